@@ -1,5 +1,5 @@
-//! Use cases, one folder each, called by the commands and by the screens alike: they read and write the project, call
-//! services, and know nothing of terminals. Data in, data out, progress by callback.
+//! Use cases, one folder each, called by both commands and screens. They read and write the project
+//! and call services, but know nothing about terminals: data in, data out, progress by callback.
 
 pub mod adjudication;
 pub mod annotate;

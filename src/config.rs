@@ -1,4 +1,5 @@
-//! Configuration: command line over environment over file over defaults.
+//! Configuration: the command line takes precedence over the environment, then the file, then the
+//! defaults.
 
 pub mod keymap;
 
@@ -16,33 +17,33 @@ pub const DEFAULT: &str = include_str!("../assets/config.toml");
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Who gives verdicts; empty means the system's user.
+    /// The name of the annotator; empty means the system's user.
     pub annotator: String,
     pub screen: ScreenConfig,
     pub run: RunConfig,
     pub judging: JudgingConfig,
     pub keys: KeysConfig,
-    /// What the user has allowed, or refused, the `overrule.toml` files of projects.
+    /// The user's answers to permission requests of projects' `overrule.toml` files.
     pub permissions: Permissions,
-    /// Keys of the workbench that are bound otherwise.
+    /// Custom key bindings of the workbench.
     pub keymap: keymap::KeymapConfig,
-    /// The text that this was read from, for the lines of what is wrong with it.
+    /// The text that this was parsed from, for line numbers in errors.
     #[serde(skip)]
     pub text: String,
-    /// The numbers of a new project.
+    /// The rating settings of a new project.
     pub rating: RankingSettings,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeysConfig {
-    /// Servers, in addition to a vendor's own, that may be sent any key.
+    /// Additional servers, besides a vendor's own, to which any key may be sent.
     pub trusted_hosts: Vec<String>,
 }
 
 impl KeysConfig {
     fn checked(&self) -> Result<(), String> {
-        // A port or a path would promise more than is looked at.
+        // A port or a path would suggest a restriction that is not checked.
         let is_host = |host: &str| {
             let url = reqwest::Url::parse(&format!("https://{host}/"));
             !host.contains('*')
@@ -63,17 +64,18 @@ impl KeysConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JudgingConfig {
-    /// What comes first in the queue.
+    /// The order of the queue.
     pub policy: Policy,
-    /// Whether the judges are hidden until one has decided, in the queue.
+    /// Whether judges are hidden until the person has decided, in the queue.
     pub queue_blind: bool,
     /// The same for a battle opened from the matrix or a document.
     pub battle_blind: bool,
-    /// Share of gold items in the queue, while there are some that one has not judged; 0..=1.
+    /// Share of gold items in the queue, as long as some are left that the person has not judged;
+    /// 0..=1.
     pub gold: f64,
-    /// Share of the pairs that others have judged that one is to judge too; 0..=1.
+    /// Share of the pairs judged by others that the person should judge too; 0..=1.
     pub overlap: f64,
-    /// Seconds without a key after which nobody is taken to be reading.
+    /// Seconds without a key press after which the person counts as idle.
     pub idle_s: u64,
 }
 
@@ -117,23 +119,23 @@ impl Default for ScreenConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunConfig {
-    /// Random cycles a query.
+    /// Number of random cycles per query.
     pub cycles: usize,
-    /// Seed of pairs and presentations.
+    /// Random seed for pairs and presentations.
     pub seed: u64,
-    /// Which pairs are judged.
+    /// How pairs are chosen.
     pub sampler: Sampler,
     pub judging: adaptive::JudgeChoice,
-    /// For `Top`: what a pair without any chance of the top still counts for, 0..=1.
+    /// For `Top`: the weight of a pair that cannot reach the top, 0..=1.
     pub focus: f64,
-    /// Pairs a round, from 1; `None` leaves it to the sampler.
+    /// Pairs per round, at least 1; `None` uses the sampler's default.
     pub round: Option<usize>,
-    /// Pairs that language models are asked about in both orders, at most; 0 for none.
+    /// Maximum number of pairs that language models are asked about in both orders; 0 for none.
     pub probe: usize,
-    /// Dollars that a project may have spent in all, from 0; `None` for no limit.
+    /// Maximum total spending of a project in dollars, at least 0; `None` for no limit.
     pub budget: Option<f64>,
     pub concurrency: usize,
-    /// Calls a second in the demo; 0 for no limit.
+    /// Calls per second in the demo; 0 for no limit.
     pub demo_pace: f64,
 }
 
@@ -155,7 +157,8 @@ impl Default for RunConfig {
 }
 
 impl RunConfig {
-    /// How these judges choose pairs of this sampler, as far as this says it: `focus` counts for `Top` alone.
+    /// The strategy for this sampler and choice of judges, with the options set here: `focus` only
+    /// applies to `Top`.
     pub fn strategy(&self, sampler: Sampler, judging: adaptive::JudgeChoice) -> Strategy {
         let usual = Strategy::new(sampler, judging);
         Strategy {
@@ -169,7 +172,7 @@ impl RunConfig {
         }
     }
 
-    /// The rounds that a run is played in where nobody says otherwise; `None` for the plain plan.
+    /// The default rounds of a run; `None` for the plain plan.
     pub fn campaign(&self) -> Option<AdaptivePlan> {
         let rounds = Strategy::new(self.sampler, self.judging) != Strategy::default();
         rounds.then(|| AdaptivePlan {
@@ -204,13 +207,14 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {why}", path.display())]
     Read { path: PathBuf, why: std::io::Error },
-    /// The file is not a configuration.
+    /// The file is not a valid configuration.
     #[error("{}: {message}", path.display())]
     Parse { path: PathBuf, message: String },
 }
 
 impl Config {
-    /// Reads `explicit`, or else the user's file where there is one, or else the defaults. Also says which file was read.
+    /// Reads `explicit`, or else the user's file if it exists, or else the defaults. Also returns
+    /// which file was read.
     pub fn load(explicit: Option<&Path>) -> Result<(Self, Option<PathBuf>), ConfigError> {
         let path = match explicit {
             Some(path) => path.to_owned(),
@@ -255,7 +259,8 @@ impl Config {
         Ok(self)
     }
 
-    /// Who gives verdicts: the environment over this file, and over the system's user.
+    /// The name of the annotator: the environment takes precedence over this file, then the
+    /// system's user.
     pub fn annotator(&self) -> String {
         let variable = |name: &str| std::env::var(name).ok();
         let own = [variable("OVERRULE_ANNOTATOR"), Some(self.annotator.clone())];
@@ -268,11 +273,11 @@ impl Config {
     }
 }
 
-/// Adds the answer to a permission request at the end of the configuration file `path`, which is
-/// created if it does not exist.
+/// Appends the answer to a permission request to the configuration file `path`, which is created if
+/// it does not exist.
 ///
 /// # Errors
-/// The file cannot be written, or would no longer be a configuration.
+/// If the file cannot be written, or would no longer be a valid configuration.
 pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<(), String> {
     #[derive(Serialize)]
     struct Section {
@@ -292,7 +297,7 @@ pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<
         "\n\n"
     };
     let added = format!("{gap}{section}");
-    // The file may hold the answers in a form that cannot be continued at its end.
+    // The file may contain the answers in a form that cannot be extended by appending.
     toml::from_str::<Config>(&format!("{now}{added}"))
         .map_err(|error| error.to_string().trim_end().to_owned())?;
     let written = || {
@@ -304,7 +309,7 @@ pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<
     written().map_err(|error: std::io::Error| error.to_string())
 }
 
-/// Where the user's own configuration is looked for.
+/// The path of the user's own configuration.
 pub fn user_file() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "overrule")
         .map(|folders| folders.config_dir().join("config.toml"))
@@ -321,7 +326,7 @@ mod tests {
         assert_eq!(config, Config::default());
     }
 
-    /// What reading this text as a configuration says.
+    /// The error of parsing this text as a configuration.
     fn error(text: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");

@@ -1,5 +1,5 @@
-//! The nouns and the pure science. Synchronous and deterministic: randomness is a seed, time is an argument, and
-//! nothing here reads or writes anything.
+//! The core types and algorithms. Synchronous and deterministic: randomness comes from a seed, time
+//! is an argument, and nothing here does I/O.
 
 pub mod adjudication;
 pub mod agreement;

@@ -1,4 +1,4 @@
-//! Embedders: texts go in, vectors of length 1 come out, from a server or from a model on this machine.
+//! Embedders: convert texts to unit vectors, with a server or a local model.
 
 pub mod cache;
 mod embedded_texts;
@@ -18,15 +18,16 @@ use sha2::{Digest, Sha256};
 
 /// Texts in one call unless the user says otherwise: as many as text-embeddings-inference takes by default.
 const BATCH: usize = 32;
-/// Calls in flight of a server unless the user says otherwise.
+/// Default number of concurrent calls to a server.
 const CONCURRENCY: usize = 4;
-/// Characters of a text unless the user says otherwise: what fits into the 8,191 tokens of OpenAI's models.
+/// Default maximum number of characters per text, which fits into the 8,191 tokens of OpenAI's
+/// models.
 const CHARS: usize = 24_000;
 
 #[derive(Debug)]
 pub struct Embedder {
     pub name: String,
-    /// Provider and model, in words.
+    /// Provider and model, for display.
     pub model: String,
     pub batch: usize,
     pub concurrency: usize,
@@ -76,7 +77,7 @@ impl Embedder {
             let identity = remote.identity();
             (EmbedderBackend::Remote(Box::new(remote)), identity, model)
         };
-        // One call of a local model keeps one core busy.
+        // A call to a local model uses one core.
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let concurrency = if local { cores() } else { CONCURRENCY };
         Ok(Self {
@@ -112,7 +113,7 @@ impl Embedder {
         }
     }
 
-    /// Dollars that a call on these texts costs at the very most, where the price is known.
+    /// Maximum cost of a call on these texts in dollars, if the price is known.
     pub fn worst_usd(&self, texts: &[String]) -> Option<f64> {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.worst_usd(texts),
@@ -121,7 +122,7 @@ impl Embedder {
         }
     }
 
-    /// Dollars of so many tokens, where the price is known.
+    /// The cost of this many tokens in dollars, if the price is known.
     pub fn usd(&self, tokens: u64) -> Option<f64> {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.usd(tokens),
@@ -152,7 +153,7 @@ impl Embedder {
         end.map_or(text, |(end, _)| &text[..end])
     }
 
-    /// The hash of the model and of every character it is sent: the same texts have the same vector.
+    /// Hash of the model and everything sent to it: the same texts have the same vector.
     pub fn key(&self, text: &str) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update((self.identity.len() as u64).to_le_bytes());
@@ -166,7 +167,7 @@ impl Embedder {
         Sha256::digest(&self.identity).into()
     }
 
-    /// Makes one call. Retrying is the runner's business.
+    /// Makes one call. The runner retries.
     pub async fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, CallError> {
         let mut embedded = match &self.source {
             EmbedderBackend::Remote(remote) => remote.embed(texts).await?,
@@ -194,7 +195,7 @@ impl Embedder {
     }
 }
 
-/// The model in a folder, its identity and its name.
+/// The model in a folder, with its identity and its name.
 #[cfg(feature = "local-embeddings")]
 fn local(
     config: &EmbedderConfig,

@@ -1,7 +1,7 @@
-//! Files in and out, and nothing else: each format is read into the domain's nouns and written from them.
+//! File formats: each is parsed into the domain's types and written from them.
 //!
-//! Readers stream, report every problem with file and line, and never stop at the first one. What they have no use for
-//! they keep, so that writing a file back loses nothing.
+//! Readers stream, report every problem with file and line, and never stop at the first one. They
+//! keep data that they do not use, so that writing a file back loses nothing.
 
 pub mod ai_scores;
 pub mod beir;

@@ -1,7 +1,7 @@
-//! Judges: a prompt goes in, text comes out, and the text is parsed into an opinion or a failure.
+//! Judges: send a prompt, receive text, and parse the text into an opinion or a failure.
 //!
-//! Every provider implements [`Judge`]; the embedded offline judges do too, through the same reply text and the same
-//! [`parse`], so that nothing downstream knows the difference.
+//! Every provider implements [`Judge`]; so do the embedded offline judges, through the same reply
+//! text and the same [`parse`], so that nothing downstream knows the difference.
 
 pub mod batch;
 pub mod billing;

@@ -1,8 +1,9 @@
 //! The project file: one SQLite database, owned by one writing thread and a few reading threads.
 //!
-//! Work is handed over as closures on [`Db`]. Writes that wait in the queue share a transaction. [`Store::write`] answers
-//! after that transaction is on disk: what it has confirmed survives a loss of power. [`Store::note`] answers once it is
-//! committed, which survives a kill. Either is committed within milliseconds, however slow the disk.
+//! Work is passed as closures on [`Db`]. Queued writes share a transaction. [`Store::write`]
+//! completes after that transaction is on disk, so confirmed data survives a power loss.
+//! [`Store::note`] completes once the transaction is committed, which survives a kill. Both are
+//! committed within milliseconds, however slow the disk is.
 
 pub mod answering_models;
 pub mod append;

@@ -1,4 +1,4 @@
-//! Vectors of documents: of a file, or of an embedder.
+//! Vectors of documents, from a file or an embedder.
 
 use crate::app::embeddings::{CachedEmbedder, EmbedError, EmbeddingNeed};
 use crate::app::error::{AppError, invalid};
@@ -12,15 +12,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use tokio::runtime::Runtime;
 
-/// Texts that are embedded before it is said how far it is.
+/// Number of texts to embed between two progress reports.
 const TOGETHER: usize = 1_000;
 
-/// What the rows of a file without names are.
+/// Meaning of the rows in a file without names.
 #[derive(Clone, Debug)]
 pub enum RowNames {
-    /// Documents, of a query where they have a vector a query.
+    /// Documents, with their query if a document has one vector per query.
     Documents(Vec<(Option<QueryId>, DocId)>),
-    /// Texts of queries: one document may have several.
+    /// Texts with their queries; a document may have several.
     Texts(Vec<(QueryId, String)>),
 }
 
@@ -62,7 +62,7 @@ pub enum DocumentVectors {
 }
 
 impl DocumentVectors {
-    /// The vectors of a file. Those of a `.npy` file have the names of `names`, one a row.
+    /// Reads the vectors of a file. Rows of a `.npy` file get their names from `names`.
     pub fn read(path: &Path, names: Option<RowNames>) -> Result<Self, AppError> {
         let name = display_name(path);
         let unpacked = unpacked_name(path);
@@ -92,13 +92,14 @@ impl DocumentVectors {
         })
     }
 
-    /// The names of rows from a file: a document per line, behind its query and a tab where a document has one vector per query.
+    /// Reads row names from a file: one document per line, preceded by its query and a tab if a
+    /// document has one vector per query.
     pub fn read_names(path: &Path) -> Result<RowNames, AppError> {
         let names = read_names(open(path)?, &display_name(path)).map_err(AppError::invalid)?;
         Ok(RowNames::Documents(names))
     }
 
-    /// The vectors of texts by an embedder. `progress` is told how many there are so far.
+    /// Embeds texts. `progress` receives the number of finished texts.
     pub fn embed(
         vectors: &mut CachedEmbedder,
         runtime: &Runtime,
@@ -120,7 +121,7 @@ impl DocumentVectors {
         Ok(Self::Texts(by_text))
     }
 
-    /// What it takes to embed `texts`.
+    /// The effort needed to embed `texts`.
     pub fn need(
         vectors: &CachedEmbedder,
         texts: &[DocumentText<'_>],

@@ -1,13 +1,13 @@
-//! Whether an embedder works: one short text, and what its vector is.
+//! Checks an embedder by embedding one short text.
 
 use crate::app::judge_check::CheckResult;
 use crate::domain::{number_words, sanitise};
 use crate::embedding::Embedder;
 
-/// A text that any embedder has a vector for.
+/// A text that any embedder can embed.
 const TEXT: &str = "Paris is the capital of France.";
 
-/// What can be said of an embedder without a call.
+/// The check result for an embedder without a call.
 pub fn configured(embedder: &Embedder) -> CheckResult {
     let price = price(embedder, &[TEXT.to_owned()]);
     CheckResult::new(true, format!("{}: not called; {price}", embedder.model))

@@ -1,7 +1,8 @@
-//! Vectors of texts: those known from the cache, the others from the embedder, kept as they come.
+//! Vectors of texts: from the cache if known, or else from the embedder, and then cached.
 //!
-//! The calls are the client's: limits, retries, budget and dead servers are handled as for votes. Vectors are on disk before
-//! their call is charged: a kill in between costs the price of a call in the ledger, and no text is bought twice.
+//! The client makes the calls, so limits, retries, budget and failing servers are handled as for
+//! votes. Vectors are on disk before their call is charged: a kill in between costs the price of
+//! one call in the ledger, but no text is bought twice.
 
 use crate::client::RunControl;
 use crate::client::budget::Budget;
@@ -24,11 +25,11 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-/// Calls that wait for the embedder at most.
+/// Maximum number of calls queued for the embedder.
 const WAITING: usize = 4;
-/// Characters of a token of English, roughly.
+/// Approximate number of characters per English token.
 const CHARS_PER_TOKEN: usize = 4;
-/// Bytes of one.
+/// Approximate number of bytes per token.
 const BYTES_PER_TOKEN: usize = 4;
 /// Bytes of all texts of a call at most. OpenAI takes 300,000 tokens, and hardly any language has fewer than three bytes in
 /// one. Where that is still too much, a refused call is halved.
@@ -41,7 +42,7 @@ pub enum EmbedError {
     #[error("embedder {embedder:?}: {error}")]
     Call {
         embedder: String,
-        /// What happened and what to do about it.
+        /// What happened, and what to do about it.
         error: CallError,
     },
     /// A text alone in its call was refused, or has no vector.
@@ -62,10 +63,10 @@ pub enum EmbedError {
     Store(#[from] StoreError),
     #[error("stopped")]
     Stopped,
-    /// The next call could pass the budget.
+    /// The next call could exceed the budget.
     #[error("the budget is reached; what was embedded is kept; continue with a larger --budget")]
     BudgetReached,
-    /// There is a budget, and no price to keep it by.
+    /// There is a budget, but no price with which to enforce it.
     #[error(
         "embedder {0:?} has no known price, so that no budget can be kept; give `price` in overrule.toml"
     )]
@@ -74,22 +75,22 @@ pub enum EmbedError {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VectorOrigins {
-    /// Texts whose vectors were known.
+    /// Texts with known vectors.
     pub cached: usize,
     pub embedded: usize,
     pub tokens: u64,
-    /// Dollars of those, as far as the price is known.
+    /// Known cost of those in dollars.
     pub spent_usd: f64,
 }
 
-/// Texts that would be embedded, and what that takes.
+/// Texts that would be embedded, and the effort.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmbeddingNeed {
     pub texts: usize,
-    /// Those without a vector.
+    /// Texts without a vector.
     pub unknown: usize,
     characters: usize,
-    /// Dollars of those at the very most, as far as the price is known.
+    /// Known worst-case cost of those in dollars.
     worst_usd: f64,
 }
 
@@ -97,7 +98,7 @@ pub struct EmbeddingNeed {
 pub struct CachedEmbedder {
     embedder: Arc<Embedder>,
     cache: Arc<Mutex<VectorCache>>,
-    /// Why vectors could not be kept.
+    /// Why vectors could not be stored.
     unkept: Arc<Mutex<Option<VectorCacheError>>>,
     shared: Arc<WorkerContext>,
     gate: Arc<Mutex<RateGate>>,
@@ -110,7 +111,7 @@ pub struct CachedEmbedder {
     answered: bool,
 }
 
-/// Texts to be embedded in one call.
+/// Texts to embed in one call.
 struct EmbedQuestion {
     embedder: Arc<Embedder>,
     /// Where the texts are among those that are asked for.
@@ -119,7 +120,7 @@ struct EmbedQuestion {
     keys: Vec<[u8; 32]>,
     cache: Arc<Mutex<VectorCache>>,
     unkept: Arc<Mutex<Option<VectorCacheError>>>,
-    /// Whether this is the call made once more.
+    /// Whether this is the second attempt of the call.
     once_more: bool,
 }
 
@@ -144,7 +145,7 @@ impl ServiceQuestion for EmbedQuestion {
     }
 
     fn rephrased(&self, error: &CallError) -> Option<Self> {
-        // A page of some server in between instead of vectors: once more, and no more.
+        // A page from a server in between instead of vectors: try once more.
         let again = error.no_answer && !self.once_more;
         again.then(|| Self {
             embedder: Arc::clone(&self.embedder),
@@ -163,7 +164,7 @@ impl ServiceQuestion for EmbedQuestion {
             .map_or_else(String::new, |key| format!("{key:?}"))
     }
 
-    // Kept here, and not when the worker has told of it: the charge is committed in between.
+    // Stored here and not after the worker's report, since the charge is committed in between.
     fn keep(&self, end: AttemptEnd<'_, EmbeddedTexts>) -> Option<RecordJob> {
         if let AttemptEnd::Answered(embedded) = end {
             let vectors = self.keys.iter().zip(&embedded.vectors);
@@ -179,12 +180,12 @@ impl ServiceQuestion for EmbedQuestion {
 }
 
 impl CachedEmbedder {
-    /// Nothing is called yet. What calls cost is written into `project`, where there is one, and counts there against the
-    /// budget of `control`; without a project the budget is for these calls alone. Where calls cost money, the caller holds
-    /// the project's lock of runs.
+    /// Makes no calls yet. The cost of calls is recorded in `project`, if there is one, and counts
+    /// against the budget of `control` there; without a project, the budget covers only these
+    /// calls. If calls cost money, the caller holds the project's run lock.
     ///
     /// # Errors
-    /// There is a budget and no price, or the project cannot be read.
+    /// There is a budget but no price, or the project cannot be read.
     pub fn new(
         embedder: Embedder,
         cache: VectorCache,
@@ -239,12 +240,12 @@ impl CachedEmbedder {
         Ok(lock(&self.cache).served(&self.embedder.identity())?)
     }
 
-    /// Where the vectors so far came from.
+    /// Origins of the vectors so far.
     pub fn origins(&self) -> VectorOrigins {
         self.origins
     }
 
-    /// Adds what it takes to have the vector of a text, as it is sent.
+    /// Adds the effort for the vector of a text, as sent to the embedder.
     pub fn add_need(&self, need: &mut EmbeddingNeed, text: &str) -> Result<(), EmbedError> {
         if text.is_empty() {
             return Ok(());
@@ -259,7 +260,7 @@ impl CachedEmbedder {
         Ok(())
     }
 
-    /// What would be embedded in words, with the price where calls cost money.
+    /// Describes what would be embedded, with the price if calls cost money.
     pub fn describe(&self, need: EmbeddingNeed) -> String {
         let tokens = need.characters / CHARS_PER_TOKEN;
         let price = match self.embedder.usd(tokens as u64) {
@@ -296,7 +297,7 @@ impl CachedEmbedder {
                 missing.push(at);
             }
         }
-        // Texts of one length waste no padding.
+        // Batching texts of similar length avoids padding.
         missing.sort_by_key(|at| std::cmp::Reverse(texts[*at].len()));
         if !missing.is_empty() {
             self.embed(texts, &keys, &missing, name).await?;
@@ -420,7 +421,7 @@ impl CachedEmbedder {
                     unanswered -= 1;
                     self.answered = true;
                     if let Some(error) = lock(&self.unkept).take() {
-                        // What is in flight is heard to its end all the same.
+                        // Calls in flight still run to completion.
                         failure.get_or_insert(error.into());
                         continue;
                     }
@@ -456,7 +457,8 @@ impl CachedEmbedder {
                             continue;
                         }
                     };
-                    // The first failure says more than that the embedder stopped because of it.
+                    // The first failure is more informative than the resulting stop of the
+                    // embedder.
                     if matches!(failure, None | Some(EmbedError::Gone { .. })) {
                         failure = Some(error);
                     }

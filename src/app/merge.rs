@@ -1,4 +1,5 @@
-//! Uniting two project files: a union of their rows, so that it can be repeated. The other file is never written to.
+//! Merges two project files: a union of their rows, so that it can be repeated. The other file is
+//! never written to.
 
 mod duels;
 mod judges;
@@ -10,8 +11,8 @@ use crate::domain::sanitise;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
 use crate::store::{Db, Result, Store};
 
-/// Takes over what another project has and this one has not. With `keep` false nothing is changed, and what would be is
-/// reported.
+/// Copies everything that this project lacks from another one. With `keep` false, only reports what
+/// would be copied.
 pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
     if keep {
         db.atomically(|db| unite(db, from.db()))
@@ -20,7 +21,7 @@ pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
     }
 }
 
-/// Takes over what another project has, or says what that would be, and then estimates what has to be estimated anew.
+/// Merges another project, or reports what would be merged, and then updates the estimates.
 pub fn merge_into(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCounts> {
     let merged = store.write_blocking(move |db| merge(db, &from, keep))?;
     if keep {
@@ -66,14 +67,14 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     for change in other.setting_changes()? {
         db.add_setting_change(&change)?;
     }
-    // Decisions that claim to come from the future do not win over those that are made from now on.
+    // Decisions from the future must not take precedence over new ones.
     db.order_before(now_ms())?;
     merger.merged.conflicts = db.conflicts(None)?.len();
     merger.merged.calls_pending = merger.calls_pending()?;
     Ok(merger.merged)
 }
 
-/// What should not go unsaid.
+/// Warnings about the merge.
 pub fn notes(merged: &MergeCounts) -> Vec<String> {
     let notes = [
         (
@@ -137,7 +138,7 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         .collect()
 }
 
-/// What was taken over, or would be: everything that is not none; `None` where nothing is new.
+/// Describes what was or would be copied, omitting zeros; `None` if nothing is new.
 pub fn taken_over(merged: &MergeCounts) -> Option<String> {
     let counts = [
         (merged.queries_added, "query"),

@@ -1,4 +1,5 @@
-//! Candidate pools from a benchmark: a first stage over its corpus, and the labelled documents among the best found.
+//! Candidate pools from a benchmark: a first stage over its corpus, with the labeled documents
+//! added to the best results.
 
 mod benchmark_folder;
 mod dense;
@@ -31,13 +32,13 @@ use summary::Summarised;
 #[derive(Clone, Copy, Debug)]
 pub struct PoolOptions {
     pub depth: usize,
-    /// Documents a query in the first stage's run.
+    /// Number of documents per query in the first stage's run.
     pub run_depth: usize,
-    /// The grade from which on a document is relevant.
+    /// The grade from which a document is relevant.
     pub relevant_from: i32,
     /// The order of the documents in a pool.
     pub layout: PoolLayout,
-    /// What the first stage is called.
+    /// Name of the first stage.
     pub stage_name: &'static str,
 }
 
@@ -46,28 +47,28 @@ pub struct BuiltPools {
     queries: Vec<BeirQuery>,
     stage_name: &'static str,
     run: RankedRun,
-    /// The stages that were fused, and what they were fused to.
+    /// The fused stages, and their fusion.
     stage_runs: Vec<(&'static str, RankedRun)>,
     pools: Vec<Pool>,
     qrels: Qrels,
-    /// What was built, with what a reader should know.
+    /// A summary, with notes to the reader.
     pub summary: PoolSummary,
 }
 
-/// Documents of a pool where nothing else is said.
+/// Default number of documents in a pool.
 pub const USUAL_DEPTH: usize = 10;
 
-/// What a benchmark's folder holds for pools.
+/// A benchmark's content that is relevant for pools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BenchmarkContent {
-    /// Whose labels these are.
+    /// The split of the labels.
     pub split: String,
-    /// Queries with labels.
+    /// Number of queries with labels.
     pub queries: usize,
     pub labels: usize,
 }
 
-/// Counts the queries and labels of a benchmark; the corpus is not read.
+/// Counts the queries and labels of a benchmark without reading the corpus.
 pub fn look_at(folder: &Path) -> Result<BenchmarkContent, AppError> {
     let split = BenchmarkFolder::usual_split(folder);
     let benchmark = BenchmarkFolder::new(folder, &split)?;
@@ -79,7 +80,8 @@ pub fn look_at(folder: &Path) -> Result<BenchmarkContent, AppError> {
     })
 }
 
-/// Builds pools as is usual, by BM25 and shuffled by the seed, into a project; gives the split too.
+/// Builds pools with the default settings (BM25, shuffled by the seed) and imports them into a
+/// project. Also returns the split.
 pub fn build_usual(
     folder: &Path,
     store: &Store,
@@ -102,7 +104,7 @@ pub fn build_usual(
     Ok((split, built.import(store, &stem(folder))?))
 }
 
-/// Builds the pools of all queries that have labels.
+/// Builds the pools of all queries with labels.
 pub fn build(
     folder: &BenchmarkFolder,
     qrels: Qrels,
@@ -183,12 +185,12 @@ pub fn build(
 }
 
 impl BuiltPools {
-    /// Writes what the first stage found as a run of TREC's.
+    /// Writes the first stage's results as a TREC run.
     pub fn write_run(&self, path: &Path) -> Result<(), AppError> {
         self.write_one_run(path, self.stage_name, &self.run)
     }
 
-    /// Writes a run of each stage that was fused, and of what they were fused to.
+    /// Writes a run for each fused stage, and for their fusion.
     pub fn write_stage_runs(&self, folder: &Path) -> Result<(), AppError> {
         let mut runs = self.stage_runs.iter();
         runs.try_for_each(|(name, run)| self.write_one_run(&stage_file(folder, name), name, run))
@@ -214,11 +216,11 @@ impl BuiltPools {
         })
     }
 
-    /// Puts pools, labels and rankings into the project: all of it, or nothing.
+    /// Imports pools, labels and rankings into the project, either all or nothing.
     pub fn import(self, store: &Store, dataset: &str) -> Result<PoolSummary, AppError> {
         let dataset = dataset.to_owned();
         let mut rankings = self.stage_runs;
-        // What the pools were filled from has the last word on its name.
+        // The ranking that the pools were filled from takes precedence over others with its name.
         rankings.push((self.stage_name, self.run));
         let (pools, qrels) = (self.pools, self.qrels);
         store.write_blocking(move |db| {
@@ -235,7 +237,7 @@ impl BuiltPools {
     }
 }
 
-/// Where the run of a stage goes.
+/// The file for the run of a stage.
 pub fn stage_file(folder: &Path, stage: &str) -> PathBuf {
     folder.join(format!("{stage}.trec"))
 }

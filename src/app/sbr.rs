@@ -1,4 +1,5 @@
-//! Similarity-boosted ranking: a ranking with scores goes in, its documents in another order come out.
+//! Similarity-boosted ranking: takes a ranking with scores and returns its documents in a new
+//! order.
 
 use super::document_vectors::{DocumentText, DocumentVectors, RowNames};
 use super::duel::{FoundRanking, find_ranking};
@@ -29,14 +30,14 @@ struct SbrDocument {
     text: String,
 }
 
-/// What is ranked anew.
+/// The ranking to be reranked.
 #[derive(Clone, Debug)]
 pub struct SbrInput {
-    /// What the ranking is called.
+    /// Name of the ranking.
     pub name: String,
-    /// In the order in which they are written.
+    /// In output order.
     queries: Vec<(QueryId, Vec<SbrDocument>)>,
-    /// What each line of a CSV is of, in its order.
+    /// The query and document of each CSV line, in file order.
     lines: Option<RowNames>,
     pub notes: Vec<String>,
 }
@@ -47,12 +48,12 @@ pub struct SbrRanking<'a> {
     input: &'a SbrInput,
     /// In the order of the queries, best first.
     pub rows: Vec<Vec<SbrRow>>,
-    /// Which documents of each query stay, as places in it.
+    /// The remaining documents of each query, as indices.
     kept: Vec<Vec<usize>>,
 }
 
 impl SbrInput {
-    /// A ranking of the project, `original`, what a method made, or a file of a ranking.
+    /// Reads a ranking of the project, `original`, a method's result, or a file of a ranking.
     pub fn of_project(store: &Store, name: &str) -> Result<Self, AppError> {
         let FoundRanking {
             name,
@@ -70,7 +71,7 @@ impl SbrInput {
         Self::with_texts(store, name, orders, notes)
     }
 
-    /// A ranking of a file; texts that it does not have come from the project.
+    /// Reads a ranking from a file; texts that are missing there come from the project.
     pub fn of_file(path: &Path, store: Option<&Store>) -> Result<Self, AppError> {
         let name = stem(path);
         let file = display_name(path);
@@ -192,7 +193,7 @@ impl SbrInput {
         Ok(input)
     }
 
-    /// Queries by number where all of them are numbers, else by name.
+    /// Sorts queries by number if all of them are numbers, or else by name.
     fn in_order(&mut self) {
         let number = |query: &QueryId| query.as_str().parse::<u64>().ok();
         match self
@@ -205,7 +206,8 @@ impl SbrInput {
         }
     }
 
-    /// What each line of a CSV is of, which names the rows of a vector file. None of anything else.
+    /// The query and document of each CSV line, which name the rows of a vector file. `None` for
+    /// other input.
     pub fn line_names(&self) -> Option<RowNames> {
         self.lines.clone()
     }
@@ -242,7 +244,7 @@ impl SbrInput {
     /// Ranks the documents of every query.
     ///
     /// # Errors
-    /// Documents without a vector, or vectors of more than one dimension.
+    /// A document has no vector, or the vectors have different dimensions.
     pub fn rank(
         &self,
         vectors: &DocumentVectors,
@@ -293,7 +295,7 @@ impl SbrInput {
     }
 }
 
-/// Refuses rankings with scores that cannot be scaled. Files are checked when they are read, but
+/// Rejects rankings with scores that cannot be scaled. Files are checked when they are read, but
 /// earlier versions imported infinite scores.
 fn refuse_infinite(
     name: &str,
@@ -328,13 +330,13 @@ impl SbrRanking<'_> {
         })
     }
 
-    /// Documents that were there, and those that are left when each text counts once.
+    /// Number of documents, and the number left when each text counts once.
     pub fn documents(&self) -> (usize, usize) {
         let there = self.input.queries.iter().map(|(_, of)| of.len()).sum();
         (there, self.rows.iter().map(Vec::len).sum())
     }
 
-    /// Queries whose best document is another one than by score.
+    /// Number of queries whose best document differs from the one by score.
     pub fn changed_tops(&self) -> usize {
         let changed = self.ranked().filter(|(_, rows)| {
             let best = rows
@@ -346,7 +348,7 @@ impl SbrRanking<'_> {
         changed.count()
     }
 
-    /// As a ranking: the score is the SBR score.
+    /// As a ranking with SBR scores.
     pub fn run(&self) -> RankedRun {
         self.ranked()
             .map(|(query, rows)| {
@@ -357,7 +359,8 @@ impl SbrRanking<'_> {
             .collect()
     }
 
-    /// Puts it into the project, and says whether there was a ranking of that name, whose queries it takes the place of.
+    /// Stores it in the project. Returns whether there was a ranking with that name, whose queries
+    /// it replaces.
     pub fn store(&self, store: &Store, name: &str) -> Result<bool, AppError> {
         let (name, run) = (name.to_owned(), self.run());
         Ok(store.write_blocking(move |db| db.put_ranking(&name, &run, now_ms()))?)
@@ -385,7 +388,7 @@ impl SbrRanking<'_> {
         Ok(())
     }
 
-    /// Writes a run of TREC's.
+    /// Writes a TREC run.
     pub fn write_run(&self, mut out: &mut dyn Write, tag: &str) -> Result<(), AppError> {
         for (query, rows) in self.ranked() {
             let rows = rows.into_iter();

@@ -1,4 +1,4 @@
-//! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
+//! `overrule batch`: shows and fetches calls that were submitted to the providers' batch endpoints.
 
 use crate::app::annotate::batch::{self, PolledBatch, by_number};
 use crate::app::run_lock::RunLock;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// How often a wait asks the providers.
+/// Interval between polls of the providers while waiting.
 const POLL: Duration = Duration::from_secs(45);
 
 #[derive(Debug, Args)]
@@ -104,7 +104,7 @@ impl BatchCommand {
     }
 }
 
-/// The judges that the open batches want, as they are configured now.
+/// The judges of the open batches, as they are configured now.
 fn ensemble(context: &CommandContext) -> Result<JudgeEnsemble, CommandFailure> {
     Ok(context.judges(false).available()?.ensemble)
 }
@@ -209,7 +209,7 @@ fn ago(ms: i64) -> String {
     }
 }
 
-/// Fetches one batch where it is over, and says what it brought; true where it is still open.
+/// Fetches a batch if it is finished, and reports the result; returns true if it is still open.
 pub(super) fn fetch_one(
     runtime: &Runtime,
     store: &Store,

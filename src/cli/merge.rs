@@ -1,4 +1,4 @@
-//! `overrule merge`: what another analyst's file has and this one has not.
+//! `overrule merge`: copies what this project lacks from another analyst's file.
 
 use crate::app::merge::{merge_into, notes, taken_over};
 use crate::app::run_lock::RunLock;
@@ -47,7 +47,7 @@ impl MergeCommand {
             ));
         }
         let keep = !self.dry_run;
-        // A run would pay again for the votes that are taken over meanwhile.
+        // Otherwise a run could pay for votes that are being merged at the same time.
         let _lock = keep.then(|| RunLock::take(context.project())).transpose()?;
         let snapshot = Snapshot::of(&self.other)?;
         let merged = merge_into(&store, snapshot, keep)

@@ -1,4 +1,4 @@
-//! Where a command takes the vectors of documents from.
+//! Options for the source of document vectors.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, ProgressPace};
@@ -35,8 +35,8 @@ pub(super) struct EmbeddingTerms {
 }
 
 impl EmbeddingTerms {
-    /// The embedder of this name with what it has embedded before, in `cache` or beside the project, and the lock that is held
-    /// while it may cost money.
+    /// Opens the embedder `name` with its cached vectors, from `cache` or next to the project, and
+    /// takes the run lock of the project, if there is one and the embedder is paid.
     pub(super) fn open(
         &self,
         name: &str,
@@ -47,7 +47,7 @@ impl EmbeddingTerms {
         let embedder = context.judges(self.insecure_http).embedder(name)?;
         let beside = context.project().with_file_name("embeddings.db");
         let cache = vector_cache(cache.unwrap_or(&beside), self.dry_run)?;
-        // What calls cost goes into the project, where there is one.
+        // Costs are recorded in the project, if there is one.
         let project = context.has_project() && !self.dry_run;
         let project = project.then(|| context.open()).transpose()?;
         let lock = project.as_ref().filter(|_| embedder.is_paid());
@@ -71,7 +71,7 @@ impl EmbeddingTerms {
         Ok((vectors, lock))
     }
 
-    /// Asks before money is spent.
+    /// Asks for confirmation before money is spent.
     pub(super) fn confirm(&self, vectors: &CachedEmbedder, need: EmbeddingNeed) -> CommandResult {
         match vectors.embedder().is_paid() && need.unknown > 0 {
             true => confirm_spending(&vectors.describe(need), self.yes),
@@ -80,7 +80,7 @@ impl EmbeddingTerms {
     }
 }
 
-/// How a command ends whose texts were not all embedded.
+/// The failure of a command whose texts were not all embedded.
 pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure {
     let embedded = counted(embedded, "text");
     match error {
@@ -120,18 +120,18 @@ pub(super) struct VectorOptions {
     pub(super) spending: EmbeddingTerms,
 }
 
-/// What came of looking for vectors.
+/// Result of looking for vectors.
 pub(super) enum FoundVectors {
-    /// No option names any.
+    /// No option asks for vectors.
     None,
     Found(DocumentVectors),
-    /// It was a dry run, and everything is said.
+    /// It was a dry run, whose message has been printed.
     DryRun,
 }
 
 impl VectorOptions {
-    /// The vectors of `texts`. `lines` are the documents of the input's lines, whose order a `.npy` file has where no other
-    /// names are given.
+    /// The vectors of `texts`. `lines` names the documents in the order of the input's lines; the
+    /// rows of a `.npy` file are in that order if `--vector-names` is not given.
     pub(super) fn find(
         &self,
         context: &CommandContext,
@@ -191,7 +191,7 @@ impl VectorOptions {
         }
     }
 
-    /// The files that are read.
+    /// The input files.
     pub(super) fn inputs(&self) -> Vec<(&'static str, &std::path::Path)> {
         let files = [("vectors", &self.vectors), ("names", &self.vector_names)];
         let files = files.into_iter();
@@ -201,7 +201,7 @@ impl VectorOptions {
     }
 }
 
-/// What to do where a command needs vectors and none are named.
+/// The error if a command needs vectors and none are given.
 pub(super) fn vectors_wanted() -> CommandFailure {
     usage!(
         "vectors of the texts are needed: --embed NAME has an [[embedder]] of overrule.toml make them, --vectors FILE takes them from a file"

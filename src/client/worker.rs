@@ -1,10 +1,11 @@
-//! One service's queue of calls: a single task that admits, sends, charges and repeats them.
+//! One service's queue of calls: a single task that admits, sends, charges and retries them.
 //!
-//! The worker alone decides; nothing else begins an attempt. A question goes through four places: *noting* (its row is on
-//! its way into the ledger), *ready* (it may be sent), *flying* (it has been sent and holds a place of the window) and
-//! *writing* (what came of it is on its way to the disk, and its place is free again). Between two attempts it waits in
-//! *later*. Each attempt runs as a task of its own and does nothing but send and read: a task that panics or is aborted
-//! still has its entry in `sent`, so that every attempt that was sent is charged.
+//! Only the worker starts attempts. A question passes through four places: *noting* (its row is
+//! being written to the ledger), *ready* (it may be sent), *flying* (it was sent and holds a slot
+//! of the window) and *writing* (its outcome is being written to disk, and its slot is free again).
+//! Between two attempts it waits in *later*. Each attempt runs as a separate task that only sends
+//! and reads: a task that panics or is aborted still has its entry in `sent`, so that every attempt
+//! that was sent is charged.
 
 mod admission;
 mod outcome;
@@ -37,22 +38,24 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 
-/// A wait longer than this makes a service absent for who waits for it.
+/// After a wait longer than this, others no longer wait for the service.
 const ABSENT: Duration = Duration::from_secs(30);
 
 pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
-    /// A question is over, and what came of it is on disk.
+    /// A question has ended, and its outcome is on disk.
     Ended {
         question: Q,
         end: QuestionEnd<Q::Answer>,
         charge: Charge,
     },
-    /// An attempt is over, and the question is asked again; in words, where there is something to say.
+    /// An attempt has ended, and the question is asked again; `line` describes why, if there is
+    /// anything to say.
     Again {
         charge: Charge,
         line: String,
     },
-    /// The service skips a case because calls about it keep failing. Calls that were not made stay owed.
+    /// The service skips a case because calls about it keep failing. Its remaining calls stay
+    /// outstanding.
     CaseSkipped {
         case: CaseId,
         why: String,
@@ -61,7 +64,8 @@ pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
     Stopped(String),
     /// The budget does not allow another call.
     BudgetReached,
-    /// The service makes no calls for now: whether because a person dropped it, and then nothing of it is in flight.
+    /// The service makes no calls for now; `dropped` if a person dropped it and it has no call in
+    /// flight.
     Away {
         dropped: bool,
     },
@@ -72,14 +76,14 @@ pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
 
 pub(crate) enum QuestionEnd<A> {
     Answered(A),
-    /// With an answer, where there was one already.
+    /// With an answer, although there already was one.
     Duplicate(A),
-    /// With the answer of the same question, at no cost.
+    /// With the answer of an identical question, at no cost.
     Shared,
     Failed(CallError),
 }
 
-/// What all workers of a run have in common.
+/// Context shared by all workers of a run.
 #[derive(Debug)]
 pub(crate) struct WorkerContext {
     pub(crate) ledger: CallLedger,
@@ -87,17 +91,17 @@ pub(crate) struct WorkerContext {
     pub(crate) purpose: CallPurpose,
     pub(crate) run: Option<RunId>,
     pub(crate) control: watch::Receiver<RunControl>,
-    /// True once every worker that goes on is one that a person has dropped.
+    /// True once all remaining workers were dropped by a person.
     pub(crate) over: watch::Receiver<bool>,
     /// When the run's own pace allows the next call of any service.
     pub(crate) next_call: Mutex<Instant>,
 }
 
 impl WorkerContext {
-    /// The context of a run in a project: calls that were cut short are charged first, and all that the project has spent is
-    /// spent of the budget. The caller holds the lock of runs.
+    /// The context of a run in a project. Interrupted calls are charged first, and all spending of
+    /// the project counts against the budget. The caller holds the run lock.
     ///
-    /// Workers take it for the end of the run when the sender is dropped.
+    /// Workers treat dropping the sender as the end of the run.
     ///
     /// # Errors
     /// The project cannot be read or written.
@@ -127,23 +131,23 @@ impl WorkerContext {
     }
 }
 
-/// A question on its way.
+/// A pending question.
 struct CallTask<Q> {
     question: Q,
     uid: [u8; 16],
     reserved: Option<Reservation>,
-    /// Dollars that this attempt costs at worst.
+    /// Worst-case cost of this attempt in dollars.
     worst_usd: Option<f64>,
     attempts: u32,
     /// Attempts that were charged, or may have been; those of the same question before it was
     /// rephrased are among them.
     charged: u32,
     adaptions: usize,
-    /// Answers the service had given when this question was refused last.
+    /// Number of answers of the service when this question was last refused.
     answers: u64,
-    /// Whether others that ask the same wait for its answer.
+    /// Whether identical questions wait for its answer.
     leads: bool,
-    /// Whether it goes before questions that were never asked.
+    /// Whether it has priority over questions that were never asked.
     waited: bool,
 }
 
@@ -151,21 +155,21 @@ struct SentCall {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
     begun: BegunCall,
-    /// A place of the server, where judges share them.
+    /// A slot of the server, if judges share them.
     _place: Option<SlotPlace>,
     /// Held by a call that goes to a server.
     _open: Option<OpenCall>,
-    /// Given back when the call is charged, whatever becomes of its task.
+    /// Released when the call is charged, whatever happens to its task.
     _reserved: Option<Reservation>,
 }
 
-/// A call that has come back.
+/// A call that has returned.
 struct ReturnedCall<Q: ServiceQuestion> {
     call: CallTask<Q>,
     result: Result<Q::Answer, CallError>,
 }
 
-/// What was put into the project.
+/// The result of writing to the project.
 struct RecordedCall<Q: ServiceQuestion> {
     kept: Result<RecordOutcome, StoreError>,
     question: Option<(Q, QuestionEnd<Q::Answer>)>,
@@ -182,13 +186,13 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     service: String,
     gate: Arc<Mutex<RateGate>>,
     control: watch::Receiver<RunControl>,
-    /// Hears when a place comes free that judges of one server share.
+    /// Notified when a slot shared by judges on the same server is freed.
     freed: Option<watch::Receiver<()>>,
     questions: mpsc::Receiver<Q>,
     events: mpsc::Sender<(usize, WorkerEvent<Q>)>,
-    /// Whether more questions may come.
+    /// Whether more questions may arrive.
     more: bool,
-    /// Questions that go before those that come.
+    /// Questions that come before new ones.
     first: VecDeque<CallTask<Q>>,
     noting: FuturesOrdered<EntryWrite<Q>>,
     ready: VecDeque<CallTask<Q>>,
@@ -197,21 +201,21 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     flying: JoinSet<ReturnedCall<Q>>,
     sent: HashMap<Id, SentCall>,
     writing: FuturesUnordered<RecordWrite<Q>>,
-    /// Questions that wait for the answer of the same one, by its key.
+    /// Questions that wait for the answer of an identical one, by key.
     same: HashMap<[u8; 32], Vec<Q>>,
     answered: RecentKeys,
     usage: RealUsage,
     absence: Option<bool>,
     budget_reached: bool,
     failed: bool,
-    /// Whether calls in flight are not waited for.
+    /// Whether to abort calls in flight.
     abandon: bool,
-    /// What makes the waits of this worker its own.
+    /// Makes the jitter of this worker's waits unique.
     salt: u64,
 }
 
 impl<Q: ServiceQuestion> Worker<Q> {
-    /// A worker at a place of the ensemble, for the questions that come.
+    /// Creates the worker of the judge with this index.
     pub(crate) fn new(
         shared: Arc<WorkerContext>,
         judge_index: usize,
@@ -251,11 +255,13 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
-    /// Asks everything that comes; ends when all of it is over, when it has to stop, or when it is told to.
+    /// Asks all questions that arrive. Ends when all of them have ended, when the service stops, or
+    /// when the worker is told to stop.
     pub(crate) async fn work(mut self) {
         let mut over = self.shared.over.clone();
         loop {
-            // Marked as seen before it is acted on: a change that comes during this turn still wakes the wait below.
+            // Mark the value as seen before acting on it, so that a change during this iteration
+            // still wakes the wait below.
             let control = *self.control.borrow_and_update();
             if let Some(freed) = &mut self.freed {
                 freed.mark_unchanged();
@@ -269,19 +275,20 @@ impl<Q: ServiceQuestion> Worker<Q> {
             let dropped = control.is_dropped(self.judge_index);
             let mut wake = None;
             if dropped {
-                // What waits here may wait for long; its money would be missing to the other services all the while.
+                // Recorded calls may wait here for a long time, and other services could use their
+                // money.
                 self.take_back().await;
             }
             if !control.paused && !dropped {
                 let places = self.places(&control);
-                // In this order: a row that is there at once is sent in the same turn, and no event would come for it
-                // later.
+                // In this order: a row that completes immediately is sent in the same iteration,
+                // and no event would arrive for it later.
                 wake = earliest(
                     self.prepare(places, now).await,
                     self.launch(&control, places, now),
                 );
             }
-            // Found out just now: to wait below would be for events that need not come.
+            // This has just changed, so do not wait below for events that may never arrive.
             if self.budget_reached || lock(&self.gate).stopped.is_some() {
                 continue;
             }
@@ -303,14 +310,15 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 continue;
             }
             let wake = earliest(wake, silence.map(|(_, until)| until));
-            // A question is taken when it can be noted next. Taken sooner it would pile up here, and the bound of the
-            // channel, which is what holds its source back, would be none.
+            // Receive a question only when it can be recorded next. Received earlier, questions
+            // would pile up here and defeat the channel bound, which holds back the source.
             let room = self.first.is_empty() && !control.paused && !dropped && self.wants(&control);
-            // Any order will do: each arm only moves a call to its next place, and nothing is sent but by `launch`.
+            // The order does not matter: each arm only moves a call to its next place, and only
+            // `launch` sends.
             tokio::select! {
                 Some(landed) = self.flying.join_next_with_id(), if !self.flying.is_empty() => {
                     self.land(landed, Instant::now()).await;
-                    // Whoever has come back meanwhile makes room at once.
+                    // Other calls that have returned in the meantime free their slots at once.
                     while let Some(landed) = self.flying.try_join_next_with_id() {
                         self.land(landed, Instant::now()).await;
                     }
@@ -334,7 +342,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.drain().await;
     }
 
-    /// Whether nothing is left to do.
+    /// Whether there is nothing left to do.
     fn is_done(&self) -> bool {
         !self.more
             && self.first.is_empty()
@@ -345,7 +353,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             && self.writing.is_empty()
     }
 
-    /// When the oldest call in flight began, and until when there may be no answer to any.
+    /// When the oldest call in flight began, and the time by which any call must get an answer.
     fn silence(&self) -> Option<(Instant, Instant)> {
         let oldest = self.sent.values().map(|sent| sent.begun.at).min()?;
         Some((oldest, lock(&self.gate).health.silent_until(oldest)))
@@ -363,16 +371,16 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     async fn tell(&mut self, event: WorkerEvent<Q>) {
-        // A full channel holds this worker up, not the calls in flight; who listens never waits for a worker.
-        // Whoever does not listen any more has ended the run.
+        // A full channel blocks this worker but not the calls in flight; the receiver never waits
+        // for a worker. If the receiver is gone, the run has ended.
         drop(self.events.send((self.judge_index, event)).await);
     }
 
-    /// Says when nobody should wait for this service, and when it is back.
+    /// Reports when others should stop waiting for this service, and when it is back.
     async fn tell_absence(&mut self, dropped: bool, now: Instant) {
         let idle = self.flying.is_empty() && self.writing.is_empty();
         let absence = if dropped {
-            // Until its last call is over it is not away.
+            // It is not away until its last call has ended.
             idle.then_some(true).or(self.absence)
         } else {
             let waiting = lock(&self.gate).waiting(now);
@@ -388,9 +396,9 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.tell(event).await;
     }
 
-    /// Waits for what is in flight and on its way to the disk; what was not sent is taken back.
+    /// Waits for calls in flight and pending writes, and takes back calls that were not sent.
     async fn drain(&mut self) {
-        // What waits in `first` and `later` goes with this worker: nothing sends it any more, and it stays owed.
+        // Questions in `first` and `later` are dropped with this worker and stay outstanding.
         self.take_back().await;
         let mut deadline: Option<Instant> = None;
         while !self.flying.is_empty() || !self.writing.is_empty() {
@@ -399,7 +407,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             let now = Instant::now();
             if control.cancelled {
                 let from = now + control.grace;
-                // A second stop shortens the time; no later change of the control gives it back.
+                // A second stop shortens the time; later changes of the control do not extend it.
                 deadline = Some(deadline.map_or(from, |before| before.min(from)));
             }
             let until = earliest(deadline, self.silence().map(|(_, until)| until));
@@ -438,7 +446,7 @@ impl<Q> CallTask<Q> {
     }
 }
 
-/// One attempt; a question that panics has failed.
+/// Makes one attempt; a question that panics has failed.
 async fn attempt<Q: ServiceQuestion>(call: CallTask<Q>) -> ReturnedCall<Q> {
     let result = AssertUnwindSafe(call.question.ask()).catch_unwind().await;
     let result = result.unwrap_or_else(|panic| Err(crashed(panic.as_ref())));
@@ -448,12 +456,12 @@ async fn attempt<Q: ServiceQuestion>(call: CallTask<Q>) -> ReturnedCall<Q> {
 /// The failure of a call that panicked.
 fn crashed(panic: &(dyn Any + Send)) -> CallError {
     let mut error = CallError::new(FailureCause::Crashed, panic_message(panic));
-    // Nobody knows how far it came.
+    // It is unknown how far the call got.
     error.exchange.sent = true;
     error
 }
 
-/// Something new on the channel; never where there is none, or nobody left to send.
+/// Waits for a change on the channel; pending forever if there is no channel or its sender is gone.
 async fn heard(channel: &mut Option<watch::Receiver<()>>) {
     if let Some(channel) = channel
         && channel.changed().await.is_ok()

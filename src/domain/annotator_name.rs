@@ -1,20 +1,21 @@
-//! Names of annotators: one spelling for each person.
+//! Normalizes the names of annotators: one spelling for each person.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// A name without space at its ends and in Unicode's composed form; `None` for a blank one.
+/// A name without surrounding whitespace and in Unicode's composed form; `None` if blank.
 pub fn annotator_name(text: &str) -> Option<String> {
     let trimmed = text.trim_matches(|ch: char| ch.is_whitespace() || is_zero_width(ch));
     let name = ComposingNormalizerBorrowed::new_nfc().normalize(trimmed);
     (!name.is_empty()).then(|| name.into_owned())
 }
 
-/// The same for a name that is stored already, where a blank one stays as it is.
+/// The same for a stored name; a blank one is kept.
 pub fn stored_annotator_name(text: &str) -> String {
     annotator_name(text).unwrap_or_else(|| text.to_owned())
 }
 
-/// Those of some other names that are easily taken for this one: they differ in case, accents, spaces or punctuation only.
+/// The other names that are easily confused with this one: they differ only in case, accents,
+/// whitespace or punctuation.
 pub fn look_alikes<'a>(name: &str, others: impl IntoIterator<Item = &'a String>) -> Vec<&'a str> {
     let letters = letters_of(name);
     others

@@ -1,8 +1,9 @@
-//! Similarity-boosted ranking (SBR): a ranking put in order again by its own scores and by how like each document is to the
-//! best ones.
+//! Similarity-boosted ranking (SBR): reranks documents by their own scores and their similarity to
+//! the best documents.
 //!
-//! sbr = normalised · (1 + α · similarity): a document gains by being like the present top, so a positive α makes the top
-//! more of one kind, not more diverse. The document with the lowest score has 0 whatever it is like.
+//! sbr = normalised · (1 + α · similarity): a document gains by being similar to the current top,
+//! so a positive α makes the top more uniform, not more diverse. The document with the lowest score
+//! always has 0.
 
 use super::corpus::DocId;
 use super::named::named;
@@ -12,13 +13,15 @@ use std::collections::HashSet;
 
 named! {
     "a profile", "kebab-case";
-    /// Whose rules hold.
+    /// The rules to follow.
     #[derive(Default)]
     pub enum SbrProfile {
-        /// Of documents with one text the best counts; ties go by score, then by id.
+        /// If several documents have the same text, the best one counts; ties are broken by score,
+        /// then by ID.
         #[default]
         Overrule,
-        /// The seed's own: of documents with one text the first in the file counts; ties keep that order.
+        /// The original's rules: if several documents have the same text, the first in the file
+        /// counts; ties keep that order.
         Original,
     }
 }
@@ -27,16 +30,16 @@ named! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SbrCandidate<'a> {
     pub id: &'a DocId,
-    /// The ranking's score, higher is better; a number.
+    /// The ranking's score; higher is better. Must be a number.
     pub score: f64,
     pub text: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SbrOptions {
-    /// How much similarity counts; 0 leaves the order as it is.
+    /// Weight of the similarity; 0 keeps the order.
     pub alpha: f64,
-    /// How many of the best documents similarity is measured to; 1 or more.
+    /// Number of best documents that similarity is measured to; at least 1.
     pub top_k: usize,
     pub profile: SbrProfile,
 }
@@ -54,13 +57,13 @@ impl Default for SbrOptions {
 /// A document in the new order.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SbrRow {
-    /// Its place in what [`boosted_ranking`] was given.
+    /// Its index in the input of [`boosted_ranking`].
     #[serde(skip)]
     pub at: usize,
     pub score: f64,
-    /// The score between the query's lowest (0) and highest (1); 0.5 where all are equal.
+    /// The score scaled from the query's lowest (0) to its highest (1); 0.5 if all are equal.
     pub normalized: f64,
-    /// The mean cosine to the best documents, itself left out; 0 where there is no other.
+    /// The mean cosine to the best documents, excluding itself; 0 if there is no other.
     pub semantic_sim: f64,
     pub sbr_score: f64,
     /// From 1.
@@ -75,14 +78,15 @@ pub fn text_key(text: &str, profile: SbrProfile) -> String {
             let words: Vec<&str> = text.split_whitespace().collect();
             folded(&words.join(" "))
         }
-        // An empty field of the seed's table is read as a number that is none, whose text is "nan".
+        // The original's table reader turns an empty field into NaN, whose text is "nan".
         SbrProfile::Original if text.is_empty() => "nan".to_owned(),
         SbrProfile::Original => text.trim().to_lowercase(),
     }
 }
 
-/// The candidates of a query that stay when each text and each id counts once, as places in `candidates`, in the order in
-/// which similarity and ranks are computed. Under [`SbrProfile::Original`] an id may come twice.
+/// The candidates of a query that remain when each text and each ID counts once, as indexes into
+/// `candidates`, in the order in which similarity and ranks are computed. Under
+/// [`SbrProfile::Original`], an ID may occur twice.
 pub fn distinct_candidates(candidates: &[SbrCandidate<'_>], profile: SbrProfile) -> Vec<usize> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     if profile == SbrProfile::Overrule {
@@ -97,8 +101,9 @@ pub fn distinct_candidates(candidates: &[SbrCandidate<'_>], profile: SbrProfile)
     order
 }
 
-/// The SBR order of a query's distinct candidates, best first. `candidates` are in the order of [`distinct_candidates`], with
-/// one vector each, all of one dimension; a vector without a direction is like nothing.
+/// The SBR order of a query's distinct candidates, best first. `candidates` are in the order of
+/// [`distinct_candidates`], with one vector each, all of the same dimension; a vector without a
+/// direction has similarity 0.
 pub fn boosted_ranking<T: Copy + Into<f64>>(
     candidates: &[SbrCandidate<'_>],
     vectors: &[Vec<T>],
@@ -108,7 +113,8 @@ pub fn boosted_ranking<T: Copy + Into<f64>>(
     let mut by_score: Vec<usize> = (0..candidates.len()).collect();
     by_score.sort_by(|&x, &y| candidates[y].score.total_cmp(&candidates[x].score));
     by_score.truncate(options.top_k);
-    // By id: under the original's rules a document that comes with two texts is among the best with both.
+    // Compare by ID: under the original's rules, a document with two texts is among the best with
+    // both.
     let best: HashSet<&DocId> = by_score.iter().map(|&at| candidates[at].id).collect();
     let compared = candidates.iter().zip(&units);
     let compared: Vec<(&DocId, &[f64])> = compared
@@ -125,7 +131,7 @@ pub fn boosted_ranking<T: Copy + Into<f64>>(
     boosted(&scores, &similarities, options.alpha)
 }
 
-/// The rows of documents with these scores and similarities, best first; equal ones stay in their order.
+/// The rows of documents with these scores and similarities, best first; ties keep their order.
 pub(crate) fn boosted(scores: &[f64], similarities: &[f64], alpha: f64) -> Vec<SbrRow> {
     let least = scores.iter().copied().fold(f64::INFINITY, f64::min);
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -161,12 +167,12 @@ fn best_first(x: &SbrCandidate<'_>, y: &SbrCandidate<'_>) -> std::cmp::Ordering 
     descending(x.score, y.score).then_with(|| x.id.cmp(y.id))
 }
 
-/// The greater first; 0 and −0 are equal.
+/// Descending order; 0 and −0 are equal.
 fn descending(x: f64, y: f64) -> std::cmp::Ordering {
     (y + 0.0).total_cmp(&(x + 0.0))
 }
 
-/// A vector scaled to length 1, or of zeros where it has no direction.
+/// A vector normalized to length 1, or zeros if it has no direction.
 pub(crate) fn unit<T: Copy + Into<f64>>(vector: &[T]) -> Vec<f64> {
     let vector: Vec<f64> = vector.iter().map(|x| (*x).into()).collect();
     let length = dot(&vector, &vector).sqrt();
@@ -181,7 +187,7 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// 0 where there is nothing.
+/// The mean; 0 without values.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, n) = values.fold((0.0, 0usize), |(sum, n), value| (sum + value, n + 1));
     if n == 0 { 0.0 } else { sum / n as f64 }

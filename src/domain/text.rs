@@ -1,7 +1,7 @@
-//! Words, sentences and passages of plain text, as the offline judges and the highlighting see them.
+//! Words, sentences and passages of plain text, as used by the offline judges and for highlighting.
 //!
-//! Every range is in bytes of the text it was asked about and lies on character boundaries. All functions take time
-//! linear in the text and read no more of it than [`readable`] returns.
+//! All ranges are in bytes of the given text and lie on character boundaries. All functions take
+//! time linear in the text and read no more of it than [`readable`] returns.
 
 mod folding;
 mod passage;
@@ -16,16 +16,16 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 use waken_snowball::Algorithm;
 
-/// How many characters of a text are read; what follows is ignored.
+/// Number of characters of a text that are read; the rest is ignored.
 pub const READ_CHARS: usize = 200_000;
 
-/// The most distinct terms kept of one query.
+/// Maximum number of distinct terms per query.
 pub const MAX_TERMS: usize = 64;
 
-/// Words longer than this many bytes are compared as they are, unstemmed.
+/// Words longer than this many bytes are compared without stemming.
 const MAX_STEMMED: usize = 64;
 
-/// English words that carry no topic; they are dropped from queries only.
+/// English stopwords, which are only removed from queries.
 #[rustfmt::skip]
 const STOPWORDS: &[&str] = &[
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "between",
@@ -39,9 +39,9 @@ const STOPWORDS: &[&str] = &[
 /// One distinct term of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
-    /// The word as the query spells it where it comes first.
+    /// The word in the spelling of its first occurrence in the query.
     pub surface: String,
-    /// The stem under which it is compared.
+    /// The stem used for comparison.
     pub stem: String,
 }
 
@@ -67,8 +67,8 @@ pub fn normalise_into(word: &str, normal: &mut String) {
     }
 }
 
-/// Porter's 1980 stem of a normalised word. Words with other than ASCII characters, of one or two letters, or very long
-/// ones stay as they are.
+/// Porter's 1980 stem of a normalized word. Words with non-ASCII characters, of one or two letters,
+/// or very long ones are kept as they are.
 pub fn stem(normal: &str) -> String {
     if normal.is_ascii() && (3..=MAX_STEMMED).contains(&normal.len()) {
         waken_snowball::stem(Algorithm::Porter, normal).into_owned()
@@ -77,7 +77,7 @@ pub fn stem(normal: &str) -> String {
     }
 }
 
-/// Whether a normalised word is too common to look for.
+/// Whether a normalized word is a stopword.
 pub fn is_stopword(normal: &str) -> bool {
     STOPWORDS.binary_search(&normal).is_ok()
 }

@@ -1,5 +1,5 @@
-//! Vectors on disk, so that no text is embedded, and paid for, twice. One small SQLite file of its own: it can be deleted
-//! at any time and costs only the embedding anew.
+//! Caches vectors on disk, so that no text is embedded (and paid for) twice. A small separate
+//! SQLite file: deleting it at any time only costs embedding the texts again.
 
 use crate::formats::file;
 use rusqlite::config::DbConfig;
@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Marks a database as vectors of Overrule: "OVEC" in ASCII.
+/// Marks a database as a vector cache of Overrule: "OVEC" in ASCII.
 const APPLICATION_ID: i64 = 0x4f56_4543;
 
 #[derive(Debug, thiserror::Error)]
 pub enum VectorCacheError {
-    /// The file is something else, or cannot be opened.
+    /// The file is not a vector cache, or cannot be opened.
     #[error("{}: holds no embeddings: {reason}; name another file with --vectors", path.display())]
     NotACache { path: PathBuf, reason: String },
     /// The server serves another model than the one that made the vectors here.
@@ -45,10 +45,11 @@ impl VectorCache {
         {
             return Err(not(format!("it is {kind}")));
         }
-        // Made before SQLite can, which would let others read it. Where it cannot be made, SQLite says why.
+        // Create the file before SQLite does, which would let others read it. If that fails, SQLite
+        // reports why.
         drop(file::create_new(path));
         let connection = Connection::open(path).map_err(|error| not(error.to_string()))?;
-        // The file may come from anyone, and nothing in it is to run.
+        // The file may come from anyone, so nothing in it may be executed.
         for (option, on) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
             (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -78,7 +79,7 @@ impl VectorCache {
         Ok(Self(connection))
     }
 
-    /// A text's vector, where it was made before.
+    /// The vector of a text, if cached.
     pub fn get(&self, key: &[u8; 32]) -> Result<Option<Vec<f32>>, VectorCacheError> {
         let mut statement = self
             .0

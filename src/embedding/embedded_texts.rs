@@ -1,12 +1,12 @@
-//! The vectors of some texts, with what is known of the call that made them.
+//! The vectors of some texts, with information about the call that produced them.
 
 use crate::judge::Exchange;
 
-/// What an embedder made of some texts.
+/// An embedder's result for some texts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EmbeddedTexts {
     /// A vector of length 1 for each text, in order; an empty one where what came has no direction.
     pub vectors: Vec<Vec<f32>>,
-    /// What is known of the call: tokens, as the server or the tokenizer counts them, and dollars.
+    /// Information about the call: tokens as counted by the server or the tokenizer, and dollars.
     pub exchange: Exchange,
 }

@@ -1,4 +1,5 @@
-//! Embedders behind HTTP: `/embeddings` of OpenAI and of whoever speaks like it, and Ollama's `/api/embed`.
+//! Embedders behind HTTP: `/embeddings` of OpenAI and compatible servers, and Ollama's
+//! `/api/embed`.
 
 use super::embedded_texts::EmbeddedTexts;
 use crate::judge::price::{CacheWrites, Price};
@@ -20,7 +21,7 @@ const LLAMA_TOO_LARGE: &str = "too large to process";
 /// What Ollama says, as an internal error, where the model computes no number for a text.
 const OLLAMA_NO_NUMBER: &str = "unsupported value";
 
-/// A server with what is sent to it.
+/// A server with its settings.
 #[derive(Debug)]
 pub(super) struct RemoteEmbedder {
     settings: JudgeSettings,
@@ -52,7 +53,7 @@ impl RemoteEmbedder {
         }
     }
 
-    /// Whether a key goes along, and with it a bill.
+    /// Whether a key is sent, so that calls are charged.
     pub(super) fn is_paid(&self) -> bool {
         self.connection.key.is_some()
     }
@@ -61,7 +62,7 @@ impl RemoteEmbedder {
         self.settings.limits
     }
 
-    /// Dollars at the very most: no tokenizer makes more than one token of a byte.
+    /// Maximum cost in dollars: no tokenizer produces more than one token per byte.
     pub(super) fn worst_usd(&self, texts: &[String]) -> Option<f64> {
         let usage = Usage {
             input: texts.iter().map(|text| text.len() as u64 + 1).sum(),
@@ -73,7 +74,7 @@ impl RemoteEmbedder {
             .map(|price| price.worst(&usage, dearest))
     }
 
-    /// Dollars of so many tokens.
+    /// The cost of this many tokens in dollars.
     pub(super) fn usd(&self, tokens: u64) -> Option<f64> {
         let usage = Usage {
             input: tokens,
@@ -95,7 +96,7 @@ impl RemoteEmbedder {
             input: tokens.unwrap_or(0),
             ..Usage::default()
         };
-        // Without a count of tokens the price is no help, unless there is none to pay.
+        // Without a token count, the price cannot be applied, unless it is 0.
         let price = self.settings.price;
         let price = price.filter(|price| tokens.is_some() || *price == Price::FREE);
         Exchange {
@@ -216,7 +217,7 @@ fn with_nulls(body: &[u8]) -> String {
 struct OpenAiReply {
     data: Vec<Datum>,
     model: Option<String>,
-    /// Not a count by its type: vectors are not thrown away because their count makes no sense.
+    /// Untyped, so that an invalid count does not invalidate the vectors.
     #[serde(default)]
     usage: Value,
 }
@@ -235,7 +236,7 @@ struct OllamaReply {
     prompt_eval_count: Value,
 }
 
-/// A count of the tokens of some texts that makes sense.
+/// The number of tokens of some texts, if valid.
 fn count(value: &Value) -> Option<u64> {
     json::whole(value).filter(|count| (1..=token_counts::MOST).contains(count))
 }

@@ -1,4 +1,5 @@
-//! Files on disk: which kind a path names, and files that only their owner may read.
+//! Files on disk: checks what kind of file a path names, and creates files that only their owner
+//! may read.
 
 use crate::domain::named::did_you_mean;
 use flate2::bufread::MultiGzDecoder;
@@ -7,10 +8,10 @@ use std::io::{self, BufRead as _, BufReader, Cursor, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// What stands for the standard input where a file is read.
+/// Stands for standard input when reading.
 const STANDARD_INPUT: &str = "-";
 
-/// A path as shown.
+/// A path for display.
 pub fn display_name(path: &Path) -> String {
     match is_standard_input(path) {
         true => "standard input".to_owned(),
@@ -18,7 +19,7 @@ pub fn display_name(path: &Path) -> String {
     }
 }
 
-/// The name of a file without the `.gz` of a compressed one.
+/// The name of a file without the `.gz` suffix.
 pub fn unpacked_name(path: &Path) -> PathBuf {
     match path.extension().is_some_and(|ending| ending == "gz") {
         true => path.with_extension(""),
@@ -30,7 +31,7 @@ pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == STANDARD_INPUT
 }
 
-/// What a path names, in words, where that is no regular file.
+/// Describes a path that is not a regular file; `None` for a regular file.
 pub fn odd_kind(found: &Metadata) -> Option<&'static str> {
     if found.is_file() {
         return None;
@@ -54,7 +55,7 @@ pub fn odd_kind(found: &Metadata) -> Option<&'static str> {
     Some("not a regular file")
 }
 
-/// Whether two paths lead to one file, by whatever links.
+/// Whether two paths lead to the same file, through any links.
 pub fn same(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -72,7 +73,8 @@ pub fn same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Opens a regular file for reading. The kind is looked at first: opening a pipe waits until somebody writes into it.
+/// Opens a regular file for reading. The kind is checked first, because opening a pipe blocks until
+/// someone writes to it.
 pub fn open(path: &Path) -> io::Result<File> {
     let found = std::fs::metadata(path).map_err(|error| absent(path, error))?;
     match odd_kind(&found) {
@@ -81,7 +83,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Why a file is not there or not to be read, with what may help.
+/// Why a file is missing or cannot be read, with a hint.
 fn absent(path: &Path, error: io::Error) -> io::Error {
     let words = match error.kind() {
         io::ErrorKind::NotFound => {
@@ -107,8 +109,9 @@ fn absent(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), words)
 }
 
-/// What a file holds, unpacked where it is compressed with gzip, whatever it is called; `-` is the standard input, which is
-/// kept in memory because files are read more than once. `seen` is told of the bytes as they are read, packed.
+/// The content of a file, decompressed if it is gzip, whatever its name; `-` is standard input,
+/// which is kept in memory because files are read more than once. `seen` is called with the number
+/// of compressed bytes read.
 pub fn open_unpacked(
     path: &Path,
     seen: impl Fn(u64) + Send + 'static,
@@ -127,10 +130,11 @@ pub fn open_unpacked(
     Ok(BufReader::with_capacity(BUFFER, file))
 }
 
-/// Bytes of a file that is read whole at most, unpacked: a small packed file can hold many gigabytes.
+/// Maximum decompressed size of a file that is read whole: a small compressed file can contain many
+/// gigabytes.
 const LARGEST_WHOLE: u64 = 512 << 20;
 
-/// A file that is read whole; what is larger than any such file is cannot be read to its end.
+/// A file that is read whole; reading fails beyond the maximum size.
 struct WholeFile<R> {
     source: R,
     left: u64,
@@ -160,7 +164,7 @@ impl<R: Read> Read for WholeFile<R> {
 const BUFFER: usize = 1 << 18;
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// A file's content, unpacked.
+/// A file's decompressed content.
 pub struct UnpackedFile(Packing);
 
 enum Packing {
@@ -172,7 +176,8 @@ impl Read for UnpackedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.0 {
             Packing::None(file) => file.read(into),
-            // The decoder gives little at a time; whoever looks at the beginning of a file wants enough of it.
+            // The decoder returns small pieces, but callers that look at the beginning of a file
+            // need enough of it.
             Packing::Gzip(file) => {
                 let mut filled = 0;
                 while let Some(rest) = into.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -197,7 +202,7 @@ fn damaged(error: io::Error) -> io::Error {
     }
 }
 
-/// Bytes on their way, which are counted.
+/// Counts the bytes that pass through.
 struct SeenBytes {
     source: Box<dyn Read + Send>,
     seen: Box<dyn Fn(u64) + Send>,
@@ -211,7 +216,7 @@ impl Read for SeenBytes {
     }
 }
 
-/// All of the standard input, read once.
+/// All of standard input, read once.
 fn standard_input() -> io::Result<Arc<[u8]>> {
     static READ: OnceLock<Arc<[u8]>> = OnceLock::new();
     if let Some(read) = READ.get() {
@@ -240,7 +245,8 @@ fn text_of(file: File) -> io::Result<String> {
     })
 }
 
-/// The text of a regular file that has this one name only: a symbolic or hard link could lead to any other file.
+/// The text of a regular file with a single name: a symbolic or hard link could lead to any other
+/// file.
 pub fn read_to_string_unlinked(path: &Path) -> io::Result<String> {
     let refused = |words: &str| {
         let words = format!("is {words}; copy the file here instead");
@@ -254,7 +260,7 @@ pub fn read_to_string_unlinked(path: &Path) -> io::Result<String> {
     {
         use std::os::unix::fs::MetadataExt as _;
         let (opened, named) = (file.metadata()?, std::fs::symlink_metadata(path)?);
-        // Nobody has put another file in its place meanwhile.
+        // Check that the file has not been replaced in the meantime.
         if (opened.dev(), opened.ino()) != (named.dev(), named.ino()) {
             return Err(refused("a symbolic link"));
         }
@@ -265,7 +271,7 @@ pub fn read_to_string_unlinked(path: &Path) -> io::Result<String> {
     text_of(file)
 }
 
-/// Creates a file, or empties one, that only its owner may read and write, whatever the umask.
+/// Creates or truncates a file that only its owner may read and write, whatever the umask.
 pub fn create(path: &Path) -> io::Result<File> {
     if let Ok(found) = std::fs::metadata(path)
         && let Some(kind) = odd_kind(&found)
@@ -276,12 +282,13 @@ pub fn create(path: &Path) -> io::Result<File> {
     private(options.write(true).create(true).truncate(true), path)
 }
 
-/// Creates a file that only its owner may read and write; [`io::ErrorKind::AlreadyExists`] where there is one.
+/// Creates a file that only its owner may read and write; [`io::ErrorKind::AlreadyExists`] if it
+/// exists.
 pub fn create_new(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().write(true).create_new(true), path)
 }
 
-/// Opens a file to write after its end; one that it makes is its owner's alone.
+/// Opens a file for appending; if it is created, only its owner may read and write it.
 pub fn append(path: &Path) -> io::Result<File> {
     if let Ok(found) = std::fs::metadata(path) {
         return match odd_kind(&found) {
@@ -303,12 +310,13 @@ fn odd(kind: &str) -> io::Error {
 fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     let file = options.mode(0o600).open(path)?;
-    // The umask may have taken away the owner's own rights, and a file that was there has its old ones.
+    // The umask may have removed the owner's own permissions, and an existing file keeps its old
+    // ones.
     file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     Ok(file)
 }
 
-/// Lets only its owner read and write a file that is there.
+/// Lets only its owner read and write an existing file.
 #[cfg(unix)]
 pub fn make_private(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

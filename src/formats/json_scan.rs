@@ -1,4 +1,5 @@
-//! Cuts a stream of JSON into values without reading them, so that only one is in memory at a time.
+//! Splits a stream of JSON into values without parsing them, so that only one is in memory at a
+//! time.
 
 use super::lines::{LONGEST_LINE, breaks, too_long};
 use std::io::{self, BufRead};
@@ -19,7 +20,7 @@ impl<R: BufRead> JsonScanner<R> {
         Self::from_line(reader, 1)
     }
 
-    /// Scans from the beginning of a line.
+    /// Starts scanning at the beginning of a line.
     pub(super) fn from_line(reader: R, line: u64) -> Self {
         Self { reader, line }
     }
@@ -29,7 +30,7 @@ impl<R: BufRead> JsonScanner<R> {
         self.line
     }
 
-    /// Leaves out a byte order mark at the start.
+    /// Skips a byte order mark at the start.
     pub(super) fn skip_mark(&mut self) -> Result<(), ScanStop> {
         if chunk(&mut self.reader)?.starts_with(b"\xef\xbb\xbf") {
             self.reader.consume(3);
@@ -37,7 +38,7 @@ impl<R: BufRead> JsonScanner<R> {
         Ok(())
     }
 
-    /// The next byte that is not white space, which stays the next.
+    /// The next byte that is not whitespace, without consuming it.
     pub(super) fn peek(&mut self) -> Result<u8, ScanStop> {
         loop {
             let chunk = chunk(&mut self.reader)?;
@@ -58,7 +59,7 @@ impl<R: BufRead> JsonScanner<R> {
         self.reader.consume(1);
     }
 
-    /// Reads the next value into `value`, up to its end or to where it cannot be JSON any more.
+    /// Reads the next value into `value`, up to its end or to where it can no longer be JSON.
     pub(super) fn value(&mut self, value: &mut Vec<u8>) -> Result<(), ScanStop> {
         value.clear();
         let mut nesting = Nesting::default();
@@ -80,9 +81,9 @@ impl<R: BufRead> JsonScanner<R> {
     }
 }
 
-/// What the reader has at hand, at least one byte.
+/// The reader's buffered data, at least one byte.
 fn chunk(reader: &mut impl BufRead) -> Result<&[u8], ScanStop> {
-    // Asked twice because a borrow that is returned from a loop would last for the whole loop.
+    // Fill the buffer twice, because a borrow returned from a loop would last for the whole loop.
     loop {
         match reader.fill_buf() {
             Ok(_) => break,
@@ -97,7 +98,7 @@ fn chunk(reader: &mut impl BufRead) -> Result<&[u8], ScanStop> {
     }
 }
 
-/// How deep inside a value the bytes so far have led.
+/// The nesting state after the bytes read so far.
 #[derive(Default)]
 struct Nesting {
     depth: usize,
@@ -107,7 +108,7 @@ struct Nesting {
 }
 
 impl Nesting {
-    /// Where in `chunk` the value ends, if it does.
+    /// The index in `chunk` where the value ends, if it does.
     fn end(&mut self, chunk: &[u8]) -> Option<usize> {
         for (at, byte) in chunk.iter().enumerate() {
             if self.in_string {
@@ -120,7 +121,7 @@ impl Nesting {
                             return Some(at + 1);
                         }
                     }
-                    // A string that was never closed must not swallow the rest of the file.
+                    // An unterminated string must not swallow the rest of the file.
                     b'\n' => return Some(at + 1),
                     _ => {}
                 }
@@ -132,7 +133,7 @@ impl Nesting {
                 b'}' | b']' if self.depth > 1 => self.depth -= 1,
                 b'}' | b']' if self.depth == 1 => return Some(at + 1),
                 b'}' | b']' | b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => {
-                    // The first byte is always taken, so that every call gets further.
+                    // Always consume the first byte, so that every call makes progress.
                     return Some(if self.begun { at } else { at + 1 });
                 }
                 _ => {}

@@ -1,45 +1,45 @@
-//! The lines of a text file, one of them in memory at a time.
+//! The lines of a text file, with one of them in memory at a time.
 
 use super::problem::Problem;
 use std::io::{self, BufRead, Chain, Cursor, Read as _};
 
-/// The lines after a long one need not hold on to its memory.
+/// Shrink the buffer after a longer line.
 const KEPT_CAPACITY: usize = 8 << 20;
 
-/// Bytes of a line, a row or a JSON value at most. A query with a thousand long documents has fewer, and a small packed file can hold a line of many
-/// gigabytes.
+/// Maximum length of a line, a row or a JSON value, in bytes. A query with a thousand long
+/// documents is shorter, and a small compressed file can contain a line of many gigabytes.
 pub(super) const LONGEST_LINE: u64 = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A file from the beginning of one of its lines.
+/// The rest of a file from the beginning of one of its lines.
 pub(super) type RestOfFile<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// A file's lines that are not blank. A byte order mark and CRLF are fine.
+/// A file's nonblank lines. A byte order mark and CRLF are accepted.
 pub(super) struct TextLines<R> {
     reader: R,
     file: String,
     number: u64,
     bytes: Vec<u8>,
-    /// Whether `bytes` holds the next line.
+    /// Whether `bytes` contains the next line.
     is_unread: bool,
-    /// The longest line, in bytes.
+    /// Maximum length of a line, in bytes.
     limit: u64,
     done: bool,
 }
 
-/// A line without its break and the white space before it.
+/// A line without its line break and trailing whitespace.
 #[derive(Clone, Copy, Debug)]
 pub struct TextLine<'a> {
     /// From 1.
     pub(super) number: u64,
     pub(super) bytes: &'a [u8],
-    /// Whether the file ends with it, without a line break.
+    /// Whether it is the last line, without a line break.
     pub(super) last: bool,
 }
 
 impl<R: BufRead> TextLines<R> {
-    /// The lines of what problems call `file`.
+    /// The lines of `reader`; `file` is the file's name in problems.
     pub(super) fn new(reader: R, file: &str) -> Self {
         Self {
             reader,
@@ -52,12 +52,13 @@ impl<R: BufRead> TextLines<R> {
         }
     }
 
-    /// The same, refusing lines of more than `limit` bytes, so that a file without line breaks is not read whole.
+    /// Rejects lines of more than `limit` bytes, so that a file without line breaks is not read
+    /// whole.
     pub(super) fn at_most(self, limit: u64) -> Self {
         Self { limit, ..self }
     }
 
-    /// What problems call the file.
+    /// The file's name in problems.
     pub(super) fn file(&self) -> &str {
         &self.file
     }
@@ -67,13 +68,13 @@ impl<R: BufRead> TextLines<R> {
         self.number
     }
 
-    /// Something wrong with the line that was read last.
+    /// A problem with the line that was read last.
     pub(super) fn problem(&self, message: &str) -> Problem {
         Problem::new(&self.file, Some(self.number), message)
     }
 
-    /// The next line that is not blank. Nothing follows a problem: the file is not text, or cannot
-    /// be read further.
+    /// The next nonblank line. A problem ends the iteration: the file is not text, or cannot be
+    /// read further.
     pub(super) fn next(&mut self) -> Option<Result<TextLine<'_>, Problem>> {
         if !std::mem::take(&mut self.is_unread)
             && let Err(problem) = self.advance()?
@@ -88,7 +89,7 @@ impl<R: BufRead> TextLines<R> {
         }))
     }
 
-    /// Returns the last line again on the next call of `next`.
+    /// Makes the next call of `next` return the last line again.
     pub(super) fn unread(&mut self) {
         self.is_unread = true;
     }
@@ -168,7 +169,7 @@ pub(super) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::R
 }
 
 impl<'a> TextLine<'a> {
-    /// The line's text, or why it has none.
+    /// The line's text, or why it is not text.
     pub(super) fn text(&self) -> Result<&'a str, String> {
         std::str::from_utf8(self.bytes).map_err(|error| {
             let at = error.valid_up_to();
@@ -192,7 +193,7 @@ pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// What the file is where its first bytes show that it is not text.
+/// The kind of file, if its first bytes show that it is not text.
 fn non_text_kind(bytes: &[u8]) -> Option<&'static str> {
     const GZIP: &[u8] = b"\x1f\x8b";
     const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";

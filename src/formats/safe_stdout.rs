@@ -1,13 +1,14 @@
-//! The standard output for data. On a terminal, what could steer it is escaped; a file or a pipe gets the bytes as they are.
+//! Standard output for data. On a terminal, anything that could control it is escaped; a file or a
+//! pipe gets the bytes unchanged.
 
 use crate::domain::sanitise;
 use std::io::{self, IsTerminal as _, Stdout, Write};
 
-/// The standard output, safe on a terminal.
+/// Standard output that is safe on a terminal.
 #[derive(Debug)]
 pub struct SafeStdout {
     out: Stdout,
-    /// The beginning of a character whose other bytes are still to come; `None` where nothing is escaped.
+    /// The first bytes of an incomplete character; `None` if nothing is escaped.
     begun: Option<Vec<u8>>,
 }
 
@@ -38,8 +39,8 @@ impl Write for SafeStdout {
     }
 }
 
-/// The text of `begun` and `bytes` with hazards as `\uXXXX`, which JSON reads back the same; a character that is not whole
-/// yet stays in `begun`.
+/// The text of `begun` and `bytes` with hazards as `\uXXXX`, which JSON parses back to the same
+/// characters; an incomplete character stays in `begun`.
 fn escaped(begun: &mut Vec<u8>, bytes: &[u8]) -> String {
     begun.extend_from_slice(bytes);
     let mut text = String::with_capacity(begun.len());

@@ -1,7 +1,7 @@
-//! Rows of a table in a text file: cells between delimiters, quoted as RFC 4180 describes.
+//! Rows of a table in a text file: cells between delimiters, quoted according to RFC 4180.
 //!
-//! A cell that begins with a quote must end with one. Lenient readers accept text after it, or read
-//! on to the end of the file where it is missing; here such a row is refused.
+//! A cell that starts with a quote must end with one. Lenient readers accept text after it, or read
+//! on to the end of the file if it is missing; here, such a row is rejected.
 
 use super::csv_cell::read_back;
 use super::lines::{LONGEST_LINE, breaks};
@@ -11,13 +11,13 @@ use std::io::{self, BufRead};
 /// How the cells of a file are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellStyle {
-    /// White space around a cell that is not quoted does not count.
+    /// Whitespace around unquoted cells is ignored.
     Trimmed,
-    /// As Overrule writes them: every character counts, and `'` guards the start of a formula.
+    /// As written by Overrule: every character counts, and `'` escapes the start of a formula.
     Ours,
 }
 
-/// The rows of a file that are not blank, one of them in memory at a time.
+/// The nonblank rows of a file, with one of them in memory at a time.
 pub(super) struct TableRows<R> {
     reader: R,
     file: String,
@@ -25,7 +25,7 @@ pub(super) struct TableRows<R> {
     style: CellStyle,
     /// The line of the next byte, from 1.
     line: u64,
-    /// The line on which the row begins.
+    /// The line on which the row starts.
     start: u64,
     row: RowBuffer,
     done: bool,
@@ -69,17 +69,17 @@ impl<R: BufRead> TableRows<R> {
         }
     }
 
-    /// The line on which the last row begins.
+    /// The line on which the last row starts.
     pub(super) fn number(&self) -> u64 {
         self.start
     }
 
-    /// A problem of the last row.
+    /// A problem with the last row.
     pub(super) fn problem(&self, message: &str) -> Problem {
         Problem::new(&self.file, Some(self.start), message)
     }
 
-    /// The next row that is not blank. Reading goes on after an invalid row.
+    /// The next nonblank row. Reading continues after an invalid row.
     pub(super) fn next(&mut self) -> Option<Result<TableRow<'_>, Problem>> {
         while !self.done {
             self.start = self.line;
@@ -145,15 +145,15 @@ enum Place {
     AfterQuote,
 }
 
-/// A row that is being read.
+/// A row being read.
 #[derive(Default)]
 struct RowBuffer {
     /// The characters of the cells, without delimiters and quotes.
     bytes: Vec<u8>,
-    /// Where each cell ends in `bytes`.
+    /// The end of each cell in `bytes`.
     ends: Vec<usize>,
     place: Place,
-    /// Whether something follows the closing quote of a cell.
+    /// Whether there is text after the closing quote of a cell.
     is_broken: bool,
 }
 
@@ -169,7 +169,7 @@ impl RowBuffer {
         self.ends.len() < 2 && self.bytes.is_empty()
     }
 
-    /// Takes a byte, and returns whether it ends the row.
+    /// Adds a byte, and returns whether it ends the row.
     fn push(&mut self, byte: u8, delimiter: u8, style: CellStyle) -> bool {
         let space = style == CellStyle::Trimmed && matches!(byte, b' ' | b'\t');
         match (self.place, byte) {
@@ -234,7 +234,7 @@ mod tests {
     use std::io::BufReader;
 
     fn rows(text: &[u8], delimiter: u8, style: CellStyle) -> Vec<Result<Vec<String>, String>> {
-        // In pieces: a row must not depend on where a buffer ends.
+        // Read in pieces: a row must not depend on buffer boundaries.
         let reader = BufReader::with_capacity(3, text);
         let mut rows = TableRows::new(reader, "f", 1, delimiter, style);
         let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! Vectors of documents from a file: JSON lines with names, or NumPy's `.npy` with a row a document.
+//! Reads vectors of documents from a file: JSON lines with names, or NumPy's `.npy` with one row
+//! per document.
 
 use super::lines::text_lines;
 use super::problem::Problem;
@@ -7,7 +8,7 @@ use serde::Deserialize;
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
-/// Vectors by document, or by query and document where a line names both.
+/// Vectors by document, or by query and document if a line names both.
 #[derive(Clone, Debug, Default)]
 pub struct NamedVectors {
     vectors: HashMap<(Option<QueryId>, DocId), Vec<f64>>,
@@ -23,7 +24,7 @@ struct VectorLine {
     vector: Vec<f64>,
 }
 
-/// An identifier that may be spelled as a number.
+/// An identifier, which may be written as a number.
 fn name(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(text) => Some(text.clone()),
@@ -39,7 +40,8 @@ impl NamedVectors {
         of_query.or_else(|| self.vectors.get(&(None, document.clone())))
     }
 
-    /// Reads a line a vector: `{"docno": …, "vector": […]}`, with `qid` where a document has a vector a query.
+    /// Reads one vector per line: `{"docno": …, "vector": […]}`, with `qid` if a document's vector
+    /// depends on the query.
     pub fn read(reader: impl BufRead, file: &str) -> Result<Self, Problem> {
         let mut named = Self::default();
         let mut dimension = None;
@@ -76,14 +78,15 @@ impl NamedVectors {
         Ok(named)
     }
 
-    /// Vectors with the names of a list, one a row.
+    /// Vectors with the names of a list, one per row.
     pub fn of_rows(names: Vec<(Option<QueryId>, DocId)>, rows: Vec<Vec<f64>>) -> Self {
         let vectors = names.into_iter().zip(rows).collect();
         Self { vectors }
     }
 }
 
-/// A document a line, behind its query and a tab where a document has a vector a query.
+/// Reads one document per line, preceded by its query and a tab if a document's vector depends on
+/// the query.
 pub fn read_names(
     reader: impl BufRead,
     file: &str,
@@ -107,10 +110,11 @@ pub fn read_names(
     Ok(names)
 }
 
-/// Bytes of a header that are believed.
+/// Maximum length of a header in bytes.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// The rows of a two-dimensional `.npy` file of 4- or 8-byte floating-point numbers in C order (NumPy's format 1.0 to 3.0).
+/// The rows of a two-dimensional `.npy` file of 4- or 8-byte floating-point numbers in C order
+/// (NumPy's format 1.0 to 3.0).
 pub fn read_npy(mut reader: impl Read, file: &str) -> Result<Vec<Vec<f64>>, Problem> {
     let wrong = |what: &str| Problem::new(file, None, what);
     let cut = |_| wrong("is cut off; write or download it again");
@@ -217,7 +221,7 @@ mod tests {
     use super::*;
     use rstest::rstest;
 
-    /// A file as `numpy.save` writes it.
+    /// A file as written by `numpy.save`.
     pub(crate) fn npy(header: &str, numbers: &[u8]) -> Vec<u8> {
         let mut file = b"\x93NUMPY\x01\x00".to_vec();
         file.extend((header.len() as u16).to_le_bytes());

@@ -1,11 +1,12 @@
-//! Other systems' pairwise judgments as JSON lines, one vote of a model or a person a line.
+//! Reads other systems' pairwise judgments as JSON lines, with one vote of a model or a person per
+//! line.
 //!
 //! `{"query":{"id","query"},"a":{"id","content"},"b":{"id","content"},"by","kind":"llm"|"human","score",`
-//! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?,"inclusion"?}`; the score is in −1..1, negative where `a` is better. A text
-//! may be left out once it is known, and must not change. `inclusion`, on a person's line, is the
-//! probability with which the pair was drawn for judging. Members the format does not know are
-//! passed over. The rows of `overrule export votes` are votes too, as JSON lines and as CSV. The
-//! CSV has no texts: the project must know them.
+//! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?,"inclusion"?}`; the score is in −1..1, negative
+//! if `a` is better. A text may be omitted once it is known, and must not change. `inclusion`, on a
+//! person's line, is the probability with which the pair was drawn for judging. Unknown members are
+//! ignored. The rows of `overrule export votes` are also votes, as JSON lines and as CSV. The CSV
+//! contains no texts: the project must know them.
 
 mod exported;
 #[cfg(test)]
@@ -25,7 +26,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use texts::TextRegistry;
 
-/// The table of votes that Overrule exports; other tables of votes are not read.
+/// The table of votes that Overrule exports; other tables of votes are not supported.
 static SCHEMA: TableSchema = TableSchema {
     columns: &VOTES,
     required: &[
@@ -34,12 +35,12 @@ static SCHEMA: TableSchema = TableSchema {
     is_own: true,
 };
 
-/// Reads votes from JSON lines, or from a table that Overrule exported. A bad line gives its
-/// problems, up to five of them and a count, and the next line follows. Only one line is in memory
-/// at a time, with the hashes of the texts before it.
+/// Reads votes from JSON lines, or from a table that Overrule exported. An invalid line yields its
+/// problems, up to five of them and a count, and reading continues with the next line. Only one
+/// line is in memory at a time, with the hashes of the earlier texts.
 ///
-/// `file` is what problems call the file. `known` gives the texts that a query has before this file, where it has any, or
-/// why they cannot be looked up.
+/// `file` is the file's name in problems. `known` returns the texts that a query has before this
+/// file, if any, or why they cannot be looked up.
 pub fn read_votes<R, K>(reader: R, file: &str, known: K) -> LineRecords<R, TextRegistry<K>>
 where
     R: BufRead,
@@ -49,13 +50,13 @@ where
 }
 
 impl<R, K> LineRecords<R, TextRegistry<K>> {
-    /// Refuses verdicts that say they were given after this, in milliseconds since the Unix epoch.
+    /// Rejects verdicts with a time after this, in milliseconds since the Unix epoch.
     pub fn given_before(mut self, ms: i64) -> Self {
         self.parser.latest_ms = Some(ms);
         self
     }
 
-    /// The texts of the queries that were read, for the file after this one.
+    /// The texts of the queries that were read, for use with the next file.
     pub fn into_texts(self) -> HashMap<String, KnownTexts> {
         self.parser.known
     }

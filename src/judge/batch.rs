@@ -1,4 +1,4 @@
-//! Batches: many calls handed over at once, at half the price, answered within a day.
+//! Batches: many calls submitted at once, at half the price, answered within a day.
 
 use super::call::{CallError, JudgePrompt, JudgeReply, Usage};
 use futures::future::BoxFuture;
@@ -8,13 +8,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchLimits {
     pub requests: usize,
-    /// Bytes of all lines with their line ends.
+    /// Size of all lines including line ends, in bytes.
     pub bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchState {
-    /// Waiting, being worked on or being cancelled.
+    /// Waiting, running or being canceled.
     Running,
     /// Every call has a result, which may be a failure.
     Ended,
@@ -42,7 +42,7 @@ pub struct BatchStatus {
     pub failed: u64,
     /// All calls that the provider says the batch has.
     pub total: u64,
-    /// Where the results are, in the provider's terms.
+    /// The locations of the results, in the provider's format.
     pub files: Vec<String>,
     pub message: Option<String>,
 }
@@ -71,7 +71,7 @@ pub enum BatchAnswer {
 }
 
 impl BatchAnswer {
-    /// The reply, or why there is none; `None` where the call was never made.
+    /// The reply, or why there is none; `None` if the call was never made.
     #[cfg(test)]
     pub fn made(self) -> Option<Result<JudgeReply, CallError>> {
         match self {
@@ -82,10 +82,10 @@ impl BatchAnswer {
     }
 }
 
-/// One line of results: the caller's id and what became of the call.
+/// One line of results: the caller's ID and the result of the call.
 pub type BatchResult = (String, BatchAnswer);
 
-/// What is known of a batch whose submission was cut short.
+/// The known data of a batch whose submission was interrupted.
 #[derive(Clone, Copy, Debug)]
 pub struct UnconfirmedBatch<'a> {
     /// The name under which it was submitted, where the provider keeps names.
@@ -136,14 +136,14 @@ impl NotSubmitted {
 pub trait BatchApi: Send + Sync {
     fn batch_limits(&self) -> BatchLimits;
 
-    /// The line that asks for a call on `prompt`; `id` is at most 64 of `[A-Za-z0-9_-]`.
+    /// The line for a call on `prompt`; `id` is at most 64 of `[A-Za-z0-9_-]`.
     fn batch_line(&self, id: &str, prompt: &JudgePrompt) -> Value;
 
-    /// What a line of results says; `None` where it is none.
+    /// Parses a line of results; `None` if it is not one.
     fn parse_batch_line(&self, line: &str) -> Option<BatchResult>;
 
-    /// What a call on `prompt` is expected to cost in a batch, and what it costs at the very most: `None` where its price is
-    /// unknown or nothing limits its answer. A batch asks nothing again.
+    /// The expected usage and cost of a call on `prompt` in a batch, and its maximum cost: `None`
+    /// if its price is unknown or its answer has no limit. A batch never asks again.
     fn batch_cost(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>, Option<f64>);
 
     /// Dollars that a call with these tokens costs in a batch; `None` if the price is unknown.
@@ -169,7 +169,8 @@ pub trait BatchApi: Send + Sync {
 
     fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>>;
 
-    /// Hands every line of results to `each`. After a failure it may be called again, with the same lines.
+    /// Calls `each` with every line of results. After a failure it may be called again, with the
+    /// same lines.
     fn fetch<'a>(
         &'a self,
         id: &'a str,
@@ -177,6 +178,6 @@ pub trait BatchApi: Send + Sync {
         each: &'a mut (dyn FnMut(&str) + Send),
     ) -> BoxFuture<'a, Result<(), CallError>>;
 
-    /// Asks the provider to stop; what was done meanwhile is charged and can be fetched.
+    /// Asks the provider to stop; calls finished in the meantime are charged and can be fetched.
     fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), CallError>>;
 }

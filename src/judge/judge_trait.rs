@@ -1,4 +1,4 @@
-//! The trait of every judge, and what is done alike with each of them.
+//! The trait for all judges, and functions that work for any of them.
 
 use super::batch::BatchApi;
 use super::call::{
@@ -17,24 +17,26 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
     fn prompt(&self, case: &PresentedPair) -> JudgePrompt;
 
-    /// The seed that calls are sent with, if their answers are drawn at random: at a temperature other than 0.
+    /// The seed that calls are sent with, if their answers are random (at a temperature other than
+    /// 0).
     fn seed(&self) -> Option<String> {
         None
     }
 
-    /// Makes one call. Retrying is the runner's business.
+    /// Makes one call. The runner retries.
     fn call<'a>(
         &'a self,
         case: &'a PresentedPair,
         prompt: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>>;
 
-    /// What would be sent to have the documents of `lineup` picked; `None` where the judge can only compare two.
+    /// The prompt for picking documents of `lineup`; `None` if the judge can only compare two.
     fn pick_prompt(&self, _lineup: &PresentedPool) -> Option<JudgePrompt> {
         None
     }
 
-    /// Asks for picks, once. The reply is for [`parse::slots`], or for [`parse::verdicts`] where those are asked for.
+    /// Requests picks, once. Parse the reply with [`parse::slots`], or with [`parse::verdicts`] if
+    /// verdicts are requested.
     fn pick<'a>(
         &'a self,
         _lineup: &'a PresentedPool,
@@ -44,13 +46,13 @@ pub trait Judge: Send + Sync + fmt::Debug {
         Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
     }
 
-    /// What would be sent to ask a reranking question; `None` where the judge was made for another kind of question, or can
-    /// only compare two documents.
+    /// The prompt for a reranking question; `None` if the judge was built for another kind of
+    /// question, or can only compare two documents.
     fn rerank_prompt(&self, _question: &PresentedQuestion) -> Option<JudgePrompt> {
         None
     }
 
-    /// Asks a reranking question, once. The reply is for [`parse::read_answer`].
+    /// Asks a reranking question, once. Parse the reply with [`parse::read_answer`].
     fn rerank<'a>(
         &'a self,
         _question: &'a PresentedQuestion,
@@ -60,7 +62,7 @@ pub trait Judge: Send + Sync + fmt::Debug {
         Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
     }
 
-    /// What one call on `prompt` is expected to use: tokens, and dollars where the price is known.
+    /// The expected usage of one call on `prompt`: tokens, and dollars if the price is known.
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>);
 
     /// The day from which the provider does not serve its model any more, if that is announced.
@@ -74,7 +76,7 @@ pub trait Judge: Send + Sync + fmt::Debug {
         None
     }
 
-    /// What one call on `prompt` can use at the very most: what a hard budget has to set aside for it.
+    /// The maximum usage of one call on `prompt`, which a hard budget must reserve.
     fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         self.estimate(prompt)
     }
@@ -95,23 +97,24 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// The opinion in a reply to `case`.
     ///
     /// # Errors
-    /// The reply is not an answer.
+    /// If the reply is not an answer.
     fn parse(&self, case: &PresentedPair, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         parse::score(Written::of(reply, &case.shown_texts()))
     }
 
-    /// Whether the reply keeps to the form that was asked for, to the letter.
+    /// Whether the reply follows the requested form exactly.
     fn keeps_form(&self, reply: &JudgeReply) -> bool {
         parse::strict_score(&reply.text).is_ok()
     }
 
-    /// What to send once more after an answer that was paid for and is no vote; `None` where asking again is useless.
+    /// The prompt for asking again after an answer that was paid for but is not a vote; `None` if
+    /// asking again is useless.
     fn reask(&self, _prompt: &JudgePrompt, _cause: FailureCause) -> Option<JudgePrompt> {
         None
     }
 
-    /// What to send once more after `error`: the same prompt where no answer of the model came, else what [`Judge::reask`]
-    /// says.
+    /// The prompt for asking again after `error`: the same prompt if the model did not answer,
+    /// otherwise the result of [`Judge::reask`].
     fn ask_again(&self, prompt: &JudgePrompt, error: &CallError) -> Option<JudgePrompt> {
         if error.no_answer {
             return Some(prompt.clone());
@@ -119,17 +122,17 @@ pub trait Judge: Send + Sync + fmt::Debug {
         self.reask(prompt, error.cause)
     }
 
-    /// Whether the judge does not see all of a document of `case`.
+    /// Whether a document of `case` is truncated for the judge.
     fn truncated(&self, _case: &PresentedPair) -> bool {
         false
     }
 
-    /// Whether the judge does not see all of a document of `lineup`.
+    /// Whether a document of `lineup` is truncated for the judge.
     fn truncates_pool(&self, _lineup: &PresentedPool) -> bool {
         false
     }
 
-    /// How many of the documents of `question` the judge does not see all of.
+    /// Number of documents of `question` that are truncated for the judge.
     fn truncates(&self, _question: &PresentedQuestion) -> u64 {
         0
     }
@@ -138,17 +141,18 @@ pub trait Judge: Send + Sync + fmt::Debug {
         JudgeLimits::default()
     }
 
-    /// The server that calls go to, where there is one: judges of one server share its limits.
+    /// The server that calls go to, if any: judges with the same server share its limits.
     fn server(&self) -> Option<&str> {
         None
     }
 
-    /// What was found out about the server that its user should know, in words that go on after the judge's name.
+    /// Notes about the server for the user, to be appended to the judge's name.
     fn server_notes(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// What tells the weights behind the model's name from others, where its server has them and says so. Asks the server.
+    /// An identifier of the weights behind the model's name, if the server provides one. Asks the
+    /// server.
     fn weights(&self) -> BoxFuture<'_, Option<String>> {
         Box::pin(async { None })
     }
@@ -164,13 +168,14 @@ pub type JudgeEnsemble = Vec<Arc<dyn Judge>>;
 /// each call that timed out or whose answer broke off.
 pub const MAX_CHARGED: u32 = 5;
 
-/// The most calls that one call may become while a judge learns what its server does not know.
+/// Maximum number of calls that one call may become while a judge learns what its server does not
+/// support.
 pub(crate) const MAX_ADAPTIONS: usize = 6;
 
-/// Makes a call, and makes it again at once while the judge adapts to its server.
+/// Makes a call, and repeats it immediately while the judge adapts to its server.
 ///
 /// # Errors
-/// The call's own.
+/// Those of the call.
 pub async fn call_adapting<'a>(
     mut call: impl FnMut() -> BoxFuture<'a, Result<JudgeReply, CallError>>,
 ) -> Result<JudgeReply, CallError> {
@@ -187,12 +192,11 @@ pub async fn call_adapting<'a>(
     }
 }
 
-/// The opinion in a reply to `case` that was paid for, or the failure that the reply amounts to:
-/// one that says nothing, one in which the model declines, or one on which the judge's own program
-/// panicked.
+/// The opinion in a reply to `case` that was paid for, or the corresponding failure: an unreadable
+/// reply, a refusal, or a panic in the judge's own code.
 ///
 /// # Errors
-/// A failure with everything that the reply holds.
+/// A failure with all data of the reply.
 pub fn opinion_of(
     judge: &dyn Judge,
     case: &PresentedPair,

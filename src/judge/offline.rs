@@ -1,5 +1,5 @@
-//! The embedded judges: the three lexical measures, honestly labelled, that need no network and disagree for real
-//! reasons.
+//! The embedded judges: the three lexical measures, labeled as such, which need no network and
+//! disagree for real reasons.
 
 mod picks;
 mod reranking;
@@ -21,7 +21,8 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Words of a prompt that belong to neither query nor documents: `Query:`, `Document A:`, `Document B:`.
+/// Number of words of a prompt outside the query and the documents: `Query:`, `Document A:`,
+/// `Document B:`.
 const LABEL_WORDS: u64 = 5;
 
 /// Words of a note on two abstracts, about the mean over SciFact pools.
@@ -79,7 +80,7 @@ pub fn ensemble() -> JudgeEnsemble {
         .collect()
 }
 
-/// The embedded judge of that name, one of [`NAMES`].
+/// The embedded judge with this name, one of [`NAMES`].
 pub fn judge(name: &str) -> Option<Arc<dyn Judge>> {
     let method = LexicalMethod::ALL
         .into_iter()
@@ -165,7 +166,7 @@ impl Judge for LexicalJudge {
     }
 
     fn rerank_prompt(&self, question: &PresentedQuestion) -> Option<JudgePrompt> {
-        // Its scores are of one query; those of two are on no common scale.
+        // Scores of different queries are not comparable.
         if question.ask == RerankAsk::Link {
             return None;
         }
@@ -192,7 +193,7 @@ impl Judge for LexicalJudge {
         ready(Ok(reply)).boxed()
     }
 
-    /// Words; the output is the length of a typical note.
+    /// In words; the output is the length of a typical note.
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         let usage = Usage {
             input: words(&prompt.user) as u64,
@@ -221,7 +222,7 @@ fn listed<'a>(query: &str, documents: impl Iterator<Item = &'a str>, task: &str)
     }
 }
 
-/// How many words a text has. A plan counts those of every pool, most of which are plain ASCII.
+/// Number of words of a text. A plan counts those of every pool, most of which are plain ASCII.
 fn words(text: &str) -> usize {
     if !text.is_ascii() {
         return text.split_whitespace().count();

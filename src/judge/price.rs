@@ -1,4 +1,5 @@
-//! What tokens cost: the embedded table, the user's own, and the arithmetic. An unknown model has no price, not a zero one.
+//! Prices of tokens: the embedded table, the user's own table, and cost calculations. An unknown
+//! model has no price, not a price of zero.
 
 use super::billing::{BillingTerms, ServiceTier};
 use super::call::Usage;
@@ -6,19 +7,19 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
-/// The embedded table, in US dollars for a million tokens.
+/// The embedded table, in US dollars per million tokens.
 pub const TABLE: &str = include_str!("../../assets/prices.json");
 
 const MILLION: f64 = 1e6;
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRates {
     pub input: f64,
-    /// Output, thinking included.
+    /// Output, including reasoning.
     pub output: f64,
-    /// Input read from a cache; as `input` where it is not given.
+    /// Input read from a cache; defaults to `input`.
     #[serde(default)]
     pub cached: Option<f64>,
 }
@@ -80,7 +81,7 @@ impl From<TokenRates> for Price {
 }
 
 impl Price {
-    /// What nobody charges for.
+    /// The price of free models.
     pub const FREE: Self = Self {
         rates: TokenRates {
             input: 0.0,
@@ -244,7 +245,7 @@ impl Discount {
     }
 }
 
-/// The user's own price of a reranker, in US dollars: for a million tokens, or for a search.
+/// The user's own price of a reranker, in US dollars: per million tokens, or per search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RerankRates {
@@ -252,21 +253,21 @@ pub struct RerankRates {
     pub search: Option<f64>,
 }
 
-/// What a reranker costs.
+/// The price of a reranker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RerankPrice {
     Free,
-    /// US dollars for a million tokens of queries and documents.
+    /// US dollars per million tokens of queries and documents.
     Tokens(f64),
-    /// US dollars for a search, as the service counts them; a call is one where it does not say.
+    /// US dollars per search, as counted by the service; without a count, a call is one search.
     Searches(f64),
 }
 
 impl RerankRates {
-    /// The price, where exactly one is given and makes sense.
+    /// The price, if exactly one is given and valid.
     ///
     /// # Errors
-    /// What is expected.
+    /// A message that states what is expected.
     pub fn price(self) -> Result<RerankPrice, String> {
         let (price, usd) = match (self.input, self.search) {
             (Some(usd), None) => (RerankPrice::Tokens(usd), usd),
@@ -284,7 +285,8 @@ impl RerankRates {
 }
 
 impl RerankPrice {
-    /// Dollars for so many tokens and searches; `None` where what is paid for was not counted.
+    /// Cost of this many tokens and searches in dollars; `None` if the charged unit was not
+    /// counted.
     pub fn cost(self, tokens: Option<u64>, searches: Option<f64>) -> Option<f64> {
         match self {
             Self::Free => Some(0.0),
@@ -372,11 +374,12 @@ fn chat() -> String {
 impl PriceTable {
     pub fn embedded() -> &'static Self {
         static PRICES: OnceLock<PriceTable> = OnceLock::new();
-        // A test reads the table, so that the default is never met.
+        // A test parses the table, so the default is never used.
         PRICES.get_or_init(|| serde_json::from_str(TABLE).unwrap_or_default())
     }
 
-    /// A table in the form of the embedded one; only `models` with id, provider, input and output are needed.
+    /// A table in the format of the embedded one; only `models` with ID, provider, input and output
+    /// are required.
     pub fn parse(text: &str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| format!("not a table of prices: {error}"))
     }
@@ -401,7 +404,7 @@ impl PriceTable {
         row(id).or_else(|| row(undated(id)))
     }
 
-    /// What `model` costs as a reranker of `provider`.
+    /// The price of `model` as a reranker of `provider`.
     pub fn find_rerank(&self, provider: &str, model: &str) -> Option<RerankPrice> {
         let row = self
             .rows()
@@ -410,7 +413,8 @@ impl PriceTable {
         searches.or(row.input.map(RerankPrice::Tokens))
     }
 
-    /// What a model costs wherever it is sold, where `model` is `provider/model` or all who sell it ask the same.
+    /// The price of a model from any provider, if `model` is `provider/model` or all providers
+    /// charge the same.
     pub fn find_any(&self, kind: &str, model: &str, day: Date) -> Option<Price> {
         let by_provider = model
             .split_once('/')
@@ -488,7 +492,8 @@ impl PriceRow {
             .filter(|change| change.from <= day)
         {
             let before = price.rates;
-            // A new price without one for cached input: that one is taken to rise with the rest.
+            // If a new price has no rate for cached input, that rate is assumed to change in
+            // proportion.
             let rise = ratio(change.input, before.input);
             price.rates = TokenRates {
                 input: change.input,

@@ -1,4 +1,4 @@
-//! Batches: calls that a provider works on while nobody waits, and what is known of them.
+//! Batches: calls that a provider processes while nobody waits, and their state.
 
 use super::columns::judge_spec;
 use super::corpus::QueryKey;
@@ -10,25 +10,25 @@ use crate::judge::JudgeSpec;
 use rusqlite::{Row, params};
 use serde::Serialize;
 
-/// A batch's row in the project.
+/// Row ID of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct BatchId(pub i64);
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchCall {
-    /// What the provider sends back with the result.
+    /// The number that the provider returns with the result.
     pub number: usize,
     pub battle: BattleId,
     /// Whether the judge is shown B first.
     pub swapped: bool,
-    /// 1 plus the calls that failed before.
+    /// 1 plus the number of failed calls.
     pub attempt: u32,
-    /// Whether the judge does not see all of a document.
+    /// Whether a document is truncated for the judge.
     pub truncated: bool,
-    /// What makes two calls the same.
+    /// Key shared by identical calls.
     pub call_key: [u8; 32],
-    /// US dollars at the very most, where the price is known.
+    /// Worst-case cost in US dollars, if the price is known.
     pub worst_usd: Option<f64>,
 }
 
@@ -65,21 +65,21 @@ impl BatchCallState {
     }
 }
 
-/// How far a batch is, as far as the project knows.
+/// The state of a batch, as far as the project knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchStage {
     /// Written down, perhaps submitted; the provider has not confirmed it.
     Submitting,
-    /// The provider works on it.
+    /// The provider is processing it.
     Running,
-    /// Over, fully or in part; its results can be fetched.
+    /// Completely or partly finished; its results can be fetched.
     Over,
     /// Its results are in the project.
     Fetched,
     /// Refused as a whole, or never arrived; no call was made and nothing is charged.
     Failed,
-    /// Given up by a person; what it did is not known.
+    /// Given up by a person; its result is unknown.
     Forgotten,
 }
 
@@ -115,25 +115,25 @@ impl BatchStage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchRow {
     pub id: BatchId,
-    /// Globally unique; the name under which it was handed over.
+    /// Globally unique; the name under which it was submitted.
     pub uid: String,
     pub judge: JudgeId,
-    /// Who that was when the batch was made.
+    /// The judge at the time when the batch was made.
     pub spec: JudgeSpec,
     pub run: RunId,
     /// The provider's name for it, once confirmed.
     pub remote: Option<String>,
     pub stage: BatchStage,
-    /// Whether nothing more is expected of it.
+    /// Whether it is no longer pending.
     pub is_closed: bool,
     pub calls: usize,
-    /// Its calls whose results are not in the project.
+    /// Number of its calls without results in the project.
     pub left: usize,
     /// Calls that were answered and that failed, as the provider last said.
     pub told: (u64, u64),
-    /// What the provider said about it.
+    /// The provider's message about it.
     pub message: Option<String>,
-    /// What the calls left may cost at the very most, in US dollars.
+    /// Worst-case cost of the remaining calls in US dollars.
     pub worst_usd: f64,
     /// Milliseconds since the Unix epoch.
     pub submitted_ms: i64,
@@ -305,7 +305,7 @@ impl Db {
         Ok(all.into_iter().find(|row| row.id == id))
     }
 
-    /// Every batch, or those that are open, oldest first.
+    /// All batches, or only the open ones, oldest first.
     pub fn batches(&self, open: bool) -> Result<Vec<BatchRow>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT batch.id, uid, judge.id, name, provider, model, prompt_hash, params, run, remote, state,
@@ -324,7 +324,7 @@ impl Db {
         Ok(batches)
     }
 
-    /// Whether an open batch is to make a call that is the same.
+    /// Whether an open batch will make an identical call.
     pub fn is_being_made(&self, key: &[u8; 32]) -> Result<bool> {
         self.value(
             &format!(
@@ -335,7 +335,7 @@ impl Db {
         )
     }
 
-    /// Calls that open batches still owe, and what they may cost at the very most in US dollars.
+    /// Number of pending calls of open batches, and their worst-case cost in US dollars.
     pub fn committed(&self) -> Result<(usize, f64)> {
         self.one(
             &format!(

@@ -1,4 +1,5 @@
-//! The ledger of paid calls: a row for each attempt in flight, and for each whose cost had to be assumed.
+//! The ledger of paid calls: one row for each attempt in flight, and for each whose cost had to be
+//! assumed.
 
 use super::runs::RunId;
 use super::{Db, Result};
@@ -8,7 +9,7 @@ use rusqlite::params;
 use rusqlite::types::{ToSql, ToSqlOutput};
 use serde::Serialize;
 
-/// What paid calls are made for.
+/// Purpose of a paid call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallPurpose {
     /// A judge's vote on a battle.
@@ -42,20 +43,20 @@ pub struct Attempt {
     /// The judge's or embedder's name.
     pub service: String,
     pub run: Option<RunId>,
-    /// Dollars at the very most, `None` where the price is not known.
+    /// Worst-case cost in dollars; `None` if the price is unknown.
     pub worst_usd: Option<f64>,
     /// Milliseconds since the Unix epoch.
     pub sent_ms: i64,
 }
 
-/// What an attempt cost.
+/// The cost of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Charge {
-    /// So many dollars, as the provider's usage says.
+    /// The cost in dollars according to the provider's usage.
     Known(f64),
-    /// At most so many dollars: nothing is known, and the worst price is taken.
+    /// The worst-case cost in dollars, because the actual cost is unknown.
     Assumed(f64),
-    /// Something that has no known price.
+    /// The price is unknown.
     Unpriced,
 }
 
@@ -69,36 +70,39 @@ impl Charge {
     }
 }
 
-/// What was spent for one purpose with one service.
+/// Spending for one purpose with one service.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
-    /// What for: votes, picks, embeddings or reranking.
+    /// The purpose: votes, picks, embeddings or reranking.
     pub purpose: String,
     /// The judge's or embedder's name.
     pub service: String,
-    /// Votes, failures and picks, and further calls with a known cost or without a known price. A vote that shares the answer of another call is none.
+    /// Votes, failures and picks, and further calls with a known cost or without a known price. A
+    /// vote that shares the answer of another call does not count.
     pub calls: usize,
-    /// Dollars that the providers' usage tells.
+    /// Dollars according to the providers' usage.
     pub known_usd: f64,
-    /// Dollars assumed at the worst price, because usage is missing or the call was cut short.
+    /// Dollars assumed at the worst-case price because usage is missing or the call was
+    /// interrupted.
     pub assumed_usd: f64,
     /// Attempts behind `assumed_usd`.
     pub assumed_calls: usize,
-    /// Attempts in flight now, or cut short by a kill and not yet counted as assumed.
+    /// Attempts in flight, or interrupted by a kill and not yet counted as assumed.
     pub open_calls: usize,
-    /// Dollars that those may cost at most.
+    /// Worst-case cost of those in dollars.
     pub open_usd: f64,
-    /// Votes, failures, picks and further attempts whose cost is not known and not assumed either: there is no price.
+    /// Votes, failures, picks and further attempts whose cost is neither known nor assumed because
+    /// there is no price.
     pub unpriced: usize,
 }
 
 impl Spent {
-    /// Dollars that count against a budget, those of calls in flight included.
+    /// Dollars that count against a budget, including calls in flight.
     pub fn usd(&self) -> f64 {
         self.known_usd + self.assumed_usd + self.open_usd
     }
 
-    /// What calls that are over cost.
+    /// Cost of calls that have ended.
     pub fn spend(&self) -> Spend {
         Spend {
             known_usd: self.known_usd,
@@ -108,7 +112,7 @@ impl Spent {
     }
 }
 
-/// Why an attempt led to nothing.
+/// Why an attempt failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptFailure {
     Failed(FailureCause),
@@ -126,7 +130,7 @@ impl ToSql for AttemptFailure {
 }
 
 impl Db {
-    /// Writes down an attempt that is about to be sent.
+    /// Records an attempt that is about to be sent.
     pub fn begin_call(&self, attempt: &Attempt) -> Result<()> {
         self.change(
             "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -142,13 +146,14 @@ impl Db {
         Ok(())
     }
 
-    /// Takes back an attempt that was never sent.
+    /// Removes an attempt that was never sent.
     pub fn forget_call(&self, uid: &[u8; 16]) -> Result<()> {
         self.change("DELETE FROM call WHERE uid = ?1", [&uid[..]])?;
         Ok(())
     }
 
-    /// Charges an attempt that is over. `kept` says whether a vote, failure or pick is about it.
+    /// Charges an attempt that has ended. `kept` says whether a vote, failure or pick stores its
+    /// cost.
     pub fn charge_call(
         &self,
         uid: &[u8; 16],
@@ -189,8 +194,8 @@ impl Db {
         Ok(())
     }
 
-    /// Charges attempts that a kill cut short at their worst price, if that is known. Only for who holds the lock of runs: nobody else's
-    /// calls are in flight then.
+    /// Charges attempts interrupted by a kill at their worst-case price, if it is known. The caller
+    /// must hold the run lock, so that no other process has calls in flight.
     pub fn charge_killed_calls(&self, now_ms: i64) -> Result<usize> {
         Ok(self.connection.execute(
             "UPDATE call SET ended_ms = ?1, cause = 'killed', assumed_usd = worst_usd WHERE ended_ms IS NULL",
@@ -198,7 +203,7 @@ impl Db {
         )?)
     }
 
-    /// What was spent, by purpose and service, the dearest first.
+    /// Spending by purpose and service, highest first.
     pub fn spent(&self) -> Result<Vec<Spent>> {
         self.all(
             "SELECT purpose, service, sum(calls), sum(known), sum(assumed), sum(assumed_calls), sum(open_calls), sum(open),
@@ -240,7 +245,7 @@ impl Db {
         )
     }
 
-    /// What was spent for one purpose.
+    /// Spending for one purpose.
     pub fn spend_on(&self, purpose: CallPurpose) -> Result<Spend> {
         let spent = self.spent()?;
         Ok(spent
@@ -250,7 +255,8 @@ impl Db {
             .sum())
     }
 
-    /// Dollars that count against a budget: known, assumed, in flight, and what open batches may cost.
+    /// Dollars that count against a budget: known, assumed, in flight, and the worst-case cost of
+    /// open batches.
     pub fn committed_usd(&self) -> Result<f64> {
         let spent: f64 = self.spent()?.iter().map(Spent::usd).sum();
         Ok(spent + self.committed()?.1)
@@ -301,7 +307,7 @@ mod tests {
         db.charge_call(&[5; 16], Charge::Known(0.25), None, false, 9)
             .unwrap();
         assert_eq!(db.spent().unwrap()[0].known_usd, 0.25);
-        // Without a price an attempt is counted, whether it failed or was cut short.
+        // Without a price, an attempt is counted, whether it failed or was interrupted.
         for number in [6, 7] {
             db.begin_call(&attempt(number, None)).unwrap();
         }

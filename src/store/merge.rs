@@ -1,8 +1,8 @@
-//! Rows of another project file, copied into this one where they are missing.
+//! Copies rows that are missing in this project from another project file.
 //!
-//! Rows are matched by what they are about (query and document by name, battle by pair and game, vote by pair, judge and the
-//! order of the documents, judge by everything that makes it one) or by their globally unique names. The other file is never
-//! written to.
+//! Rows are matched by their subject (query and document by name, battle by pair and game, vote by
+//! pair, judge and document order, judge by everything that identifies it) or by their UID. The
+//! other file is never written to.
 
 mod batches;
 mod corpus;
@@ -31,13 +31,13 @@ use rusqlite::{Connection, params};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What copies rows of one project into another.
+/// Copies rows from one project into another.
 pub(crate) struct Merger<'a> {
-    /// The project that takes rows over.
+    /// The project that receives the rows.
     pub(crate) db: &'a Db,
     from: &'a Connection,
     other: &'a Db,
-    /// Judges, runs, names, dictionaries and students of the other file that are known here.
+    /// Maps from IDs in the other file to IDs here.
     judges: HashMap<i64, (JudgeId, Rc<JudgeSpec>)>,
     runs: HashMap<i64, i64>,
     names: HashMap<i64, i64>,
@@ -46,18 +46,18 @@ pub(crate) struct Merger<'a> {
     pub(crate) merged: MergeCounts,
 }
 
-/// A query of the other file, and how its documents are numbered here.
+/// A query of the other file, with the positions of its documents here.
 pub(crate) struct MatchedQuery {
     theirs: i64,
     pub(crate) ours: QueryKey,
-    /// Where each of its documents stands here.
+    /// The position here of each of its documents.
     pub(crate) places: Vec<usize>,
-    /// Whether anything of it was new.
+    /// Whether anything in it was new.
     pub(crate) changed: bool,
 }
 
 impl MatchedQuery {
-    /// A position of the other file's pool in ours.
+    /// Translates a position in the other file's pool to ours.
     fn place(&self, position: usize) -> Result<usize> {
         self.places.get(position).copied().ok_or_else(|| {
             StoreError::Corrupt(format!("document {position} of a pool is not there"))
@@ -66,7 +66,7 @@ impl MatchedQuery {
 }
 
 impl<'a> Merger<'a> {
-    /// Takes over rows of `other` into `db`.
+    /// Creates a merger that copies rows of `other` into `db`.
     pub(crate) fn new(db: &'a Db, other: &'a Db) -> Self {
         Self {
             db,
@@ -81,12 +81,12 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// A judge of the other file, here.
+    /// Translates a judge of the other file to ours.
     fn judge(&mut self, theirs: i64) -> Result<JudgeId> {
         Ok(self.known_judge(theirs)?.0)
     }
 
-    /// A judge of the other file, here, and who that is.
+    /// Translates a judge of the other file to ours, with its specification.
     fn known_judge(&mut self, theirs: i64) -> Result<(JudgeId, Rc<JudgeSpec>)> {
         if let Some(judge) = self.judges.get(&theirs) {
             return Ok(judge.clone());
@@ -102,7 +102,7 @@ impl<'a> Merger<'a> {
         Ok(judge)
     }
 
-    /// The judges of an ensemble of the other file, here.
+    /// Translates the judges of an ensemble of the other file to ours.
     pub(crate) fn ensemble(&mut self, theirs: i64) -> Result<Vec<(JudgeId, String)>> {
         let members: String = self
             .from
@@ -118,7 +118,8 @@ impl<'a> Merger<'a> {
             .collect()
     }
 
-    /// A run of the other file, here. One that was going on when it came may have ended since.
+    /// Translates a run of the other file to ours. A run that was in progress when it was copied
+    /// may have ended since.
     fn run(&mut self, theirs: i64) -> Result<i64> {
         if let Some(run) = self.runs.get(&theirs) {
             return Ok(*run);

@@ -1,4 +1,5 @@
-//! Numbered migrations on `user_version`, and the checks that keep Overrule's hands off other people's files.
+//! Numbered migrations on `user_version`, and checks that keep Overrule from touching other
+//! programs' files.
 
 use super::completeness::{self, APPLICATION_ID};
 use super::file::{self, explained, not_a_project};
@@ -9,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Bytes that the log keeps when it begins anew, so that one import does not leave a huge file. Keeping some is cheaper
-/// than growing from nothing again.
+/// Size to which the log is truncated when it restarts, so that one import does not leave a huge
+/// file. Keeping some space is cheaper than growing from zero again.
 const LOG_LIMIT: i64 = 64 << 20;
 
 /// In order, never edited once released; migration `n` leads to `user_version` `n + 1`.
@@ -43,16 +44,17 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0026.sql"),
 ];
 
-/// The migration that removes votes which are copies of another vote on the same pair, and leaves a list of them.
+/// The migration that removes votes which are copies of another vote on the same pair, and leaves a
+/// list of them.
 const WITHOUT_COPIES: &str = include_str!("../../assets/migrations/0024.sql");
 
-/// The migration from which on names of annotators are stored in one spelling.
+/// The migration from which annotators' names are stored in a single spelling.
 const ONE_SPELLING: &str = include_str!("../../assets/migrations/0025.sql");
 
-/// The schema version in which votes are narrow: the migration that leads to it has more to do than its statements say.
+/// The schema version with narrow votes: the migration to it does more than its statements say.
 const NARROW_VOTES: usize = 13;
 
-/// Opens the file for writing, creating or upgrading it where that is safe.
+/// Opens the file for writing, creating or upgrading it if that is safe.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     let path = file::canonical(path)?;
     let (connection, version) = open_at(&path)?;
@@ -68,13 +70,13 @@ pub(super) fn prepare_copy(copy: Connection) -> Result<Connection> {
     prepare(copy, version, None)
 }
 
-/// The connection, and the schema version that the file had.
+/// The connection, and the previous schema version of the file.
 fn open_at(path: &Path) -> Result<(Connection, i64)> {
     file::check_kind(path)?;
     file::make(path)?;
     let connection = file::writing(path)?;
     let version = check(path, &connection)?;
-    // A run of an older version could not store its answers any more, which are paid for.
+    // A run of an older version could no longer store its paid answers.
     if (1..NARROW_VOTES as i64).contains(&version) && file::is_run_on(path) {
         return Err(StoreError::Conflict(format!(
             "{}: a run of an older version of overrule is going on, and could not store its answers once the project is upgraded; wait until it has ended, or stop it",
@@ -97,10 +99,10 @@ pub(super) fn open_in_memory() -> Result<Connection> {
     prepare(connection, 0, None)
 }
 
-/// `path` is where upgrades tell of, for a file.
+/// `path` names the file in progress reports of upgrades.
 fn prepare(mut connection: Connection, version: i64, path: Option<&Path>) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
-    // A commit does not wait for the disk: the sync thread does, and answers after it.
+    // A commit does not wait for the disk: the sync thread does, and answers afterwards.
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
@@ -111,7 +113,7 @@ fn prepare(mut connection: Connection, version: i64, path: Option<&Path>) -> Res
     Ok(connection)
 }
 
-/// Opens a file that cannot be written, which must be of this version.
+/// Opens a read-only file, which must have this schema version.
 pub(super) fn open_reading(path: &Path) -> Result<Connection> {
     let path = file::canonical(path)?;
     file::check_kind(&path)?;
@@ -127,7 +129,8 @@ pub(super) fn open_reading(path: &Path) -> Result<Connection> {
     }
 }
 
-/// The schema version, 0 for an empty file; an error for anything that is not an Overrule project of a known version.
+/// The schema version, 0 for an empty file; an error for anything that is not an Overrule project
+/// of a known version.
 pub(super) fn check(path: &Path, connection: &Connection) -> Result<i64> {
     let pragma = |name: &str| -> Result<i64> {
         connection
@@ -192,7 +195,7 @@ fn migrate_to(known: usize, connection: &mut Connection, path: Option<&Path>) ->
     Ok(())
 }
 
-/// Creates a project as the version of this number left it.
+/// Creates a project as left by the version with this number.
 #[cfg(test)]
 pub(super) fn project_of_version(version: usize, path: &Path) -> Connection {
     let mut connection = Connection::open(path).unwrap();
@@ -200,8 +203,8 @@ pub(super) fn project_of_version(version: usize, path: &Path) -> Connection {
     connection
 }
 
-/// Refuses a project with a trigger, a view or a virtual table: no version has made one, and each could change what is
-/// written or read.
+/// Rejects a project with a trigger, a view or a virtual table: no version has created one, and
+/// each could change what is written or read.
 fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
     let found: Option<(String, String)> = connection
         .query_row(
@@ -230,11 +233,11 @@ fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
     }
 }
 
-/// Bytes of a file up to which all of it is looked through once a process has left its log behind.
+/// Maximum size of a file that is checked completely after a process has left its log behind.
 const LOOKED_THROUGH: u64 = 1 << 30;
 
-/// Checks that a log that was left behind makes a sound project of the file next to it. Changes
-/// nothing: a log that belongs to another version of the file must not reach it.
+/// Checks that a log left behind and the file next to it form an intact project. Changes nothing: a
+/// log that belongs to another version of the file must not be applied to it.
 pub(super) fn check_left_log(path: &Path) -> Result<()> {
     let connection = file::reading(path)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -268,7 +271,7 @@ pub(super) fn is_outdated(connection: &Connection) -> Result<bool> {
     Ok(version < MIGRATIONS.len() as i64)
 }
 
-/// The tables, indexes and columns that a project of this version has and this file has not.
+/// The tables, indexes and columns of this schema version that are missing in this file.
 pub(super) fn missing_parts(connection: &Connection) -> Result<Vec<String>> {
     const PARTS: &str =
         "SELECT type || ' ' || name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'
@@ -430,7 +433,7 @@ mod tests {
         let refused = connection.execute("INSERT INTO setting VALUES ('a', 'b')", []);
         assert!(refused.is_err());
         assert_eq!(std::fs::read(&path).unwrap(), before);
-        // Neither a log nor its index was made.
+        // Neither a log nor its index was created.
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
@@ -477,7 +480,7 @@ mod tests {
         assert!(matches!(error, StoreError::Corrupt(_)), "{error:?}");
         let error = explained(path, sqlite(ffi::SQLITE_BUSY));
         assert!(matches!(error, StoreError::Locked(_)), "{error:?}");
-        // Neither says that the disk is full: it may be, or broken.
+        // Neither means that the disk is full: it may be full or broken.
         for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_SHMSIZE] {
             let error = explained(path, sqlite(code));
             assert!(matches!(error, StoreError::Disk(_)), "{error:?}");

@@ -1,4 +1,5 @@
-//! The laws of the design page, against the library: failures, cancels, crashes and other hands change no score.
+//! Invariants of the design, tested on the library: failures, cancels, crashes and concurrent users
+//! change no score.
 
 mod batches;
 mod bench;

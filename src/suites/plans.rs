@@ -1,4 +1,5 @@
-//! How SQLite reads the big tables: by a key or an index, but for the few questions that are about the whole project.
+//! Checks how SQLite reads the big tables: by a key or an index, except for the few queries about
+//! the whole project.
 
 use crate::store::Store;
 use rusqlite::Connection;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Tables that grow with every call or every battle.
 const BIG: [&str; 5] = ["vote", "failure", "call", "battle", "document"];
 
-/// Statements that may read a big table from end to end: a part of their text, and why.
+/// Statements that may read a big table completely: a part of their text, and the reason.
 const WHOLE: [(&str, &str); 16] = [
     (
         "SELECT query AS id, count(*) AS there",
@@ -73,7 +74,8 @@ const WHOLE: [(&str, &str); 16] = [
     ),
 ];
 
-/// The text of constants that statements are built from, and a stand-in for what else is put into them.
+/// The text of constants from which statements are built, with placeholders for other inserted
+/// parts.
 fn spelled_out(sql: &str, source: &str) -> String {
     let mut sql = sql.to_owned();
     while let Some(open) = sql.find('{') {
@@ -100,7 +102,7 @@ fn spelled_out(sql: &str, source: &str) -> String {
 fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        // An upgrade reads a table that is there while it works, and not before or after.
+        // An upgrade reads a table that exists only while it is running.
         if path.ends_with("upgrade.rs") || path.ends_with("upgrade") {
             continue;
         }
@@ -125,7 +127,7 @@ fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// The steps of the plan that read a big table whole.
+/// The steps of the plan that read a whole big table.
 fn scans(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     let mut explained = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
     let unbound = vec![rusqlite::types::Null; explained.parameter_count()];
@@ -170,7 +172,8 @@ fn big_tables_are_read_by_key() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The steps of the plan that read a whole table once for each row of another, or for each row that a subquery is asked about.
+/// The steps of the plan that read a whole table once for each row of another, or for each row on
+/// which a subquery is evaluated.
 fn scans_in_loops(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     let mut explained = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
     let unbound = vec![rusqlite::types::Null; explained.parameter_count()];
@@ -192,7 +195,7 @@ fn scans_in_loops(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     for (_, parent, what) in &steps {
         let inner = is_loop(what) && !outer.insert(*parent);
-        // A list in a column is no table.
+        // A list in a column is not a table.
         let table = what.starts_with("SCAN ") && !what.contains("VIRTUAL TABLE");
         let once = what.starts_with("SCAN CONSTANT") || !table;
         if !once && (inner || asked_often(*parent)) {

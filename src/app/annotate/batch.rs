@@ -27,24 +27,24 @@ use crate::store::summary_cache::KeptExtent;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Times one question about a batch is asked before it counts as unanswered.
+/// How often one request about a batch is attempted before it counts as unanswered.
 const ATTEMPTS: u32 = 6;
 
 /// How long after a submission that was cut short the provider may not list the batch yet, in
 /// milliseconds.
 const SETTLED_MS: i64 = 120_000;
 
-/// What is known of a batch after asking.
+/// The state of a batch after asking the provider.
 #[derive(Clone, Debug)]
 pub struct PolledBatch {
-    /// The batch as the project now has it.
+    /// The batch as it is now stored in the project.
     pub row: BatchRow,
-    /// Why the provider could not be asked, or what is to be done.
+    /// Why the provider could not be asked, or what to do.
     pub trouble: Option<BatchTrouble>,
     status: Option<BatchStatus>,
 }
 
-/// The judge of a batch as it is configured now, or what is to be done where it is not the same any more.
+/// The current judge of a batch, or what to do if its configuration has changed.
 fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, BatchTrouble> {
     let spec = &row.spec;
     let Some(judge) = ensemble.iter().find(|judge| judge.spec().name == spec.name) else {
@@ -309,7 +309,8 @@ pub async fn close_refused(store: &Store, row: &BatchRow) -> Result<(), RunError
     Ok(())
 }
 
-/// Follows new votes up: the prior and the noise of the battles are estimated anew, and with them every interval.
+/// Updates everything that depends on new votes: estimates the prior and the noise of the battles
+/// again, and with them all intervals.
 pub async fn settle(store: &Store) -> Result<(), RunError> {
     for ensemble in store.read(|db| db.ensembles_in_force()).await? {
         let learned = store.read(move |db| db.learn_prior(ensemble)).await?;
@@ -333,7 +334,7 @@ async fn summarise(store: &Store, queries: Vec<QueryKey>) -> Result<(), RunError
     Ok(())
 }
 
-/// Asks the provider to stop a batch.
+/// Asks the provider to cancel a batch.
 pub async fn cancel(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<(), BatchTrouble> {
     let judge = judge_of(ensemble, row)?;
     let api = api(judge.as_ref())?;

@@ -1,4 +1,4 @@
-//! What a run would need, without making a call or changing the project.
+//! Estimates the calls and the cost of a run without making a call or changing the project.
 
 mod identical_calls;
 mod query;
@@ -20,20 +20,20 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Calls looked at for a judge's token estimate, in each query.
+/// Number of calls per query that a judge's token estimate is based on.
 const SAMPLE: usize = 8;
 
-/// One judge's share of an estimate.
+/// The estimate for one judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeEstimate {
     pub name: String,
     /// Whether it is one of the embedded lexical judges.
     pub offline: bool,
     pub calls: usize,
-    /// Input tokens expected (words for offline judges).
+    /// Expected input tokens (words for offline judges).
     pub tokens_input: u64,
     pub tokens_output: u64,
-    /// Dollars expected, `None` where the price is unknown.
+    /// Expected cost in dollars; `None` if the price is unknown.
     pub cost_usd: Option<f64>,
     /// Dollars at the very most, attempts that come to nothing included; `None` if the price is
     /// unknown.
@@ -41,51 +41,51 @@ pub struct JudgeEstimate {
     /// The answers that `tokens_output` and `cost_usd` follow from; `None` if there are none yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt: Option<LearntUsage>,
-    /// How long its calls take, where that is known.
+    /// Latency of its calls, if known.
     pub time: Option<CallTime>,
 }
 
-/// How long the calls of a judge take.
+/// Latency of a judge's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CallTime {
     /// Of one call.
     pub seconds: f64,
-    /// Calls in flight.
     pub at_once: usize,
-    /// Whether it is of one call made just now, and not of an earlier run.
+    /// Whether it was measured just now with one call, and not in an earlier run.
     pub measured: bool,
 }
 
-/// What a run would need.
+/// The estimate for a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CostEstimate {
     pub queries: usize,
-    /// Battles of the plan, those already fought included; at most so many in rounds.
+    /// Battles of the plan, including those with votes; an upper limit in rounds.
     pub battles: usize,
     pub already: usize,
-    /// Votes that need no call: their documents have the same texts as those of another question.
+    /// Votes that need no call because another question has documents with the same texts.
     pub identical: usize,
-    /// Pairs that each language model is asked about in both orders, to see what the order does.
+    /// Pairs that each language model is asked about in both orders, to measure the effect of the
+    /// order.
     pub probed: usize,
-    /// Calls that open batches are to make.
+    /// Pending calls of open batches.
     pub pending: usize,
-    /// Whether the calls are to be made in batches, at the price of batches.
+    /// Whether the calls are made in batches, at the price of batches.
     pub batch: bool,
-    /// Whether the calls are chosen in rounds: there may be fewer, and a judge may get a few more of them and another
-    /// fewer.
+    /// Whether the calls are chosen in rounds: the total may be lower, and the distribution over
+    /// judges may differ slightly.
     pub rounds: bool,
-    /// One entry a judge.
+    /// One entry per judge.
     pub judges: Vec<JudgeEstimate>,
-    /// What the project holds of these judges under other settings, names or seeds.
+    /// Votes of these judges in the project under other settings, names or seeds.
     #[serde(flatten)]
     pub history: JudgeHistory,
-    /// The judges that it is for.
+    /// The judges of the estimate.
     #[serde(skip)]
     pub specs: Vec<JudgeSpec>,
 }
 
 impl CostEstimate {
-    /// An estimate of nothing yet, for an ensemble.
+    /// An empty estimate for an ensemble.
     pub fn new(ensemble: &JudgeEnsemble) -> Self {
         let judges = ensemble
             .iter()
@@ -108,17 +108,17 @@ impl CostEstimate {
         self.judges.iter().map(|judge| judge.calls).sum()
     }
 
-    /// Dollars expected, `None` where a price is unknown.
+    /// Expected cost in dollars; `None` if a price is unknown.
     pub fn cost_usd(&self) -> Option<f64> {
         self.judges.iter().map(|judge| judge.cost_usd).sum()
     }
 
-    /// Dollars at the very most, `None` where a price is unknown.
+    /// Worst-case cost in dollars; `None` if a price is unknown.
     pub fn worst_usd(&self) -> Option<f64> {
         self.judges.iter().map(|judge| judge.worst_usd).sum()
     }
 
-    /// Everything that a run on these pools would need, beyond what `store` holds already.
+    /// The estimate for a run on these pools, without the votes that `store` already has.
     pub fn of_pools(
         pools: impl Iterator<Item = Pool>,
         outlines: &[PoolOutline],
@@ -142,7 +142,7 @@ impl CostEstimate {
         Ok(estimate)
     }
 
-    /// Everything that a run on a project would need; loads every text of the project.
+    /// The estimate for a run on a project; loads every text of the project.
     pub fn of_project(
         store: &Store,
         ensemble: &JudgeEnsemble,
@@ -151,7 +151,7 @@ impl CostEstimate {
         Self::new(ensemble).with_project(store, ensemble, request)
     }
 
-    /// The same at the price of batches.
+    /// As [`Self::of_project`], at the price of batches.
     pub fn of_project_in_batches(
         store: &Store,
         ensemble: &JudgeEnsemble,
@@ -217,8 +217,8 @@ impl CostEstimate {
         Ok(self)
     }
 
-    /// Adds a pool. `known` is the project that may already hold votes on it, how many of its pairs are probed, and which
-    /// questions the run asks before.
+    /// Adds a pool. `known` contains the project that may already have votes on it, the number of
+    /// pairs to probe, and the questions that the run asks earlier.
     fn add(
         &mut self,
         pool: &Pool,

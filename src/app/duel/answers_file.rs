@@ -1,4 +1,4 @@
-//! Answers that were given elsewhere, taken in as a participant's own.
+//! Imports answers given elsewhere as a participant's own.
 
 use super::session::{DuelSession, open_duel, task_texts};
 use crate::app::error::{AppError, FileProblems};
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::io::BufRead as _;
 use std::path::Path;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AnswerLine {
@@ -27,7 +27,7 @@ struct AnswerLine {
     selected: Vec<ChosenDocument>,
     #[serde(default)]
     none_serves: bool,
-    /// From −2 (A by far) to 2 (B by far).
+    /// From −2 (A much better) to 2 (B much better).
     prefer: Option<i8>,
     #[serde(default)]
     seconds: f64,
@@ -45,7 +45,7 @@ fn query_task() -> TaskKind {
     TaskKind::Query
 }
 
-/// A task with what was answered.
+/// A task with its answer.
 struct ReadAnswer {
     key: TaskKey,
     actions: Vec<Action>,
@@ -53,8 +53,8 @@ struct ReadAnswer {
 }
 
 impl ReadAnswer {
-    /// What makes it the answer where another one stands: choices that it does not name are taken back, and where it stands
-    /// already nothing is done.
+    /// Turns it into the answer that replaces an existing one: choices that it does not name are
+    /// undone, and if it equals the existing one, nothing is done.
     fn in_place_of(mut self, standing: Option<&Answer>) -> Self {
         let Some(standing) = standing else {
             return self;
@@ -89,12 +89,14 @@ impl ReadAnswer {
     }
 }
 
-/// The longest time that an answer can state: a day.
+/// Maximum time of an answer in seconds: one day.
 const MOST_SECONDS: f64 = 86_400.0;
 
-/// Takes the answers of a file in as the annotator's, all or none, and says on how many tasks. Lines are
-/// `{"query": …, "selected": [{"document": …, "start": …, "end": …}], "seconds": …}`, `{"query": …, "none_serves": true}`, or, of
-/// two lists, `{"query": …, "prefer": -1}` from −2 (A by far) to 2 (B by far); `task` names a control.
+/// Imports the answers of a file as the annotator's, either all or none, and returns the number of
+/// tasks. Lines are
+/// `{"query": …, "selected": [{"document": …, "start": …, "end": …}], "seconds": …}`,
+/// `{"query": …, "none_serves": true}`, or, for two lists, `{"query": …, "prefer": -1}` from −2 (A
+/// much better) to 2 (B much better); `task` names a control.
 pub fn take_answers(
     store: &Store,
     key: DuelKey,
@@ -106,7 +108,7 @@ pub fn take_answers(
     let lines: Vec<String> = reader.lines().collect::<Result<_, _>>()?;
     let mut problems = FileProblems::of(path);
     let who = annotator.to_owned();
-    // Joining is all that happens before every line has been looked at.
+    // Joining the duel is the only change before every line has been checked.
     let session = store.write_blocking(move |db| open_duel(db, Some(key), &who, now_ms()))?;
     let Some(session) = session else {
         return Ok(0);
@@ -155,7 +157,7 @@ pub fn take_answers(
     Ok(count)
 }
 
-/// What a line comes to; the inner error is what is wrong with it.
+/// Parses a line; the inner error describes what is wrong with it.
 fn read(
     store: &Store,
     session: &DuelSession,

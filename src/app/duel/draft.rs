@@ -1,4 +1,4 @@
-//! A duel in the making: which queries both rankings have, and what is chosen of them.
+//! A draft of a duel: the queries that both rankings contain, and the documents chosen from them.
 
 use super::rankings::{FoundRanking, find_ranking};
 use crate::app::adjudication::data::adjudication_data;
@@ -17,28 +17,28 @@ use crate::store::Store;
 use crate::store::duels::DuelKey;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What a duel is to be.
+/// Parameters of a new duel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DuelRequest {
-    /// Names of rankings of the project, `original`, methods, or files.
+    /// Names of the project's rankings, `original`, methods, or files.
     pub a: String,
     pub b: String,
     pub form: DuelForm,
-    /// Documents of each ranking.
+    /// Number of top documents of each ranking.
     pub top: usize,
     pub profile: SbrProfile,
     pub seed: u64,
     pub controls: bool,
-    /// Only these queries; all that both rankings have where none is named.
+    /// Only these queries; if empty, all queries in both rankings.
     pub queries: Vec<String>,
-    /// So many of them, drawn by the seed.
+    /// Maximum number of queries, sampled with the seed.
     pub most: Option<usize>,
-    /// The grade from which on a document counts as relevant.
+    /// The grade from which a document counts as relevant.
     pub level: i32,
 }
 
 impl DuelRequest {
-    /// A duel of everything that both rankings have, with all that is usual.
+    /// A duel over all queries in both rankings, with default parameters.
     pub fn new([a, b]: [String; 2], form: DuelForm, seed: u64) -> Self {
         Self {
             a,
@@ -54,7 +54,7 @@ impl DuelRequest {
         }
     }
 
-    /// Documents of each ranking where nothing else is said.
+    /// Default number of top documents of each ranking.
     pub fn usual_top(form: DuelForm) -> usize {
         match form {
             DuelForm::Grid => 4,
@@ -63,38 +63,38 @@ impl DuelRequest {
     }
 }
 
-/// A query of a duel in the making.
+/// A query of a draft.
 #[derive(Clone, Debug)]
 pub struct DraftQuery {
     pub query: QueryId,
     pub text: String,
-    /// The texts of what either ranking has.
+    /// The texts of all documents in either ranking.
     texts: HashMap<DocId, String>,
-    /// Best first, those outside the pool left out.
+    /// Best first, without documents outside the pool.
     a: Vec<DocId>,
     b: Vec<DocId>,
     grades: Option<BTreeMap<DocId, i32>>,
 }
 
-/// A duel of which nothing is chosen yet.
+/// A draft without chosen documents.
 #[derive(Clone, Debug)]
 pub struct DuelDraft {
     request: DuelRequest,
-    /// What the rankings are called.
+    /// Name of each ranking.
     a: String,
     b: String,
     queries: Vec<DraftQuery>,
     notes: Vec<String>,
 }
 
-/// A duel with what was chosen for it.
+/// A draft with its chosen documents.
 #[derive(Clone, Debug)]
 pub struct DraftedDuel {
     pub duel: Duel,
     /// In the order of the duel's queries.
     pub queries: Vec<DraftQuery>,
     pub negatives: Vec<Option<EasyNegative>>,
-    /// What should be known of the rankings.
+    /// Notes on the rankings.
     pub about_rankings: Vec<String>,
 }
 
@@ -115,10 +115,10 @@ impl DraftQuery {
 }
 
 impl DuelDraft {
-    /// Reads both rankings and the texts of what they rank.
+    /// Reads both rankings and the texts of their documents.
     ///
     /// # Errors
-    /// A ranking that is not there, or no query that both have.
+    /// A ranking does not exist, or the rankings have no query in common.
     pub fn read(store: &Store, request: DuelRequest) -> Result<Self, AppError> {
         let a = find_ranking(store, &request.a)?;
         let b = find_ranking(store, &request.b)?;
@@ -208,7 +208,7 @@ impl DuelDraft {
         })
     }
 
-    /// The texts that an easy negative is compared by.
+    /// The texts compared to find an easy negative.
     pub fn texts(&self) -> Vec<DocumentText<'_>> {
         let texts = self.queries.iter().flat_map(|of| {
             let texts = of.texts.iter();
@@ -298,13 +298,13 @@ impl DuelDraft {
 }
 
 impl DraftedDuel {
-    /// Puts the duel into the project.
+    /// Stores the duel in the project.
     pub fn store(&self, store: &Store) -> Result<DuelKey, AppError> {
         let duel = self.duel.clone();
         Ok(store.write_blocking(move |db| db.add_duel(&duel, now_ms()))?)
     }
 
-    /// What should be known of how it came about, with the reasons why queries have fewer documents than asked for.
+    /// Notes on how it was created, including why some queries have fewer documents than requested.
     pub fn notes(&self) -> Vec<String> {
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
         for query in &self.duel.queries {

@@ -1,4 +1,5 @@
-//! Whatever can be brought into an open project by its path: a file, another person's project, a benchmark's folder.
+//! Imports anything into an open project by its path: a file, another person's project, or a
+//! benchmark's folder.
 
 use super::folder::{is_benchmark, is_project_file, refuse_project};
 use super::{ImportOptions, check, log_import};
@@ -11,23 +12,23 @@ use crate::store::Store;
 use crate::store::merge::{MergeCounts, Snapshot};
 use std::path::Path;
 
-/// What a path would bring, counted before anything is changed.
+/// A preview of what a path would add, before anything is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePreview {
-    /// What it is and how much is in it, in sentences.
+    /// Sentences that describe its kind and size.
     pub holds: Vec<String>,
-    /// What is done with it, for `Enter … the project NAME`: `imports it into`.
+    /// The verb for `Enter … the project NAME`, such as `imports it into`.
     pub act: &'static str,
     /// Whether it is a project itself.
     pub is_project: bool,
 }
 
-/// Whether a file is a project, whatever it is called.
+/// Whether a file is a project, whatever its name.
 pub fn is_project(path: &Path) -> bool {
     is_project_file(path)
 }
 
-/// Reads what is at a path through; what of it `store` has already is counted too.
+/// Reads all of the data at a path, counting also what `store` already has.
 pub fn preview(
     path: &Path,
     store: Option<&Store>,
@@ -94,7 +95,8 @@ pub fn preview(
     })
 }
 
-/// Brings what is at a path into the project, all of it or nothing, and says in lines what that did.
+/// Imports all of the data at a path into the project, or nothing. Returns a description of the
+/// changes, as lines.
 pub fn bring_in(
     path: &Path,
     store: &Store,
@@ -134,7 +136,7 @@ pub fn bring_in(
     Ok(vec![imported])
 }
 
-/// What a merge would take over. It is tried on a copy of the open project, so that nothing that is to be stored waits for it.
+/// Previews a merge on a copy of the open project, so that no write has to wait for it.
 fn rehearsed(path: &Path, store: &Store) -> Result<MergeCounts, AppError> {
     let theirs = Snapshot::of(path)?;
     let mut ours = Snapshot::of_open(store.path())?;

@@ -1,4 +1,5 @@
-//! Which judge is asked about which pool in which order, and what of it is there already.
+//! Plans which judge is asked about which pool in which order, skipping questions that are already
+//! answered.
 
 use super::answers::{PickAnswers, PickQuestionKey, QuestionState};
 use super::inputs::{PickInputs, PoolSource};
@@ -17,41 +18,41 @@ use crate::store::{Db, StoreError};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// How often another order is drawn where one has been shown already.
+/// Number of attempts to draw an order that has not been shown yet.
 const DRAWS: usize = 20;
 
 #[derive(Clone, Copy, Debug)]
 pub struct PickOptions {
     pub way: PickMode,
-    /// Orders of each pool: its own, then shuffled ones.
+    /// Number of orders of each pool: its own first, then shuffled ones.
     pub permutations: usize,
-    /// The grade from which on a document is relevant.
+    /// The grade from which a document is relevant.
     pub relevant_from: i32,
     pub seed: u64,
-    /// Calls that failed are made again.
+    /// Whether to retry failed calls.
     pub retry_failed: bool,
 }
 
-/// Every question, whether it has been answered or not.
+/// All questions, answered or not.
 #[derive(Debug)]
 pub struct PickPlan {
-    /// Pools that are asked about.
+    /// Number of pools to ask about.
     pub pools: usize,
-    /// The questions: those of a pool's order together, one a judge.
+    /// The questions, one per judge, grouped by a pool's order.
     calls: Vec<PickQuestionKey>,
     judges: usize,
     pub tasks: Vec<PickTask>,
-    /// Questions that have been settled.
+    /// Number of resolved questions.
     pub already: usize,
-    /// What each judge would need.
+    /// The effort and cost for each judge.
     pub estimates: Vec<JudgeEstimate>,
-    /// What a reader should know.
+    /// Notes to the reader.
     pub notes: Vec<String>,
 }
 
 impl PickPlan {
-    /// What is to be asked about the pools, beyond what has been answered.
-    /// Refuses where there is no pool to ask about.
+    /// Plans the questions about the pools that are not answered yet. Fails if there is no pool to
+    /// ask about.
     pub fn new(
         inputs: &PickInputs,
         ensemble: &JudgeEnsemble,
@@ -139,7 +140,7 @@ impl PickPlan {
         self.tasks.len()
     }
 
-    /// How each judge's questions stand.
+    /// The state of each judge's questions.
     pub fn progress(&self, ensemble: &JudgeEnsemble, answers: &PickAnswers) -> Vec<JudgePicks> {
         let judges = ensemble.iter().enumerate();
         judges
@@ -183,14 +184,14 @@ struct PoolPart {
     tasks: Vec<(PickTask, TaskCost)>,
 }
 
-/// What a question is expected to use, and its price at most.
+/// The expected usage of a question, and its maximum price.
 struct TaskCost {
     usage: Usage,
     usd: Option<f64>,
     worst_usd: Option<f64>,
 }
 
-/// Finds out what is to be asked about a pool.
+/// Plans the questions about a pool.
 struct PoolPlanner<'a> {
     labels: &'a Qrels,
     ensemble: &'a JudgeEnsemble,
@@ -201,7 +202,7 @@ struct PoolPlanner<'a> {
 }
 
 impl PoolPlanner<'_> {
-    /// The questions about a pool; `None` where there is nothing to ask.
+    /// The questions about a pool; `None` if there is nothing to ask.
     fn plan(&self, pool: &Pool, at: &PoolAt) -> Option<PoolPart> {
         let wanted = match self.options.way {
             PickMode::Exactly => positives(pool, self.labels, self.options.relevant_from),
@@ -283,30 +284,31 @@ impl PoolPlanner<'_> {
     }
 }
 
-/// How one judge's questions stand.
+/// The state of one judge's questions.
 #[derive(Clone, Debug, Serialize)]
 pub struct JudgePicks {
     pub judge: String,
     offline: bool,
     pub questions: usize,
     pub valid: usize,
-    /// Those given up.
+    /// Questions that were given up.
     pub invalid: usize,
-    /// Verdicts of valid answers without a sentence of their document; they count for nothing.
+    /// Verdicts in valid answers without a supporting sentence from the document, which do not
+    /// count.
     pub unproven: usize,
-    /// Those whose call failed.
+    /// Questions whose call failed.
     pub failed: usize,
     pub missing: usize,
     tokens_input: u64,
     tokens_output: u64,
-    /// Dollars, as far as that is known.
+    /// Cost in dollars, as far as known.
     cost_usd: Option<f64>,
     calls_without_price: usize,
     #[serde(skip)]
     pub spend: Spend,
 }
 
-/// How many documents of a pool are labelled relevant.
+/// Number of documents in a pool that are labeled relevant.
 fn positives(pool: &Pool, labels: &Qrels, level: i32) -> usize {
     let Some(grades) = labels.get(&pool.query.id) else {
         return 0;

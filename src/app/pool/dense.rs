@@ -1,4 +1,4 @@
-//! BM25 and the nearest vectors, fused by reciprocal rank.
+//! Fuses BM25 and the nearest vectors by reciprocal rank.
 
 use super::benchmark_folder::BenchmarkFolder;
 use super::first_stage::FirstStage;
@@ -15,9 +15,9 @@ use serde_json::json;
 use std::path::Path;
 use tokio::runtime::Runtime;
 
-/// Rounds of calls whose texts are in memory at a time.
+/// Number of call rounds whose texts are kept in memory at a time.
 const ROUNDS: usize = 4;
-/// Documents looked at together by an estimate.
+/// Number of documents processed together by an estimate.
 const ESTIMATED_TOGETHER: usize = 1000;
 
 /// The nearest documents of a benchmark's queries, by the vectors of one embedder.
@@ -25,20 +25,20 @@ const ESTIMATED_TOGETHER: usize = 1000;
 pub struct DenseSearch<'a> {
     folder: &'a BenchmarkFolder,
     queries: Vec<BeirQuery>,
-    /// Documents a query that are fused.
+    /// Number of documents per query to fuse.
     depth: usize,
     vectors: CachedEmbedder,
 }
 
-/// How far the vectors of a corpus are.
+/// Progress of embedding a corpus.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbeddingProgress {
-    /// Documents with a vector.
+    /// Number of documents with a vector.
     pub done: usize,
     pub origins: VectorOrigins,
 }
 
-/// Where vectors are kept; nowhere for a dry run that finds no file.
+/// The cache of vectors; none for a dry run without an existing file.
 pub fn vector_cache(path: &Path, dry_run: bool) -> Result<VectorCache, AppError> {
     let nowhere = dry_run && !path.exists();
     let path = if nowhere { Path::new(":memory:") } else { path };
@@ -46,7 +46,7 @@ pub fn vector_cache(path: &Path, dry_run: bool) -> Result<VectorCache, AppError>
 }
 
 impl<'a> DenseSearch<'a> {
-    /// A search for at least `depth` documents of each query that has labels.
+    /// A search for at least `depth` documents of each query with labels.
     pub fn new(
         folder: &'a BenchmarkFolder,
         qrels: &Qrels,
@@ -70,7 +70,7 @@ impl<'a> DenseSearch<'a> {
         &self.vectors
     }
 
-    /// What the vectors took so far.
+    /// The cost of the vectors so far.
     pub fn origins(&self) -> VectorOrigins {
         self.vectors.origins()
     }
@@ -88,12 +88,12 @@ impl<'a> DenseSearch<'a> {
         Ok(need)
     }
 
-    /// The same in words.
+    /// Describes the effort for `need`.
     pub fn describe(&self, need: EmbeddingNeed) -> String {
         self.vectors.describe(need)
     }
 
-    /// Fuses `stage` with the nearest vectors. `progress` is told after every round of calls.
+    /// Fuses `stage` with the nearest vectors. `progress` is called after every round of calls.
     pub fn fuse(
         &mut self,
         stage: &mut FirstStage,
@@ -166,7 +166,7 @@ impl<'a> DenseSearch<'a> {
         Ok(nearest.rankings())
     }
 
-    /// The texts of the queries, as the embedder is sent them.
+    /// The texts of the queries as sent to the embedder.
     fn query_texts(&self) -> Vec<String> {
         let embedder = self.vectors.embedder();
         let queries = self.queries.iter();
@@ -179,7 +179,7 @@ fn named(what: &str, id: Option<&str>) -> String {
     format!("{what} {:?}", sanitise::line(id.unwrap_or_default()))
 }
 
-/// The texts of documents, as the embedder is sent them.
+/// The texts of documents as sent to the embedder.
 fn texts_of(vectors: &CachedEmbedder, documents: &[BeirDocument]) -> Vec<String> {
     let documents = documents.iter();
     documents
@@ -187,7 +187,7 @@ fn texts_of(vectors: &CachedEmbedder, documents: &[BeirDocument]) -> Vec<String>
         .collect()
 }
 
-/// Hands the corpus on in pieces of `size` documents, empty ones left out.
+/// Passes the corpus to `visit` in chunks of `size` documents, without empty ones.
 fn for_each_chunk(
     folder: &BenchmarkFolder,
     size: usize,

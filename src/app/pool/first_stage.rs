@@ -12,19 +12,19 @@ use crate::formats::beir::BeirQuery;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-/// What was found for each query, and which documents there are.
+/// The results for each query, and the existing documents.
 pub struct FirstStage {
     found: StageRankings,
     documents: usize,
-    /// The labelled and given documents that have a text.
+    /// Labeled and given documents that have a text.
     texts: HashSet<DocId>,
-    /// Queries that are documents of the corpus themselves, as in ArguAna and Quora.
+    /// Queries that are themselves documents of the corpus, as in ArguAna and Quora.
     own: HashSet<QueryId>,
     /// How the documents were read, where they were searched.
     profile: Option<AnalysisProfile>,
     /// Documents whose words the profile misses.
     misread: usize,
-    /// Notes on what was left out of a file of rankings.
+    /// Notes on skipped parts of a file of rankings.
     notes: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl FirstStage {
         })
     }
 
-    /// Takes rankings from a file: a run, or a list of candidates.
+    /// Reads rankings from a file: a run, or a list of candidates.
     pub fn given(folder: &BenchmarkFolder, qrels: &Qrels, path: &Path) -> Result<Self, AppError> {
         let mut notes = Vec::new();
         let mut rankings = read_ranking(path, &mut notes)?;
@@ -145,7 +145,7 @@ impl FirstStage {
         ranking
     }
 
-    /// Different terms of the index, where there is one.
+    /// Number of distinct terms in the index, if there is one.
     pub fn vocabulary(&self) -> Option<usize> {
         match &self.found {
             StageRankings::Index(index) => Some(index.vocabulary()),
@@ -153,12 +153,12 @@ impl FirstStage {
         }
     }
 
-    /// Goes on with fused rankings instead of its own.
+    /// Uses fused rankings instead of its own from now on.
     pub(super) fn fuse(&mut self, hybrid: FusedRankings) {
         self.found = StageRankings::Hybrid(hybrid);
     }
 
-    /// The fused rankings, where there are any.
+    /// The fused rankings, if there are any.
     pub(super) fn hybrid(&self) -> Option<&FusedRankings> {
         match &self.found {
             StageRankings::Hybrid(hybrid) => Some(hybrid),
@@ -166,7 +166,7 @@ impl FirstStage {
         }
     }
 
-    /// Whether a labelled document is in the corpus and not empty.
+    /// Whether a labeled document is in the corpus and not empty.
     pub(super) fn has_text(&self, document: &DocId) -> bool {
         self.texts.contains(document)
     }
@@ -209,7 +209,7 @@ impl FirstStage {
     }
 }
 
-/// The query whose own document this is, if it has labels but none for the document.
+/// The query that has this document as its own, if it has labels but none for the document.
 fn own_query(qrels: &Qrels, document: &DocId) -> Option<QueryId> {
     let query = QueryId::new(document.as_str());
     let labels = qrels.get(&query)?;

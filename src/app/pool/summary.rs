@@ -1,4 +1,4 @@
-//! What was built, and how good the first stage is.
+//! Summary of the built pools and of the first stage's quality.
 
 use super::first_stage::FirstStage;
 use crate::app::error::AppError;
@@ -17,9 +17,9 @@ pub struct PoolSummary {
     /// Recall and reciprocal rank of the first stage, with intervals.
     pub first_stage: Map<String, Value>,
     pub pools: PoolCounts,
-    /// What a reader should know.
+    /// Warnings to the reader.
     pub warnings: Vec<String>,
-    /// The same of each stage that was fused, and of what they were fused to.
+    /// The same for each fused stage, and for their fusion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stages: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,20 +30,20 @@ pub struct PoolSummary {
 pub struct PoolCounts {
     pub count: usize,
     depth: usize,
-    /// Pools with fewer documents than wanted.
+    /// Number of pools with fewer documents than requested.
     short: usize,
     layout: PoolLayout,
-    /// Documents in all pools.
+    /// Number of documents in all pools.
     pub slots: usize,
-    /// Those labelled relevant.
+    /// Number of documents labeled relevant.
     pub positives: usize,
-    /// Those of them that the first stage found.
+    /// Number of those that the first stage found.
     pub label_found: usize,
     pub label_missed: usize,
     pub fill: usize,
 }
 
-/// What the first stage found, by which labels, and the pools made of it.
+/// The input of a summary: the first stage's results, the labels, and the pools built from them.
 pub(super) struct Summarised<'a> {
     pub(super) qrels: &'a Qrels,
     pub(super) stage: &'a FirstStage,
@@ -89,7 +89,7 @@ impl Summarised<'_> {
         })
     }
 
-    /// Queries measured, and the means with their intervals.
+    /// Number of evaluated queries, and the means with their intervals.
     fn quality(&self, run: &RankedRun) -> Result<(usize, Map<String, Value>), AppError> {
         let rules = EvaluationRules {
             relevant_from: self.relevant_from,

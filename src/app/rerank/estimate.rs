@@ -1,4 +1,5 @@
-//! What a run would need: the methods are played on simulated answers, and their prompts are measured.
+//! Estimates the calls and the cost of a run by running the methods on simulated answers and
+//! measuring their prompts.
 
 use super::candidates::Candidates;
 use super::plan::RerankPlan;
@@ -12,29 +13,30 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 use serde::Serialize;
 
-/// Queries whose prompts are measured, for each method.
+/// Number of queries whose prompts are measured, for each method.
 const SAMPLE: usize = 12;
-/// How far simulated answers are from the first-stage order, as a share of the number of candidates.
+/// Deviation of simulated answers from the first-stage order, as a share of the number of
+/// candidates.
 const SPREAD: f64 = 0.35;
 
-/// Calls with what they use.
+/// Number of calls with their usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CallVolume {
     pub calls: f64,
     pub tokens_input: f64,
     pub tokens_output: f64,
-    /// US dollars; `None` where a price is not known.
+    /// US dollars; `None` if a price is unknown.
     pub usd: Option<f64>,
 }
 
-/// What one method would need for the queries that it has not ranked yet.
+/// The estimate for one method on the queries that it has not ranked yet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MethodEstimate {
     pub method: String,
     pub queries: usize,
-    /// How many of them were measured; the others are taken to be like them.
+    /// Number of measured queries; the others are assumed to be similar.
     pub measured: usize,
-    /// Where the first stage is right.
+    /// If the first stage is right.
     pub least: CallVolume,
     pub expected: CallVolume,
     /// As many calls as there can be, each at its worst price, if all but the last attempt of each
@@ -43,7 +45,7 @@ pub struct MethodEstimate {
 }
 
 impl MethodEstimate {
-    /// What every method of the plan would need. Answers that are there already are not taken off.
+    /// Estimates all methods of the plan. Existing answers are not subtracted.
     pub fn of(store: &Store, plan: &RerankPlan) -> Result<Vec<Self>, StoreError> {
         let methods = plan.methods.iter().enumerate();
         methods
@@ -108,7 +110,7 @@ impl Sum {
         self.unpriced |= other.unpriced;
     }
 
-    /// The larger of both, in each respect.
+    /// The larger of both in each component.
     fn raise(&mut self, other: &Self) {
         self.calls = self.calls.max(other.calls);
         self.tokens_input = self.tokens_input.max(other.tokens_input);
@@ -127,7 +129,7 @@ impl Sum {
     }
 }
 
-/// What a query needs at least, as expected, and at most.
+/// The minimum, expected and maximum effort for a query.
 fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
     let count = method.looks_at(candidates);
     let steady: Vec<f64> = (0..count).map(|at| -(at as f64)).collect();
@@ -146,7 +148,7 @@ fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
         .max(expected.calls as usize) as f64;
     dearest.raise(&dear);
     let times = f64::from(MAX_CHARGED);
-    // What asks no one needs nothing, however often it is asked.
+    // A method without calls needs nothing, however often it asks.
     let most = match calls == 0.0 || least.calls == 0.0 {
         true => Sum::default(),
         false => Sum {
@@ -160,7 +162,8 @@ fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
     [least, expected, most]
 }
 
-/// The calls of a method where candidates are as good as `utility` says, and what its dearest call uses.
+/// The calls of a method if the quality of candidates is `utility`, and the usage of its most
+/// expensive call.
 fn played(method: &PreparedMethod, candidates: &Candidates, utility: &[f64]) -> (Sum, Sum) {
     let (mut sum, mut dearest) = (Sum::default(), Sum::default());
     let mut strategy = method.strategy(candidates);
@@ -175,12 +178,12 @@ fn played(method: &PreparedMethod, candidates: &Candidates, utility: &[f64]) -> 
         }
         simulated(question, utility)
     };
-    // A method that fails on simulated answers has asked what it asked.
+    // A method that fails on simulated answers has still asked its questions.
     drop(play(strategy.as_mut(), &mut answer));
     (sum, dearest)
 }
 
-/// What a call is expected to use, and what it uses at most.
+/// The expected and the maximum usage of a call.
 fn used(target: &Target) -> (Sum, Sum) {
     let sum = |input: u64, output: u64, usd: Option<f64>| Sum {
         calls: 1.0,
@@ -215,7 +218,7 @@ fn used(target: &Target) -> (Sum, Sum) {
     }
 }
 
-/// What is answered where candidates are as good as `utility` says.
+/// The answer if the quality of candidates is `utility`.
 fn simulated(question: &Question, utility: &[f64]) -> Answer {
     let of = |at: &usize| utility.get(*at).copied().unwrap_or(0.0);
     let numbers = |candidates: &[usize], count: usize| {

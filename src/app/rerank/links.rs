@@ -1,4 +1,5 @@
-//! Questions over two queries, asked of judges: which of two documents serves its own query better.
+//! Questions across two queries, asked of judges: which of two documents serves its own query
+//! better.
 
 use super::estimate::CallVolume;
 use super::prepare::services_of;
@@ -37,15 +38,15 @@ pub struct LinkTexts {
     pub uid: [u8; 16],
     /// Both queries and both documents.
     pub texts: Arc<PoolText>,
-    /// The identities of judges who have answered.
+    /// The identities of judges that have answered.
     pub answered: Vec<[u8; 32]>,
 }
 
 impl LinkJudges {
-    /// The judges named, made for questions over two queries.
+    /// The named judges, configured for questions across two queries.
     ///
     /// # Errors
-    /// A judge is not there, or cannot be asked such a question, as the offline ones cannot.
+    /// A judge does not exist or cannot be asked such a question, as the offline ones cannot.
     pub fn choose(
         configuration: &JudgeConfiguration<'_>,
         names: &[String],
@@ -63,7 +64,7 @@ impl LinkJudges {
     }
 
     /// # Errors
-    /// It is no number of dollars, or nothing says what a call costs at most.
+    /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
     pub fn check_budget(&self, budget: f64) -> Result<(), AppError> {
         check_budget(budget, &self.ensemble)
     }
@@ -109,8 +110,9 @@ impl LinkJudges {
         })
     }
 
-    /// Asks what judges have not answered; what was answered before is not asked again, with `retry` answers that could not be
-    /// read are. Every answer is in the project before anybody is told. Says how many questions were not asked or not answered.
+    /// Asks the unanswered questions. Answered ones are not asked again, except that `retry`
+    /// repeats those with unreadable answers. Every answer is in the project before it is reported.
+    /// Returns the number of questions that were not asked or not answered.
     pub async fn ask(
         &self,
         store: &Store,
@@ -157,7 +159,7 @@ fn add(sum: &mut CallVolume, calls: f64, input: u64, output: u64, usd: Option<f6
     sum.usd = sum.usd.zip(usd).map(|(sum, usd)| sum + usd);
 }
 
-/// How a judge is asked about a link; `None` where it cannot be.
+/// The question to a judge about a link; `None` if it cannot be asked.
 fn put(
     judge: &Arc<dyn Judge>,
     texts: &Arc<PoolText>,
@@ -171,7 +173,7 @@ fn put(
     Some((shown, prompt))
 }
 
-/// A link and the identity of the judge who is asked about it.
+/// A link, and the identity of the judge that is asked about it.
 type AskedLink = ([u8; 16], [u8; 32]);
 
 async fn ask_all(
@@ -205,7 +207,7 @@ async fn ask_all(
         };
         waiting.push(async move {
             if let (Some(question), Some(sender)) = (question, sender) {
-                // A worker that is gone drops the question, and with it the sender.
+                // If the worker has ended, the question is dropped along with its sender.
                 drop(sender.send(question).await);
             }
             (link, judge, told.await)
@@ -214,7 +216,7 @@ async fn ask_all(
     // Workers end with the last sender.
     drop(senders);
     while let Some(((link, identity), judge, told)) = waiting.next().await {
-        // Not asked any more, or not answered: it stays outstanding.
+        // Not asked or not answered, so it stays outstanding.
         let Ok(Ok(given)) = told else {
             open.fetch_add(1, Ordering::Relaxed);
             continue;

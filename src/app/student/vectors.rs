@@ -1,4 +1,4 @@
-//! Vectors of queries and documents that an embedder has made before: nothing is called for them.
+//! Cached vectors of queries and documents from an embedder; makes no calls.
 
 use crate::app::error::{AppError, invalid};
 use crate::app::pool::vector_cache;
@@ -16,19 +16,19 @@ pub struct KnownVectors {
     cache: VectorCache,
 }
 
-/// Which embedder made vectors.
+/// The embedder that made the vectors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NamedEmbedder {
     pub name: String,
-    /// Provider and model, in words.
+    /// Describes provider and model.
     pub model: String,
 }
 
-/// How near the texts of one query are, by the cosine of their vectors.
+/// Similarity of the texts of one query, by the cosine of their vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PoolVectors {
     query: Option<Vec<f64>>,
-    /// By pool index, of length 1.
+    /// By pool index, normalized to length 1.
     documents: Vec<Option<Vec<f64>>>,
 }
 
@@ -36,7 +36,7 @@ impl KnownVectors {
     /// Opens the vectors of an embedder.
     ///
     /// # Errors
-    /// The file is none, or is not there.
+    /// The file does not exist, or is not a vector cache.
     pub fn open(embedder: Embedder, path: &Path) -> Result<Self, AppError> {
         if !path.exists() {
             return Err(invalid!(
@@ -85,7 +85,7 @@ impl KnownVectors {
         Ok(found.and_then(scaled))
     }
 
-    /// Refuses vectors that fewer than all documents have.
+    /// Rejects vectors that are missing for some documents.
     pub(super) fn check(&self, known: usize, all: usize) -> Result<(), AppError> {
         match known == all {
             true => Ok(()),
@@ -100,7 +100,7 @@ impl KnownVectors {
 }
 
 impl PoolVectors {
-    /// The documents whose cosine with the query is known.
+    /// Number of documents whose cosine with the query is known.
     pub(super) fn known(&self) -> usize {
         let known = self.documents.iter().flatten().count();
         if self.query.is_some() { known } else { 0 }

@@ -1,4 +1,4 @@
-//! What a run would need, said beforehand.
+//! Describes the cost of a run in advance.
 
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::prices::no_price;
@@ -8,7 +8,7 @@ use crate::cli::spending::{estimate_table, usd};
 use crate::domain::number_words::count;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, Usage, provider};
 
-/// The estimate as a table, with what it rests on.
+/// The estimate as a table, with its assumptions.
 pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
@@ -82,7 +82,8 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
     text
 }
 
-/// How long it would take, with what that follows from; empty where nothing is known of a judge's calls.
+/// The estimated duration and what it is based on; empty if the latency of a judge's calls is
+/// unknown.
 fn time_words(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     let Some(seconds) = estimate.seconds(ensemble).filter(|_| !estimate.batch) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! From a call that has come back to what is on disk: kept, charged, asked again, shared.
+//! Handles returned calls: stores, charges, retries and shares them.
 
 use super::{CallTask, QuestionEnd, RecordedCall, ReturnedCall, SentCall, Worker, WorkerEvent};
 use crate::client::gate::is_refusal;
@@ -13,11 +13,12 @@ use futures::FutureExt as _;
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
-/// Times a question is sent before it counts as failed; refusals of a provider that answers others do not count.
+/// Number of times a question is sent before it counts as failed, without refusals of a provider
+/// that answers other calls.
 pub(super) const ATTEMPTS: u32 = 8;
 
 impl<Q: ServiceQuestion> Worker<Q> {
-    /// Takes a call in that has come back.
+    /// Handles a call that has returned.
     pub(super) async fn land(
         &mut self,
         landed: Result<(Id, ReturnedCall<Q>), JoinError>,
@@ -27,8 +28,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             Ok((id, landed)) => (id, Some(landed)),
             Err(error) => (error.id(), None),
         };
-        // What was set aside goes with `sent` at the end, when `put` has counted the cost. The other way round another
-        // worker could reserve the same dollars in between.
+        // The reservation is dropped with `sent` at the end, after `put` has counted the cost. In
+        // the opposite order, another worker could reserve the same dollars in between.
         let Some(sent) = self.sent.remove(&id) else {
             return;
         };
@@ -37,7 +38,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 Ok(answer) => self.took(call, answer, sent, now),
                 Err(error) => self.missed(call, error, sent, now).await,
             },
-            // Aborted: it may have been answered, and stays owed.
+            // Aborted: it may have been answered, and stays outstanding.
             None => {
                 let charge = unknown(sent.worst_usd);
                 self.put(
@@ -52,7 +53,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
-    /// An answer: into the project before anything else is done with it.
+    /// Handles an answer: it is stored in the project before anything else is done with it.
     pub(super) fn took(
         &mut self,
         call: CallTask<Q>,
@@ -65,8 +66,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             .cost_usd
             .map_or_else(|| unknown(sent.worst_usd), Charge::Known);
         let job = call.question.keep(AttemptEnd::Answered(&answer));
-        // Before the answer is queued for the disk and without a wait between: a twin that comes from now on is queued
-        // behind.
+        // Mark the call as answered before queuing its write, with no `await` in between, so that
+        // an identical call arriving later queues behind it.
         if let Some(key) = call.question.key() {
             self.answered.add(key);
         }
@@ -80,7 +81,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         gate.health.useful();
     }
 
-    /// A failure: the question is asked again where that may help.
+    /// Handles a failure: the question is retried if that may help.
     pub(super) async fn missed(
         &mut self,
         mut call: CallTask<Q>,
@@ -97,7 +98,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             call.charged += 1;
         }
         let may_be_charged = call.charged < MAX_CHARGED;
-        // So that a call that was refused is not recorded as one without a known price.
+        // Otherwise a refused call would be recorded as one without a known price.
         if let Charge::Known(usd) = charge {
             error.exchange.cost_usd = Some(usd);
         }
@@ -105,8 +106,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let case = call.question.case();
         let failure = AttemptFailure::Failed(error.cause);
         let refusal = is_refusal(&error);
-        // Taken before this failure is told to the gate: whether it is the call's own fault is a matter of how the
-        // service stood when the call was out.
+        // Read before the gate learns of this failure: whether the call is at fault depends on the
+        // state of the service while the call was in flight.
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
         let (begun, in_flight) = (sent.begun, self.sent.len());
@@ -123,7 +124,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             });
             let line = format!("{error}; asked once more");
             self.put(sent.uid, charge, Some(failure), job, None, line);
-            // It still leads: its twins wait for this question's last answer.
+            // Keep `leads`: identical calls are waiting for the final answer to this question.
             let (leads, charged) = (call.leads, call.charged);
             self.later(
                 CallTask {
@@ -140,12 +141,13 @@ impl<Q: ServiceQuestion> Worker<Q> {
         } else {
             let wait = match error.retry {
                 _ if refusal => Some(error.exchange.limits.retry_after),
-                // It stays owed as long as it is not known whether the server comes back.
+                // It stays outstanding as long as it is unknown whether the server comes back.
                 _ if error.no_answer && probing => Some(None),
                 Retry::After(wait) => Some(wait),
                 Retry::Never | Retry::Adapted => None,
             };
-            // A refusal is not the call's fault while others are answered, nor is a server that answers nobody.
+            // A refusal is not the call's fault while other calls are answered, and neither is a
+            // server that answers none.
             if !(refusal && answers > call.answers || probing && !refusal) {
                 call.attempts += 1;
             }
@@ -161,7 +163,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     self.put(sent.uid, charge, Some(failure), None, None, line);
                     self.later(call, now + wait);
                 }
-                // The first such failure says it; what was in flight beside it stays owed.
+                // The first such failure is reported; other calls in flight at the time stay
+                // outstanding.
                 None if error.stops_judge && lock(&self.gate).stopped.is_some() => {
                     self.put(sent.uid, charge, Some(failure), None, None, String::new());
                 }
@@ -188,7 +191,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.tell(WorkerEvent::CaseSkipped { case, why }).await;
             }
             Consequence::Stop(why) => {
-                // A server that answers nobody is not waited for; others may still answer what is in flight.
+                // Do not wait for a server that answers no calls; others may still answer the calls
+                // in flight.
                 self.abandon = is_broken(&error) && !error.stops_judge;
                 self.tell(WorkerEvent::Stopped(why)).await;
             }
@@ -201,7 +205,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.later.insert((at, self.laters), call);
     }
 
-    /// A uniform number for a wait, different for every call and attempt.
+    /// A uniform random number for a wait, different for each call and attempt.
     pub(super) fn draw(&self, call: &CallTask<Q>) -> f64 {
         let name = format!(
             "{}/{}/{}",
@@ -212,7 +216,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         SeededRng::new(self.salt, &["back-off", &name]).unit()
     }
 
-    /// Puts the end of an attempt into the project.
+    /// Writes the end of an attempt to the project.
     pub(super) fn put(
         &mut self,
         uid: Option<[u8; 16]>,
@@ -222,8 +226,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
         question: Option<(Q, QuestionEnd<Q::Answer>)>,
         line: String,
     ) {
-        // Counted now and not when the disk has confirmed it: until then more calls would be let through on the same
-        // money.
+        // Count the cost now and not when the disk confirms it, or more calls would be admitted on
+        // the same money.
         self.shared.budget.spend(charge.usd());
         let kept = self.shared.ledger.end(uid, charge, failure, job);
         let writing = async move {
@@ -237,7 +241,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.writing.push(writing.boxed());
     }
 
-    /// Lets the answer of the same question count for this one.
+    /// Copies the answer of an identical question to this one.
     pub(super) fn share(&mut self, question: Q) {
         let Some(job) = question.share() else {
             return;
@@ -247,7 +251,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.put(None, nothing, None, Some(job), ended, String::new());
     }
 
-    /// Something is on disk.
+    /// Handles a completed write.
     pub(super) async fn written(&mut self, written: RecordedCall<Q>) {
         let RecordedCall {
             kept,
@@ -265,7 +269,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let key = question.key();
         let end = match (end, kept) {
             (QuestionEnd::Shared, RecordOutcome::Nothing) => {
-                // The answer that was to be shared did not come to be; the question is bought for itself.
+                // The answer to be shared does not exist after all, so ask this question itself.
                 if let Some(key) = &key {
                     self.answered.forget(key);
                 }
@@ -279,14 +283,16 @@ impl<Q: ServiceQuestion> Worker<Q> {
         };
         let shared = matches!(end, QuestionEnd::Shared);
         let answered = matches!(end, QuestionEnd::Answered(_) | QuestionEnd::Duplicate(_));
-        // Only now: a vote that is counted and then lost with the process would leave a run that says it is complete.
+        // Report it only now: if a counted vote were lost with the process, the run would have
+        // claimed to be complete.
         self.tell(WorkerEvent::Ended {
             question,
             end,
             charge,
         })
         .await;
-        // After a failure each twin is asked for itself, and the first of them leads the others.
+        // After a failure, each identical question is asked itself, and the first of them leads the
+        // others.
         let same = key
             .filter(|_| !shared)
             .and_then(|key| self.same.remove(&key));
@@ -300,7 +306,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 }
 
-/// What a failed attempt cost: nothing where the server refused it or never saw it, else at most its worst price.
+/// The cost of a failed attempt: nothing if the server refused it or never saw it, or else at most
+/// its worst-case price.
 fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
     let exchange = &error.exchange;
     if let Some(usd) = exchange.cost_usd {

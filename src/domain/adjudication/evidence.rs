@@ -1,4 +1,4 @@
-//! A verdict on every document of a pool, each with the sentence that proves it.
+//! Verdicts on every document of a pool, each with the sentence that proves it.
 
 use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
 use crate::domain::named::named;
@@ -9,11 +9,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 named! {
     "a verdict on a document", "snake_case";
-    /// What a document says to the query.
+    /// What a document says about the query.
     pub enum EvidenceLabel {
         /// It shows that a claim is true, or answers a question.
         Supports,
-        /// It shows that a claim, or what a question takes for granted, is false.
+        /// It shows that a claim, or the assumption of a question, is false.
         Refutes,
         /// It shows neither.
         NotEnough,
@@ -21,7 +21,7 @@ named! {
 }
 
 impl EvidenceLabel {
-    /// Whether a document of which this holds counts as picked.
+    /// Whether a document with this label counts as picked.
     pub fn is_evidence(self) -> bool {
         self != Self::NotEnough
     }
@@ -29,7 +29,7 @@ impl EvidenceLabel {
 
 named! {
     "a missing proof", "kebab-case";
-    /// Why a verdict that has to be proven is not.
+    /// Why the proof that a verdict requires is missing.
     pub enum MissingProof {
         /// No sentence was given.
         NoSentence,
@@ -39,7 +39,7 @@ named! {
 }
 
 impl MissingProof {
-    /// What is said beside the verdict.
+    /// The remark shown with the verdict.
     pub fn words(self) -> &'static str {
         match self {
             Self::NoSentence => "without a sentence: not counted",
@@ -48,15 +48,16 @@ impl MissingProof {
     }
 }
 
-/// The verdict on the document in one slot, as claimed.
+/// The claimed verdict on the document in one slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlotVerdict {
     /// The slot in the order shown, from 1.
     pub slot: usize,
     pub verdict: EvidenceLabel,
-    /// The document's own words that prove it, or what was claimed to be; `None` where there is not enough evidence.
+    /// The document's own words that prove it, or the words claimed to be in it; `None` for
+    /// insufficient evidence.
     pub sentence: Option<String>,
-    /// Why the verdict is not proven. Such a verdict says nothing of its document, neither for nor against it.
+    /// Why the verdict is unproven. Such a verdict counts neither for nor against its document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unproven: Option<MissingProof>,
 }
@@ -64,17 +65,17 @@ pub struct SlotVerdict {
 /// A reply as decoded from JSON: an object with a list `verdicts`. Other members are ignored.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct VerdictsReply {
-    /// As given.
+    /// The verdicts as given.
     pub verdicts: Vec<ClaimedVerdict>,
 }
 
-/// One member of the list: whole number, word, text or null.
+/// One member of the list: integer, word, string or null.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ClaimedVerdict {
     /// The slot, from 1.
     pub slot: i64,
     pub verdict: String,
-    /// The quotation; one of white space alone is none.
+    /// The quotation; whitespace alone counts as none.
     #[serde(default)]
     pub sentence: Option<String>,
 }
@@ -83,9 +84,10 @@ impl VerdictsReply {
     /// The verdicts on the documents with these texts, by slot.
     ///
     /// # Errors
-    /// The first of: a slot out of range, a slot given twice, a slot left out; then in the order given a word that is no
-    /// verdict. A sentence with `not_enough` is ignored. A verdict whose sentence is missing, or not in its document, is
-    /// kept as claimed and marked as unproven; the others stand.
+    /// The first that applies: a slot out of range, a slot given twice, a missing slot; then, in
+    /// the order given, a word that is not a verdict. A sentence with `not_enough` is ignored. A
+    /// verdict whose sentence is missing, or not in its document, is kept as claimed and marked as
+    /// unproven; the others are unaffected.
     pub fn check(self, documents: &[impl AsRef<str>]) -> Result<Vec<SlotVerdict>, InvalidPick> {
         let slots = self.verdicts.iter().map(|given| given.slot);
         let places = each_once(slots.collect(), documents.len())?;
@@ -118,7 +120,8 @@ impl VerdictsReply {
 }
 
 impl SlotVerdict {
-    /// Whether there is a sentence exactly where there has to be one, or it is said to be missing.
+    /// Checks that there is a sentence if and only if one is required, or that it is marked as
+    /// missing.
     fn prove(&self) -> Result<(), InvalidPick> {
         let slot = i64::try_from(self.slot).unwrap_or(i64::MAX);
         match (self.verdict.is_evidence(), &self.sentence, self.unproven) {
@@ -129,10 +132,11 @@ impl SlotVerdict {
     }
 }
 
-/// Whether verdicts, whose documents are not at hand, could be an answer about a pool of `slots` documents.
+/// Checks whether verdicts could be an answer about a pool of `slots` documents, without their
+/// texts.
 ///
 /// # Errors
-/// As [`VerdictsReply::check`], but for quotations.
+/// As [`VerdictsReply::check`], except for quotations.
 pub(super) fn check_verdicts(verdicts: &[SlotVerdict], slots: usize) -> Result<(), InvalidPick> {
     let given = verdicts.iter().map(|verdict| verdict.slot);
     let given = given.map(|slot| i64::try_from(slot).unwrap_or(-1));
@@ -147,7 +151,7 @@ pub fn picks_of_verdicts(verdicts: &[SlotVerdict]) -> Vec<usize> {
     })
 }
 
-/// The positions, from 0, of documents whose verdict is not proven.
+/// The positions, from 0, of documents with an unproven verdict.
 pub(super) fn unproven_verdicts(verdicts: &[SlotVerdict]) -> Vec<usize> {
     positions(verdicts, |given| given.unproven.is_some())
 }
@@ -159,7 +163,7 @@ fn positions(verdicts: &[SlotVerdict], wanted: impl Fn(&SlotVerdict) -> bool) ->
         .collect()
 }
 
-/// The positions of slots that name each of `count` once.
+/// The positions of slots that name each of `count` slots exactly once.
 fn each_once(slots: Vec<i64>, count: usize) -> Result<Vec<usize>, InvalidPick> {
     let places = SlotsReply { slots }.picks(count, PickRequest::AnyNumber)?;
     match (0..count).find(|at| !places.contains(at)) {
@@ -168,9 +172,9 @@ fn each_once(slots: Vec<i64>, count: usize) -> Result<Vec<usize>, InvalidPick> {
     }
 }
 
-/// Where a text holds a quotation, in bytes. Runs of white space and control characters are as good as one space, and
-/// capitals as small letters; a space between two opening brackets, which prompts put there, counts for nothing.
-/// `None` too for a quotation without a letter or digit.
+/// The position of a quotation in a text, in bytes. Runs of whitespace and control characters match
+/// a single space, and case is ignored; a space between two opening brackets, which prompts insert,
+/// is ignored. Also `None` for a quotation without letters or digits.
 pub(super) fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
     let (wanted, _) = fold(quote);
     let wanted = wanted.trim();
@@ -184,7 +188,7 @@ pub(super) fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
     Some(first..last)
 }
 
-/// A text as it is compared, and for each byte of it the character that it comes from.
+/// A text normalized for comparison, with the original character of each of its bytes.
 fn fold(text: &str) -> (String, Vec<Range<usize>>) {
     let mut folded = String::with_capacity(text.len());
     let mut origins = Vec::with_capacity(text.len());

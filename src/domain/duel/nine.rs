@@ -1,4 +1,5 @@
-//! The documents of a grid: the tops of two rankings, and one that neither of them holds dear.
+//! Chooses the documents of a grid: the tops of two rankings, and one document that neither ranks
+//! high.
 
 use super::distinct::{DistinctDocument, RankedText, distinct_documents};
 use super::{DuelDocument, DuelQuery, Source};
@@ -12,61 +13,63 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 named! {
     "a measure of similarity", "kebab-case";
-    /// How alike two documents are.
+    /// The measure of similarity between two documents.
     pub enum Likeness {
-        /// The cosine of their vectors.
+        /// The cosine similarity of their vectors.
         Vectors,
-        /// The share of stems that both have, of the stems that either has (Jaccard 1912), stopwords left out.
+        /// The share of the union of their stems that both have (Jaccard 1912), without stopwords.
         Stems,
     }
 }
 
-/// What the documents of a query are chosen from.
+/// The data from which the documents of a query are chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct NineInput<'a> {
     pub query: &'a QueryId,
-    /// The query's place among those of the duel; with the seed it says which ranking chooses first.
+    /// Index of the query in the duel; together with the seed, it determines which ranking chooses
+    /// first.
     pub place: usize,
     /// Ranking A, best first.
     pub a: &'a [RankedText<'a>],
     pub b: &'a [RankedText<'a>],
-    /// Grades of the query's documents by labels and rulings in force, or none at all.
+    /// Grades of the query's documents according to labels and rulings, or `None` without any.
     pub grades: Option<&'a BTreeMap<DocId, i32>>,
-    /// From which grade on a document is relevant.
+    /// The lowest grade that counts as relevant.
     pub relevant_from: i32,
-    /// Vectors of the documents of both rankings. Unless all that are compared have one, stems are compared.
+    /// Vectors of the documents of both rankings. Unless all compared documents have one, stems are
+    /// compared.
     pub vectors: Option<&'a HashMap<DocId, Vec<f32>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NineOptions {
-    /// Documents of each ranking: 4.
+    /// Number of documents of each ranking: 4.
     pub top: usize,
     pub profile: SbrProfile,
     pub seed: u64,
 }
 
-/// What is known of an easy negative.
+/// Information about an easy negative.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EasyNegative {
     /// Its mean similarity to the best documents.
     pub similarity: f64,
     pub likeness: Likeness,
-    /// Its grade; `None` where nobody gave it one.
+    /// Its grade; `None` if ungraded.
     pub grade: Option<i32>,
 }
 
-/// The documents chosen, with what is known of the easy negative, which is the last of them.
+/// The chosen documents, with information about the easy negative, which is the last of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nine {
     pub chosen: DuelQuery,
     pub negative: Option<EasyNegative>,
 }
 
-/// Down to which rank of either ranking a document without a grade may be relevant.
+/// Down to this rank of either ranking, an ungraded document may be relevant.
 const UNJUDGED_TOP: usize = 10;
 
-/// How many of the best documents the original compares with.
+/// Number of best documents that the original compares with.
 const ORIGINAL_REFERENCE: usize = 5;
 
 /// Chooses the documents of a query.
@@ -162,7 +165,7 @@ fn balanced(input: &NineInput<'_>, options: &NineOptions) -> Nine {
     }
 }
 
-/// Why there are fewer documents than asked for.
+/// Why there are fewer documents than requested.
 fn shortfall(taken: usize, asked: usize, rest: usize, negative: bool) -> String {
     let documents = |n: usize| match n {
         1 => "1 document".to_owned(),
@@ -188,20 +191,20 @@ fn shortfall(taken: usize, asked: usize, rest: usize, negative: bool) -> String 
     reasons.join("; ")
 }
 
-/// The highest grade of a document under any of its ids.
+/// The highest grade of a document under any of its IDs.
 fn grade_of(input: &NineInput<'_>, ids: &[&DocId]) -> Option<i32> {
     let grades = input.grades?;
     ids.iter().filter_map(|id| grades.get(*id)).copied().max()
 }
 
-/// The grades that the original makes up where there are none.
+/// The grades that the original assigns if there are none.
 fn original_grades(input: &NineInput<'_>) -> BTreeMap<DocId, i32> {
     let tops = [input.a, input.b].map(|list| list.iter().take(UNJUDGED_TOP));
     let tops = tops.into_iter().flatten();
     tops.map(|one| (one.id.clone(), 1)).collect()
 }
 
-/// The original's choice. Without `grades` at all every document qualifies.
+/// The original's choice. Without `grades`, every document qualifies.
 pub(crate) fn original(
     input: &NineInput<'_>,
     top: usize,
@@ -224,7 +227,7 @@ pub(crate) fn original(
         Source::TopOfB | Source::EasyNegative => rank_in(input.b, one.id),
     };
     let depth = taken.iter().filter_map(own_rank).max().unwrap_or(0);
-    // All that B ranks, then what only A has.
+    // All documents that B ranks, then those that only A has.
     let mut reference: Vec<RankedText<'_>> = input.b.to_vec();
     let only_a = taken.iter().map(|(one, _)| **one);
     reference.extend(only_a.filter(|one| rank_in(input.b, one.id).is_none()));
@@ -265,7 +268,7 @@ pub(crate) fn original(
     }
 }
 
-/// The mean similarity of each document to the best ones, itself left out.
+/// The mean similarity of each document to the best ones, excluding itself.
 fn similarities(
     documents: &[RankedText<'_>],
     best: &[RankedText<'_>],

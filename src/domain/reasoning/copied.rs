@@ -1,14 +1,14 @@
-//! Passages that a reasoning takes over from a text word for word, without quotation marks.
+//! Finds passages that a reasoning copies verbatim from a text, without quotation marks.
 
 use crate::domain::text::folded;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
-/// So many words in a row that are also in a text are copied from it. Shorter runs are idioms and names.
+/// Minimum number of consecutive words for a copied passage. Shorter runs are idioms and names.
 pub const COPIED_WORDS: usize = 6;
 
-/// Every run of [`COPIED_WORDS`] words of a text, whatever the case, the white space and the marks around words.
+/// Every run of [`COPIED_WORDS`] words of a text, ignoring case, whitespace and punctuation.
 #[derive(Clone, Debug, Default)]
 pub struct WordRuns(HashSet<u64>);
 
@@ -18,8 +18,9 @@ impl WordRuns {
     }
 }
 
-/// How many passages of `reasoning` stand word for word in one of `documents`: the longest runs of [`COPIED_WORDS`] words
-/// or more. What stands in the `query` too is no copy of a document, and `marked` quotes, ascending, are left out.
+/// The number of passages of `reasoning` that occur verbatim in one of `documents`: the longest
+/// runs of at least [`COPIED_WORDS`] words. Passages that are also in the `query` are not copies of
+/// a document, and `marked` quotes, ascending, are skipped.
 pub fn copied_runs(
     reasoning: &str,
     marked: &[Range<usize>],
@@ -96,14 +97,14 @@ mod tests {
                 "In a trial of 46 adults it did well; (over the counter in many countries of the world) it did not.",
                 2,
             ),
-            // Both halves are in one text, but not beside each other.
+            // Both halves are in one text, but not adjacent.
             ("in a trial of improved sleep more than", 0),
             // The judge repeats the question.
             (
                 "The question is melatonin sold over the counter in many countries?",
                 0,
             ),
-            // A quote in its marks is counted as such, and parts the words around it.
+            // A quote in quotation marks is counted as such, and separates the words around it.
             (
                 "“In a trial of 46 adults, cognitive behavioral therapy improved sleep”",
                 0,

@@ -1,17 +1,19 @@
-//! Quoted phrases, and whether they are in a text.
+//! Finds quoted phrases, and checks whether they are in a text.
 
 use crate::domain::text::fold_into;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// A quotation longer than this many bytes is not one.
+/// Maximum length of a quotation, in bytes.
 const LONGEST: usize = 1_200;
-/// Phrases found in one reasoning at most.
+/// Maximum number of phrases per reasoning.
 const MOST: usize = 64;
-/// Fewer characters between single marks are a word, a title or two apostrophes.
+/// Minimum number of characters between single quotation marks; shorter text is a word, a title or
+/// two apostrophes.
 const SHORTEST_SINGLE: usize = 12;
 
-/// The phrases that `text` quotes, without their marks: “…”, "…", and '…' of twelve characters or more.
+/// The phrases that `text` quotes, without their quotation marks: “…”, "…", and '…' with at least
+/// twelve characters.
 pub fn quotes(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut resume = 0;
@@ -56,7 +58,7 @@ pub fn quotes(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The part of the paragraph from `start` that a quotation can reach.
+/// The part of the paragraph from `start` that a quotation may cover.
 fn reach(text: &str, start: usize) -> &str {
     let rest = &text[start..];
     let mut end = rest.len().min(LONGEST);
@@ -89,13 +91,13 @@ fn close_single(text: &str, start: usize, mark: char) -> Option<(usize, usize)> 
         .map(|(end, mark)| (start + end, start + end + mark.len()))
 }
 
-/// Whether `document` holds `quote`, whatever the case and the white space. A final full stop or ellipsis is allowed for,
-/// and so is an ellipsis between two parts that follow each other in the document.
+/// Whether `document` contains `quote`, ignoring case and whitespace. A final period or ellipsis is
+/// allowed, and so is an ellipsis between two parts that follow each other in the document.
 pub fn occurs(quote: &str, document: &str) -> bool {
     !FoldedText::new(document).find(quote).is_empty()
 }
 
-/// A text made ready to look quotes up in.
+/// A text prepared for looking up quotes.
 #[derive(Clone, Debug, Default)]
 pub struct FoldedText {
     text: String,
@@ -141,7 +143,8 @@ impl FoldedText {
             .resize(self.text.len(), u32::try_from(at).unwrap_or(u32::MAX));
     }
 
-    /// Where `quote` stands in the text, one range for each part between ellipses; empty where it does not occur.
+    /// The position of `quote` in the text, with one range for each part between ellipses; empty if
+    /// it does not occur.
     pub fn find(&self, quote: &str) -> Vec<Range<usize>> {
         let quote = Self::new(quote).text;
         let mut found = Vec::new();
@@ -163,7 +166,7 @@ impl FoldedText {
         found
     }
 
-    /// Every place where `words` stand, as ranges of the text; none for blank words.
+    /// All occurrences of `words`, as ranges of the text; empty for blank words.
     pub fn occurrences(&self, words: &str) -> Vec<Range<usize>> {
         let words = Self::new(words.trim()).text;
         let words = words.trim_end();

@@ -1,4 +1,4 @@
-//! How a text becomes terms.
+//! Converts a text to terms.
 
 use super::accents::fold;
 use super::stopwords;
@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use waken_snowball::Algorithm;
 
-/// The longest word that is stemmed, in bytes.
+/// Maximum length of a word that is stemmed, in bytes.
 const MAX_STEMMED: usize = 512;
 
 /// The analysis and weighting of an index.
 ///
-/// The figures are Recall@10, MRR@10, NDCG@10 and Recall@100 on SciFact (5,183 abstracts): of the 300 test claims, and of
-/// the 809 train claims, where the standard error of a mean is 0.013 to 0.015 (0.009 for Recall@100).
+/// The values are Recall@10, MRR@10, NDCG@10 and Recall@100 on SciFact (5,183 abstracts): for the
+/// 300 test claims, and for the 809 train claims, with a standard error of the mean of 0.013 to
+/// 0.015 (0.009 for Recall@100).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnalysisProfile {
@@ -39,10 +40,10 @@ pub enum AnalysisProfile {
 }
 
 impl AnalysisProfile {
-    /// How soon further occurrences of a term stop counting.
+    /// How quickly further occurrences of a term stop counting.
     pub const K1: f64 = 1.2;
 
-    /// How far a document's length is held against it.
+    /// How strongly a document is penalized for its length.
     pub const B: f64 = 0.75;
 
     /// How often a title is counted.
@@ -53,8 +54,9 @@ impl AnalysisProfile {
         }
     }
 
-    /// The weight of a term that `holding` of `documents` documents contain, above 0 (Robertson & Zaragoza 2009, with 1
-    /// added inside the logarithm as in Lucene): a natural logarithm, or a decimal one for `Duckdb`.
+    /// The weight of a term that occurs in `holding` of `documents` documents, above 0 (Robertson &
+    /// Zaragoza 2009, with 1 added inside the logarithm as in Lucene): a natural logarithm, or a
+    /// decimal one for `Duckdb`.
     pub fn idf(self, documents: usize, holding: usize) -> f64 {
         let (n, df) = (documents as f64, holding as f64);
         let odds = (n - df + 0.5) / (df + 0.5) + 1.0;
@@ -95,7 +97,8 @@ impl AnalysisProfile {
         }
     }
 
-    /// The distinct terms of a query, in its order. `Overrule` drops stopwords unless there is nothing else.
+    /// The distinct terms of a query, in order. `Overrule` drops stopwords unless there is nothing
+    /// else.
     pub fn query_terms(self, query: &str) -> Vec<String> {
         let collect = |keep_stopwords: bool| {
             let mut seen = HashSet::new();
@@ -123,7 +126,8 @@ impl AnalysisProfile {
     }
 }
 
-/// Calls `take` with the words of a text, folded, and after the parts of a hyphenated word with all of it in one.
+/// Calls `take` with the normalized words of a text; the parts of a hyphenated word are followed by
+/// the joined word.
 fn each_compound(text: &str, mut take: impl FnMut(&str)) {
     let folded: String = fold(&text::folded(text)).collect();
     let mut joined = String::new();
@@ -158,8 +162,8 @@ fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || !c.is_ascii() && is_mark()
 }
 
-/// Porter's 1980 stem of any word, however short or foreign. The stemmer may take quadratic time, so that words of more
-/// than [`MAX_STEMMED`] bytes, which are nobody's, stay as they are.
+/// Porter's 1980 stem of any word, however short or foreign. The stemmer may take quadratic time,
+/// so words longer than [`MAX_STEMMED`] bytes, which are not real words, are kept as they are.
 fn porter(word: &str) -> String {
     if word.len() > MAX_STEMMED {
         return word.to_owned();
@@ -167,7 +171,8 @@ fn porter(word: &str) -> String {
     waken_snowball::stem(Algorithm::Porter, word).into_owned()
 }
 
-/// Lower case without accents, each ignored character a space. ASCII letters and everything beyond ASCII stay.
+/// Lowercase without accents, with each ignored character replaced by a space. ASCII letters and
+/// all non-ASCII characters are kept.
 fn spaced(text: &str) -> String {
     let ignored = |c: char| c.is_ascii_graphic() && !c.is_ascii_alphabetic();
     fold(text)
@@ -175,7 +180,7 @@ fn spaced(text: &str) -> String {
         .collect()
 }
 
-/// White space to the regular expressions of DuckDB (RE2's `\s`).
+/// Whitespace according to DuckDB's regular expressions (RE2's `\s`).
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\u{c}' | '\r')
 }

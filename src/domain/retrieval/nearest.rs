@@ -1,13 +1,13 @@
-//! Dense retrieval: the nearest vectors to each query, exactly, one document in memory at a time.
+//! Dense retrieval: exact nearest vectors for each query, with one document in memory at a time.
 
 use crate::domain::corpus::DocId;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Partial sums of a product, which the processor adds side by side.
+/// Number of accumulators of a dot product, which the processor adds in parallel.
 const LANES: usize = 8;
 
-/// `vector` scaled to length 1; `None` where it has no direction: empty, all zero, or not finite.
+/// `vector` normalized to length 1; `None` if it has no direction: empty, all zero, or not finite.
 pub fn unit_vector(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let square: f64 = vector.iter().map(|x| f64::from(*x).powi(2)).sum();
     if !(square.is_finite() && square > 0.0) {
@@ -20,7 +20,7 @@ pub fn unit_vector(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     Some(vector)
 }
 
-/// The cosine of two vectors of length 1 and of the same dimension, in −1..=1 but for rounding.
+/// The cosine of two unit vectors of the same dimension, in −1..=1 up to rounding.
 pub(super) fn cosine(x: &[f32], y: &[f32]) -> f64 {
     let mut sums = [0.0f32; LANES];
     for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
@@ -31,7 +31,8 @@ pub(super) fn cosine(x: &[f32], y: &[f32]) -> f64 {
     sums.iter().map(|sum| f64::from(*sum)).sum()
 }
 
-/// The best documents for each of several queries by cosine, over documents that are offered one after the other.
+/// The best documents by cosine for each of several queries, among documents that are offered one
+/// by one.
 #[derive(Clone, Debug)]
 pub struct NearestDocuments {
     depth: usize,
@@ -71,8 +72,8 @@ impl NearestDocuments {
         }
     }
 
-    /// The documents found for each query with their cosines, best first; equal ones by descending id, as trec_eval would
-    /// rank them.
+    /// The documents found for each query with their cosines, best first; ties by descending ID,
+    /// like trec_eval.
     pub fn rankings(self) -> Vec<Vec<(DocId, f64)>> {
         let best_first = |(_, kept): (_, BinaryHeap<KeptDocument>)| {
             let sorted = kept.into_sorted_vec().into_iter();
@@ -82,12 +83,12 @@ impl NearestDocuments {
     }
 }
 
-/// `Less` where the first is ranked higher.
+/// `Less` if the first is ranked higher.
 fn order(score: f64, id: &DocId, other: f64, other_id: &DocId) -> Ordering {
     other.total_cmp(&score).then_with(|| other_id.cmp(id))
 }
 
-/// A kept document; the greatest of a heap is the one ranked lowest.
+/// A kept document; the greatest in a heap is the one ranked lowest.
 #[derive(Clone, Debug)]
 struct KeptDocument {
     score: f64,

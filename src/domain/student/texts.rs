@@ -1,33 +1,35 @@
-//! What the texts of a query's documents have of the query, beyond what the offline judges score, and of each other.
+//! Text features of a query's documents for students: overlap with the query beyond the scores of
+//! the offline judges, and similarity to each other.
 
 use crate::domain::text::{each_token, is_stopword, query_terms, stem};
 use std::collections::{HashMap, HashSet};
 
-/// Numbers of one text.
+/// Features of one text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TextNumbers {
-    /// Share of the query's distinct words, common ones too, that the text has as they are written.
+    /// Share of the query's distinct words, including common ones, that occur in the text as
+    /// written.
     pub words_covered: f64,
-    /// Share of the query's neighbouring terms that stand next to each other in the text, in their order; words too common to
-    /// look for are passed over in both. 0 for a query of one term.
+    /// Share of the query's adjacent terms that are also adjacent in the text, in the same order;
+    /// stopwords are skipped in both. 0 for a query of one term.
     pub phrases: f64,
-    /// Occurrences of the query's terms, a word of the text.
+    /// Occurrences of the query's terms per word of the text.
     pub density: f64,
-    /// Mean cosine with the other texts.
+    /// Mean cosine similarity to the other texts.
     pub likeness: f64,
 }
 
-/// The texts of one query, read once.
+/// The analyzed texts of one query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolTexts {
     numbers: Vec<TextNumbers>,
-    /// By text: its stems with their weights, (1 + ln tf) · ln((N + 1) / df) scaled to length 1 (Salton & Buckley 1988), in
-    /// the order of the stems.
+    /// By text: its stems with their weights, (1 + ln tf) · ln((N + 1) / df) normalized to length 1
+    /// (Salton & Buckley 1988), sorted by stem.
     vectors: Vec<Vec<(u32, f64)>>,
 }
 
 impl PoolTexts {
-    /// In time linear in the lengths of the texts.
+    /// Analyzes the texts in time linear in their lengths.
     pub fn read(query: &str, texts: &[impl AsRef<str>]) -> Self {
         let mut lexicon = Lexicon::default();
         let looked_for = QueryWords::new(query, &mut lexicon);
@@ -69,11 +71,11 @@ impl PoolTexts {
     }
 }
 
-/// The words of one text by the numbers that the lexicon gives them.
+/// The words of one text as numbers of the lexicon.
 struct ReadText {
-    /// Distinct words as they are written.
+    /// Distinct words as written.
     written: HashSet<u32>,
-    /// The stems of all words that are not too common to look for, in their order.
+    /// The stems of all words except stopwords, in order.
     stems: Vec<u32>,
     words: usize,
 }
@@ -81,11 +83,11 @@ struct ReadText {
 #[derive(Clone, Copy)]
 struct KnownWord {
     written: u32,
-    /// `None` for a word too common to look for.
+    /// `None` for a stopword.
     stem: Option<u32>,
 }
 
-/// Numbers for words and stems.
+/// Assigns numbers to words and stems.
 #[derive(Default)]
 struct Lexicon {
     words: HashMap<String, KnownWord>,
@@ -126,7 +128,7 @@ impl Lexicon {
     }
 }
 
-/// What a query looks for.
+/// The words and terms of a query.
 struct QueryWords {
     written: HashSet<u32>,
     terms: HashSet<u32>,
@@ -166,7 +168,7 @@ fn neighbours(stems: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// 0 of nothing.
+/// 0 if `whole` is 0.
 fn share(part: usize, whole: usize) -> f64 {
     part as f64 / whole.max(1) as f64
 }

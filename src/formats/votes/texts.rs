@@ -1,11 +1,11 @@
-//! What a file has called its queries and documents so far: one identifier must not stand for two texts.
+//! Tracks the texts of queries and documents in a file: an identifier must not stand for two texts.
 
 use super::vote::{ExternalAnswer, ExternalDocument, ExternalVote};
 use crate::formats::problem::quoted;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
-/// The texts of a query by their hashes.
+/// The texts of a query, as hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KnownTexts {
     /// Of the query.
@@ -14,7 +14,7 @@ pub struct KnownTexts {
     pub documents: HashMap<String, [u8; 32]>,
 }
 
-/// What two equal texts have in common.
+/// The hash of a text; equal texts have equal hashes.
 pub fn text_hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
@@ -22,7 +22,7 @@ pub fn text_hash(text: &str) -> [u8; 32] {
 pub struct TextRegistry<K> {
     pub(super) known: HashMap<String, KnownTexts>,
     look_up: K,
-    /// Verdicts that say they were given after this are refused.
+    /// Verdicts with a later time are rejected.
     pub(super) latest_ms: Option<i64>,
 }
 
@@ -38,7 +38,7 @@ where
         }
     }
 
-    /// Refuses a person's verdict whose time is ahead of the clock: it would stay the latest until then.
+    /// Rejects a person's verdict with a time in the future: it would remain the latest until then.
     pub(super) fn check_time(&self, vote: &ExternalVote) -> Result<(), Vec<String>> {
         let ahead = vote
             .created_ms
@@ -53,8 +53,8 @@ where
         Ok(())
     }
 
-    /// Remembers the texts of a vote, or says which of them are missing or differ from before. A vote that is refused
-    /// leaves nothing behind.
+    /// Records the texts of a vote, or returns which of them are missing or differ from earlier
+    /// ones. A rejected vote records nothing.
     pub(super) fn agree(&mut self, vote: &ExternalVote) -> Result<(), Vec<String>> {
         let id = vote.query.as_str();
         if !self.known.contains_key(id) {
@@ -130,7 +130,7 @@ where
     }
 }
 
-/// The hash of the text that `id` stands for.
+/// The hash of the text of `id`.
 fn settle(
     member: &str,
     id: &str,

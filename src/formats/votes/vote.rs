@@ -1,4 +1,4 @@
-//! One vote, and the line that it stands on.
+//! Parses one vote from its line.
 
 use crate::domain::annotator_name::annotator_name;
 use crate::domain::corpus::{DocId, Pool, QueryId};
@@ -8,14 +8,14 @@ use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
 
-/// What a line says about a pair. Margins are negative where `a` is better.
+/// The answer of a line about a pair. Margins are negative if `a` is better.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExternalAnswer {
-    /// A model's.
+    /// A model's vote.
     Vote(Margin),
-    /// A person's.
+    /// A person's verdict.
     Verdict(Margin),
-    /// A model's call that failed, which only exports have and which is no vote.
+    /// A failed call of a model, which only exports contain and which is not a vote.
     Failure(RecordedFailure),
 }
 
@@ -29,14 +29,14 @@ enum VoterKind {
 pub struct ExternalDocument {
     /// Unique in its pool.
     pub id: DocId,
-    /// Its text, where this line has it.
+    /// Its text, if this line contains it.
     pub content: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalVote {
     pub query: QueryId,
-    /// Its text, where this line has it.
+    /// Its text, if this line contains it.
     pub query_text: Option<String>,
     pub a: ExternalDocument,
     pub b: ExternalDocument,
@@ -45,20 +45,21 @@ pub struct ExternalVote {
     pub answer: ExternalAnswer,
     /// Whether `b` was shown first.
     pub swapped: bool,
-    /// The reasoning, one thought a line; empty where there is none.
+    /// The reasoning, one thought per line; empty if there is none.
     pub reasoning: String,
-    /// When, in milliseconds since the Unix epoch, where the line says so.
+    /// Time of the vote, in milliseconds since the Unix epoch, if given.
     pub created_ms: Option<i64>,
-    /// With what probability the pair was drawn for the person to judge, in 0..=1 and not 0, where a line of a person says so.
+    /// The probability with which the pair was drawn for the person to judge, in (0, 1], if a
+    /// person's line gives it.
     pub inclusion: Option<f64>,
-    /// Where it belongs, on a line that was exported from a project.
+    /// Its location, on a line exported from a project.
     pub exported: Option<ExportedPlace>,
 }
 
-/// Where a vote stood in the project that it was exported from.
+/// The location of a vote in the project that it was exported from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportedPlace {
-    /// Battles of the pair that came before its own.
+    /// Number of earlier battles of the pair.
     pub game: u32,
     /// The judge's provider.
     pub provider: String,
@@ -66,9 +67,9 @@ pub struct ExportedPlace {
     pub model: String,
     /// Whether the judge counted for the query.
     pub counts: bool,
-    /// The judges that the battle was meant for, where not all were.
+    /// The judges chosen for the battle, unless all were.
     pub asked: Option<Vec<String>>,
-    /// The query's pool; on the first line of each query.
+    /// The query's pool; only on the first line of each query.
     pub pool: Option<Box<Pool>>,
 }
 
@@ -81,7 +82,8 @@ pub struct RecordedFailure {
     pub message: String,
 }
 
-/// A person's verdict is given after this, in 1973; seconds since 1970 are smaller numbers.
+/// A person's verdict must be later than this time, in 1973; seconds since 1970 are smaller
+/// numbers.
 const FIRST_MS: i64 = 100_000_000_000;
 /// The last millisecond of the year 9999.
 const LAST_MS: f64 = 253_402_300_799_999.0;
@@ -110,7 +112,7 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         )),
     });
     let reasoning = line.nullable("reasoning", thoughts);
-    // What a judge's name is made of is the judge's business; a person has one spelling.
+    // The judge defines its own name; a person's name is normalized.
     let person = kind == Some(VoterKind::Human);
     let by = match (by, person) {
         (Some(name), true) => {
@@ -129,7 +131,7 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
             &format!("{ms} milliseconds since 1970 is before 1973; is it in seconds?"),
         );
     }
-    // Of a model's line it is a member that the format does not know.
+    // On a model's line, it is an unknown member.
     let inclusion = match kind {
         Some(VoterKind::Human) => line.nullable("inclusion", probability),
         _ => None,
@@ -165,7 +167,8 @@ fn named(
     let mut object = line.object(key)?;
     let id = object.identifier("id");
     let content = object.nullable(text_key, |value| match string(value)? {
-        // An answer that came out empty is still an answer that was judged; a query without words is none.
+        // An answer that came out empty is still an answer that was judged, but a query without
+        // words is not a query.
         text if text.trim().is_empty() && key == "query" => Err("is empty".to_owned()),
         text => Ok(text),
     });

@@ -1,4 +1,4 @@
-//! One judge from its configuration: format, address, headers, prompt, price, identity.
+//! Builds one judge from its configuration: format, address, headers, prompt, price, identity.
 
 use super::config::{FILE, JudgeConfig};
 use super::endpoint::{address, base};
@@ -20,7 +20,7 @@ use crate::judge::spec::{JudgeLimits, JudgeSpec, OFFLINE};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-/// What is set by us; parameters of these names are refused.
+/// Parameters that we set ourselves; the user may not set them.
 const RESERVED: &[&str] = &[
     "model",
     "messages",
@@ -34,10 +34,10 @@ const RESERVED: &[&str] = &[
     "response_format",
     "format",
 ];
-/// A token of a document, in characters.
+/// Characters per token of a document.
 pub(super) const CHARS_PER_TOKEN: usize = 4;
 
-/// What judges are asked to do.
+/// The task of a judge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JudgeTask {
     Battle,
@@ -151,7 +151,8 @@ pub(super) fn judge(
     Ok(RemoteJudge::new(settings, wire, connection, profile.batch))
 }
 
-/// Whether the parameters tell the model to think. It may then be silent for minutes and write many tokens before its answer.
+/// Whether the parameters turn on reasoning. The model may then be silent for minutes and generate
+/// many tokens before its answer.
 fn is_told_to_think(params: &Map<String, Value>) -> bool {
     let thinks = |(name, value): (&String, &Value)| {
         let of_thinking = ["effort", "thinking", "reasoning"]
@@ -203,7 +204,7 @@ fn template(
     Ok(template)
 }
 
-/// The template that asks for `answer`, slots or verdicts: the user's own, else the embedded one.
+/// The template for `answer`, slots or verdicts: the user's own, or else the embedded one.
 fn pick_template(
     config: &JudgeConfig,
     sources: &JudgeSources<'_>,
@@ -282,7 +283,7 @@ fn price(
     }
     let model = config.base_model.as_ref().unwrap_or(&config.model);
     let of = |prices: &PriceTable| prices.find(profile.priced, kind(config), model, today);
-    // A gateway's model is priced as what the user says that it really is, whoever serves that.
+    // A gateway's model is priced as the model that the user says it is, whoever serves it.
     let named = |prices: &PriceTable| {
         let model = config.base_model.as_deref()?;
         prices.find_any("chat", model, today)
@@ -295,7 +296,7 @@ fn price(
         .or_else(|| of(embedded).map(from_embedded))
         .or_else(|| own.and_then(named).map(from_own))
         .or_else(|| named(embedded).map(from_embedded))
-        // Nobody sends a bill for a model on this machine.
+        // Local models are free.
         .or_else(|| (here && !profile.access.needs_key).then_some(("this machine", Price::FREE)))
 }
 
@@ -318,21 +319,23 @@ fn kind(config: &JudgeConfig) -> &'static str {
     }
 }
 
-/// The seed of a request, unless its temperature is 0: then the same answers are expected whatever the seed.
+/// The seed of a request, unless its temperature is 0: then the same answers are expected with any
+/// seed.
 fn seed_of(body: &Value) -> Option<String> {
     let temperature = field(body, &["temperature"]).and_then(Value::as_f64);
     let seed = field(body, &["seed", "random_seed"]);
     (temperature != Some(0.0)).then(|| seed.map_or("none".to_owned(), Value::to_string))
 }
 
-/// A field of a request, wherever in it it stands.
+/// A field of a request, at any depth.
 fn field<'a>(body: &'a Value, names: &[&str]) -> Option<&'a Value> {
     let fields = body.as_object()?;
     let here = names.iter().find_map(|name| fields.get(*name));
     here.or_else(|| fields.values().find_map(|inner| field(inner, names)))
 }
 
-/// What of the parameters sent with every call changes the meaning of its answers, and how documents are cut.
+/// The parameters sent with every call that change the meaning of its answers, and how documents
+/// are truncated.
 fn params(mut body: Value, cut: DocumentCut) -> String {
     if let Value::Object(body) = &mut body {
         for name in RESERVED.iter().chain(&["safetySettings"]) {

@@ -1,4 +1,5 @@
-//! Rerank services of `overrule.toml`. They are reached as judges are: the same addresses, keys and refusals.
+//! Connects the rerank services of `overrule.toml`. They use the same addresses, keys and
+//! restrictions as judges.
 
 use super::config::{JudgeConfig, RerankerConfig};
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ServiceAccess};
@@ -14,24 +15,25 @@ use crate::judge::spec::{GIVE_UP_AFTER, JudgeLimits, JudgeSpec};
 use secrecy::ExposeSecret as _;
 use std::str::FromStr as _;
 
-/// Characters of a document unless the user says otherwise.
+/// Default maximum number of characters per document.
 pub(super) const CHARS: usize = 24_000;
-/// What is set by us; parameters of these names are refused.
+/// Parameters that we set ourselves; the user may not set them.
 const RESERVED: &[&str] = &["model", "query", "documents", "texts", "top_n", "top_k"];
-/// Where keys go that Voyage's new owner hands out, which begin like this.
+/// Prefix of the keys issued by Voyage's new owner, and the server for them.
 const VOYAGE_ELSEWHERE: (&str, &str) = ("al-", "https://ai.mongodb.com/v1");
 
-/// A service that can be asked.
+/// A connected service.
 #[derive(Debug)]
 pub struct RerankerConnection {
     pub service: RerankService,
-    /// Name, model and limits; a reranker is sent no prompt.
+    /// Name, model and limits; a reranker gets no prompt.
     pub settings: JudgeSettings,
     pub connection: ApiConnection,
     pub price: Option<RerankPrice>,
 }
 
-/// The service that `config` describes, which names no program; `own` is the user's table of prices.
+/// The service described by `config`, which must not name a program; `own` is the user's price
+/// table.
 pub fn connect_reranker(
     config: &RerankerConfig,
     own: Option<&PriceTable>,
@@ -80,7 +82,7 @@ fn connected(
         ..JudgeConfig::default()
     };
     let mut access = access(service);
-    // Whoever gives an address and no key has a server of their own, which may want none.
+    // If the user gives an address, it is a custom server, which may need no key.
     access.needs_key &= config.base_url.is_none();
     let elsewhere = || {
         let key = key(

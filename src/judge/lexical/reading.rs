@@ -1,52 +1,53 @@
-//! One pass over a pool: which words of which documents touch the query, found once and shared by all three judges.
+//! Analyzes a pool in one pass: finds the words of each document that are related to the query,
+//! once for all three judges.
 
 use crate::domain::text::{self, Term};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The lengths of the character sequences that the `ngram` judge compares.
+/// The lengths of the character n-grams that the `ngram` judge compares.
 pub(super) const GRAMS: std::ops::RangeInclusive<usize> = 3..=5;
 
-/// A sentence longer than this many words is read as several passages.
+/// A sentence longer than this many words is split into several passages.
 const PASSAGE_WORDS: u32 = 60;
 
-/// Of longer words only this many characters give sequences.
+/// Only this many characters of a longer word are used for n-grams.
 const GRAM_WORD: usize = 48;
 
-/// A pool as the judges read it.
+/// The analyzed pool.
 #[derive(Debug)]
 pub(super) struct PoolReading<'a> {
     pub(super) terms: Vec<Term>,
-    /// For each distinct character sequence of the query, the terms that hold it, as a set of bits.
+    /// For each distinct n-gram of the query, the terms that contain it, as a bit set.
     pub(super) gram_terms: Vec<u64>,
     pub(super) documents: Vec<DocumentReading<'a>>,
     lexicon: Lexicon,
 }
 
-/// One document's passages and the words in it that touch the query.
+/// One document's passages and its words that are related to the query.
 #[derive(Debug)]
 pub(super) struct DocumentReading<'a> {
     /// The part that is read.
     pub(super) text: &'a str,
-    /// Whether there is more.
+    /// Whether the document is longer.
     pub(super) is_cut: bool,
     pub(super) words: u32,
     pub(super) passages: Vec<SentencePassage>,
     pub(super) hits: Vec<QueryHit>,
 }
 
-/// A sentence, or a piece of an endless one.
+/// A sentence, or a part of a very long one.
 #[derive(Debug)]
 pub(super) struct SentencePassage {
     pub(super) range: Range<usize>,
     pub(super) words: u32,
 }
 
-/// A word that is a query term or shares a character sequence with one.
+/// A word that is a query term or shares an n-gram with one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryHit {
-    /// Ordinal among the document's words.
+    /// Index among the document's words.
     pub(super) at: u32,
     pub(super) passage: u32,
     start: u32,
@@ -61,7 +62,7 @@ impl QueryHit {
     }
 }
 
-/// What a word means for the query.
+/// The relation of a word to the query.
 #[derive(Debug, Default)]
 struct WordMeaning {
     term: Option<usize>,
@@ -72,7 +73,7 @@ struct WordMeaning {
 struct Lexicon {
     grams: HashMap<u128, u16>,
     stems: HashMap<String, usize>,
-    /// Words seen so far; `None` touches nothing.
+    /// Words seen so far; `None` is unrelated to the query.
     words: HashMap<Box<str>, Option<u32>>,
     meanings: Vec<WordMeaning>,
 }
@@ -108,12 +109,12 @@ impl<'a> PoolReading<'a> {
         }
     }
 
-    /// The query term that a hit is an occurrence of.
+    /// The query term of a hit.
     pub(super) fn term(&self, hit: &QueryHit) -> Option<usize> {
         self.lexicon.meanings.get(hit.word as usize)?.term
     }
 
-    /// The character sequences that a hit shares with the query.
+    /// The n-grams that a hit shares with the query.
     pub(super) fn grams(&self, hit: &QueryHit) -> &[u16] {
         self.lexicon
             .meanings
@@ -121,7 +122,7 @@ impl<'a> PoolReading<'a> {
             .map_or(&[], |meaning| &meaning.grams)
     }
 
-    /// The mean of a length over the pool's documents, at least 1.
+    /// The mean length of the pool's documents, at least 1.
     pub(super) fn mean_words(&self) -> f64 {
         let words: u64 = self
             .documents
@@ -215,9 +216,9 @@ impl Lexicon {
     }
 }
 
-/// The character sequences of a word that begins and ends with a space, each packed into a number.
+/// The n-grams of a word surrounded by spaces, each packed into a number.
 ///
-/// Longer ones with the same beginning follow while `take` says so.
+/// Longer n-grams with the same start follow as long as `take` returns true.
 fn each_gram(normal: &str, mut take: impl FnMut(u128) -> bool) {
     let padded: Vec<char> = [' ']
         .into_iter()
@@ -227,7 +228,7 @@ fn each_gram(normal: &str, mut take: impl FnMut(u128) -> bool) {
     for start in 0..padded.len() {
         let mut packed = 0;
         for (before, c) in padded[start..].iter().take(*GRAMS.end()).enumerate() {
-            // A character takes 21 bits; one is added so that sequences of different lengths differ.
+            // A character takes 21 bits; one is added so that n-grams of different lengths differ.
             packed = packed << 21 | (u128::from(u32::from(*c)) + 1);
             if GRAMS.contains(&(before + 1)) && !take(packed) {
                 break;

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 pub const BASE: &str = "https://api.anthropic.com";
 
-/// The version of the interface, which takes no sampling parameters.
+/// The version of the API that accepts no sampling parameters.
 pub const VERSION: &str = "2026-10-21";
 
 /// The version for older models with sampling parameters.
@@ -101,7 +101,7 @@ impl WireFormat for Anthropic {
             settings.cache_writes(written)
         };
         let usage = Usage {
-            // Anthropic counts what came from a cache apart.
+            // Anthropic counts cached tokens separately.
             input: counts.needed("/usage/input_tokens") + read + writes.tokens,
             cached: read,
             output: counts.needed("/usage/output_tokens"),
@@ -146,7 +146,7 @@ impl WireFormat for Anthropic {
     }
 }
 
-/// The version that the judge's parameters need.
+/// The version that the judge's parameters require.
 pub fn version(params: &Map<String, Value>) -> &'static str {
     let sampling = ["temperature", "top_p", "top_k"]
         .iter()
@@ -154,7 +154,7 @@ pub fn version(params: &Map<String, Value>) -> &'static str {
     if sampling { OLD_VERSION } else { VERSION }
 }
 
-/// Whether the model takes an effort: those of the 4.5 generation and before do not.
+/// Whether the model accepts an effort: those of the 4.5 generation and before do not.
 fn takes_effort(model: &str) -> bool {
     !["claude-3", "-4-5", "-4-1", "-4-0", "-4-2025"]
         .iter()

@@ -1,4 +1,4 @@
-//! The chat-completions format, which OpenAI, Azure and every compatible server speak.
+//! The chat completions format of OpenAI, Azure and all compatible servers.
 
 use super::error_response;
 use super::json::{merge, text_at};
@@ -15,46 +15,46 @@ use crate::judge::call::{
 use crate::judge::parse::{AnswerWord, answer_word};
 use serde_json::{Map, Value, json};
 
-/// Likeliest tokens asked for beside each one written.
+/// Number of most likely tokens requested for each generated one.
 const TOP: u64 = 20;
-/// Tokens a single letter may take.
+/// Tokens that a single letter may take.
 const LETTER_CAP: u64 = 8;
 
 pub const MAX_TOKENS: &str = "max_tokens";
 pub const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
 
-/// Where a request limits the answer, as JSON pointers.
+/// The fields that limit the answer, as JSON pointers.
 pub const CAPS: &[&str] = &["/max_completion_tokens", "/max_tokens"];
 
-/// How a server's requests differ from another's.
+/// The differences between the requests of servers.
 #[derive(Clone, Debug, Default)]
 pub struct Dialect {
-    /// The role of standing instructions.
+    /// The role of the system prompt.
     pub role: &'static str,
-    /// The field of the output cap.
+    /// The field of the output limit.
     pub cap: &'static str,
-    /// The reasoning effort, where one is sent.
+    /// The reasoning effort, if one is sent.
     pub effort: Option<String>,
-    /// Whether to forbid that the provider keeps the call.
+    /// Whether to ask the provider not to store the call.
     pub private: bool,
-    /// The form of the answer, where one is asked for.
+    /// The form of the answer, if one is requested.
     pub format: Option<Value>,
-    /// Whether to ask for log-probabilities, where the answer is a letter.
+    /// Whether to request log-probabilities if the answer is a letter.
     pub logprobs: bool,
-    /// Whether to ask for the likeliest answer.
+    /// Whether to send a temperature.
     pub temperature: bool,
-    /// The field of the seed, where one is taken.
+    /// The field of the seed, if supported.
     pub seed: Option<&'static str>,
-    /// Further fields, before the user's.
+    /// Additional fields, overridden by the user's.
     pub extra: Map<String, Value>,
-    /// Fields that go over the user's.
+    /// Fields that override the user's.
     pub overriding: Map<String, Value>,
-    /// What the server does without.
+    /// What the server does not support.
     pub learnt: Learnt,
 }
 
-/// The form of the answer after so many steps down: a schema, a JSON object with the schema beside it, a JSON object, text
-/// with the form described in the prompt only.
+/// The form of the answer after this many steps down: a schema, a JSON object with the schema in
+/// the request, a JSON object, text with the form described only in the prompt.
 pub fn format_at(rung: u8, schema: Option<Value>) -> Option<Value> {
     let schema = schema?;
     match rung {
@@ -68,7 +68,7 @@ pub fn format_at(rung: u8, schema: Option<Value>) -> Option<Value> {
     }
 }
 
-/// The last step down, at which no form is asked for.
+/// The last step down, at which no form is requested.
 pub const PLAIN: u8 = 3;
 
 pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect) -> Value {
@@ -91,7 +91,7 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
     put("messages", Value::Array(messages));
     let letter = settings.template.answer.is_word();
     let logprobs = letter && dialect.logprobs && !learnt.has(Refusal::Logprobs);
-    // A model that thinks first needs the room for it, and says nothing in a few tokens.
+    // A model that reasons first needs room for that, and returns nothing with only a few tokens.
     let thinks = dialect
         .effort
         .as_deref()
@@ -137,7 +137,7 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
     body
 }
 
-/// The reply in a parsed body of a success.
+/// The reply in the parsed body of a successful response.
 pub fn reply(
     settings: &JudgeSettings,
     value: &Value,
@@ -147,7 +147,7 @@ pub fn reply(
         return Err(error_response::not_json(received));
     };
     if let Some(mut error) = error_response::inner(settings, choice, received) {
-        // The answer had begun and may be charged.
+        // The answer had started and may be charged.
         error.exchange.status = Some(received.status);
         return Err(error);
     }
@@ -182,7 +182,7 @@ pub fn reply(
     }
     match stop.as_deref() {
         None | Some("stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence") => Ok(reply),
-        // Only a grammar says that nothing would have followed.
+        // Only a grammar guarantees that nothing would have followed.
         Some("length" | "model_length")
             if is_word && has_grammar(settings) && answer_word(&reply.text).is_some() =>
         {
@@ -215,7 +215,8 @@ fn is_filter(reason: &str) -> bool {
     FILTERS.iter().any(|filter| reason.contains(filter))
 }
 
-/// Whether a stop reason is a transient state of the server, such as DeepSeek's `insufficient_system_resource`.
+/// Whether a stop reason is a transient state of the server, such as DeepSeek's
+/// `insufficient_system_resource`.
 fn is_transient(reason: &str) -> bool {
     const TRANSIENT: [&str; 10] = [
         "error",
@@ -232,7 +233,7 @@ fn is_transient(reason: &str) -> bool {
     TRANSIENT.contains(&reason.to_ascii_lowercase().as_str())
 }
 
-/// The model that answered, with the fingerprint of its weights and server where one is given.
+/// The model that answered, with the fingerprint of its weights and server if given.
 fn served_model(value: &Value) -> Option<String> {
     let model = text_at(value, "/model")?;
     match text_at(value, "/system_fingerprint").filter(|fingerprint| !fingerprint.is_empty()) {
@@ -241,10 +242,11 @@ fn served_model(value: &Value) -> Option<String> {
     }
 }
 
-/// Dollars that a server says it charged: OpenRouter and xAI in the answer, LiteLLM in a header.
+/// The charge reported by a server in dollars: OpenRouter and xAI in the response, LiteLLM in a
+/// header.
 ///
-/// OpenRouter's `cost` of a call with a key of the user's own is only its fee; the price that the
-/// vendor charges for that call is added.
+/// For a call with the user's own key, OpenRouter's `cost` is only its fee; the vendor's price of
+/// the call is added.
 fn charged(value: &Value, received: &HttpResponse) -> Option<f64> {
     let number = |pointer| value.pointer(pointer).and_then(Value::as_f64);
     let of_openrouter = || {
@@ -260,8 +262,8 @@ fn charged(value: &Value, received: &HttpResponse) -> Option<f64> {
 /// xAI's unit of `cost_in_usd_ticks`.
 const TICKS_PER_USD: f64 = 1e10;
 
-/// Whether the user's parameters hold the server to a grammar, in the fields of vLLM, SGLang and
-/// llama.cpp.
+/// Whether the user's parameters constrain the server to a grammar, in the fields of vLLM, SGLang
+/// and llama.cpp.
 fn has_grammar(settings: &JudgeSettings) -> bool {
     [
         "structured_outputs",
@@ -298,8 +300,7 @@ pub(super) fn written(message: &Value) -> (String, Option<&'static str>) {
     .map_or((content, None), |(field, text)| (text, Some(field)))
 }
 
-/// A text, or the texts of the members of a list whose type is `wanted`, lists inside them
-/// included.
+/// A string, or the texts of the members of a (possibly nested) list whose type is `wanted`.
 fn text_of(value: Option<&Value>, wanted: fn(Option<&str>) -> bool) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
@@ -317,7 +318,7 @@ fn tokens(value: &Value, settings: &JudgeSettings) -> Option<ChargedTokens> {
     let input = counts.needed("/usage/prompt_tokens");
     let written = counts.needed("/usage/completion_tokens");
     let thinking = counts.optional("/usage/completion_tokens_details/reasoning_tokens");
-    // xAI, and Gemini behind OpenAI's format, do not count thinking in `completion_tokens`.
+    // xAI, and Gemini behind OpenAI's format, do not include reasoning in `completion_tokens`.
     let total = counts.optional("/usage/total_tokens");
     let output = if total > 0 {
         written.max(total.saturating_sub(input))
@@ -338,13 +339,13 @@ fn tokens(value: &Value, settings: &JudgeSettings) -> Option<ChargedTokens> {
     counts.settle(usage, settings.cache_writes(cache_written))
 }
 
-/// What the log-probabilities at the one word of an answer say; `None` if the answer is not one
-/// word alone, or if the other words' probabilities are missing, as one alone says nothing about
-/// the rest.
+/// The probabilities in the log-probabilities of a one-word answer; `None` if the answer is not a
+/// single word, or if the probabilities of the other words are missing, since one alone says
+/// nothing about the rest.
 ///
-/// `tokens` are those of the whole reply as written, thinking included, each with its likeliest
-/// alternatives. The word is the last of them: only punctuation and tokens of the model's format
-/// may follow it.
+/// `tokens` are those of the whole reply as generated, including reasoning, each with its most
+/// likely alternatives. The word is the last of them: only punctuation and special tokens may
+/// follow it.
 pub(super) fn odds(tokens: &[Value], text: &str) -> Option<AnswerProbabilities> {
     let answer = answer_word(text)?;
     let token_text = |token: &Value| text_at(token, "/token").unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Where a judge's calls go, and the key that is taken out of whatever the server says before it is shown or stored.
+//! The address of a judge's calls, and its key, which is removed from everything the server returns
+//! before it is shown or stored.
 
 use super::http::Http;
 use crate::judge::batch::BatchStatus;
@@ -9,23 +10,24 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::fmt;
 
-/// What stands where a key stood.
+/// Replacement for a key.
 const HIDDEN: &str = "[key]";
-/// Shorter ones are placeholders for servers that want no key: `x`, `none`, `EMPTY`, `ollama`. Answers hold such words.
+/// Shorter keys are placeholders for servers that need none: `x`, `none`, `EMPTY`, `ollama`.
+/// Answers contain such words.
 const SHORTEST: usize = 8;
 
-/// Where calls go, with the key in the headers.
+/// The address of calls, with the key in the headers.
 #[derive(Clone)]
 pub struct ApiConnection {
     /// The client, shared by all judges.
     pub http: Http,
-    /// Where a single call goes.
+    /// The URL of a single call.
     pub url: Url,
     /// The server's root, for batches.
     pub base: Url,
     /// Sent with every call.
     pub headers: HeaderMap,
-    /// To take it out of what servers say.
+    /// For removing it from responses.
     pub key: Option<SecretString>,
 }
 
@@ -39,7 +41,7 @@ impl fmt::Debug for ApiConnection {
 }
 
 impl ApiConnection {
-    /// The key in every spelling in which a server may repeat it, the longest first.
+    /// The key in every spelling in which a server may repeat it, longest first.
     fn spellings(&self) -> Vec<String> {
         let Some(key) = self.key.as_ref().map(ExposeSecret::expose_secret) else {
             return Vec::new();
@@ -59,7 +61,7 @@ impl ApiConnection {
         all
     }
 
-    /// What a call came to, without the key.
+    /// The result of a call, with the key removed.
     pub(crate) fn redact_result(
         &self,
         result: Result<JudgeReply, CallError>,
@@ -82,7 +84,7 @@ impl ApiConnection {
         }
     }
 
-    /// A failure without the key.
+    /// A failure with the key removed.
     pub(crate) fn redact_error(&self, mut error: CallError) -> CallError {
         let spellings = self.spellings();
         hide(&spellings, &mut error.message);
@@ -91,7 +93,7 @@ impl ApiConnection {
         error
     }
 
-    /// What is known of a call, without the key.
+    /// The data of a call with the key removed.
     pub(crate) fn redact_exchange(&self, mut exchange: Exchange) -> Exchange {
         let spellings = self.spellings();
         for field in [
@@ -104,7 +106,7 @@ impl ApiConnection {
         exchange
     }
 
-    /// What a provider says about a batch, without the key.
+    /// The status of a batch with the key removed.
     pub(crate) fn redact_status(&self, mut status: BatchStatus) -> BatchStatus {
         hide_in(&self.spellings(), &mut status.message);
         status
@@ -138,7 +140,7 @@ pub(crate) fn percent_encoded(text: &str) -> String {
     encoded
 }
 
-/// The same with the digits of its escapes in lower case.
+/// The same with the hexadecimal digits of its escapes in lowercase.
 fn lower_digits(encoded: &str) -> String {
     let mut digits = 0;
     let lower = |c: char| match c {

@@ -1,4 +1,5 @@
-//! Google Gemini: `generateContent` with a response schema; the key travels in a header, never in the address.
+//! Google Gemini: `generateContent` with a response schema; the key is sent in a header, never in
+//! the URL.
 
 use super::chat;
 use super::error_response;
@@ -16,10 +17,10 @@ use serde_json::{Map, Value, json};
 
 pub const BASE: &str = "https://generativelanguage.googleapis.com";
 
-/// The version of the interface for single calls.
+/// The version of the API for single calls.
 pub const VERSION: &str = "v1beta";
 
-/// Likeliest tokens asked for beside each one written: as many as Google gives at most.
+/// Number of most likely tokens requested for each generated one: the maximum that Google supports.
 const TOP: u64 = 20;
 
 const HARMS: [&str; 4] = [
@@ -109,7 +110,7 @@ impl WireFormat for Gemini {
         let (content, thoughts) = (text_of(false), text_of(true));
         let counts = TokenCounts::of(value);
         let thinking = counts.optional("/usageMetadata/thoughtsTokenCount");
-        // Google leaves counts of 0 out.
+        // Google omits counts of 0.
         let written_out = "/usageMetadata/candidatesTokenCount";
         let written_out = match content.is_empty() {
             true => counts.optional(written_out),
@@ -118,7 +119,7 @@ impl WireFormat for Gemini {
         let usage = Usage {
             input: counts.needed("/usageMetadata/promptTokenCount"),
             cached: counts.optional("/usageMetadata/cachedContentTokenCount"),
-            // Thoughts are billed as output but counted apart.
+            // Thoughts are billed as output but counted separately.
             output: written_out + thinking,
             thinking,
         };
@@ -154,7 +155,8 @@ impl WireFormat for Gemini {
     }
 }
 
-/// What the log-probabilities of a candidate say: Google lists the likeliest of each place apart from what was chosen.
+/// The probabilities in a candidate's log-probabilities: Google lists the most likely tokens of
+/// each position separately from the chosen ones.
 fn odds(candidate: &Value, text: &str) -> Option<AnswerProbabilities> {
     let likeliest = candidate
         .pointer("/logprobsResult/topCandidates")?
@@ -176,7 +178,7 @@ fn odds(candidate: &Value, text: &str) -> Option<AnswerProbabilities> {
     chat::odds(&tokens, text)
 }
 
-/// Whether the model takes a thinking level: Gemini 3 and later.
+/// Whether the model accepts a thinking level: Gemini 3 and later.
 fn takes_level(model: &str) -> bool {
     let name = model.strip_prefix("models/").unwrap_or(model);
     let generation = name

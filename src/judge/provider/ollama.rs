@@ -1,5 +1,6 @@
-//! Ollama: `/api/chat` with a schema in `format`. The context is fixed and nothing may be cut silently: a prompt that
-//! does not fit is an error, and an answer that shows signs of a cut prompt is one too.
+//! Ollama: `/api/chat` with a schema in `format`. The context size is fixed and nothing may be
+//! truncated silently: a prompt that does not fit is an error, and so is an answer that shows signs
+//! of a truncated prompt.
 
 use super::chat;
 use super::error_response;
@@ -19,10 +20,10 @@ use serde_json::{Value, json};
 /// The server on this machine.
 pub const BASE: &str = "http://127.0.0.1:11434";
 
-/// Likeliest tokens asked for beside each one written.
+/// Number of most likely tokens requested for each generated one.
 const TOP: u64 = 20;
 
-/// Tokens of context asked for, always the same: another number would load the model again.
+/// Requested context size in tokens, always the same: another value would reload the model.
 pub(crate) const CONTEXT: u64 = 16_384;
 
 /// Ollama's format.
@@ -120,8 +121,9 @@ impl WireFormat for Ollama {
             reply.odds = tokens.and_then(|tokens| chat::odds(tokens, &reply.text));
         }
         let context = context(settings);
-        // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to
-        // have overflowed, at two bytes a token, is only read by chance in such a number of tokens.
+        // Servers without support for `truncate` keep the whole window, or half of it and two
+        // tokens. A request too short to have overflowed, at two bytes per token, reaches such a
+        // count only by chance.
         let halved = read.abs_diff(context / 2 + 2) <= 2 && received.sent as u64 > 2 * context;
         if read >= context || halved {
             let message = format!(
@@ -143,7 +145,7 @@ impl WireFormat for Ollama {
     }
 }
 
-/// The context that requests ask for.
+/// The context size that requests ask for.
 fn context(settings: &JudgeSettings) -> u64 {
     let own = settings
         .params
@@ -152,7 +154,8 @@ fn context(settings: &JudgeSettings) -> u64 {
     own.and_then(Value::as_u64).unwrap_or(CONTEXT)
 }
 
-/// An address as `OLLAMA_HOST` gives it: a bare host is http on Ollama's port, and 0.0.0.0 is this machine.
+/// An address in the format of `OLLAMA_HOST`: a bare host means http on Ollama's port, and 0.0.0.0
+/// means this machine.
 pub fn host(text: &str) -> Option<Url> {
     let text = text.trim().trim_end_matches('/');
     let mut url = if text.contains("://") {

@@ -1,4 +1,5 @@
-//! A judge behind HTTP: a wire format with its settings, its connection and what was learnt about its server.
+//! A judge behind HTTP: a wire format with its settings, its connection and what was learned about
+//! its server.
 
 mod batches;
 
@@ -25,15 +26,16 @@ use jiff::civil::Date;
 use serde_json::Value;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Requests of this process that have no answer yet. The process ends as a whole, so this is counted as a whole.
+/// Number of requests of this process without a response yet. The process ends as a whole, so one
+/// counter is enough.
 static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
 
-/// How many calls of judges behind HTTP are in flight in this process.
+/// Number of calls in flight in this process, over all judges behind HTTP.
 pub fn calls_in_flight() -> usize {
     IN_FLIGHT.load(Ordering::Relaxed)
 }
 
-/// One call in flight, until it is dropped: a call that is cut short is over too.
+/// One call in flight, until it is dropped, so that canceled calls no longer count.
 struct CallInFlight;
 
 impl CallInFlight {
@@ -54,7 +56,7 @@ pub struct RemoteJudge {
     pub(crate) settings: JudgeSettings,
     pub(crate) wire: Box<dyn WireFormat>,
     pub(crate) connection: ApiConnection,
-    /// The batch endpoint, with the settings at a batch's prices.
+    /// The batch endpoint, with the settings at batch prices.
     pub(crate) batch: Option<(&'static dyn BatchFormat, JudgeSettings)>,
     learnt: AtomicU32,
 }
@@ -80,18 +82,18 @@ impl RemoteJudge {
         }
     }
 
-    /// The JSON that a call on `prompt` sends.
+    /// The JSON of a call on `prompt`.
     #[cfg(test)]
     pub fn request(&self, prompt: &JudgePrompt) -> Value {
         self.request_with(&self.settings, prompt)
     }
 
-    /// The same with other settings, such as a batch's.
+    /// The same with other settings, such as those of a batch.
     pub(crate) fn request_with(&self, settings: &JudgeSettings, prompt: &JudgePrompt) -> Value {
         self.wire.build_request(settings, prompt, self.learnt())
     }
 
-    /// What is known about the server by now.
+    /// What is known about the server so far.
     pub(crate) fn learnt(&self) -> Learnt {
         Learnt::from_bits(self.learnt.load(Ordering::Relaxed))
     }
@@ -114,7 +116,7 @@ impl RemoteJudge {
             .post(&connection.url, headers, body.to_string().into_bytes())
             .await?;
         self.read(&received, learnt).map_err(|mut error| {
-            // Often it is the address that is wrong, and only its beginning is what the user wrote.
+            // Often the address is wrong, and the user only wrote its beginning.
             if error.no_answer || matches!(error.exchange.status, Some(404 | 405)) {
                 error.message = format!(
                     "{} (the address tried is {})",
@@ -125,7 +127,7 @@ impl RemoteJudge {
         })
     }
 
-    /// What an answer says to a request that was made with that knowledge.
+    /// Parses a response to a request made with that knowledge.
     pub(crate) fn read(
         &self,
         received: &HttpResponse,
@@ -144,14 +146,16 @@ impl RemoteJudge {
             }
             reply.map_err(|mut error| {
                 if let Some(more) = self.wire.adapt(&self.settings, learnt, &error) {
-                    // An answer that was paid for is a failure of its own, which is kept and asked about once more.
+                    // An answer that was paid for is a separate failure, which is recorded, and the
+                    // question is asked again.
                     if error.cause != FailureCause::Truncated {
                         error.retry = Retry::Adapted;
                         error.stops_judge = false;
                     }
-                    // Calls run side by side. Only the first that meets the refusal adds to what is known: a second one,
-                    // sent with the same knowledge, would skip a step, and knows more on its next attempt anyway. No other
-                    // memory hangs on it, so that relaxed order is enough.
+                    // Calls run concurrently. Only the first one that meets a refusal updates the
+                    // state: a second one, sent with the same state, would skip a step, and gets
+                    // the new state on its next attempt anyway. No other memory depends on it, so
+                    // relaxed ordering is enough.
                     let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
                     let (old, new) = (learnt.bits(), more.bits());
                     let _ = self.learnt.compare_exchange(old, new, set, fetch);
@@ -161,14 +165,14 @@ impl RemoteJudge {
         })
     }
 
-    /// Tokens that the request for `prompt` allows the model to write, where something in it says so.
+    /// Maximum number of output tokens that the request for `prompt` allows, if it sets a limit.
     fn allowed(
         &self,
         settings: &JudgeSettings,
         prompt: &JudgePrompt,
         learnt: Learnt,
     ) -> Option<u64> {
-        // The texts change nothing about it.
+        // The limit does not depend on the texts.
         let bare = JudgePrompt {
             asking: prompt.asking,
             ..JudgePrompt::default()
@@ -177,19 +181,20 @@ impl RemoteJudge {
         output_cap::of_request(&request, self.wire.caps())
     }
 
-    /// What a call on `prompt` is expected to use with these settings.
+    /// The expected usage of a call on `prompt` with these settings.
     pub(crate) fn expected(
         &self,
         settings: &JudgeSettings,
         prompt: &JudgePrompt,
     ) -> (Usage, Option<f64>) {
-        // The limit of a letter is its own; those of the others are far above what they write.
+        // A letter has its own limit; the limits of other answers are far above their actual
+        // length.
         let letter = settings.template.answer.is_word();
         let allowed = letter.then(|| self.allowed(settings, prompt, self.learnt()));
         settings.estimate(prompt, allowed.flatten())
     }
 
-    /// What a call on `prompt` can use at the very most with these settings, as its request says.
+    /// The maximum usage of a call on `prompt` with these settings, according to its request.
     pub(crate) fn bound(
         &self,
         settings: &JudgeSettings,
@@ -203,8 +208,8 @@ impl RemoteJudge {
             );
         }
         let of = |learnt: Learnt| self.allowed(settings, prompt, learnt);
-        // A model may turn out to need more room, and a server that refuses everything that can be refused gets a letter without
-        // probabilities, which may be longer.
+        // A model may turn out to need more room, and a server that rejects everything optional
+        // gets a letter without probabilities, which may be longer.
         let then = if settings.template.answer.is_word() {
             Learnt::EVERYTHING
         } else {
@@ -255,7 +260,7 @@ impl Judge for RemoteJudge {
         let settings = &self.settings;
         let answer = settings.template.answer;
         let fits = match question.ask {
-            // An endpoint for decisions names the better of two by a letter.
+            // A decision endpoint names the better of two documents by a letter.
             RerankAsk::Compare if answer == AnswerForm::Letter => true,
             ask => answer == AnswerForm::of_rerank(ask.kind()),
         };
@@ -293,7 +298,7 @@ impl Judge for RemoteJudge {
 
     fn keeps_form(&self, reply: &JudgeReply) -> bool {
         match self.settings.template.answer {
-            // An endpoint for decisions writes no text.
+            // A decision endpoint generates no text.
             AnswerForm::Letter => reply.odds.is_some() || parse::strict_letter(&reply.text),
             AnswerForm::Choice => parse::strict_choice(&reply.text).is_ok(),
             _ => parse::strict_score(&reply.text).is_ok(),
@@ -303,7 +308,8 @@ impl Judge for RemoteJudge {
     fn reask(&self, prompt: &JudgePrompt, cause: FailureCause) -> Option<JudgePrompt> {
         match cause {
             FailureCause::Malformed => Some(self.settings.template.remind(prompt)),
-            // A cut answer is never fed back: the same message again, with room for twice as much.
+            // A truncated answer is never fed back: send the same message again, with twice the
+            // limit.
             FailureCause::Truncated if prompt.asking != Asking::Longer => Some(JudgePrompt {
                 asking: Asking::Longer,
                 ..prompt.clone()
@@ -317,7 +323,7 @@ impl Judge for RemoteJudge {
             return Some(prompt.clone());
         }
         let mut again = self.reask(prompt, error.cause)?;
-        // With more room the answer would only repeat itself further.
+        // With more room, the answer would only continue to repeat itself.
         if error.raw.as_deref().is_some_and(repeats_itself) {
             again.asking = Asking::Again;
         }
@@ -350,7 +356,7 @@ impl Judge for RemoteJudge {
     }
 
     fn server(&self) -> Option<&str> {
-        // Scheme, host and port: the address as far as its path.
+        // Scheme, host and port: the URL up to its path.
         let url = self.connection.url.as_str();
         Some(url.strip_suffix(self.connection.url.path()).unwrap_or(url))
     }

@@ -1,4 +1,4 @@
-//! What the user set for one judge, and what follows from it: identity, size, price.
+//! The user's settings for one judge, and values derived from them: identity, size, price.
 
 use super::rate_limits;
 use super::repetition::repeats_itself;
@@ -12,19 +12,20 @@ use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-/// What is said wherever estimated tokens are shown.
+/// The note shown with estimated tokens.
 pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one and a half others each, times 1.3 for Claude";
 
-/// Tokens of a typical answer with a little thinking.
+/// Tokens of a typical answer with some reasoning.
 const TYPICAL_OUTPUT: u64 = 400;
-/// The same where each of ten documents has its verdict and three of them a sentence.
+/// The same for verdicts on ten documents, three of them with a sentence.
 const VERDICTS_OUTPUT: u64 = 700;
-/// The same for an order or a choice of some twenty documents, and for one number or name, without reasons.
+/// The same for a ranking or selection of about twenty documents, and for one number or name,
+/// without reasons.
 const RANKING_OUTPUT: u64 = 250;
 const NAME_OUTPUT: u64 = 100;
-/// Dollars that a provider may say it charged for one call; more makes no sense.
+/// Maximum plausible charge for one call, in dollars.
 const MOST_USD: f64 = 1_000.0;
-/// Tokens that a provider adds around our texts, at the very most.
+/// Maximum number of tokens that a provider adds around our texts.
 const ENVELOPE: u64 = 400;
 
 #[derive(Clone, Debug)]
@@ -33,14 +34,16 @@ pub struct JudgeSettings {
     pub template: Template,
     /// How much of a document it sees.
     pub cut: DocumentCut,
-    /// Tokens it may write, thinking included.
+    /// Maximum number of output tokens, including reasoning.
     pub cap: u64,
-    /// Tokens it may write until an answer needs more, if the user set no limit: small models tend to repeat themselves forever.
+    /// Output limit until an answer needs more, if the user set no limit: small models tend to
+    /// repeat themselves forever.
     pub short_cap: Option<u64>,
     pub params: Map<String, Value>,
-    /// The seed that is sent, `none` if none is, where the temperature is not 0 and answers are drawn at random.
+    /// The seed that is sent, `none` if none is, if the temperature is not 0 and answers are
+    /// random.
     pub seed: Option<String>,
-    /// The model whose abilities and price count, where `spec.model` is only a name for it.
+    /// The model that determines abilities and price, if `spec.model` is an alias.
     pub base_model: String,
     pub price: Option<Price>,
     /// The day from which its model is not served any more.
@@ -52,20 +55,20 @@ pub struct JudgeSettings {
     pub key_env: String,
 }
 
-/// What a provider's answer says, before its stop reason is judged.
+/// The fields of a provider's response, before its stop reason is checked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerFields {
     pub text: String,
-    /// The field that the text came in, if the content is empty.
+    /// The field that contains the text, if the content is empty.
     pub outside: Option<&'static str>,
     pub model: Option<String>,
     pub stop_reason: Option<String>,
     pub request_id: Option<String>,
-    /// What it says of the system that answered.
+    /// The fingerprint of the system.
     pub fingerprint: Option<String>,
-    /// Tokens, where the provider counts them in a way that makes sense.
+    /// Tokens, if the provider counts them in a meaningful way.
     pub tokens: Option<ChargedTokens>,
-    /// What the provider itself says it charged.
+    /// The charge reported by the provider.
     pub charged_usd: Option<f64>,
     pub served: ServedTerms,
 }
@@ -90,7 +93,8 @@ pub(crate) fn served_terms(value: &Value, received: &HttpResponse) -> ServedTerm
 }
 
 impl JudgeSettings {
-    /// Tokens that may be written in answer to `prompt`; `needs_room` says that the model needs more than most do.
+    /// Maximum number of output tokens for `prompt`; `needs_room` means that the model needs more
+    /// than most do.
     pub fn cap(&self, prompt: &JudgePrompt, needs_room: bool) -> u64 {
         let cap = if needs_room {
             self.cap
@@ -103,7 +107,7 @@ impl JudgeSettings {
         }
     }
 
-    /// Tokens that may be written while nothing says that the model needs more.
+    /// The output limit as long as nothing indicates that the model needs more.
     pub fn least_cap(&self) -> u64 {
         self.short_cap.unwrap_or(self.cap)
     }
@@ -113,8 +117,8 @@ impl JudgeSettings {
     }
 
     pub(crate) fn reply(&self, fields: AnswerFields, received: &HttpResponse) -> JudgeReply {
-        // The server's own figure is what is billed. Without it and without counts that make sense,
-        // nothing is known of the cost, unless there is none to pay.
+        // The server's own charge is what is billed. Without it and without valid counts, the cost
+        // is unknown, unless the model is free.
         let charged = fields
             .charged_usd
             .filter(|usd| (0.0..=MOST_USD).contains(usd));
@@ -140,7 +144,7 @@ impl JudgeSettings {
         }
     }
 
-    /// What a call on `prompt` is expected to use, where the request allows so many tokens of output.
+    /// The expected usage of a call on `prompt`, given the request's output limit.
     pub(crate) fn estimate(
         &self,
         prompt: &JudgePrompt,
@@ -229,14 +233,14 @@ pub(crate) fn refused(reply: JudgeReply) -> CallError {
     failure_in_reply(FailureCause::Refused, "the model declined to answer", reply)
 }
 
-/// The failure of an answer that the provider's filter withheld, for a reason where it gives one.
+/// The failure for an answer blocked by the provider's filter, with the reason if given.
 pub(crate) fn filtered(reason: Option<&str>, reply: JudgeReply) -> CallError {
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
     let message = format!("the provider's filter withheld the answer{reason}");
     failure_in_reply(FailureCause::Filtered, message, reply)
 }
 
-/// The failure of an answer that the server itself broke off. It is retried like a 502.
+/// The failure for an answer that the server itself aborted. Retried like a 502.
 pub(crate) fn broken_off(
     cause: FailureCause,
     reason: Option<&str>,
@@ -250,20 +254,20 @@ pub(crate) fn broken_off(
     )
 }
 
-/// The failure of an answer that did not fit into the model's context.
+/// The failure for an answer that exceeded the model's context.
 pub(crate) fn context_full(reply: JudgeReply) -> CallError {
     let message = "the model's context is full; lower max_document_chars";
     failure_in_reply(FailureCause::TooLong, message, reply)
 }
 
-/// The failure of an answer that stopped for a reason that no answer stops for.
+/// The failure for an answer with an unexpected stop reason.
 pub(crate) fn odd_stop(reason: Option<&str>, reply: JudgeReply) -> CallError {
     let reason = reason.unwrap_or("nothing");
     let message = format!("the answer stopped for {reason:?}, which is no answer");
     failure_in_reply(FailureCause::Malformed, message, reply)
 }
 
-/// The failure of an answer that was cut off by the cap.
+/// The failure for an answer truncated by the limit.
 pub(crate) fn cut_off(settings: &JudgeSettings, reply: JudgeReply) -> CallError {
     let written = match reply.usage.output {
         0 => String::new(),
@@ -283,7 +287,7 @@ pub(crate) fn cut_off(settings: &JudgeSettings, reply: JudgeReply) -> CallError 
     failure_in_reply(FailureCause::Truncated, message, reply)
 }
 
-/// The temperature for a prompt: 0, and more if the likeliest tokens led to no answer before.
+/// The temperature for a prompt: 0, or more if the most likely tokens gave no answer before.
 pub(crate) fn temperature(prompt: &JudgePrompt) -> Value {
     match prompt.asking {
         Asking::First => json!(0),
@@ -291,7 +295,7 @@ pub(crate) fn temperature(prompt: &JudgePrompt) -> Value {
     }
 }
 
-/// The seed for a prompt; `first` is the seed of the first time.
+/// The seed for a prompt; `first` is the seed of the first attempt.
 pub(crate) fn seed(prompt: &JudgePrompt, first: u64) -> Value {
     match prompt.asking {
         Asking::First => json!(first),

@@ -1,4 +1,4 @@
-//! Settings and answers for the unit tests of the wires.
+//! Settings and responses for the unit tests of wire formats.
 
 use super::batch::format::BatchFormat;
 use super::connection::ApiConnection;
@@ -75,7 +75,7 @@ pub(crate) fn case() -> PresentedPair {
     }
 }
 
-/// A judge whose server is nowhere.
+/// A judge whose server does not exist.
 pub(crate) fn network(
     settings: JudgeSettings,
     wire: Box<dyn WireFormat>,
@@ -92,5 +92,5 @@ pub(crate) fn network(
     RemoteJudge::new(settings, wire, connection, batch)
 }
 
-/// A key with everything that is spelt otherwise in JSON and in addresses.
+/// A key with characters that are escaped in JSON and in URLs.
 pub(crate) const KEY: &str = "sk-secret/0123\"4567+ab";

@@ -1,4 +1,4 @@
-//! Tokens as a provider's answer counts them, and whether the counts can be charged by.
+//! Token counts in a provider's response, and whether they are valid for charging.
 
 use super::json::whole;
 use crate::judge::call::Usage;
@@ -6,17 +6,17 @@ use crate::judge::price::CacheWrites;
 use serde_json::Value;
 use std::cell::Cell;
 
-/// The most tokens that a count of one call may name; a larger one is no count.
+/// Maximum plausible count of one call; larger ones are invalid.
 pub(crate) const MOST: u64 = 10_000_000;
 
-/// Counts of one call that can be charged by.
+/// Valid counts of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChargedTokens {
     pub(crate) usage: Usage,
     pub(crate) writes: CacheWrites,
 }
 
-/// Reads the counts of an answer and remembers whether one of them made no sense.
+/// Reads the counts of a response and remembers whether one of them was invalid.
 #[derive(Debug)]
 pub(crate) struct TokenCounts<'a> {
     answer: &'a Value,
@@ -24,7 +24,7 @@ pub(crate) struct TokenCounts<'a> {
 }
 
 impl<'a> TokenCounts<'a> {
-    /// The counts of an answer.
+    /// The counts of a response.
     pub(crate) fn of(answer: &'a Value) -> Self {
         Self {
             answer,
@@ -32,12 +32,12 @@ impl<'a> TokenCounts<'a> {
         }
     }
 
-    /// A count without which nothing can be charged.
+    /// A count that is required for charging.
     pub(crate) fn needed(&self, pointer: &str) -> u64 {
         self.read(pointer).unwrap_or_else(|| self.distrust())
     }
 
-    /// A count that is 0 where it is not given.
+    /// A count that defaults to 0.
     pub(crate) fn optional(&self, pointer: &str) -> u64 {
         match self.answer.pointer(pointer) {
             None | Some(Value::Null) => 0,
@@ -54,7 +54,7 @@ impl<'a> TokenCounts<'a> {
             output,
             thinking,
         } = usage;
-        // Sums of counts are looked at too. No prompt has no tokens.
+        // Check sums of counts, too. Every prompt has tokens.
         let whole = (1..=MOST).contains(&input) && output <= MOST;
         let parts = cached.saturating_add(writes.tokens) <= input
             && writes.long <= writes.tokens

@@ -1,7 +1,9 @@
-//! Programs that rank: one line of JSON in, one line out, from processes that live as long as they answer.
+//! Programs that rank: one line of JSON in, one line out, from processes that live as long as they
+//! answer.
 //!
-//! A process is asked one thing at a time. Where it crashes, is late, or writes what is no answer, it is ended, the query
-//! that it was asked has failed, and the next query gets a new process. None starts before the user has allowed it.
+//! A process is asked one question at a time. If it crashes, is late, or writes an invalid answer,
+//! it is killed, its query fails, and the next query gets a new process. No process starts before
+//! the user has allowed it.
 
 mod answer;
 mod process;
@@ -21,15 +23,15 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-/// How long a program may take for one query unless the user says otherwise. Its start is part of the first one.
+/// Default timeout of a program for one query. The first one includes the startup.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
-/// Seconds that the user may allow at most: a day.
+/// Maximum timeout that the user may set, in seconds: a day.
 const LONGEST_S: f64 = 86_400.0;
-/// Bytes of an answer beside those of the ids and numbers.
+/// Size of an answer in bytes, in addition to the IDs and numbers.
 const ANSWER_BYTES: usize = 1 << 16;
-/// Bytes of a file named in a command that are read to recognize it.
+/// Number of bytes of a file named in a command that are read to identify it.
 const CONTENT_BYTES: u64 = 4 << 20;
-/// Bytes of an answer for each document, besides its id.
+/// Size of an answer in bytes per document, in addition to its ID.
 const DOCUMENT_BYTES: usize = 64;
 
 #[derive(Debug)]
@@ -39,9 +41,9 @@ pub(super) struct ProgramReranker {
     permitted: AtomicBool,
     timeout: Duration,
     identity: String,
-    /// As many as may run at the same time.
+    /// Limits the number of concurrent processes.
     places: Semaphore,
-    /// Processes that wait for a question.
+    /// Processes waiting for a question.
     idle: Mutex<Vec<ProgramProcess>>,
 }
 
@@ -70,7 +72,7 @@ impl ProgramReranker {
         Ok(Self {
             name: config.name.clone(),
             program: ProgramUse {
-                // Permission is given for a place, by whatever links one comes there.
+                // Permission is given for the resolved path, whatever links lead to it.
                 folder: folder
                     .canonicalize()
                     .map_err(|error| format!("{}: {error}", folder.display()))?,
@@ -97,7 +99,7 @@ impl ProgramReranker {
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<ProgramProcess>> {
-        // What a panic left behind is whole: processes are only put in and taken out.
+        // The data is consistent even after a panic: processes are only added and removed.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -169,7 +171,7 @@ impl ProgramReranker {
             let raw = String::from_utf8_lossy(&answer).into_owned();
             failed(FailureCause::Malformed, format!("{program}: {why}")).with_raw(raw)
         })?;
-        // Only now: what comes after an answer that is none would be taken for the next one.
+        // Only now: output after an invalid answer would be taken for the next one.
         if let Some(process) = process {
             self.idle().push(process);
         }
@@ -181,7 +183,7 @@ impl ProgramReranker {
         })
     }
 
-    /// The line that a process answers, and the process where it can be asked again.
+    /// The line that a process answers, and the process if it can be asked again.
     async fn ask(
         &self,
         question: &[u8],
@@ -191,7 +193,7 @@ impl ProgramReranker {
         let running = waiting.as_mut().is_some_and(ProgramProcess::is_running);
         if let Some(process) = waiting.filter(|_| running) {
             match process.ask(question, most).await {
-                // It was done after its last answer, as a program may be that answers once.
+                // It ended after its last answer, like a program that answers only once.
                 Err(AskFailure::Ended(_)) => {}
                 other => return other,
             }
@@ -204,8 +206,9 @@ impl ProgramReranker {
     }
 }
 
-/// The command, and the files that it names: a program that was changed is another one. A small file counts by its content, a
-/// large one, such as a model, by its size and the time of its last change.
+/// The command and the files that it names, because a modified program is a different one. A small
+/// file is identified by its content, a large one, such as a model, by its size and modification
+/// time.
 fn identity(config: &RerankerConfig, folder: &Path) -> String {
     let mut hash = Sha256::new();
     for word in &config.command {

@@ -2,7 +2,7 @@
     clippy::single_range_in_vec_init,
     reason = "lists of ranges are what is compared"
 )]
-//! Rerankers as they are configured, the parts in which they are asked, and programs.
+//! Rerankers as configured, the batches in which they are asked, and programs.
 
 use super::*;
 use crate::judge::call::{FailureCause, Retry};
@@ -159,7 +159,7 @@ fn batches_keep_to_documents_and_bytes() {
     // 5,000,000 bytes, each document 20,000 and 151 of them: 248 documents.
     let zero = "provider = \"zeroentropy\"\nmodel = \"zerank-2\"";
     assert_eq!(of(zero, &texts(300, 20_000)).unwrap(), [0..248, 248..300]);
-    // What is cut is not counted.
+    // Truncated text is not counted.
     assert_eq!(
         of(
             "provider = \"zeroentropy\"\nmodel = \"m\"\nmax_document_chars = 10",
@@ -215,7 +215,7 @@ fn what_changes_scores_changes_the_identity_and_nothing_else_does() {
     assert_eq!(program(), first);
     std::fs::write(folder.path().join("mine.py"), "2").unwrap();
     assert_ne!(program(), first);
-    // A model of many gigabytes is not read: its size and the time of its change stand for it.
+    // A model of many gigabytes is not read: it is identified by its size and modification time.
     let model = std::fs::File::create(folder.path().join("mine.py")).unwrap();
     model.set_len(1 << 40).unwrap();
     let large = program();
@@ -235,7 +235,7 @@ mod programs {
         program.score("q", &candidates(&["one", "two"])).await
     }
 
-    /// A program in the shell that runs this for each question that it has read.
+    /// A shell program that runs this script for each question that it has read.
     fn for_each_question(script: &str) -> String {
         let script = format!("while read -r question; do {script}; done");
         format!("command = [\"sh\", \"-c\", {script:?}]")
@@ -284,7 +284,7 @@ mod programs {
                 );
             }
         }
-        // Blank lines are nobody's answer.
+        // Blank lines are not answers.
         let script = format!("echo; echo; {answers}");
         let program = made(&format!("command = [\"sh\", \"-c\", {script:?}]")).unwrap();
         assert_eq!(ask(&program).await.unwrap().scores, [0.25, 2.0]);
@@ -329,7 +329,7 @@ mod programs {
             .unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         let mut looks = 0..500;
-        // Init takes the killed process away in its own time.
+        // Init reaps the killed process at its own pace.
         while rustix::process::test_kill_process(pid).is_ok() && !is_zombie(pid) {
             assert!(looks.next().is_some(), "it goes on");
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;

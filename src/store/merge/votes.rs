@@ -1,4 +1,4 @@
-//! Battles by pair and game, with the votes and failures on them.
+//! Battles, matched by pair and game, with their votes and failures.
 
 use super::pair_votes::{PairVotes, VotePlace};
 use super::{MatchedQuery, Merger};
@@ -12,15 +12,16 @@ use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
 use std::collections::HashMap;
 
-/// A battle of the other file here, and whether it is stored the other way round.
+/// For each battle of the other file, the battle here and whether it is stored in the opposite
+/// order.
 type BattleRows = HashMap<i64, (i64, bool)>;
 
-/// What of a vote has no counterpart to look up.
+/// Columns of a vote that can be copied without translation.
 const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking, cost_usd, latency_ms, truncated,
     created_ms, call_key";
 
 impl Merger<'_> {
-    /// Takes over the battles of a query with their votes and failures.
+    /// Copies the battles of a query with their votes and failures.
     pub(crate) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut ours = PairVotes::read(self.db, query.ours)?;
         let battles = self.battles(query, &mut ours)?;
@@ -51,7 +52,8 @@ impl Merger<'_> {
                     let turned = ours.documents(known) != ours.documents(battle);
                     let words_here = self.db.reasoning(known_reply, known_of_run)?;
                     let words_there = self.other.reasoning(reply, run.is_some())?;
-                    // An embedded judge's words follow from its margin; they are kept where they were imported alone.
+                    // The reasoning of an embedded judge follows from its margin; it is stored only
+                    // if it was imported.
                     let same_words = words_here == words_there
                         || [words_here, words_there].contains(&VoteReasoning::Unkept);
                     if known_margin != turn(margin, turned) || !same_words {
@@ -103,7 +105,7 @@ impl Merger<'_> {
         self.failures(query, &battles)
     }
 
-    /// A name of the other file, here.
+    /// Translates a name of the other file to ours.
     fn name(&mut self, theirs: Option<i64>) -> Result<Option<i64>> {
         let Some(theirs) = theirs else {
             return Ok(None);
@@ -119,7 +121,7 @@ impl Merger<'_> {
         Ok(ours)
     }
 
-    /// A reply of the other file, here, as it is packed. Votes of the same call share it, as they do there.
+    /// Copies a packed reply of the other file. Votes of the same call share it, as they do there.
     fn reply(&mut self, theirs: i64, call_key: Option<&[u8]>) -> Result<i64> {
         let mut packed = self.other.packed_reply(theirs)?;
         if let Some(dictionary) = packed.dictionary {
@@ -198,7 +200,8 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// The other file's battles, added where they are new. A battle that wants only some judges goes on wanting those.
+    /// Matches the other file's battles and adds missing ones. A battle meant only for some judges
+    /// stays that way.
     fn battles(&mut self, query: &mut MatchedQuery, ours: &mut PairVotes) -> Result<BattleRows> {
         let mut battles = BattleRows::new();
         let mut theirs = self.from.prepare_cached(
@@ -236,7 +239,8 @@ impl Merger<'_> {
         Ok(battles)
     }
 
-    /// One more battle of the pair of `like`, for a judge whose answer there was given to the other order of the documents.
+    /// Adds another battle for the pair of `like`, for a judge whose answer there was given to the
+    /// other order of the documents.
     fn new_game(
         &mut self,
         query: &mut MatchedQuery,
@@ -251,7 +255,7 @@ impl Merger<'_> {
             params![query.ours.0, a, b, game],
         )?;
         let added = self.db.connection.last_insert_rowid();
-        // Nobody has planned it: it wants only those who have voted in it.
+        // It is not part of a plan, so it is meant only for those who have voted in it.
         self.db.ask(BattleId(added), judge)?;
         ours.add_battle(added, (a, b), game);
         self.merged.battles += 1;
@@ -259,7 +263,8 @@ impl Merger<'_> {
         Ok(added)
     }
 
-    /// The judges that a battle was for: a new one's as they are, and added to those of a battle that has some here.
+    /// Copies the judges that a battle is meant for: all of them for a new battle, and as additions
+    /// to a battle that is already limited to some.
     fn tasks(&mut self, theirs: i64, ours: i64, new: bool) -> Result<()> {
         let mut statement = self
             .from
@@ -291,7 +296,7 @@ fn missing(battle: i64) -> StoreError {
     StoreError::Corrupt(format!("battle {battle} is not there"))
 }
 
-/// A margin as seen from the other document.
+/// A margin from the point of view of the other document.
 fn turn(margin: f64, turned: bool) -> f64 {
     if turned { 0.0 - margin } else { margin }
 }

@@ -1,4 +1,4 @@
-//! What a call leaves in the project: counted once, charged once, owed as long as it is owed.
+//! Recording calls: each is counted once and charged once, and stays outstanding until resolved.
 
 use super::*;
 use crate::domain::battle::{PROBE_GAME, Pair};
@@ -14,7 +14,7 @@ use crate::store::outstanding::{CallSelection, OutstandingCall};
 use crate::store::runs::RunRow;
 use crate::store::verdicts::NewVerdict;
 
-/// A project with one planned battle before one judge.
+/// A project with one planned battle and one judge.
 struct OneBattle {
     db: Db,
     query: QueryKey,
@@ -97,7 +97,7 @@ impl OneBattle {
             .unwrap()
     }
 
-    /// Whether the query's numbers have to be computed anew since this was asked last.
+    /// Whether the query's numbers have become stale since the last call of this function.
     fn has_changed(&self) -> bool {
         let overview = self.db.overview().unwrap();
         let stale = overview.iter().any(|(_, summary)| summary.is_none());

@@ -1,4 +1,4 @@
-//! Methods added up as the evaluation of another reranking program does it.
+//! Compares the aggregation of methods with the evaluation of another reranking program.
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::{MethodEffort, MethodRow, MethodValues, nearest_rank};
@@ -72,7 +72,7 @@ fn rows_add_up_to_the_same_figures() {
     assert_eq!(effort.cost_usd, expected("cost_total"));
     let priced = effort.cost_usd / effort.priced as f64;
     assert_eq!(priced, expected("cost_mean_costed_only"));
-    // A query without a price has none; it is not free.
+    // A query without a price has no cost; it is not free.
     assert_eq!(effort.usd_a_query(), None);
     for metric in ["ndcg@10", "mrr@10"] {
         let value = |row: &GoldenRow| row.valid.then(|| row.metrics[metric]);
@@ -121,11 +121,11 @@ fn percentiles_are_the_same() {
     let golden = helpers().percentile;
     assert!(golden.len() > 50);
     for case in golden {
-        // Tenths occur, and times here are whole.
+        // There are tenths, but latencies are integers here.
         let tenths = |value: f64| (10.0 * value).round() as u64;
         let mut values: Vec<u64> = case.values.iter().copied().map(tenths).collect();
         values.sort_unstable();
-        // Of nothing theirs is 0, and here there is none.
+        // For an empty list, theirs is 0 and ours is undefined.
         let expected = (!values.is_empty()).then(|| tenths(case.value));
         assert_eq!(nearest_rank(&values, case.p), expected);
     }
@@ -159,7 +159,7 @@ fn queries_have_the_same_values() {
     let query = QueryId::new("q");
     let mut measured = 0;
     for case in helpers().query_metrics {
-        // Grades are whole here. Below 0 they take nothing away from a gain.
+        // Grades are integers here, and those below 0 do not reduce a gain.
         let whole = |label: &f64| label.fract() == 0.0 && *label >= 0.0;
         let Some(order) = case.order.filter(|_| case.labels.iter().all(whole)) else {
             continue;

@@ -1,4 +1,4 @@
-//! Batches, from lines to opinions.
+//! Batches, from submitted lines to parsed opinions.
 
 use super::{KEY, call, case, expected, judge};
 use crate::judge::batch::{BatchState, UnconfirmedBatch};

@@ -1,4 +1,5 @@
-//! What a person decides about one open batch: which one it is at the provider, or that it is given up.
+//! A person's decisions about one open batch: which one it is at the provider, or that it is given
+//! up.
 
 use super::{PolledBatch, refresh};
 use crate::app::annotate::error::RunError;
@@ -60,7 +61,7 @@ pub fn adopt(store: &Store, number: i64, name: &str) -> Result<(), AppError> {
     Ok(store.write_blocking(move |db| db.name_batch(id, &name))?)
 }
 
-/// Gives a batch up and says how many of its calls count as not made from now on.
+/// Gives a batch up and returns how many of its calls now count as not made.
 pub fn forget(store: &Store, number: i64) -> Result<usize, AppError> {
     let row = open_batch(store, number)?;
     store.write_blocking(move |db| {
@@ -69,8 +70,8 @@ pub fn forget(store: &Store, number: i64) -> Result<usize, AppError> {
     Ok(row.left)
 }
 
-/// Asks the providers about every open batch. A run that is going on keeps its lock: then a batch that the provider does
-/// not know may still be on its way.
+/// Asks the providers about all open batches. A run in progress keeps its lock; in that case, a
+/// batch that the provider does not know may still be on its way.
 pub async fn poll(store: &Store, ensemble: &JudgeEnsemble) -> Result<Vec<PolledBatch>, RunError> {
     let lock = RunLock::take(store.path()).ok();
     refresh(store, ensemble, lock.is_some()).await

@@ -1,4 +1,4 @@
-//! From results at the providers to votes and failures in the project.
+//! Converts results at the providers to votes and failures in the project.
 
 use super::left_out::LeftOut;
 use super::trouble::BatchTrouble;
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Results written together.
+/// Number of results written in one transaction.
 const TOGETHER: usize = 256;
 
 /// How long a batch that is over may lack results that nobody says are paid for, in milliseconds.
@@ -31,14 +31,14 @@ const LATE_MS: i64 = 24 * 3_600_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchFetch {
     pub votes: usize,
-    /// Calls that failed.
+    /// Failed calls.
     pub failures: usize,
-    /// Why they did.
+    /// Failures by cause.
     pub tally: FailureTally,
-    /// Calls that were never made, and can be made anew.
+    /// Calls that were never made and can be made again.
     pub not_made: usize,
     pub spend: Spend,
-    /// The models that the votes of the batch's judge name.
+    /// The models named in the votes of the batch's judge.
     pub models: Vec<AnsweringModel>,
     /// Lines of the results that are about no call of the batch or cannot be read.
     pub left_out: LeftOut,
@@ -82,8 +82,8 @@ pub async fn fetch(
     let (Ok(api), Some(remote)) = (api(judge.as_ref()), row.remote.as_deref()) else {
         return Ok(Err(BatchTrouble::NotFetchable));
     };
-    // The provider's reader calls back and cannot wait, so the channel has no bound; what it holds is one file of
-    // results.
+    // The provider's parser calls back and cannot wait, so the channel is unbounded; it holds at
+    // most one file of results.
     let (lines, heard) = unbounded_channel();
     let bring = async {
         let lines = Mutex::new(Some(lines));
@@ -99,7 +99,7 @@ pub async fn fetch(
             as_it_says,
         )
         .await;
-        // Closed here, with the last attempt over: `take_in` ends when no more can come.
+        // Closed here, after the last attempt: `take_in` ends when no more results can arrive.
         crate::client::lock(&lines).take();
         brought
     };
@@ -452,7 +452,7 @@ fn attempt(row: &BatchRow, call: &BatchCall) -> Attempt {
     }
 }
 
-/// The pair as the judge was shown it.
+/// The pair as it was shown to the judge.
 fn presented(db: &Db, call: &BatchCall) -> Result<PresentedPair, StoreError> {
     let query = db.query(db.query_of(call.battle)?)?;
     let (a, b) = db.documents_of(call.battle)?;

@@ -1,4 +1,4 @@
-//! From outstanding calls to batches at the providers.
+//! Converts outstanding calls to batches at the providers.
 
 use super::{api, line_id, patiently};
 use crate::app::annotate::error::RunError;
@@ -20,18 +20,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What was handed over.
+/// Result of submitting batches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchSubmission {
     pub batches: usize,
     pub calls: usize,
     /// Calls whose answer was known from an identical one.
     pub reused: usize,
-    /// Calls left out because a batch makes the same one.
+    /// Calls skipped because a batch already makes an identical one.
     pub same: usize,
     /// Whether the budget allows no further call.
     pub budget_reached: bool,
-    /// Batches that were not taken, in words.
+    /// Messages about batches that were not accepted.
     pub troubles: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl BatchChunk {
         }
     }
 
-    /// What the provider is to send back with the result of the next call.
+    /// The ID that the provider returns with the result of the next call.
     fn next_id(&self) -> String {
         line_id(&self.uid, self.lines.len())
     }
@@ -65,12 +65,12 @@ struct BatchSubmitter<'a> {
     /// Dollars that may still be committed; `None` for no limit.
     left_usd: Option<f64>,
     done: BatchSubmission,
-    /// The calls handed over or about to be.
+    /// Calls that were submitted or are about to be.
     handed: HashSet<[u8; 32]>,
     tell: &'a mut (dyn FnMut(String) + Send),
 }
 
-/// Hands the outstanding calls of the judges in `judge_indices` over. `tell` hears of every batch.
+/// Submits the outstanding calls of the judges in `judge_indices`. `tell` is called for each batch.
 pub async fn submit(
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -134,7 +134,8 @@ impl BatchSubmitter<'_> {
                 if self.reuse(key, id, call).await? {
                     continue;
                 }
-                // The same call is in a batch already: its answer will be reused, once it is there.
+                // An identical call is already in a batch: its answer will be reused once it
+                // arrives.
                 if !self.handed.insert(key)
                     || self.store.read(move |db| db.is_being_made(&key)).await?
                 {
@@ -205,7 +206,7 @@ impl BatchSubmitter<'_> {
         Ok(found)
     }
 
-    /// Lets the vote of an identical call count, where there is one.
+    /// Reuses the vote of an identical call, if there is one.
     async fn reuse(
         &mut self,
         key: [u8; 32],
@@ -233,7 +234,7 @@ impl BatchSubmitter<'_> {
         Ok(true)
     }
 
-    /// Writes a batch down, hands it over and notes its name; false where the judge takes no more.
+    /// Stores a batch, submits it and records its name; returns false if the judge accepts no more.
     async fn hand_over(
         &mut self,
         judge: &dyn Judge,

@@ -1,23 +1,23 @@
-//! Why a batch could not be asked about, fetched or stopped; other batches go on.
+//! Why a batch could not be polled, fetched or cancelled; other batches continue.
 
 use crate::judge::CallError;
 use crate::judge::batch::BatchApi;
 use crate::store::batches::BatchRow;
 
-/// What stands in the way of one batch, and what to do about it.
+/// An obstacle to one batch, and what to do about it.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum BatchTrouble {
     #[error("judge {0:?} is not in overrule.toml, or has no key")]
     UnknownJudge(String),
-    /// The judge is configured otherwise now.
+    /// The judge's configuration has changed.
     #[error(
         "the {what} of judge {judge:?} is not the one that the batch was made with; set it back in overrule.toml to fetch"
     )]
     JudgeChanged { judge: String, what: &'static str },
-    /// The judge's provider takes no batches.
+    /// The judge's provider does not support batches.
     #[error("judge {0:?} has no batch endpoint")]
     NoEndpoint(String),
-    /// Its submission was cut short, and what came of it is not known yet.
+    /// Its submission was interrupted, and the result is unknown.
     #[error("{0}")]
     Unconfirmed(String),
     /// The provider could not be asked.
@@ -31,7 +31,7 @@ pub enum BatchTrouble {
     Gone {
         /// The provider's words.
         said: String,
-        /// The batch's number in the project.
+        /// Number of the batch in the project.
         batch: i64,
         /// Calls without a result in the project.
         left: usize,
@@ -41,10 +41,10 @@ pub enum BatchTrouble {
         "it was submitted with another key, address or headers than the judge has now; set them back to reach it ({0})"
     )]
     OtherAccount(CallError),
-    /// There are no results that could be fetched.
+    /// There are no results to fetch.
     #[error("cannot be fetched")]
     NotFetchable,
-    /// Fetching broke off.
+    /// Fetching was interrupted.
     #[error("{0}; what came is kept, and fetching goes on where it stopped")]
     CutShort(CallError),
     #[error(

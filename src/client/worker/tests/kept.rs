@@ -1,4 +1,4 @@
-//! What is bought, written down and shared, and what may not be spent.
+//! Tests what is bought, recorded and shared, and what must not be spent.
 
 use super::*;
 
@@ -20,7 +20,7 @@ async fn the_same_question_is_asked_once_and_its_answer_shared() {
         let failed = usize::from(fails_first);
         assert_eq!(played.failed.len(), failed);
         assert_eq!((played.answered.len(), played.shared), (5, 95 - failed));
-        // The one that failed was asked once more, and then another took its place.
+        // The failed call was asked once more, and then another one took its place.
         assert_eq!(server.books().requests, 5 + 2 * failed);
     }
 }
@@ -48,7 +48,8 @@ async fn what_nobody_waits_for_any_more_is_not_bought() {
     let given_up = Arc::clone(&unwanted);
     let server = SimulatedServer::new(move |request| {
         if request.number == 3 {
-            // The third of each key but two, among them one whose leader is given up.
+            // All but two after the first three questions of each key, including one whose leader
+            // is given up.
             lock(&given_up).extend((4..30).filter(|number| ![14, 25].contains(number)));
         }
         match (request.number, request.before) {
@@ -88,7 +89,7 @@ async fn the_ledger_knows_of_each_call_that_was_sent_and_of_no_other() {
         if request.number == 5 {
             let control = Arc::clone(&control);
             tokio::spawn(async move {
-                // By then the next one has been written down too.
+                // By then, the next one has been recorded too.
                 tokio::time::sleep(ms(30)).await;
                 control.send_modify(RunControl::stop);
             });
@@ -108,7 +109,7 @@ async fn a_question_that_is_asked_once_more_and_waits_for_money_is_not_lost() {
     let others = budget.clone();
     let server = Arc::new(SimulatedServer::new(move |request| match request.before {
         0 => {
-            // What is left goes to somebody else for a while.
+            // Another service holds the rest of the money for a while.
             let reserved = others.reserve(0.5);
             tokio::spawn(async move {
                 tokio::time::sleep(seconds(1.0)).await;
@@ -131,7 +132,7 @@ async fn a_question_that_is_asked_once_more_and_waits_for_money_is_not_lost() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_shared_is_asked_for_again() {
     let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(ms(50))));
-    // Nothing is kept anywhere, so there is nothing to share.
+    // Nothing is stored, so there is nothing to share.
     let setup = WorkerSetup {
         key: |_| Some([1; 32]),
         ..WorkerSetup::new(64)
@@ -152,12 +153,12 @@ async fn money_that_is_gone_is_told_and_what_came_is_kept() {
     };
     let played = play(&server, 500, setup).await;
     assert!(played.budget_reached);
-    // 10 dollars less the worst price of one more call.
+    // 10 dollars minus the worst-case price of one more call.
     assert_eq!((played.answered.len(), played.known_usd), (39, 9.75));
     assert_eq!(budget.spent_usd(), 9.75);
 }
 
-/// What each call of a judge costs at worst and comes to.
+/// The worst-case and the actual cost of each call of a judge.
 fn fates() -> impl Strategy<Value = Vec<(u8, u8)>> {
     prop::collection::vec((0u8..6, 0u8..16), 1..60)
 }
@@ -202,7 +203,7 @@ proptest! {
                     }
                 });
                 server.budget = Some(budget.clone());
-                // Some answers tell no usage.
+                // Some answers report no usage.
                 server.cost = |number| (number % 3 > 0).then(|| (number % 16) as f64 / 16.0);
                 Arc::new(server)
             };
@@ -230,7 +231,7 @@ proptest! {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_bills_more_than_expected_passes_the_budget_by_a_few_calls_only() {
-    // Eight times as much as was expected at worst; then the same from the hundredth call on.
+    // Eight times the expected worst case; then the same from the hundredth call on.
     let later: fn(usize) -> Option<f64> = |number| Some(if number < 100 { 0.05 } else { 0.4 });
     for (cost, beyond) in [
         ((|_| Some(0.4)) as fn(usize) -> Option<f64>, 2.0),
@@ -265,7 +266,7 @@ async fn without_a_budget_no_bill_is_waited_for() {
         };
         let played = play(&server, 640, setup).await;
         assert_eq!(played.answered.len(), 640);
-        // Ten waves; under a budget the first ones are small.
+        // Ten waves; under a budget, the first ones are small.
         assert_eq!(played.took < seconds(6.0), quick, "{:?}", played.took);
         assert!(played.took < seconds(9.0), "{:?}", played.took);
     }

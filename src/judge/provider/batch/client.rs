@@ -1,4 +1,4 @@
-//! The calls around batches, and what they share.
+//! The API calls shared by all batch formats.
 
 use crate::judge::batch::NotSubmitted;
 use crate::judge::call::{CallError, FailureCause, Retry};
@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The number of batches on a page of a list.
 pub(crate) const LISTED: usize = 100;
 
-/// The longest line of results, in bytes.
+/// Maximum length of a line of results, in bytes.
 const LINE_BYTES: usize = 16 << 20;
 
 pub(crate) struct BatchClient<'a> {
@@ -111,7 +111,7 @@ impl BatchClient<'_> {
             .collect()
     }
 
-    /// Hands the lines of a file on, one at a time; only one is held.
+    /// Calls `each` with the lines of a file, one at a time; only one is in memory.
     pub(crate) async fn lines(
         &self,
         url: &Url,
@@ -152,7 +152,8 @@ impl BatchClient<'_> {
     }
 }
 
-/// What is no JSON here is a page of some server in between: nothing was paid for, and it may pass.
+/// A response that is not JSON is a page of some server in between: nothing was paid for, and it
+/// may be transient.
 fn no_json(received: &HttpResponse) -> CallError {
     let mut error = error_response::not_json(received);
     (error.cause, error.retry) = (FailureCause::Server, Retry::After(None));
@@ -235,7 +236,7 @@ pub(super) fn content_type(value: &str) -> HeaderMap {
     headers
 }
 
-/// A body as if it had come alone.
+/// A body as if it had been received in its own response.
 pub(super) fn as_received(status: u16, body: &Value) -> HttpResponse {
     HttpResponse {
         status,

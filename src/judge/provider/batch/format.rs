@@ -1,4 +1,4 @@
-//! The trait of a provider's format of batches: addresses, lines and their results.
+//! The trait for a provider's batch format: addresses, lines and their results.
 
 use super::client::{BatchClient, LISTED, id_at, id_segment};
 use crate::judge::batch::{BatchAnswer, BatchStatus, NotSubmitted};
@@ -10,7 +10,7 @@ use reqwest::Url;
 use serde_json::Value;
 use std::fmt;
 
-/// How a line is read once its body is found.
+/// Parses the response of a line once its body is found.
 pub(crate) type ReadResponse<'a> = &'a dyn Fn(&HttpResponse) -> Result<JudgeReply, CallError>;
 
 /// A batch as a list of batches shows it.
@@ -70,7 +70,7 @@ pub(crate) trait BatchFormat: Send + Sync + fmt::Debug {
         Ok(format!("{}/cancel", self.batch_path(id)?))
     }
 
-    /// The line that asks for the call with this body.
+    /// The line for a call with this body.
     fn line(&self, id: &str, body: Value) -> Value;
 
     /// The caller's id of the call that a line of results is about.

@@ -15,7 +15,7 @@ use reqwest::header::HeaderValue;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
 
-/// Google's own codes of remote calls, or an HTTP status.
+/// Google's own RPC codes, or an HTTP status.
 fn status_of(code: u64) -> u16 {
     match code {
         3 | 9 | 11 => 400,

@@ -91,7 +91,8 @@ impl BatchFormat for OpenAiBatches {
     ) -> BoxFuture<'a, Result<String, NotSubmitted>> {
         async move {
             let size: usize = lines.iter().map(|line| line.len() + 1).sum();
-            // A boundary that occurs in no line: the lines are JSON, in which a line break and two dashes never meet.
+            // A boundary that occurs in no line: the lines are JSON, which never contains a line
+            // break followed by two dashes.
             let boundary =
                 format!("overrule-{:02x?}", &Sha256::digest(name)[..8]).replace([' ', ',', '[', ']'], "");
             let mut form = Vec::with_capacity(size + 1024);

@@ -1,4 +1,4 @@
-//! Calls that failed on the way: the cause in words, with a remedy where there is one.
+//! Failures of the connection: the cause in words, with a remedy if there is one.
 
 use super::certificate;
 use crate::judge::call::{CallError, FailureCause, Retry};
@@ -16,7 +16,7 @@ pub(super) fn timed_out(url: &Url, what: &str, after: Duration) -> CallError {
     error
 }
 
-/// A call that ended before any of its answer came.
+/// A call that ended before any of its response arrived.
 pub(super) fn broken(url: &Url, error: &reqwest::Error) -> CallError {
     if let Some(why) = certificate::distrusted(error) {
         return CallError::new(
@@ -50,7 +50,7 @@ pub(super) fn broken(url: &Url, error: &reqwest::Error) -> CallError {
     told
 }
 
-/// Whether an answer came with a head that is too large to be read.
+/// Whether the head of the response was too large to be read.
 fn is_unreadable(error: &reqwest::Error) -> bool {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes
@@ -58,7 +58,8 @@ fn is_unreadable(error: &reqwest::Error) -> bool {
         .any(hyper::Error::is_parse_too_large)
 }
 
-/// An answer with a head of thousands of lines. It has been paid for, and another one would look the same.
+/// A response with a head of thousands of lines. It has been paid for, and a retry would look the
+/// same.
 fn unreadable(url: &Url, error: &reqwest::Error) -> CallError {
     let (place, words) = (place(url), chain(error));
     let message = format!("the headers of the answer of {place} are too large to be read: {words}");
@@ -68,14 +69,14 @@ fn unreadable(url: &Url, error: &reqwest::Error) -> CallError {
     error
 }
 
-/// A call whose answer began to come and did not end.
+/// A call whose response was cut off.
 pub(super) fn cut_off(url: &Url, bytes: usize, error: &reqwest::Error) -> CallError {
     let (place, words) = (place(url), chain(error));
     let message = format!("the answer was cut off after {bytes} bytes from {place}: {words}");
     CallError::new(FailureCause::Connection, message)
 }
 
-/// The last cause, which says most; none of them names the address.
+/// The last cause, which is the most informative; none of them contains the URL.
 pub(super) fn chain(error: &reqwest::Error) -> String {
     let mut last: &dyn std::error::Error = error;
     while let Some(next) = last.source() {

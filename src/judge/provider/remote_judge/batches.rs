@@ -19,7 +19,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// Lines in one batch at most: half of what the strictest provider takes.
+/// Maximum number of lines in a batch: half of what the strictest provider accepts.
 const MAX_REQUESTS: usize = 25_000;
 /// Pages of the provider's list that are read at most.
 const MAX_PAGES: usize = 500;
@@ -27,12 +27,13 @@ const MAX_PAGES: usize = 500;
 const OPENED_LINES: usize = 20;
 /// Batches of unknown origin whose results are opened at most.
 const MAX_OPENED: usize = 2_000;
-/// Bytes of one batch at most: a file is held in memory while it is sent.
+/// Maximum size of a batch in bytes: a file is held in memory while it is sent.
 const MAX_BYTES: usize = 64 << 20;
 
 impl RemoteJudge {
     fn batches(&self) -> (&'static dyn BatchFormat, &JudgeSettings) {
-        // Without a batch endpoint nobody is handed this trait; OpenAI's format is as good as any then.
+        // Without a batch endpoint, this trait is never handed out, so OpenAI's format is just a
+        // placeholder.
         match &self.batch {
             Some((format, settings)) => (*format, settings),
             None => (&OpenAiBatches, &self.settings),

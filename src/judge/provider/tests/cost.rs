@@ -1,4 +1,4 @@
-//! What calls cost: by counts that make sense, by nothing else, and never more than was said before.
+//! The cost of calls: computed from valid counts only, and never more than announced.
 
 use super::super::testing::{KEY, case, network, received, settings};
 use super::*;
@@ -8,7 +8,7 @@ use crate::judge::price::{Price, TokenRates};
 use crate::judge::prompt::{LETTER, Template};
 use crate::judge::{Judge, opinion_of};
 
-/// A success of each wire, with these two counts.
+/// A successful response of each wire format, with these two counts.
 fn success(wire: &str, input: &Value, output: &Value) -> Value {
     let text = r#"{"thoughts":[],"score":1}"#;
     match wire {
@@ -86,7 +86,7 @@ fn counts_that_make_no_sense_cost_an_unknown_sum_on_every_wire() {
                 wrong.push((&good, &bad));
             }
             for (input, output) in wrong {
-                // Ollama's context would be full of so many tokens.
+                // This many tokens would fill Ollama's context.
                 if name == "ollama" && input.as_u64().is_some_and(|count| count > 100) {
                     continue;
                 }
@@ -133,7 +133,7 @@ fn thinking_that_is_not_in_the_answers_count_is_charged_as_output() {
         (json!({"completion_tokens": 20, "total_tokens": 1320}), 320),
         (json!({"completion_tokens": 100, "total_tokens": 1400}), 400),
         (json!({"completion_tokens": 20}), 320),
-        // Counted in the answer's tokens.
+        // Included in the answer's tokens.
         (json!({"completion_tokens": 320, "total_tokens": 1320}), 320),
         (json!({"completion_tokens": 320}), 320),
     ] {
@@ -374,7 +374,7 @@ fn a_letter_may_grow_where_the_server_gives_no_probabilities() {
     let judge = network(settings, Box::new(Compatible(&PRESETS[0])), None);
     let prompt = JudgePrompt::default();
     assert_eq!(judge.worst(&prompt).0.output, 4096);
-    // What it is expected to write is the letter.
+    // The expected output is the letter.
     assert_eq!(judge.estimate(&prompt).0.output, 8);
 }
 
@@ -397,7 +397,7 @@ fn at_most_holds_the_call_and_the_dearest_ones_after_it() {
     assert_eq!(endless.most_usd(&prompt), None);
 }
 
-/// Panics over every answer.
+/// Panics on every response.
 #[derive(Debug)]
 struct PanickingWire;
 

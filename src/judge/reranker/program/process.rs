@@ -1,4 +1,4 @@
-//! One process of a program: a line is written, a line is read, and what it complains about goes to the log.
+//! One process of a program: writes a line, reads a line, and logs its stderr.
 
 use crate::domain::permission::ProgramUse;
 use crate::domain::sanitise;
@@ -12,29 +12,31 @@ use tokio::io::{
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-/// Bytes of one line of complaint that are logged, and lines of one process.
+/// Maximum length of a logged stderr line in bytes, and maximum number of lines per process.
 const LINE_BYTES: u64 = 1_000;
 const LINES: usize = 200;
-/// How long the last words of a process that has ended are waited for: another may hold its end of the pipe.
+/// How long to wait for the last stderr output of a process that has ended: another process may
+/// hold its end of the pipe.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How often it is looked whether a program has read its question.
+/// How often to check whether a program has read its question.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// Why there is no line.
 #[derive(Debug)]
 pub(super) enum AskFailure {
     NotStarted(String),
-    /// It is gone, and how.
+    /// It has ended, with its status.
     Ended(String),
     TooLong,
     /// It wrote this before it had read a question.
     Unasked(Vec<u8>),
 }
 
-/// A running process; dropped, it is killed with all that it has started.
+/// A running process; dropping it kills it with all processes that it has started.
 #[derive(Debug)]
 pub(super) struct ProgramProcess {
-    /// Before `child`, which is dropped after it: an ended leader's number could be another process's.
+    /// Before `child`, which must be dropped later: the ID of an ended leader may be reused by
+    /// another process.
     _group: ProcessGroup,
     child: Child,
     stdin: ChildStdin,
@@ -56,7 +58,7 @@ impl ProgramProcess {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Out of reach of the terminal's Ctrl-C: a run that is stopped waits for what is in flight.
+        // Protect it from the terminal's Ctrl-C: a stopped run waits for calls in flight.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn().map_err(|error| not(&error))?;
@@ -77,16 +79,17 @@ impl ProgramProcess {
         })
     }
 
-    /// Whether it has not ended yet.
+    /// Whether it is still running.
     pub(super) fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks a question, a line without its end, and reads the next line that is not empty, of `most` bytes. The process
-    /// comes back where it has read all that it was sent.
+    /// Asks a question, a line without its line end, and reads the next nonempty line, up to `most`
+    /// bytes. Returns the process if it has read everything that was sent.
     ///
-    /// The end of the line is sent when the program has read the rest and has written nothing: a line that it writes before it
-    /// is asked would be taken for this answer, and every later answer for that of the question before.
+    /// The line end is sent when the program has read the rest and has written nothing: a line
+    /// written before the question would be taken for this answer, and every later answer for that
+    /// of the previous question.
     pub(super) async fn ask(
         mut self,
         question: &[u8],
@@ -100,10 +103,10 @@ impl ProgramProcess {
                 let unasked = next_line(&mut self.stdout, most);
                 let line = match tokio::time::timeout(LAST_WORDS, unasked).await {
                     Ok(line) => line.ok().flatten().unwrap_or_default(),
-                    // It writes no end of a line.
+                    // It wrote no line end.
                     Err(_) => begun,
                 };
-                // One that answers without looking at the question, and ends, shifts nothing.
+                // A program that answers without reading the question, and ends, shifts nothing.
                 let status = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
                 return match status {
                     Ok(Ok(status)) if status.success() && line.len() <= most => Ok((None, line)),
@@ -133,11 +136,11 @@ impl ProgramProcess {
         }
     }
 
-    /// Writes a question without the end of its line, and waits until the program has read it.
+    /// Writes a question without its line end, and waits until the program has read it.
     async fn offer(&mut self, question: &[u8]) -> Offered {
         let Self { stdin, stdout, .. } = self;
         let sent = async {
-            // A program that has closed its input may still answer; what it writes decides.
+            // A program that has closed its input may still answer; its output decides.
             drop(stdin.write_all(question).await);
             drop(stdin.flush().await);
             while unread(stdin) > 0 {
@@ -164,7 +167,8 @@ impl ProgramProcess {
             offered = &mut written => return offered,
             () = &mut sent => {}
         }
-        // What it wrote before it read may be in the pipe without this thread having heard of it.
+        // Output from before it read the question may be in the pipe without having been noticed by
+        // this thread.
         tokio::select! {
             biased;
             offered = &mut written => offered,
@@ -172,10 +176,10 @@ impl ProgramProcess {
         }
     }
 
-    /// How it ended, with its last words.
+    /// Its exit status, with its last stderr output.
     async fn end(mut self) -> String {
         drop(self.stdin);
-        // One that has only closed its output is killed by being dropped.
+        // A process that has only closed its output is killed when dropped.
         let status = tokio::time::timeout(LAST_WORDS, self.child.wait()).await;
         let how = match status {
             Ok(Ok(status)) => status.to_string(),
@@ -191,14 +195,14 @@ impl ProgramProcess {
     }
 }
 
-/// What a program did before it was sent the end of a question.
+/// What a program did before the line end of a question was sent.
 enum Offered {
     Read,
     Written,
     Ended,
 }
 
-/// Bytes that were written to the program and that it has not read, where the system tells.
+/// Number of bytes written to the program that it has not read, if the system reports it.
 #[cfg(target_os = "linux")]
 fn unread(stdin: &ChildStdin) -> u64 {
     rustix::io::ioctl_fionread(stdin).unwrap_or(0)
@@ -209,7 +213,7 @@ fn unread(_: &ChildStdin) -> u64 {
     0
 }
 
-/// The processes that a program has started, and itself; dropped, they are killed.
+/// A program's process group; dropping it kills all of its processes.
 #[derive(Debug)]
 struct ProcessGroup {
     #[cfg(unix)]
@@ -233,7 +237,7 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        // An error is that of a group that has ended.
+        // An error means that the group has ended.
         #[cfg(unix)]
         if let Some(leader) = self.leader {
             use rustix::process::{Signal, kill_process_group};
@@ -242,7 +246,7 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// A program in the folder where it is named by a path, else one that the system finds.
+/// A program in the folder if it is named by a path, otherwise one found by the system.
 fn found(program: &str, folder: &Path) -> PathBuf {
     let path = Path::new(program);
     match path.components().count() {
@@ -251,7 +255,7 @@ fn found(program: &str, folder: &Path) -> PathBuf {
     }
 }
 
-/// The next line that is not empty, `most` bytes of it and one more where there are more; `None` at the end.
+/// The next nonempty line, up to `most` bytes plus one if it is longer; `None` at the end.
 async fn next_line(
     from: &mut (impl tokio::io::AsyncBufRead + Unpin),
     most: usize,
@@ -268,8 +272,8 @@ async fn next_line(
     }
 }
 
-/// Puts what a process complains about into the log, a part of it where it is much; the rest is read and thrown away, or
-/// the process would wait.
+/// Logs a process's stderr, truncated if it is long; the rest is read and discarded, because
+/// otherwise the process would block.
 async fn log(name: String, stderr: impl AsyncRead + Unpin, last: Arc<Mutex<String>>) {
     let mut stderr = BufReader::new(stderr);
     let name = sanitise::line(&name).into_owned();

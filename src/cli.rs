@@ -185,7 +185,7 @@ enum CliCommand {
     Manual(manual::ManualCommand),
     /// Print the keys of the workbench
     Keys(keys::KeysCommand),
-    /// List what models cost, how old the prices are and which models will be retired
+    /// List what models cost and how old the prices are
     Prices(prices::PricesCommand),
     /// Show the configuration, or change settings of the project
     Config(config::ConfigCommand),

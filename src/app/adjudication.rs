@@ -10,7 +10,7 @@ mod report;
 pub mod rule;
 pub mod sheets;
 
-use super::wording::{counted, own_documents};
+use super::text_format::{counted, own_documents};
 use crate::domain::metrics::ranked_with_own;
 use data::AdjudicationData;
 pub use effect::RulingEffect;
@@ -29,7 +29,7 @@ pub fn notes(data: &AdjudicationData) -> Vec<String> {
     let mut notes: Vec<String> = left_out
         .map(|(count, what)| format!("{} {what}: left out", counted(count, "answer")))
         .collect();
-    if data.bench.labels_stand_first() {
+    if data.pool_set.labels_stand_first() {
         notes.push(
             "the labelled documents stand first in every pool: a judge that names the first slots is always right"
                 .to_owned(),

@@ -3,7 +3,7 @@
 use crate::app::embeddings::{CachedEmbedder, EmbedError, EmbeddingNeed};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, open};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitise;
 use crate::formats::file::unpacked_name;

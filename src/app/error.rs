@@ -147,7 +147,7 @@ impl FileProblems {
 
 impl Display for FileProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = super::wording::counted(self.count, "problem");
+        let count = super::text_format::counted(self.count, "problem");
         write!(f, "{}: {count}, {}", self.file, self.consequence)
     }
 }

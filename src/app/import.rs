@@ -21,7 +21,7 @@ pub mod votes;
 use super::error::{AppError, FileProblems};
 use super::input_files::{self, ReadProgress};
 use super::run_lock::RunLock;
-use super::wording::counted;
+use super::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::QueryId;

@@ -2,7 +2,7 @@
 //! problems.
 
 use super::error::{AppError, FileProblems, invalid};
-use super::wording::{counted, first_names};
+use super::text_format::{counted, first_names};
 use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun, ScoreWidth, sort_as_trec_eval};
 use crate::formats::columns::{self, Layout, TableContent};

@@ -1,7 +1,7 @@
 //! Checks a judge with one small question, asked in both orders, whose answer is known.
 
 use crate::app::retirements::retirement_of;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::number_words::signed;
 use crate::domain::vote::Outcome;
 use crate::judge::parse::{NoAnswer, ParseError};

@@ -5,7 +5,7 @@ mod duels;
 mod judges;
 mod labels;
 
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::sanitise;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};

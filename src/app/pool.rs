@@ -11,7 +11,7 @@ mod summary;
 use super::error::AppError;
 use super::input_files::stem;
 use super::output_file::write_whole;
-use super::wording::{counted, first_names};
+use super::text_format::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};

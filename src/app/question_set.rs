@@ -30,7 +30,7 @@ impl QuestionSet {
         let judges = match self {
             Self::Picks(_) => return "picks".to_owned(),
             Self::Anchors(judge) => sanitise::line(judge).into_owned(),
-            Self::Links(judges) => super::wording::first_names(judges),
+            Self::Links(judges) => super::text_format::first_names(judges),
         };
         format!("{} of {judges}", self.noun())
     }

@@ -2,7 +2,7 @@
 //! higher.
 
 use crate::app::judge_check::CheckResult;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::DocId;
 use crate::domain::number_words;
 use crate::domain::number_words::fixed;

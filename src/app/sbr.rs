@@ -5,7 +5,7 @@ use super::document_vectors::{DocumentText, DocumentVectors, RowNames};
 use super::duel::{FoundRanking, find_ranking};
 use super::error::{AppError, FileProblems, invalid};
 use super::input_files::{contradictions, display_name, kind, open, read_ranking, stem};
-use super::wording::{counted, first_names};
+use super::text_format::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::RankedRun;

@@ -1,7 +1,7 @@
 //! The zELO scores of a project's queries, people's labels, and cut points derived from both.
 
 use super::error::{AppError, invalid};
-use super::wording::counted;
+use super::text_format::counted;
 use crate::domain::adjudication::{
     LabelCorrection, corrected_labels, label_corrections, rulings_in_force,
 };

@@ -6,7 +6,7 @@ use super::scored_pools::{
     ENOUGH_LABELS, ENOUGH_ON_EACH_SIDE, SURE, ScoredPool, cut_points, labels_and_corrections,
     scored_pools,
 };
-use super::wording::{counted, first_names};
+use super::text_format::{counted, first_names};
 use crate::domain::adjudication::corrected_labels;
 use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, rank_grades};
 use crate::store::Store;

@@ -100,7 +100,7 @@ impl AdjudicationCommand {
         }
         if let Some(path) = &self.csv {
             write_whole(path, |out| {
-                sheets::per_query(&data.bench, &data.groups, out)
+                sheets::per_query(&data.pool_set, &data.groups, out)
             })?;
         }
         if let Some(path) = &self.inspect {
@@ -114,13 +114,13 @@ impl AdjudicationCommand {
         }
         let reports = data.groups.iter();
         let reports: Vec<_> = reports
-            .map(|answers| JudgePickReport::new(&data.bench, answers))
+            .map(|answers| JudgePickReport::new(&data.pool_set, answers))
             .collect();
         let effect = RulingEffect::of(&data)?;
         if self.json {
             let judges: Vec<_> = reports.iter().map(JudgePickReport::json).collect();
             return output::json(&json!({
-                "pools": data.bench.pools.len(),
+                "pools": data.pool_set.pools.len(),
                 "judges": judges,
                 "rulings": effect.rulings_json(),
                 "rankings": effect.rankings_json(),

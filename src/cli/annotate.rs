@@ -18,7 +18,7 @@ use crate::app::export::write_annotated;
 use crate::app::import::datasets;
 use crate::app::output_file::{JSON_LINES, check_ending, output_name, write_whole};
 use crate::app::run_lock::RunLock;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::RunControl;
 use crate::domain::number_words::count;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};

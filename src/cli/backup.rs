@@ -4,7 +4,7 @@ use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output;
 use super::signals;
 use crate::app::output_file::ProtectedFiles;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::store::Store;
 use crate::store::backup::{BackupCounts, back_up, part_of};
 use clap::Args;

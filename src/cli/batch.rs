@@ -2,7 +2,7 @@
 
 use crate::app::annotate::batch::{self, PolledBatch, by_number};
 use crate::app::run_lock::RunLock;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;

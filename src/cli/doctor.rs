@@ -4,7 +4,7 @@ use crate::app::annotate::progress::replaced_weights;
 use crate::app::embedder_check;
 use crate::app::judge_check::{self, CheckResult, votes_by_other_weights};
 use crate::app::reranker_check;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;

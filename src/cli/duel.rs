@@ -11,7 +11,7 @@ use crate::app::duel::{
 };
 use crate::app::export::duel::{DuelRows, write_duel, written_words};
 use crate::app::output_file::{table_format, write_whole};
-use crate::app::wording::{counted, moment_words};
+use crate::app::text_format::{counted, moment_words};
 use crate::domain::duel::{DuelForm, DuelResult, Side};
 use crate::domain::sbr::SbrProfile;
 use crate::formats::csv_cell::SafeCsv;

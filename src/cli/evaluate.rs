@@ -7,8 +7,8 @@ use crate::app::evaluate::{
     Comparand, EvaluationOptions, EvaluationReport, MetricRow, TruthInput, evaluate_run,
     evaluate_zbench,
 };
+use crate::app::text_format::{counted, p_value};
 use crate::app::truth::{Truth, TruthSource, project_truth};
-use crate::app::wording::{counted, p_value};
 use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
 use crate::domain::number_words::{fixed, signed};
 use clap::{Args, ValueEnum};

@@ -1,7 +1,7 @@
 //! `overrule gold`: imports or lists gold pairs, which have a known answer for checking annotators.
 
 use crate::app::gold::{GoldReport, NamedGoldItem, import_gold};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;

@@ -11,7 +11,7 @@ use crate::app::init::{
     write_judges_file,
 };
 use crate::app::output_file::output_name;
-use crate::app::wording::{counted, first_of};
+use crate::app::text_format::{counted, first_of};
 use crate::judge::ensemble::FILE;
 use clap::Args;
 use serde_json::json;

@@ -10,7 +10,7 @@ use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::judge_report::report::rater_report;
 use crate::app::student::{StudentCard, student_cards};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};

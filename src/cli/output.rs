@@ -12,7 +12,7 @@ pub(super) use table::{TableColumns, table};
 use super::command::{CommandFailure, CommandResult, stdout_is_a_file, usage};
 use crate::app::error::{AppError, FileProblems, is_io_error};
 use crate::app::output_file::{is_configuration, is_database, output_name};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::number_words::count;
 use crate::domain::sanitise;
 use crate::formats::safe_json;

@@ -10,7 +10,7 @@ use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::import::datasets;
 use crate::app::pick::{JudgePicks, PickAnswers, PickInputs, PickOptions, PickPlan};
 use crate::app::run_lock::RunLock;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::adjudication::PickMode;
 use crate::judge::{OFFLINE_LABEL, provider};
 use clap::Args;

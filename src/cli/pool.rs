@@ -8,7 +8,7 @@ use crate::app::output_file::{JSON_LINES, OutputFolder, TREC, check_ending, outp
 use crate::app::pool::{
     self, BenchmarkFolder, DenseSearch, EmbeddingProgress, FirstStage, PoolOptions, PoolSummary,
 };
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::output::ProgressPace;
 use crate::cli::{output, signals};
 use crate::domain::metrics::Qrels;

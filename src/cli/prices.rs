@@ -1,7 +1,7 @@
 //! `overrule prices`: what models cost, how old the prices are, and which of them concern the judges.
 
 use crate::app::prices::{ListedPrice, PriceReport};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, clean};
 use crate::domain::number_words::count;

@@ -4,7 +4,7 @@ use super::command::{CommandContext, CommandResult};
 use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
 use crate::app::one_scale::project_scale;
 use crate::app::status::each_summary;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::formats::safe_stdout::SafeStdout;
 use crate::store::StoreError;
 use crate::store::corpus::QueryInfo;

@@ -6,7 +6,7 @@ use super::vector_options::{FoundVectors, VectorOptions, vectors_wanted};
 use crate::app::methods::ORIGINAL;
 use crate::app::output_file::{CSV, TREC, check_ending, output_name, write_whole};
 use crate::app::sbr::SbrInput;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::sbr::{SbrOptions, SbrProfile};
 use crate::formats::file::unpacked_name;
 use clap::Args;

@@ -8,7 +8,7 @@ use super::command::{CommandContext, CommandResult, option_set};
 use super::output::{self, or_dash};
 use crate::app::one_scale::{GradeSource, ScaleReport, anchors, scale_report};
 use crate::app::output_file::{CSV, JSON_LINES, check_ending, write_whole};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::output::clean;
 use crate::domain::number_words::signed;
 use clap::{Args, Subcommand};

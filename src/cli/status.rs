@@ -6,7 +6,7 @@ use super::command::{CommandContext, CommandResult};
 use super::config::{RatingSettings, StudentInForce};
 use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
-use crate::app::wording::{counted, first_names};
+use crate::app::text_format::{counted, first_names};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::answering_models::changed_model;
 use crate::domain::number_words::{self, count};

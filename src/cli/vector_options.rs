@@ -9,7 +9,7 @@ use crate::app::embeddings::{CachedEmbedder, EmbedError, EmbeddingNeed};
 use crate::app::error::AppError;
 use crate::app::pool::vector_cache;
 use crate::app::run_lock::RunLock;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::RunControl;
 use crate::domain::number_words::count;
 use clap::Args;

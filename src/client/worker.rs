@@ -317,10 +317,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
             // `launch` sends.
             tokio::select! {
                 Some(landed) = self.flying.join_next_with_id(), if !self.flying.is_empty() => {
-                    self.land(landed, Instant::now()).await;
+                    self.on_returned(landed, Instant::now()).await;
                     // Other calls that have returned in the meantime free their slots at once.
                     while let Some(landed) = self.flying.try_join_next_with_id() {
-                        self.land(landed, Instant::now()).await;
+                        self.on_returned(landed, Instant::now()).await;
                     }
                 }
                 Some(noted) = self.noting.next(), if !self.noting.is_empty() => self.noted(noted).await,
@@ -398,7 +398,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
 
     /// Waits for calls in flight and pending writes, and takes back calls that were not sent.
     async fn drain(&mut self) {
-        // Questions in `first` and `later` are dropped with this worker and stay outstanding.
+        // Questions in `first` and `ask_again_at` are dropped with this worker and stay outstanding.
         self.take_back().await;
         let mut deadline: Option<Instant> = None;
         while !self.flying.is_empty() || !self.writing.is_empty() {
@@ -416,7 +416,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             }
             tokio::select! {
                 Some(landed) = self.flying.join_next_with_id(), if !self.flying.is_empty() => {
-                    self.land(landed, Instant::now()).await;
+                    self.on_returned(landed, Instant::now()).await;
                 }
                 Some(written) = self.writing.next(), if !self.writing.is_empty() => self.written(written).await,
                 changed = self.control.changed() => if changed.is_err() {

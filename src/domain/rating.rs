@@ -218,9 +218,9 @@ pub fn fit(
     }
     let precision = options.precision();
     Ok(if options.model == RatingModel::Thurstone {
-        newton::maximise(documents, observations, precision, warm, link::erf_link)
+        newton::minimize(documents, observations, precision, warm, link::erf_link)
     } else {
-        newton::maximise(documents, observations, precision, warm, link::logistic)
+        newton::minimize(documents, observations, precision, warm, link::logistic)
     })
 }
 

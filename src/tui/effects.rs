@@ -474,8 +474,8 @@ pub fn answer(
             db.remember(&Remembered::name(annotator), &text)?;
             return Ok(None);
         }
-        Effect::LoadDisagreements(rule, roll, generation) => {
-            let overview = overview(db, &rule, roll, annotator)?;
+        Effect::LoadDisagreements(rule, list, generation) => {
+            let overview = overview(db, &rule, list, annotator)?;
             Msg::Disagreements(generation, Box::new(overview))
         }
         Effect::LoadEvidence(query, document) => {

@@ -25,9 +25,9 @@ pub const IN_ORDER: &str = "order of the dataset";
 /// The data of adjudication.
 #[derive(Clone, Debug)]
 pub struct AdjudicationData {
-    /// The row ID of each pool in `bench`.
+    /// The row ID of each pool in `pool_set`.
     pub keys: Vec<QueryKey>,
-    pub bench: PoolSet,
+    pub pool_set: PoolSet,
     /// All labels, including those of documents in no pool.
     pub labels: Qrels,
     /// Rankings by name. If none has been imported, [`FIRST_STAGE`] or [`IN_ORDER`], derived from
@@ -94,13 +94,13 @@ impl AdjudicationData {
     /// # Errors
     /// A ranking cannot be evaluated.
     pub fn disputes(&self) -> Result<Vec<Disagreement>, EvaluationError> {
-        let answers = valid_answers(&self.groups, &self.bench);
-        let mut found = find_disagreements(&self.bench.pools, &answers);
+        let answers = valid_answers(&self.groups, &self.pool_set);
+        let mut found = find_disagreements(&self.pool_set.pools, &answers);
         let rankings: Vec<&RankedRun> = self.rankings.iter().map(|(_, run)| run).collect();
         let (grades, rules) = (self.grades(), self.rules());
         measure_impact(
             &mut found,
-            &self.bench.pools,
+            &self.pool_set.pools,
             &self.labels,
             grades,
             &rankings,
@@ -114,7 +114,7 @@ impl AdjudicationData {
     ///
     /// # Errors
     /// A ranking cannot be evaluated.
-    pub fn docket(
+    pub fn open_items(
         &self,
         rule: &DisagreementRule,
         annotator: Option<&str>,
@@ -126,9 +126,9 @@ impl AdjudicationData {
             .filter(|row| Some(row.ruling.annotator.as_str()) == annotator)
             .map(|row| (&row.ruling.query, &row.ruling.document))
             .collect();
-        let matter = |(at, control): (usize, bool)| {
+        let item = |(at, control): (usize, bool)| {
             let dispute = disputes.get(at)?.clone();
-            let pool = self.bench.pools.get(dispute.pool)?;
+            let pool = self.pool_set.pools.get(dispute.pool)?;
             let document = &pool.slots.get(dispute.slot)?.document;
             (!ruled.contains(&(&pool.query, document))).then(|| AdjudicationItem {
                 query: self.keys.get(dispute.pool).copied().unwrap_or_default(),
@@ -139,15 +139,14 @@ impl AdjudicationData {
                 dispute,
             })
         };
-        let order = order_disagreements(&disputes, &self.bench.pools, rule);
+        let order = order_disagreements(&disputes, &self.pool_set.pools, rule);
         let later = |item: &AdjudicationItem| {
             annotator.is_some_and(|annotator| {
                 let postponed = (annotator.to_owned(), item.query, item.document.clone());
                 self.postponed.contains(&postponed)
             })
         };
-        let (later, first): (Vec<_>, Vec<_>) =
-            order.into_iter().filter_map(matter).partition(later);
+        let (later, first): (Vec<_>, Vec<_>) = order.into_iter().filter_map(item).partition(later);
         Ok([first, later].concat())
     }
 
@@ -157,15 +156,15 @@ impl AdjudicationData {
     /// A ranking cannot be evaluated.
     pub fn items(
         &self,
-        roll: AdjudicationList,
+        list: AdjudicationList,
         rule: &DisagreementRule,
         annotator: &str,
     ) -> Result<Vec<AdjudicationItem>, EvaluationError> {
         let latest = |said: &Vec<&Ruling>| said.last().map(|ruling| ruling.created_ms);
         let standing = self.standing();
         let mut documents = latest_by_annotator(&standing);
-        match roll {
-            AdjudicationList::Open => return self.docket(rule, Some(annotator)),
+        match list {
+            AdjudicationList::Open => return self.open_items(rule, Some(annotator)),
             AdjudicationList::Ruled => {
                 for said in &mut documents {
                     said.retain(|ruling| ruling.annotator == annotator);
@@ -180,8 +179,8 @@ impl AdjudicationData {
             .map(|row| (row.ruling.uid.as_str(), row))
             .collect();
         let item = |said: &Vec<&Ruling>| {
-            let mut item = self.matter(rows.get(said.last()?.uid.as_str())?)?;
-            if roll == AdjudicationList::Contested {
+            let mut item = self.item_of(rows.get(said.last()?.uid.as_str())?)?;
+            if list == AdjudicationList::Contested {
                 let each = said.iter();
                 let each = each.map(|ruling| (ruling.annotator.clone(), ruling.finding));
                 item.said = each.collect();
@@ -192,10 +191,10 @@ impl AdjudicationData {
     }
 
     /// A document with a ruling, in its state at the time of the ruling.
-    fn matter(&self, row: &StoredRuling) -> Option<AdjudicationItem> {
+    fn item_of(&self, row: &StoredRuling) -> Option<AdjudicationItem> {
         let ruling = &row.ruling;
-        let pool = self.bench.place(&ruling.query)?;
-        let slots = &self.bench.pools.get(pool)?.slots;
+        let pool = self.pool_set.place(&ruling.query)?;
+        let slots = &self.pool_set.pools.get(pool)?.slots;
         let slot = slots
             .iter()
             .position(|slot| slot.document == ruling.document)?;
@@ -268,15 +267,15 @@ pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreE
             pools.push(db.slots(info.key, info.id, grades, level)?);
         }
     }
-    let bench = PoolSet::new(pools);
+    let pool_set = PoolSet::new(pools);
     let mut rankings = db.rankings()?;
     if rankings.is_empty() {
-        rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
+        rankings.extend(found(&pool_set).map(|(name, run)| (name.to_owned(), run)));
     }
-    let (groups, left_out) = group_answers(picks, &bench);
+    let (groups, left_out) = group_answers(picks, &pool_set);
     Ok(AdjudicationData {
         keys,
-        bench,
+        pool_set,
         labels,
         rankings,
         groups,
@@ -297,9 +296,9 @@ pub fn ruling_context(
 ) -> Result<RulingContext, StoreError> {
     let pool = db.judging_pool(query, level)?;
     let (id, slots) = (pool.query.clone(), pool.slots.clone());
-    let bench = PoolSet::new(vec![pool]);
-    let (groups, _) = group_answers(db.picks_of(query)?, &bench);
-    let answers = valid_answers(&groups, &bench);
+    let pool_set = PoolSet::new(vec![pool]);
+    let (groups, _) = group_answers(db.picks_of(query)?, &pool_set);
+    let answers = valid_answers(&groups, &pool_set);
     let slot = slots.iter().position(|slot| slot.document == *document);
     let against = slot.map_or(0, |slot| {
         let said = answers.iter().filter_map(|answer| answer.says(slot));
@@ -320,9 +319,9 @@ pub fn ruling_context(
 
 /// The known order in which the documents of the pools were retrieved: by first-stage rank, or the
 /// dataset's order if no document has a rank.
-fn found(bench: &PoolSet) -> Option<(&'static str, RankedRun)> {
+fn found(pool_set: &PoolSet) -> Option<(&'static str, RankedRun)> {
     let ranked = |rank: fn(usize, &PoolSlot) -> Option<usize>| {
-        let pools = bench.pools.iter().map(|pool| {
+        let pools = pool_set.pools.iter().map(|pool| {
             let places = pool.slots.iter().enumerate();
             let ranked: Vec<(DocId, f64)> = places
                 .filter_map(|(at, slot)| Some((slot.document.clone(), -(rank(at, slot)? as f64))))

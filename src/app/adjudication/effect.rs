@@ -2,7 +2,7 @@
 
 use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::AppError;
-use crate::app::intervals::{difference_json, mean_json};
+use crate::app::estimate_json::{difference_json, mean_json};
 use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
 use serde_json::{Map, Value, json};
 

@@ -54,7 +54,7 @@ pub struct PickRow {
 pub fn overview(
     db: &Db,
     rule: &DisagreementRule,
-    roll: AdjudicationList,
+    list: AdjudicationList,
     annotator: &str,
 ) -> Result<AdjudicationOverview> {
     let rows = adjudication_data(db, RELEVANT)?;
@@ -74,18 +74,18 @@ pub fn overview(
         orders.map(move |(order, given)| row(group, several.then_some(*order), given))
     });
     Ok(AdjudicationOverview {
-        pools: rows.bench.pools.len(),
+        pools: rows.pool_set.pools.len(),
         labels: rows.labels.values().map(|grades| grades.len()).sum(),
         judges: judges.collect(),
         offline: rows.groups.iter().all(|group| group.provider == OFFLINE),
-        disagreements: rows.items(roll, rule, annotator).map_err(unmeasured)?,
+        disagreements: rows.items(list, rule, annotator).map_err(unmeasured)?,
         ruled: ruled.len(),
         in_force: corrections.len(),
         changed: corrections.iter().filter(|one| one.changes()).count(),
         conflicts: rows.settled().1,
         effect: rows.effect(&corrections).map_err(unmeasured)?,
         warning: rows
-            .bench
+            .pool_set
             .labels_stand_first()
             .then_some("the labelled documents stand first in every pool: naming the first slots is always right"),
     })

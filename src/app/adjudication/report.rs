@@ -1,7 +1,7 @@
 //! Evaluation of a judge's picks against the labels and against chance.
 
 use super::evidence::{by_verdict, verdicts_json};
-use crate::app::intervals::share_json;
+use crate::app::estimate_json::share_json;
 use crate::domain::adjudication::{
     EvidenceLabel, JudgeAnswers, PickAnswer, PickCounts, PickMode, PickSummary, PoolAnswer,
     PoolSet, PooledCounts, summarise_answers,

@@ -49,13 +49,13 @@ const DISAGREEMENTS: [&str; 12] = [
 
 /// Writes one row per pool, judge and order.
 pub fn per_query(
-    bench: &PoolSet,
+    pool_set: &PoolSet,
     groups: &[JudgeAnswers],
     out: &mut dyn Write,
 ) -> Result<(), AppError> {
     let mut csv = SafeCsv::new(out);
     csv.row(PER_QUERY)?;
-    for (at, pool) in bench.pools.iter().enumerate() {
+    for (at, pool) in pool_set.pools.iter().enumerate() {
         let first_stage = first_stage(pool);
         for group in groups {
             for (permutation, given) in &group.orders {

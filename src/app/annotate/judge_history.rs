@@ -1,7 +1,7 @@
 //! Finds votes that the judges of an ensemble cast under other settings, another name or another
 //! seed, to report them before any call is made.
 
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::sanitise;
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec, identity_of};

@@ -8,7 +8,7 @@
 use super::estimate::CostEstimate;
 use super::request::RunRequest;
 use crate::app::error::{AppError, invalid};
-use crate::app::wording::first_names;
+use crate::app::text_format::first_names;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::{MAX_GAMES, PlannedBattle, SeenOrders};
 use crate::domain::vote::JudgeId;

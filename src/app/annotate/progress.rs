@@ -1,7 +1,7 @@
 //! Progress of a run: counts, rate, remaining time and spending.
 
 use crate::app::failure_tally::FailureTally;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::answering_models::AnsweringModel;
 use crate::domain::judge_report::{AnswerFinding, BothOrders, PositionCounts};
 use crate::domain::number_words::count;

@@ -4,7 +4,7 @@ use super::rankings::{FoundRanking, find_ranking};
 use crate::app::adjudication::data::adjudication_data;
 use crate::app::document_vectors::{DocumentText, DocumentVectors};
 use crate::app::error::{AppError, invalid};
-use crate::app::wording::{counted, first_names};
+use crate::app::text_format::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::adjudication::corrected_labels;
 use crate::domain::corpus::{DocId, QueryId};

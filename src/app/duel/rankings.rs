@@ -4,7 +4,7 @@
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{read_ranking, stem};
 use crate::app::methods::ORIGINAL;
-use crate::app::wording::{counted, first_of};
+use crate::app::text_format::{counted, first_of};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::named::did_you_mean;
 use crate::domain::sanitise;

@@ -1,6 +1,6 @@
 //! The result of a duel as lines of text, for both the command and the screen.
 
-use crate::app::wording::{counted, duration};
+use crate::app::text_format::{counted, duration};
 use crate::domain::duel::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
 use crate::domain::number_words::{count, signed};
 use crate::domain::sanitise;

@@ -3,8 +3,8 @@
 use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_labels, read_ranking};
+use crate::app::text_format::{OWN_DOCUMENT, UNTESTED};
 use crate::app::truth::{AGAINST_JUDGES, Truth};
-use crate::app::wording::{OWN_DOCUMENT, UNTESTED};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Metric, Qrels, QueryValues, RankedRun, Resampling, ScoreWidth,

@@ -1,7 +1,7 @@
 //! The evaluation of a ranking, and of its difference from another.
 
-use crate::app::intervals::{difference_json, mean_json};
-use crate::app::wording::{counted, first_names};
+use crate::app::estimate_json::{difference_json, mean_json};
+use crate::app::text_format::{counted, first_names};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Map, Value, json};

@@ -3,7 +3,7 @@
 use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, kind, read_pools};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
 use crate::domain::metrics::{Resampling, compare, estimate};

@@ -2,7 +2,7 @@
 
 use crate::app::duel::{DraftedDuel, TaskTexts, duel_name, participants, task_texts};
 use crate::app::error::AppError;
-use crate::app::wording::{counted, rfc_3339};
+use crate::app::text_format::{counted, rfc_3339};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::duel::{
     Action, Answer, Content, Duel, DuelEvent, DuelQuery, Participant, Passage, Side, Source, Task,

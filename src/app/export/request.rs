@@ -15,8 +15,8 @@ use crate::app::output_file::{
     BEIR, JSON, JSON_LINES, ProtectedFiles, TREC, check_ending, table_format, write_whole,
 };
 use crate::app::scored_pools::{scored_pools, student_in_scores};
+use crate::app::text_format::counted;
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
-use crate::app::wording::counted;
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
 use crate::formats::file::unpacked_name;

@@ -1,6 +1,6 @@
 //! Results of imports, as text and as JSON.
 
-use crate::app::wording::{counted, first_of};
+use crate::app::text_format::{counted, first_of};
 use crate::domain::corpus::QueryId;
 use crate::domain::sanitise;
 use crate::domain::verdict::FinalRule;

@@ -4,7 +4,7 @@ use super::datasets::REFUSED;
 use super::imported::KnownQueries;
 use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{display_name, open};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::sanitise;
 use crate::formats::picks::read_picks;

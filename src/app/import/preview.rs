@@ -1,6 +1,6 @@
 //! Previews an import: counts what it would add, before anything is changed.
 
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::QueryId;
 use crate::domain::sanitise;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use super::imported::{KnownQueries, without_pool};
 use crate::app::error::AppError;
 use crate::app::input_files::display_name;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::metrics::RankedRun;
 use crate::domain::sanitise;

@@ -4,7 +4,7 @@
 use super::file_content::FileContent;
 use crate::app::error::AppError;
 use crate::app::input_files::{display_name, open};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::sanitise;
 use crate::formats::ai_scores::{ExpectedJudges, read_scored_pairs};

@@ -7,7 +7,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::merge;
 use crate::app::pool;
 use crate::app::run_lock::RunLock;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::store::Store;
 use crate::store::merge::{MergeCounts, Snapshot};
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! contradict the score.
 
 use crate::app::embedded_reasoning::{EmbeddedReasoning, SeenPair};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::reasoning::{FoldedText, WordRuns, conclusion, copied_runs, quotes};
 use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::judge::parse::WITHOUT_PROBABILITIES;

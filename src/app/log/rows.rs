@@ -2,7 +2,7 @@
 
 use super::{LogEntry, LogEvent, log_entries};
 use crate::app::duel::duel_name;
-use crate::app::wording::{counted, duration, rfc_3339};
+use crate::app::text_format::{counted, duration, rfc_3339};
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
 use crate::domain::duel::{Action, DuelEvent};

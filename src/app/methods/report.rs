@@ -1,6 +1,6 @@
 //! The result of a method comparison, as data for tables, plots and other programs.
 
-use crate::app::intervals::{difference_json, mean_json};
+use crate::app::estimate_json::{difference_json, mean_json};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::methods::{MethodEffort, MethodValues, histogram};
 use crate::domain::metrics::{Comparison, Metric, Qrels};

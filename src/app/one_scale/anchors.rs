@@ -5,7 +5,7 @@ use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::rerank::{PreparedRun, prepare_anchors};
 use crate::app::scored_pools::{ScoreSource, ScoredPool, Unfitted, fitted_pools};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::one_scale::{anchor_places, more_anchor_places};

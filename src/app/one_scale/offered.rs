@@ -9,7 +9,7 @@ use crate::app::question_set::{QuestionSetOutcome, QuestionSetPrice, QuestionSet
 use crate::app::rerank::PreparedRun;
 use crate::app::rerank::estimate::{CallVolume, MethodEstimate};
 use crate::app::rerank::run::{RerankEvent, run};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::RunControl;
 use crate::store::Store;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use crate::app::input_files::{display_name, read_labels};
 use crate::app::scored_pools::{
     ScoreSource, ScoredPool, Unfitted, cut_points, fitted_pools, people_labels,
 };
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
 use crate::domain::one_scale::{AnchorGrade, Drift, GradedTwice, Offset, drift, fit_anchors};

@@ -4,7 +4,7 @@ use super::anchors::all_queries;
 use super::project_scale::{GradeSource, ProjectScale, ScaleKind, scale_by};
 use crate::app::error::AppError;
 use crate::app::scored_pools::{SURE, ScoreSource};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::one_scale::Offset;
 use crate::formats::csv_cell::SafeCsv;

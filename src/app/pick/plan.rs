@@ -6,7 +6,7 @@ use super::inputs::{PickInputs, PoolSource};
 use super::run::{PickTask, PoolAt, ShownPool, call_id};
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::error::AppError;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::Pool;
 use crate::domain::metrics::Qrels;

@@ -5,7 +5,7 @@ use super::{PickAnswers, PickInputs, PickOptions, PickPlan, PickProgress};
 use crate::app::choose_judges::{JudgeConfiguration, is_paid};
 use crate::app::error::AppError;
 use crate::app::question_set::{QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::judge::JudgeEnsemble;

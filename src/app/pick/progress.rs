@@ -1,7 +1,7 @@
 //! Progress and result of picks.
 
 use super::plan::PickPlan;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::number_words::count;
 use crate::domain::spend::Spend;

@@ -4,7 +4,7 @@ use super::benchmark_folder::BenchmarkFolder;
 use super::fused_rankings::FusedRankings;
 use crate::app::error::AppError;
 use crate::app::input_files::read_ranking;
-use crate::app::wording::{counted, first_names, own_documents};
+use crate::app::text_format::{counted, first_names, own_documents};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun, is_own_document};
 use crate::domain::retrieval::{AnalysisProfile, Bm25Index};

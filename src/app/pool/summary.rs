@@ -2,7 +2,7 @@
 
 use super::first_stage::FirstStage;
 use crate::app::error::AppError;
-use crate::app::intervals::mean_json;
+use crate::app::estimate_json::mean_json;
 use crate::domain::metrics::{
     EvaluationRules, Measure, Metric, Qrels, RankedRun, Resampling, evaluate,
 };

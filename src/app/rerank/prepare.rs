@@ -7,7 +7,7 @@ use super::service::RerankService;
 use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, check_budget};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::corpus::DocId;
 use crate::domain::reranking::{GradeScale, Method, MethodKind, MethodOptions, Validation};
 use crate::domain::sanitise;

@@ -1,7 +1,7 @@
 //! Undoes verdicts and rulings.
 
 use crate::app::error::{AppError, invalid};
-use crate::app::wording::moment_words;
+use crate::app::text_format::moment_words;
 use crate::client::now_ms;
 use crate::domain::adjudication::Ruling;
 use crate::domain::battle::Pair;

@@ -6,7 +6,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_query_ids};
 use crate::app::one_scale::{ProjectScale, project_scale_of};
 use crate::app::scored_pools::ScoreSource;
-use crate::app::wording::{counted, first_names};
+use crate::app::text_format::{counted, first_names};
 use crate::domain::corpus::QueryId;
 use crate::domain::ranking::PairTarget;
 use crate::domain::sampling::SeededRng;

@@ -7,7 +7,7 @@ use super::train::TrainedStudent;
 use crate::app::error::{AppError, invalid};
 use crate::app::import::log_import;
 use crate::app::input_files::display_name;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};

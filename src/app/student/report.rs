@@ -6,7 +6,7 @@ use super::sample::all_judged;
 use super::stored::{known_student, stored_predictions};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, stem};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::number_words::count;

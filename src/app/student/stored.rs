@@ -3,7 +3,7 @@
 use super::judged_pairs::JudgedPairs;
 use super::predictions::Predictions;
 use crate::app::error::{AppError, invalid};
-use crate::app::wording::first_names;
+use crate::app::text_format::first_names;
 use crate::domain::named::did_you_mean;
 use crate::domain::student::QueryPredictions;
 use crate::store::students::StoredStudent;

@@ -9,7 +9,7 @@ use super::sample::all_judged;
 use super::stored::stored_predictions;
 use super::vectors::{KnownVectors, NamedEmbedder, PoolVectors};
 use crate::app::error::{AppError, invalid};
-use crate::app::wording::first_names;
+use crate::app::text_format::first_names;
 use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::metrics::Resampling;
 use crate::domain::student::OutcomeProbabilities;

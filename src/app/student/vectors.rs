@@ -2,7 +2,7 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::app::pool::vector_cache;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::embedding::Embedder;
 use crate::embedding::cache::VectorCache;
 use crate::judge::PoolText;

@@ -1,7 +1,7 @@
 //! Lists the disagreements between picks and labels.
 
 use crate::app::adjudication::data::{AdjudicationData, AdjudicationItem};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::CommandResult;
 use crate::cli::output::{self, clean};
 use crate::domain::adjudication::DisagreementRule;
@@ -18,7 +18,7 @@ pub(super) fn print(
     limit: usize,
     as_json: bool,
 ) -> CommandResult {
-    let mut items = data.docket(rule, Some(annotator))?;
+    let mut items = data.open_items(rule, Some(annotator))?;
     let all = items.len();
     items.truncate(limit);
     let ids = name_items(store, annotator, &items)?;

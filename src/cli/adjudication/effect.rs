@@ -1,7 +1,7 @@
 //! The effect of rulings on labels and rankings, as text.
 
 use crate::app::adjudication::RulingEffect;
-use crate::app::wording::{UNTESTED, counted};
+use crate::app::text_format::{UNTESTED, counted};
 use crate::cli::output::{self, clean, or_dash};
 use crate::domain::adjudication::Remeasured;
 use crate::domain::number_words::{fixed, signed};

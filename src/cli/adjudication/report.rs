@@ -1,7 +1,7 @@
 //! The report on a judge's picks, as text.
 
 use crate::app::adjudication::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::output::{self, clean, or_dash};
 use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode, PooledCounts};
 use crate::domain::agreement::Share;

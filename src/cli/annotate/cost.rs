@@ -2,7 +2,7 @@
 
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::prices::no_price;
-use crate::app::wording::{counted, duration};
+use crate::app::text_format::{counted, duration};
 use crate::cli::output::clean;
 use crate::cli::spending::{estimate_table, usd};
 use crate::domain::number_words::count;

@@ -5,7 +5,7 @@ use crate::app::annotate::RunRequest;
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::run_lock::RunLock;
-use crate::app::wording::first_names;
+use crate::app::text_format::first_names;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::spending::confirm_spending;

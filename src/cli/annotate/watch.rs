@@ -3,7 +3,7 @@
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress, rate_in_words};
 use crate::app::annotate::{RunHandle, RunRequest};
 use crate::app::run_lock::RunLock;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{ProgressPace, clean};
 use crate::cli::{output, signals};

@@ -30,7 +30,7 @@ const TASKS: &[(&str, &[&str])] = &[
     ("Build on the votes", &["student", "scale"]),
     (
         "Settings and maintenance",
-        &["config", "allow", "backup", "keys", "completions"],
+        &["config", "allow", "prices", "backup", "keys", "completions"],
     ),
     ("Simulate", &["lab"]),
 ];

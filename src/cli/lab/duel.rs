@@ -1,7 +1,7 @@
 //! `overrule lab duel`: how often a duel finds the better ranking, in simulation.
 
 use crate::app::simulate::{Claims, DuelShare, DuelSimulation, DuelSummary};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::CommandResult;
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;

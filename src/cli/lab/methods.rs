@@ -4,7 +4,7 @@ mod front;
 
 use super::sampler::{describe, mean_json, noise};
 use crate::app::simulate::{MethodResult, MethodSimulation};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandResult, usage};
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;

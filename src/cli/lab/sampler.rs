@@ -3,7 +3,7 @@
 use crate::app::simulate::{
     ProjectWorlds, RankIntervalCoverage, Simulation, SimulationPhase, StrategyResult, WorldSource,
 };
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;

@@ -6,7 +6,7 @@ use crate::app::choose_judges::is_paid;
 use crate::app::permissions::{AskedUser, Consent as _};
 use crate::app::rerank::estimate::{CallVolume, MethodEstimate};
 use crate::app::rerank::{PreparedRun, RerankPlan};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::signals::RunEnd;

@@ -2,7 +2,7 @@
 
 use crate::app::rerank::RerankPlan;
 use crate::app::rerank::run::{self, RerankEvent};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};

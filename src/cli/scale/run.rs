@@ -7,7 +7,7 @@ use crate::app::error::AppError;
 use crate::app::one_scale::{
     ANCHORS, GradeSource, ScaleReport, prepare_anchor_run, prepare_link_run, scale_report,
 };
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::rerank::terms::{EndedRun, RankingTerms};

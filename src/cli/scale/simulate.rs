@@ -1,7 +1,7 @@
 //! `overrule scale simulate`: simulates the accuracy of anchors and links.
 
 use crate::app::one_scale::{SimulatedDesign, simulate_designs};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::CommandResult;
 use crate::cli::output::{self, or_dash};
 use clap::Args;

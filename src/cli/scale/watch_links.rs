@@ -2,7 +2,7 @@
 
 use crate::app::one_scale::{LinkEstimate, LinkRun};
 use crate::app::rerank::run::RerankEvent;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandFailure, CommandResult};
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};

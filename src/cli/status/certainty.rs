@@ -1,6 +1,6 @@
 //! The certainty of each query's top, and what it would take to increase it.
 
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::output::{self, clean};
 use crate::domain::number_words;
 use crate::store::corpus::QueryInfo;

@@ -2,7 +2,7 @@
 
 use crate::app::output_file::{is_standard_output, table_format, write_whole};
 use crate::app::student::export::{ExportForm, StudentExport};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output::{self, HeldOutput};
 use crate::formats::student_sample::SampleSide;

@@ -1,6 +1,6 @@
 //! `overrule student list`: lists the students stored in a project.
 
-use crate::app::wording::moment_words;
+use crate::app::text_format::moment_words;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, clean, or_dash};
 use crate::store::students::StoredStudent;

@@ -3,7 +3,7 @@
 
 use crate::app::output_file::{OutputFolder, write_whole};
 use crate::app::student::{StepReport, StudentReport, report_file, report_student};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output::{self, or_dash};
 use crate::domain::number_words::{fixed, signed};

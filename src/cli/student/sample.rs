@@ -5,7 +5,7 @@ use crate::app::choose_judges::is_paid;
 use crate::app::output_file::{JSON_LINES, check_ending, write_whole};
 use crate::app::run_lock::RunLock;
 use crate::app::student::sample::{DrawnSample, draw_sample, plan_sample};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::annotate::cost;
 use crate::cli::command::{CommandContext, CommandResult, option_set};
 use crate::cli::output::{self, HeldOutput};

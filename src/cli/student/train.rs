@@ -4,7 +4,7 @@ use super::report::{calibration_table, number, percent};
 use crate::app::output_file::write_whole;
 use crate::app::student::train::{TrainOptions, TrainedStudent, train_with};
 use crate::app::student::{KnownVectors, check_name, keep_trained};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult, option_set};
 use crate::cli::output::{self, or_dash};
 use crate::domain::number_words::signed;

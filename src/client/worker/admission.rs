@@ -171,7 +171,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             if let Some(waiting) = self.same.get_mut(&key) {
                 waiting.push(call.question);
             } else if self.answered.holds(&key) {
-                self.share(call.question);
+                self.share_answer(call.question);
             } else {
                 self.same.insert(key, Vec::new());
                 return Some(CallTask {

@@ -19,7 +19,7 @@ pub(super) const ATTEMPTS: u32 = 8;
 
 impl<Q: ServiceQuestion> Worker<Q> {
     /// Handles a call that has returned.
-    pub(super) async fn land(
+    pub(super) async fn on_returned(
         &mut self,
         landed: Result<(Id, ReturnedCall<Q>), JoinError>,
         now: Instant,
@@ -28,20 +28,20 @@ impl<Q: ServiceQuestion> Worker<Q> {
             Ok((id, landed)) => (id, Some(landed)),
             Err(error) => (error.id(), None),
         };
-        // The reservation is dropped with `sent` at the end, after `put` has counted the cost. In
+        // The reservation is dropped with `sent` at the end, after `record_end` has counted the cost. In
         // the opposite order, another worker could reserve the same dollars in between.
         let Some(sent) = self.sent.remove(&id) else {
             return;
         };
         match landed {
             Some(ReturnedCall { call, result }) => match result {
-                Ok(answer) => self.took(call, answer, sent, now),
-                Err(error) => self.missed(call, error, sent, now).await,
+                Ok(answer) => self.record_answer(call, answer, sent, now),
+                Err(error) => self.record_failure(call, error, sent, now).await,
             },
             // Aborted: it may have been answered, and stays outstanding.
             None => {
                 let charge = unknown(sent.worst_usd);
-                self.put(
+                self.record_end(
                     sent.uid,
                     charge,
                     Some(AttemptFailure::Abandoned),
@@ -54,7 +54,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     /// Handles an answer: it is stored in the project before anything else is done with it.
-    pub(super) fn took(
+    pub(super) fn record_answer(
         &mut self,
         call: CallTask<Q>,
         answer: Q::Answer,
@@ -75,14 +75,14 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.usage.note(exchange.cost_usd, needs.worst_usd);
         let tokens = needs.tokens;
         let ended = Some((call.question, QuestionEnd::Answered(answer)));
-        self.put(sent.uid, charge, None, job, ended, String::new());
+        self.record_end(sent.uid, charge, None, job, ended, String::new());
         let mut gate = lock(&self.gate);
         gate.answered(&exchange, tokens, self.sent.len(), sent.begun, now);
         gate.health.useful();
     }
 
     /// Handles a failure: the question is retried if that may help.
-    pub(super) async fn missed(
+    pub(super) async fn record_failure(
         &mut self,
         mut call: CallTask<Q>,
         mut error: CallError,
@@ -123,10 +123,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 again: true,
             });
             let line = format!("{error}; asked once more");
-            self.put(sent.uid, charge, Some(failure), job, None, line);
+            self.record_end(sent.uid, charge, Some(failure), job, None, line);
             // Keep `leads`: identical calls are waiting for the final answer to this question.
             let (leads, charged) = (call.leads, call.charged);
-            self.later(
+            self.ask_again_at(
                 CallTask {
                     leads,
                     charged,
@@ -135,9 +135,9 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 now,
             );
         } else if adapted {
-            self.put(sent.uid, charge, Some(failure), None, None, String::new());
+            self.record_end(sent.uid, charge, Some(failure), None, None, String::new());
             call.adaptions += 1;
-            self.later(call, now);
+            self.ask_again_at(call, now);
         } else {
             let wait = match error.retry {
                 _ if refusal => Some(error.exchange.limits.retry_after),
@@ -155,18 +155,18 @@ impl<Q: ServiceQuestion> Worker<Q> {
             let again = call.attempts < ATTEMPTS && may_be_charged && !error.stops_judge;
             match wait.filter(|_| again) {
                 Some(wait) => {
-                    let draw = self.draw(&call);
+                    let draw = self.jitter(&call);
                     let attempt = call.attempts.max(1);
                     let wait =
                         wait.map_or_else(|| back_off(attempt, draw), |wait| named(wait, draw));
                     let line = format!("{error}; asking again in {:.1} s", wait.as_secs_f64());
-                    self.put(sent.uid, charge, Some(failure), None, None, line);
-                    self.later(call, now + wait);
+                    self.record_end(sent.uid, charge, Some(failure), None, None, line);
+                    self.ask_again_at(call, now + wait);
                 }
                 // The first such failure is reported; other calls in flight at the time stay
                 // outstanding.
                 None if error.stops_judge && lock(&self.gate).stopped.is_some() => {
-                    self.put(sent.uid, charge, Some(failure), None, None, String::new());
+                    self.record_end(sent.uid, charge, Some(failure), None, None, String::new());
                 }
                 None => {
                     let job = call.question.keep(AttemptEnd::Failed {
@@ -174,7 +174,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                         again: false,
                     });
                     let ended = Some((call.question, QuestionEnd::Failed(error.clone())));
-                    self.put(sent.uid, charge, Some(failure), job, ended, String::new());
+                    self.record_end(sent.uid, charge, Some(failure), job, ended, String::new());
                 }
             }
         }
@@ -199,14 +199,14 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
-    pub(super) fn later(&mut self, mut call: CallTask<Q>, at: Instant) {
+    pub(super) fn ask_again_at(&mut self, mut call: CallTask<Q>, at: Instant) {
         call.waited = true;
         self.laters += 1;
         self.later.insert((at, self.laters), call);
     }
 
     /// A uniform random number for a wait, different for each call and attempt.
-    pub(super) fn draw(&self, call: &CallTask<Q>) -> f64 {
+    pub(super) fn jitter(&self, call: &CallTask<Q>) -> f64 {
         let name = format!(
             "{}/{}/{}",
             call.question.name(),
@@ -217,7 +217,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     /// Writes the end of an attempt to the project.
-    pub(super) fn put(
+    pub(super) fn record_end(
         &mut self,
         uid: Option<[u8; 16]>,
         charge: Charge,
@@ -242,13 +242,13 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     /// Copies the answer of an identical question to this one.
-    pub(super) fn share(&mut self, question: Q) {
+    pub(super) fn share_answer(&mut self, question: Q) {
         let Some(job) = question.share() else {
             return;
         };
         let ended = Some((question, QuestionEnd::Shared));
         let nothing = Charge::Known(0.0);
-        self.put(None, nothing, None, Some(job), ended, String::new());
+        self.record_end(None, nothing, None, Some(job), ended, String::new());
     }
 
     /// Handles a completed write.
@@ -298,7 +298,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             .and_then(|key| self.same.remove(&key));
         for question in same.into_iter().flatten() {
             if answered {
-                self.share(question);
+                self.share_answer(question);
             } else {
                 self.first.push_back(CallTask::new(question));
             }

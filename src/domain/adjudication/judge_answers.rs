@@ -160,17 +160,17 @@ pub struct IgnoredAnswers {
 /// latest one is used, but picks take precedence over failures and invalid answers.
 pub fn group_answers(
     records: impl IntoIterator<Item = PickRecord>,
-    bench: &PoolSet,
+    pool_set: &PoolSet,
 ) -> (Vec<JudgeAnswers>, IgnoredAnswers) {
     let mut groups: BTreeMap<(String, String, String, String, PickMode), JudgeAnswers> =
         BTreeMap::new();
     let mut left_out = IgnoredAnswers::default();
     for record in records {
-        let Some(at) = bench.place(&record.query) else {
+        let Some(at) = pool_set.place(&record.query) else {
             left_out.unknown += 1;
             continue;
         };
-        let pool = bench.pools.get(at);
+        let pool = pool_set.pools.get(at);
         let Some(pool) = pool.and_then(|pool| reordered(pool, &record.order)) else {
             left_out.changed += 1;
             continue;
@@ -259,11 +259,11 @@ pub fn summarise_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, u
 }
 
 /// All valid answers of every judge and order, mapped back to the pool's own order.
-pub fn valid_answers(groups: &[JudgeAnswers], bench: &PoolSet) -> Vec<PoolPicks> {
+pub fn valid_answers(groups: &[JudgeAnswers], pool_set: &PoolSet) -> Vec<PoolPicks> {
     let given = groups.iter().flat_map(|group| group.orders.values());
     let mut answers = Vec::new();
     for (at, given) in given.flatten() {
-        if let (PickAnswer::Picks(_), Some(pool)) = (&given.answer, bench.pools.get(*at)) {
+        if let (PickAnswer::Picks(_), Some(pool)) = (&given.answer, pool_set.pools.get(*at)) {
             let slots = pool.slots.iter();
             answers.push(PoolPicks {
                 pool: *at,

@@ -88,7 +88,7 @@ pub fn judge_model(ratings: &[Rating], lambda: f64) -> Result<JudgeModel, Rating
         for pool in &mut pools {
             pool.expect(&model, &options, &mut cases)?;
         }
-        model.converged = model.maximise(&cases);
+        model.converged = model.maximize(&cases);
     }
     Ok(model)
 }
@@ -127,7 +127,7 @@ impl JudgeModel {
     }
 
     /// Updates the parameters from the expected votes; returns whether they have converged.
-    fn maximise(&mut self, cases: &BTreeMap<usize, Vec<RegressionCase>>) -> bool {
+    fn maximize(&mut self, cases: &BTreeMap<usize, Vec<RegressionCase>>) -> bool {
         let mut next = self.judges.clone();
         for row in &mut next {
             let own = cases.get(&row.judge).map_or(&[][..], Vec::as_slice);

@@ -23,7 +23,7 @@ const GOAL: f64 = 1e-14;
 const MOST_TOLERANCE: f64 = 1e-7;
 
 /// Minimizes Σ weight · loss(slope · (e_b − e_a) + offset) + ½ · precision · |e|².
-pub(super) fn maximise(
+pub(super) fn minimize(
     documents: usize,
     observations: &[Observation],
     precision: f64,
@@ -236,7 +236,7 @@ impl NewtonState {
         let goal = dot::<4>(&self.residual, &self.residual) * gradient.clamp(1e-8, 0.1).powi(2);
         let anchor = self.anchor();
         for _ in 0..4 * self.step.len() + 50 {
-            self.stretch(anchor);
+            self.hessian_times_direction(anchor);
             let resistance = dot::<4>(&self.direction, &self.image);
             if resistance.is_nan() || resistance <= 0.0 {
                 break;
@@ -260,7 +260,7 @@ impl NewtonState {
     }
 
     /// image = Hessian · direction.
-    fn stretch(&mut self, anchor: f64) {
+    fn hessian_times_direction(&mut self, anchor: f64) {
         let shift = if anchor > 0.0 {
             anchor * self.direction.iter().sum::<f64>()
         } else {

@@ -2,7 +2,7 @@
 
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::question_set::{QuestionSet, QuestionSetPrice};
-use crate::app::wording::first_names;
+use crate::app::text_format::first_names;
 use crate::domain::sanitise;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, counted, pad_right, truncate};

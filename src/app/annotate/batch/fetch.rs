@@ -5,7 +5,7 @@ use super::trouble::BatchTrouble;
 use super::{PolledBatch, api, as_it_says, judge_of, line_number, patiently};
 use crate::app::annotate::error::RunError;
 use crate::app::failure_tally::FailureTally;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::answering_models::AnsweringModel;
 use crate::domain::spend::Spend;

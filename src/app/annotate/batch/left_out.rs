@@ -1,6 +1,6 @@
 //! Lines of a batch's results that are not used: they are counted, and the first is named.
 
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

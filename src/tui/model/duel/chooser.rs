@@ -1,7 +1,7 @@
 //! The choice of two rankings and a form for a new duel.
 
 use crate::app::duel::{DuelRankings, DuelRequest};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::duel::DuelForm;
 
 #[derive(Clone, Debug, PartialEq)]

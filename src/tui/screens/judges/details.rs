@@ -4,7 +4,7 @@ use super::table::{rows, share};
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::answering_models::changed_model;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts, PositionShift};
 use crate::domain::sanitise;

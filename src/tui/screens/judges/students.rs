@@ -1,7 +1,7 @@
 //! The students below the judges: they do not vote, and have other columns.
 
 use crate::app::student::StudentCard;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::text;

@@ -1,6 +1,6 @@
 //! Describes what a query's scores and intervals are based on.
 
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::ranking::{ScoreWarning, verdict_rule_words};
 use crate::tui::model::open_query::OpenQuery;
 

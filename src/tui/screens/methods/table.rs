@@ -1,7 +1,7 @@
 //! The table of methods: numbers, and the first metric as a point with its interval.
 
 use crate::app::methods::{MethodEntry, MethodsReport};
-use crate::app::wording::{duration, p_value};
+use crate::app::text_format::{duration, p_value};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;

@@ -4,7 +4,7 @@
 use super::plane::plane;
 use super::table::table;
 use crate::app::methods::MethodsReport;
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::methods::histogram;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;

@@ -1,7 +1,7 @@
 //! The lines below the texts: keys, decisions and statistics.
 
 use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
-use crate::app::wording::moment_words;
+use crate::app::text_format::moment_words;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, Verdict};
 use crate::tui::keymap::{Command, Scope, key_name};

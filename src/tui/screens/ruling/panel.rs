@@ -2,7 +2,7 @@
 
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
-use crate::app::wording::moment_words;
+use crate::app::text_format::moment_words;
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::{sanitise, text as words};
 use crate::tui::keymap::{Command, Scope, key_name};

@@ -2,7 +2,7 @@
 
 use super::begin::{begin, money_words};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
-use crate::app::wording::first_names;
+use crate::app::text_format::first_names;
 use crate::domain::battle::Pair;
 use crate::store::corpus::QueryKey;
 use crate::tui::message::Effect;

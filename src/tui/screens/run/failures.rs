@@ -1,7 +1,7 @@
 //! Failures of a run by cause: how many, when, and of which judges.
 
 use crate::app::annotate::progress::RunProgress;
-use crate::app::wording::moment_words;
+use crate::app::text_format::moment_words;
 use crate::domain::sanitise;
 use crate::store::last_run::LastRun;
 use crate::tui::text;

@@ -1,7 +1,7 @@
 //! Summary of the latest run, shown if this session has had none.
 
 use super::failures;
-use crate::app::wording::moment_words;
+use crate::app::text_format::moment_words;
 use crate::domain::sanitise;
 use crate::store::last_run::{JudgeInRun, LastRun};
 use crate::tui::keymap::{Command, key_on};

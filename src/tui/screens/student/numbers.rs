@@ -2,7 +2,7 @@
 //! selected group.
 
 use super::plot::{SIGNS, composition};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::sanitise;
 use crate::domain::student::figure::{Figure, correlation_interval};
 use crate::domain::student::figures::{Category, Figures, Measured};

@@ -3,7 +3,7 @@
 use super::numbers::{TWO_LINES, description, summary, table, totals};
 use super::plot::plot;
 use crate::app::student::{StepReport, StudentReport};
-use crate::app::wording::counted;
+use crate::app::text_format::counted;
 use crate::domain::sanitise;
 use crate::domain::student::figure::{Figure, FigureGroup};
 use crate::tui::canvas::Canvas;

@@ -88,7 +88,7 @@ pub fn judge_reply(data: &[u8]) {
     }
 }
 
-/// Files beside a project: prompts, `overrule.toml`, prices and `.env`.
+/// Files next to a project: prompts, `overrule.toml`, prices and `.env`.
 pub fn judge_settings(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = (

@@ -210,8 +210,8 @@ impl AnnotateCommand {
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        let beside = || beside(path, "annotated");
-        let out = self.out.clone().unwrap_or_else(beside);
+        let default = || sibling_file(path, "annotated");
+        let out = self.out.clone().unwrap_or_else(default);
         let printing = option_set(&[(self.json, "--json")]);
         context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
         check_ending(&out, &[JSON_LINES])?;
@@ -402,7 +402,7 @@ fn finish_run(
 }
 
 /// `DATASET_what.jsonl` in the dataset's folder.
-fn beside(dataset: &Path, what: &str) -> PathBuf {
+fn sibling_file(dataset: &Path, what: &str) -> PathBuf {
     let stem = dataset.file_stem().unwrap_or_default().to_string_lossy();
     dataset.with_file_name(format!("{stem}_{what}.jsonl"))
 }

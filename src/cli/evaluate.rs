@@ -123,9 +123,7 @@ impl EvaluateCommand {
         match (&self.truth, self.files.as_slice()) {
             (Some(truth), [test]) => Ok((truth, test)),
             (None, [truth, test]) => Ok((truth, test)),
-            (Some(_), _) => Err(usage!(
-                "--truth names the labels; name one ranking beside it"
-            )),
+            (Some(_), _) => Err(usage!("--truth names the labels; name one ranking as well")),
             (None, _) => Err(usage!(
                 "name the labels and then the ranking, or the ranking with --truth qrels|rulings|zelo"
             )),

@@ -25,7 +25,7 @@ const SHOWN: usize = 12;
 #[command(
     after_help = "Keys are found by the names of their variables, in the environment or in .env next to the project; what is in them is
 neither shown nor written. Ollama, llama.cpp, LM Studio and vLLM are asked at their usual ports for what they have (OLLAMA_HOST and
-OPENAI_BASE_URL are looked at too), without a key. Then you choose, overrule.toml is written beside the project, and what
+OPENAI_BASE_URL are looked at too), without a key. Then you choose, overrule.toml is written next to the project, and what
 `overrule doctor` checks is checked: one tiny call to each judge.
 
 With --yes the default model of every provider whose key is set is taken, or, without any, the first model of the first server.
@@ -66,11 +66,11 @@ pub(super) struct InitCommand {
 
 impl InitCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let beside = context.project().with_file_name(FILE);
+        let default = context.project().with_file_name(FILE);
         let folder = context.project().parent();
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let target = self.out.clone().unwrap_or_else(|| beside.clone());
+        let target = self.out.clone().unwrap_or_else(|| default.clone());
         if !self.dry_run {
             check_free(&target, self.force)?;
         }
@@ -96,9 +96,9 @@ impl InitCommand {
         let judges: Vec<String> = chosen.iter().map(words).collect();
         let name = output_name(&target);
         output::message(&format!("wrote {name}: {}", judges.join(", ")));
-        if target != beside {
+        if target != default {
             output::message(&format!(
-                "not checked: judges are read from {FILE} beside the project"
+                "not checked: judges are read from {FILE} next to the project"
             ));
             return Ok(());
         }

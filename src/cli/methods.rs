@@ -23,7 +23,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "One row per method that `overrule rerank` has run, and one for the first-stage order, which is called original. Values are means over the
-queries that were run and are judged, a failed query counting as 0; --json has the means over answered queries beside them.
+queries that were run and are judged, a failed query counting as 0; --json has the means over answered queries as well.
 Tests are against the baseline, over the queries that both answered, two-sided, and corrected by Holm over the methods.
 * marks the methods that no other one beats in both quality and cost.
 

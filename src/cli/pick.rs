@@ -26,7 +26,7 @@ query or has not enough evidence, and copies the sentence that proves it; a docu
 A wrong number of slots, a slot named twice or one that does not exist, a document without a verdict, and what is not JSON
 are invalid picks: asked for once more, then counted as invalid, never completed. A verdict whose sentence is missing or not
 in its document is kept as claimed and counts neither as picked nor as not picked; the others of that answer count. A
-sentence beside not_enough is ignored.
+sentence with not_enough is ignored.
 
 Every answer is in the project as soon as it comes. Run the same command again to continue where it stopped; what has been
 answered is not asked again. `overrule adjudication` compares the picks with the labels.

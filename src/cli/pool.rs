@@ -111,13 +111,13 @@ struct DenseOptions {
     /// Fuse BM25 with the nearest vectors of this embedder of overrule.toml
     #[arg(long, value_name = "NAME", conflicts_with = "candidates")]
     embed: Option<String>,
-    /// The best so many documents of each stage are fused
+    /// Number of documents of each stage that are fused
     #[arg(long, value_name = "N", default_value_t = 100, requires = "embed", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     stage_depth: u32,
     /// Write a run of each stage into this folder: bm25.trec, dense.trec, hybrid.trec
     #[arg(long, value_name = "DIR", requires = "embed")]
     stage_runs: Option<PathBuf>,
-    /// Where vectors are kept [default: embeddings.db beside the project]
+    /// Where vectors are kept [default: embeddings.db next to the project]
     #[arg(long, value_name = "FILE", requires = "embed")]
     vectors: Option<PathBuf>,
     #[command(flatten)]

@@ -32,7 +32,7 @@ use std::io::IsTerminal as _;
   mixed      value, with a quarter of random controls and a few repeats: the one that estimates judges' accuracy
 
 The order depends on the seed, the annotator and the project alone. Pairs that the annotator has judged are left out. `chance` is
-the probability with which the pair comes at its turn: 1 by priority, one in so many for a control, none for a repeat.
+the probability with which the pair comes at its turn: 1 by priority, one in n for a control, none for a repeat.
 
 `overrule override --item ID` answers an item, blind: A is the document printed first. Answering puts the item, and those above
 it that you skipped, into your ledger, in this order; printing alone does not.

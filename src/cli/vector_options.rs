@@ -45,8 +45,8 @@ impl EmbeddingTerms {
         runtime: &Runtime,
     ) -> Result<(CachedEmbedder, Option<RunLock>), CommandFailure> {
         let embedder = context.judges(self.insecure_http).embedder(name)?;
-        let beside = context.project().with_file_name("embeddings.db");
-        let cache = vector_cache(cache.unwrap_or(&beside), self.dry_run)?;
+        let default = context.project().with_file_name("embeddings.db");
+        let cache = vector_cache(cache.unwrap_or(&default), self.dry_run)?;
         // Costs are recorded in the project, if there is one.
         let project = context.has_project() && !self.dry_run;
         let project = project.then(|| context.open()).transpose()?;

@@ -237,7 +237,7 @@ mod tests {
             ..NewVerdict::default()
         })
         .unwrap();
-        for (damage, mend) in [
+        for (damage, repair) in [
             ("decision = 'perhaps'", "decision = 'a'"),
             ("cause = 'weather'", "cause = NULL"),
             ("confidence = 'none at all'", "confidence = NULL"),
@@ -253,8 +253,8 @@ mod tests {
                 matches!(error, StoreError::Corrupt(_)),
                 "{damage}: {error:?}"
             );
-            set(mend).unwrap();
-            assert_eq!(db.standing_verdicts(None).unwrap().len(), 1, "{mend}");
+            set(repair).unwrap();
+            assert_eq!(db.standing_verdicts(None).unwrap().len(), 1, "{repair}");
         }
         let missing = db
             .connection

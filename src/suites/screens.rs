@@ -107,7 +107,7 @@ fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
 }
 
 #[test]
-fn agreement_since_the_reveal_stands_beside_the_blind_one() {
+fn agreement_since_the_reveal_stands_next_to_the_blind_one() {
     let mut bench = Bench::judged(120, 40);
     bench.press("w enter b a enter esc esc esc J");
     let shot = bench.shot();

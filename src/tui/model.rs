@@ -114,7 +114,7 @@ pub enum ConfirmFor {
     Start,
     /// Write an export over a file that exists.
     Overwrite,
-    /// Ask questions beside a run that cost money.
+    /// Ask questions during a run that cost money.
     Questions,
     /// Ask no more of them.
     StopQuestions,
@@ -129,7 +129,7 @@ pub struct TuiOptions {
     /// How it is steered at first.
     pub control: RunControl,
     pub judging: JudgingConfig,
-    /// The configuration in force.
+    /// The configuration in use.
     pub config: Config,
     /// What the header calls the project.
     pub project: String,
@@ -145,7 +145,7 @@ pub struct TuiOptions {
     pub note: String,
     /// Why no run may start: keys that are missing and what to do.
     pub missing_keys: Option<String>,
-    /// The configuration file in force, which is never written over.
+    /// The configuration file in use, which is never written over.
     pub configuration: Option<PathBuf>,
     /// Reasons that this person wrote before a decision.
     pub drafts: HashMap<Subject, String>,

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_read_with_the_pages_beside_it_once() {
+    fn a_page_is_read_with_the_pages_around_it_once() {
         let read = |known: &[usize]| unread(0..100, (50, 10), |row| known.contains(row));
         assert_eq!(read(&[]), (30..70).collect::<Vec<_>>());
         let near: Vec<usize> = (40..60).collect();

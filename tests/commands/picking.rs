@@ -271,7 +271,7 @@ fn picks_go_out_and_come_back() {
 }
 
 #[rstest]
-#[case::no_query("--query nowhere", &["--query: there is no query \"nowhere\""])]
+#[case::no_query("--query nowhere", &["--query: no such query: \"nowhere\""])]
 #[case::no_judge("--judges nobody", &["no judge is called \"nobody\""])]
 #[case::budget("--budget=-1", &["'--budget <USD>': expected dollars"])]
 #[case::permutations("--permutations 0", &["--permutations"])]

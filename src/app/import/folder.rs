@@ -60,8 +60,8 @@ fn real_path(project: &Path) -> PathBuf {
 }
 
 fn is_beside_project(path: &Path, real: &Path) -> bool {
-    let beside = ["-wal", "-shm", "-journal", "-run"].map(|suffix| sibling(real, suffix));
-    beside.iter().any(|other| file::same(path, other))
+    let companions = ["-wal", "-shm", "-journal", "-run"].map(|suffix| sibling(real, suffix));
+    companions.iter().any(|other| file::same(path, other))
 }
 
 /// Lists a folder, with the open project as [`THIS_PROJECT`]: first importable files, then folders,

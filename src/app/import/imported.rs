@@ -76,7 +76,7 @@ impl Display for PoolsImport {
         if self.scored > 0 {
             write!(
                 f,
-                "; the scores of {} documents are kept beside them, and are not zELO of this project",
+                "; the scores of {} documents are kept with them, and are not zELO of this project",
                 self.scored
             )?;
         }

@@ -83,7 +83,7 @@ impl PickInputs {
         for name in queries {
             if !inputs.pools.has(name) {
                 let name = sanitise::line(name);
-                return Err(invalid!("--query: there is no query {name:?}"));
+                return Err(invalid!("--query: no such query: {name:?}"));
             }
         }
         let named = |id: &QueryId| queries.iter().any(|name| name == id.as_str());

@@ -95,7 +95,7 @@ impl RerankPlan {
                 .find(|name| !known.contains(name.as_str()))
             {
                 let name = sanitise::line(name);
-                return Err(invalid!("--query: there is no query {name:?}"));
+                return Err(invalid!("--query: no such query: {name:?}"));
             }
             let wanted: HashSet<&str> = scope.queries.iter().map(String::as_str).collect();
             queries.retain(|(_, id)| wanted.contains(id.as_str()));

@@ -120,7 +120,7 @@ pub fn check_name(name: &str) -> Result<(), AppError> {
     let typed = |c: char| c.is_alphanumeric() || "-_.@+".contains(c);
     if name.is_empty() || name.chars().count() > 64 || !name.chars().all(typed) {
         return Err(invalid!(
-            "{name:?} is no name of a student: expected up to 64 letters, digits and - _ . @ +"
+            "{name:?} is not a student name: expected up to 64 letters, digits and - _ . @ +"
         ));
     }
     match name == BUILT_IN {

@@ -89,7 +89,7 @@ pub fn train_with(
     store: &Store,
     options: TrainOptions,
     vectors: Option<&KnownVectors>,
-    beside: &[String],
+    with: &[String],
 ) -> Result<TrainedStudent, AppError> {
     let (mut known, mut all) = (0, 0);
     let judged = all_judged(store)?;
@@ -165,7 +165,7 @@ pub fn train_with(
         ),
         NoModel::NotWanted => AppError::from(StoreError::Closed),
     })?;
-    let beside = beside
+    let with = with
         .iter()
         .map(|name| OtherStudent::read(store, name, &judged))
         .collect::<Result<Vec<_>, AppError>>()?;
@@ -193,7 +193,7 @@ pub fn train_with(
         accuracies: compared(
             (&rows, &places),
             &found.predicted,
-            &beside,
+            &with,
             feature_names(options, vectors.is_some()),
         )?,
         training_hash: short_hash(hash),
@@ -285,7 +285,7 @@ fn compared(
     if preferences.is_empty() {
         let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
         return Err(invalid!(
-            "no judged pair is predicted by all of {}; name fewer with --beside",
+            "no judged pair is predicted by all of {}; name fewer with --with",
             first_names(&names)
         ));
     }

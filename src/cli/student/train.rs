@@ -23,7 +23,7 @@ Examples:
   overrule student train
   overrule student train --name bm25-student && overrule student report --student bm25-student
   overrule student train --embed bge
-  overrule student train --beside llama-8b.jsonl
+  overrule student train --with llama-8b.jsonl
   overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl"
 )]
 pub(super) struct TrainCommand {
@@ -38,8 +38,8 @@ pub(super) struct TrainCommand {
     #[arg(long, value_name = "FILE", requires = "embed")]
     vector_cache: Option<PathBuf>,
     /// Compare with this student or file of predictions, on the pairs that all predict (repeatable)
-    #[arg(long, value_name = "STUDENT|FILE")]
-    beside: Vec<String>,
+    #[arg(long = "with", alias = "beside", value_name = "STUDENT|FILE")]
+    with: Vec<String>,
     /// Number of folds; the queries of each are predicted by a model of the others
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=50))]
     folds: u8,
@@ -73,8 +73,8 @@ impl TrainCommand {
         let vectors = match &self.embed {
             Some(name) => {
                 let embedder = context.judges(false).embedder(name)?;
-                let beside = context.project().with_file_name("embeddings.db");
-                let path = self.vector_cache.as_ref().unwrap_or(&beside);
+                let default = context.project().with_file_name("embeddings.db");
+                let path = self.vector_cache.as_ref().unwrap_or(&default);
                 Some(KnownVectors::open(embedder, path)?)
             }
             None => None,
@@ -88,7 +88,7 @@ impl TrainCommand {
                 all_pairs: self.all_pairs || self.name.is_some(),
             },
             vectors.as_ref(),
-            &self.beside,
+            &self.with,
         )?;
         if let Some(name) = &self.name {
             let kept = keep_trained(&store, &student, name, &context.annotator())?;

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_blind_counts_and_what_was_said_then_stands_beside_it() {
+    fn what_was_said_blind_counts_and_what_was_said_then_stands_next_to_it() {
         let ratings = [rating(0, 1, 2, 0.5), rating(0, 1, 3, 0.5)];
         let went_over = HumanVerdict {
             revealed: Some(1.0),

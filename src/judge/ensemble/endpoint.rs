@@ -106,7 +106,7 @@ pub(super) fn headers(
     if config.provider == "anthropic" {
         let version = match &config.api_version {
             Some(version) => HeaderValue::from_str(version)
-                .map_err(|_| format!("api_version {version:?} is no version"))?,
+                .map_err(|_| format!("api_version {version:?} is not a version"))?,
             None => HeaderValue::from_static(anthropic::version(&config.params)),
         };
         headers.insert("anthropic-version", version);
@@ -130,7 +130,7 @@ fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in &config.headers {
         let wrong = |why: &str| format!("headers: {name:?} {why}");
-        let header: HeaderName = name.parse().map_err(|_| wrong("is no name of a header"))?;
+        let header: HeaderName = name.parse().map_err(|_| wrong("is not a header name"))?;
         if [
             "authorization",
             "api-key",

@@ -125,7 +125,7 @@ async fn priorities_that_another_version_kept_are_made_anew_and_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_value_is_made_of_is_kept_beside_it() {
+async fn what_a_value_is_made_of_is_kept_with_it() {
     let bench = judged(&[12]).await;
     let key = bench.keys[0];
     let parts = async |pairs: Vec<Pair>| {

@@ -99,7 +99,7 @@ async fn what_came_back_with_a_failure_is_kept() {
 
 #[tokio::test]
 async fn asking_again_fills_exactly_the_holes() {
-    let mended = bench(&[12]);
+    let repaired = bench(&[12]);
     let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
             Act::Fail(FailureCause::TimedOut)
@@ -107,16 +107,16 @@ async fn asking_again_fills_exactly_the_holes() {
             Act::Answer
         }
     };
-    let first = mended.finish(trio(script), CallSelection::Fresh).await;
+    let first = repaired.finish(trio(script), CallSelection::Fresh).await;
     let failures = first.progress.failures();
 
-    let again = mended.finish(trio(script), CallSelection::Fresh).await;
+    let again = repaired.finish(trio(script), CallSelection::Fresh).await;
     assert_eq!(
         (again.progress.total, again.missing.unwrap()),
         (0, failures),
         "what failed is asked again only on request"
     );
-    let again = mended
+    let again = repaired
         .finish(trio(script), CallSelection::FreshAndFailed)
         .await;
     assert_eq!(
@@ -134,7 +134,7 @@ async fn asking_again_fills_exactly_the_holes() {
         assert!(spoiled(case), "a call was repeated that had not failed");
         Act::Answer
     };
-    let last = mended
+    let last = repaired
         .finish(trio(script), CallSelection::FreshAndFailed)
         .await;
     assert_eq!(
@@ -146,7 +146,7 @@ async fn asking_again_fills_exactly_the_holes() {
         (failures, failures, 0)
     );
     assert_eq!(asked.lock().unwrap().len(), failures);
-    let details = mended.details().await;
+    let details = repaired.details().await;
     assert!(details.iter().all(|vote| vote.result.is_ok()));
     assert_eq!(
         details.iter().filter(|vote| vote.attempt == 3).count(),
@@ -157,7 +157,7 @@ async fn asking_again_fills_exactly_the_holes() {
     never
         .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
         .await;
-    assert_eq!(bits(&mended.view().await), bits(&never.view().await));
+    assert_eq!(bits(&repaired.view().await), bits(&never.view().await));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -88,7 +88,7 @@ fn the_time_of_a_query_is_never_cut() {
 }
 
 #[test]
-fn methods_stand_beside_each_other() {
+fn methods_stand_next_to_each_other() {
     for size in SIZES {
         let mut bench = bench(size.0, size.1);
         bench.press("R down");

@@ -84,7 +84,7 @@ fn from_a_bucket_to_a_verdict_and_back() {
 }
 
 #[test]
-fn a_student_of_the_project_stands_beside_judges_and_votes() {
+fn a_student_of_the_project_stands_next_to_judges_and_votes() {
     for size in SIZES {
         let mut bench = Bench::judged(size.0, size.1);
         let options = TrainOptions {
@@ -104,7 +104,7 @@ fn a_student_of_the_project_stands_beside_judges_and_votes() {
             .write_blocking(move |db| db.name_student(Some(&named)))
             .unwrap();
         bench.press("J G");
-        snapshot(name("student-beside-judges", size), bench.shot());
+        snapshot(name("student-next-to-judges", size), bench.shot());
         bench.press("esc enter V V");
         assert_eq!(bench.model.matrix.layer, Layer::Student(0));
         snapshot(name("student-layer", size), bench.shot());

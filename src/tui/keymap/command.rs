@@ -80,7 +80,7 @@ commands! {
     PreviousLayer "previous-layer" "Show the previous layer of the matrix.";
     NextJudgeLayer "next-judge-layer" "Show the votes of the next judge alone.";
     ToggleExpectations "toggle-expectations" "Show or hide the fit's expectation where nobody voted.";
-    ToggleTitles "toggle-titles" "Show titles or identifiers beside the rows.";
+    ToggleTitles "toggle-titles" "Show titles or identifiers next to the rows.";
     Zoom "zoom" "Draw the cells of the matrix larger or smaller.";
     NextSurprise "next-surprise" "Go to the next most surprising battle.";
     PreviousSurprise "previous-surprise" "Go to the previous, more surprising battle.";

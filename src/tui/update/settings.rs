@@ -160,7 +160,7 @@ fn student_rows(student: &StudentChoice) -> Vec<Setting> {
                 "The project holds no student yet: overrule student train --name NAME fits one to its votes."
             }
             false => {
-                "Of the project, for everybody: whose predictions may count beside the votes, as much as its weight says."
+                "Of the project, for everybody: whose predictions may count along with the votes, as much as its weight says."
             }
         },
         values,

@@ -32,13 +32,13 @@ pub(crate) fn list_head(words: &str, place: (usize, usize, usize), canvas: Canva
 pub(crate) fn scrollbar(first: usize, rows: usize, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let page = usize::from(area.height);
-    let beside = Rect {
+    let right = Rect {
         x: area.right(),
         width: 1,
         ..area
     }
     .intersection(buf.area);
-    if rows <= page || page < 3 || beside.is_empty() {
+    if rows <= page || page < 3 || right.is_empty() {
         return;
     }
     let mut state = ScrollbarState::new(rows.saturating_sub(page))
@@ -51,5 +51,5 @@ pub(crate) fn scrollbar(first: usize, rows: usize, canvas: Canvas<'_>) {
         .track_style(theme.faint())
         .thumb_symbol("┃")
         .thumb_style(theme.accent())
-        .render(beside, buf, &mut state);
+        .render(right, buf, &mut state);
 }

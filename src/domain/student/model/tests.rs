@@ -184,9 +184,9 @@ fn what_a_temperature_cannot_mend_is_mended_by_curves() {
         isotonic: None,
         ..found.model.clone()
     };
-    let mended = loss(&|at| found.predicted[at]);
+    let repaired = loss(&|at| found.predicted[at]);
     let plain = loss(&|at| temperature.predict(&rows[at].features));
-    assert!(mended < plain, "{mended} {plain}");
+    assert!(repaired < plain, "{repaired} {plain}");
 }
 
 #[test]

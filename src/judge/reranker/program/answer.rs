@@ -36,7 +36,7 @@ fn numbers(scores: &[Value], count: usize) -> Result<Vec<f64>, String> {
     }
     let number = |score: &Value| {
         let number = score.as_f64().filter(|number| number.is_finite());
-        number.ok_or_else(|| format!("a score is no number: {}", shown(score)))
+        number.ok_or_else(|| format!("a score is not a number: {}", shown(score)))
     };
     scores.iter().map(number).collect()
 }

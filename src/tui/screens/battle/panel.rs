@@ -37,7 +37,7 @@ pub(super) fn lines(
     } else {
         let opinions = others(open, pair, None);
         if !opinions.is_empty() {
-            let words = format!("◆ no majority, so no verdict is in force.{opinions}");
+            let words = format!("◆ no majority, so no verdict counts.{opinions}");
             lines.extend(text::lines(&words, columns, theme.override_mark()));
         }
         lines.extend(text::lines(
@@ -80,7 +80,7 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     let note = verdict.note.as_deref().map_or(String::new(), |note| {
         format!(" Reason: {}", sanitise::line(note))
     });
-    format!("◆ in force, by {who}: {words} ({effect}).{note}")
+    format!("◆ verdict by {who}: {words} ({effect}).{note}")
 }
 
 fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {

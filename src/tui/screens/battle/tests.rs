@@ -171,7 +171,7 @@ fn the_screen_says_what_a_verdict_counts() {
         "{page}"
     );
     let page = flat(&mut on(2, 3), (120, 38));
-    let words = "◆ in force, by bea␛[31m: B hostile␛[2J is much better (";
+    let words = "◆ verdict by bea␛[31m: B hostile␛[2J is much better (";
     assert!(page.contains(words), "{page}");
     assert!(page.contains("Reason: it names␇ the drug"), "{page}");
 }
@@ -193,7 +193,7 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
         );
         assert!(page.contains("was 2 ▼2") && page.contains('▲'), "{page}");
         assert!(
-            page.contains("◆ in force, by ann: B 13497630 is much better"),
+            page.contains("◆ verdict by ann: B 13497630 is much better"),
             "{page}"
         );
         assert!(

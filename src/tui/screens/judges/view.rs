@@ -43,7 +43,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         0 => 0,
         rows => rows as u16 + 1,
     };
-    let [head, judges, beside, rule, below] = Layout::vertical([
+    let [head, judges, right, rule, below] = Layout::vertical([
         Constraint::Length(headline.len() as u16),
         Constraint::Length(count as u16 + 1),
         Constraint::Length(student_rows),
@@ -54,20 +54,20 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     Paragraph::new(headline).render(head, buf);
     let areas = table(model, report, Canvas::new(theme, judges, buf));
     let student = model.judges.cursor.checked_sub(count);
-    students::render(cards, student, Canvas::new(theme, beside, buf));
+    students::render(cards, student, Canvas::new(theme, right, buf));
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
     let mut detail = below;
     if let Some((width, height)) = kappas::size(report)
         && width + 3 + DETAILS <= below.width
         && height <= below.height
     {
-        let [beside, _, grid] = Layout::horizontal([
+        let [right, _, grid] = Layout::horizontal([
             Constraint::Min(1),
             Constraint::Length(3),
             Constraint::Length(width),
         ])
         .areas(below);
-        detail = beside;
+        detail = right;
         kappas::render(report, Canvas::new(theme, grid, buf));
     }
     let columns = usize::from(detail.width);

@@ -46,7 +46,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let ask = "Which document serves this query better? Judges, scores and names are hidden until you have decided.";
     let ask = text::lines(ask, columns, theme.muted());
     let mut lines = panel::blind(model, current, theme, columns);
-    let spare = beside_texts(area.height);
+    let spare = spare_lines(area.height);
     let most = QUERY_LINES.min((spare / 3).max(1));
     let mut head = query_lines(&open.info.text, most, theme, columns);
     if head.len() + ask.len() + lines.len() <= spare {
@@ -74,7 +74,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 
 /// Number of rows that may show anything but the texts, which get half of the terminal's rows; the
 /// terminal has two rows more than the screen.
-pub(crate) fn beside_texts(height: u16) -> usize {
+pub(crate) fn spare_lines(height: u16) -> usize {
     let texts = (height + 2).div_ceil(2);
     usize::from(height.saturating_sub(texts))
 }

@@ -11,7 +11,7 @@ use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::screens::Screen;
-use crate::tui::screens::review::view::{QUERY_LINES, beside_texts, query_lines};
+use crate::tui::screens::review::view::{QUERY_LINES, query_lines, spare_lines};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
@@ -47,7 +47,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return areas;
     };
     let columns = usize::from(rest.width);
-    let spare = beside_texts(area.height);
+    let spare = spare_lines(area.height);
     let mut head = head(model, current, evidence, theme, columns);
     let small = area.height < SMALL;
     if small {

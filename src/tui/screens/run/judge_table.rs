@@ -86,12 +86,12 @@ impl JudgeTable {
         let rows = progress.judges.iter().enumerate().map(|(index, judge)| {
             let mut figures = judge_line(index, judge, index == chosen, &shape, theme);
             let words = note(judge, &shape, theme);
-            let beside = columns >= BESIDE && !words.is_empty();
-            if beside {
+            let fits = columns >= BESIDE && !words.is_empty();
+            if fits {
                 figures.push_span(Span::raw("  "));
                 figures.extend(words.clone());
             }
-            let note = (!beside && !words.is_empty()).then(|| {
+            let note = (!fits && !words.is_empty()).then(|| {
                 let mut line = Line::raw("    ");
                 line.extend(words);
                 line

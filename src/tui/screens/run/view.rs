@@ -334,11 +334,11 @@ fn render_pace(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         .style(theme.bar_fill())
         .render(Rect { width, ..plot }, buf);
     let words = format!(" peak {} calls/s", text::count(peak));
-    let beside = Rect {
+    let right = Rect {
         x: plot.x + width,
         ..most
     };
-    Line::styled(words, theme.muted()).render(beside, buf);
+    Line::styled(words, theme.muted()).render(right, buf);
 }
 
 fn log_lines(
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn the_causes_of_failures_stand_beside_their_judge() {
+    fn the_causes_of_failures_stand_next_to_their_judge() {
         let mut judge = JudgeProgress {
             name: "gpt".to_owned(),
             ..JudgeProgress::default()

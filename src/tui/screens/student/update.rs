@@ -124,7 +124,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let (at, page) = (model.student.cursor, model.areas.page);
             let groups = &model.student.groups;
             model.student.cursor = match model.student.figure.is_plane() {
-                true => beside(groups, at, command).unwrap_or(at),
+                true => neighbor(groups, at, command).unwrap_or(at),
                 false => {
                     let along = match command {
                         Command::Right => Command::Down,
@@ -155,7 +155,7 @@ fn other_student(model: &mut Model, forward: bool) -> Vec<Effect> {
 
 /// The nearest group on one side in a plane, preferring one in line; the first or the last one for
 /// their commands.
-fn beside(groups: &[FigureGroup], at: usize, command: Command) -> Option<usize> {
+fn neighbor(groups: &[FigureGroup], at: usize, command: Command) -> Option<usize> {
     let (column, row) = groups.get(at)?.place;
     let steps = |(x, y): (usize, usize)| {
         let (right, up) = (x as i64 - column as i64, y as i64 - row as i64);

@@ -63,11 +63,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let foot = cut_bottom(&mut area, lines);
     Paragraph::new(words).render(foot, buf);
     text::rule(columns, theme.faint()).render(cut_bottom(&mut area, 1), buf);
-    let beside = (area.width * 2 / 5).clamp(NUMBERS.0, NUMBERS.1);
+    let numbers = (area.width * 2 / 5).clamp(NUMBERS.0, NUMBERS.1);
     let [drawn, _, mut numbers] = Layout::horizontal([
         Constraint::Min(1),
         Constraint::Length(2),
-        Constraint::Length(beside),
+        Constraint::Length(numbers),
     ])
     .areas(area);
     plot(&model.student, Canvas::new(theme, drawn, buf));

@@ -135,7 +135,7 @@ struct QrelsOptions {
 enum LabelSource {
     /// As they were imported
     Labels,
-    /// With the rulings in force put in, as --corrected does
+    /// Labels corrected by the rulings that count, as with --corrected
     Rulings,
     /// Grades made of the zELO scores
     Zelo,

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Agreement is with the verdicts in force, pair by pair: a judge agrees when it names the person's document, or when both say
+    after_help = "Agreement is with the verdicts that count, pair by pair: a judge agrees when it names the person's document, or when both say
 tie. `raw` counts every pair once. `corrected` weighs each pair by how a queue brought it up, so that looking at the doubtful
 ones first does not make judges look worse than they are; it needs verdicts on the random controls of the policies mixed or
 random. Verdicts given outside of a queue count in `raw` alone, and so do those of `import votes` unless their lines state an

@@ -34,7 +34,7 @@ pub(super) struct SpendingOptions {
 }
 
 impl SpendingOptions {
-    /// The budget in force. A dry run spends nothing and gets only the option's value.
+    /// The budget that applies. A dry run spends nothing and gets only the option's value.
     pub(super) fn budget(
         &self,
         context: &CommandContext,

@@ -256,7 +256,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     /// Asks all questions that arrive. Ends when all of them have ended, when the service stops, or
-    /// when the worker is told to stop.
+    /// when the worker has to stop.
     pub(crate) async fn work(mut self) {
         let mut over = self.shared.over.clone();
         loop {

@@ -85,7 +85,7 @@ impl RemoteEmbedder {
             .map(|price| price.cost(&usage, CacheWrites::default()))
     }
 
-    /// What is known of a call that read so many tokens, which `model` answered.
+    /// The exchange of a call that read `tokens` and that `model` answered.
     fn exchange(
         &self,
         received: &HttpResponse,

@@ -41,7 +41,7 @@ pub enum RerankEvent {
     BudgetReached,
 }
 
-/// Performs the remaining work. Ends when all is done, when it is told to stop and the grace period
+/// Performs the remaining work. Ends when all is done, when it has to stop and the grace period
 /// for calls in flight has passed, or when the project fails.
 pub async fn run(
     store: Store,

@@ -63,7 +63,7 @@ pub(super) struct ExportCommand {
     /// Export only this side of the sample
     #[arg(long, value_enum, requires = "sample")]
     side: Option<SideName>,
-    /// Leave out these test queries: a file of labels (qrels) or of one query per line (repeatable)
+    /// Skip these test queries: a file of labels (qrels) or of one query per line (repeatable)
     #[arg(long, value_name = "FILE")]
     test_queries: Vec<PathBuf>,
     /// Random seed of which document is shown as A

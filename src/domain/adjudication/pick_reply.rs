@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PickRequest {
-    /// As many as are labeled relevant; the judge is told the number.
+    /// As many as are labeled relevant; the judge knows the number.
     Exactly(usize),
     /// Any number, including none.
     AnyNumber,

@@ -17,7 +17,7 @@ pub struct ChanceAgreement {
     pub precision: Option<f64>,
     pub recall: Option<f64>,
     /// Expected [`PickCounts::kappa`]. It is above 0 if a judge picks more from pools with more
-    /// labeled documents, as it does if it is told their number.
+    /// labeled documents, as it does if it knows their number.
     pub kappa: Option<f64>,
 }
 

@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(all(FinalRule::Latest), (vec![Finding::Partially], 0));
         assert_eq!(all(FinalRule::Majority), (vec![Finding::Partially], 0));
         let two = settled(&FinalRule::Majority, &rulings[..2]);
-        assert_eq!(two, (Vec::new(), 1), "nobody is in force, and they part");
+        assert_eq!(two, (Vec::new(), 1), "no ruling counts, and they differ");
     }
 
     #[test]

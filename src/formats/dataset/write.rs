@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unscored {
-    /// Leave the document out, because zBench rejects files with missing scores.
+    /// Skip the document, because zBench rejects files with missing scores.
     #[default]
     LeaveOut,
     /// Write `"score":null`.

@@ -13,7 +13,7 @@ pub struct MissingKey {
     pub problem: KeyProblem,
 }
 
-/// Why there is no key to send. As text, it follows the name of the judge.
+/// Why there is no key to send. Its text continues after the name of the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyProblem {
     /// None of these variables is set.

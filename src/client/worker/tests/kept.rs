@@ -219,7 +219,7 @@ proptest! {
             };
             let (played, ()) = tokio::join!(futures::future::join_all(plays), steer);
             let told: f64 = played.iter().map(|played| played.known_usd + played.assumed_usd).sum();
-            assert_eq!(budget.spent_usd(), told, "every attempt is told");
+            assert_eq!(budget.spent_usd(), told, "every attempt is reported");
             if priced {
                 assert!(told <= limit);
                 assert!(servers.iter().all(|server| server.books().over_budget == 0));

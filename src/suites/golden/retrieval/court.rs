@@ -195,7 +195,7 @@ fn stub_judges_reach_what_they_reached_in_the_original() {
         );
     }
     assert_eq!(chance.recall, chance.precision);
-    // A judge that is told the number of labels scores above 0 without reading: .113² + .887² agree
+    // A judge that knows the number of labels scores above 0 without reading: .113² + .887² agree
     // by chance.
     let kappa = (chance.agreement.unwrap() - 0.799538) / (1.0 - 0.799538);
     assert!(

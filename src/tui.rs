@@ -33,8 +33,7 @@ use drawing::Caches;
 use effects::Runner;
 use message::{Effect, Msg};
 use model::{Model, Start, TuiOptions};
-use signals::Signals;
-use std::io::Write as _;
+use signals::{Request, Signals};
 use std::path::PathBuf;
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -132,6 +131,10 @@ pub fn run(
     };
     let (end, mut runner) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
     // The terminal is the user's again before anything is waited for.
+    let stalled = !terminal::restore().unwrap_or(true);
+    if stalled && !matches!(end, Ok(Some(_))) {
+        terminal::silence();
+    }
     drop(guard);
     let settled = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
     let calls = calls_in_flight();
@@ -148,10 +151,9 @@ pub fn run(
     })
 }
 
-/// Tells a person something after the interface is gone. A terminal that is gone too is nobody to tell.
-fn print_line(line: &str) {
-    let mut stderr = std::io::stderr().lock();
-    drop(writeln!(stderr, "{}", crate::domain::sanitise::line(line)));
+/// Tells a person something after the interface is gone, unless the terminal takes no output.
+pub fn print_line(line: &str) {
+    terminal::print_line(&crate::domain::sanitise::line(line));
 }
 
 /// A setting that may be `auto`.
@@ -223,13 +225,22 @@ impl App {
         self.carry_out(first, guard, &mut keys)?;
         #[cfg(debug_assertions)]
         panic_on_request("worker");
-        while !self.leaving && !terminal::is_lost() {
+        loop {
+            // Asked before `is_lost`: a terminal that is lost from here on ends `written`.
+            let writing = !terminal::is_idle();
+            if self.leaving || terminal::is_lost() {
+                break;
+            }
             let wake = self.wake_at();
             tokio::select! {
                 biased;
-                () = signals.any() => break,
+                request = signals.next() => match request {
+                    Request::End => break,
+                    Request::Stop => self.stop(guard, &mut keys)?,
+                    Request::Continue => self.resume(guard, &mut keys)?,
+                },
                 () = &mut gone => break,
-                event = keys.next() => match event {
+                event = keys.next(), if !keys.is_stopped() => match event {
                     Some(Ok(event)) => {
                         if let Some(msg) = message(event, &mut late_replies) {
                             self.handle(msg, guard, &mut keys)?;
@@ -244,23 +255,57 @@ impl App {
                         self.handle(msg, guard, &mut keys)?;
                     }
                 },
+                written = terminal::written(), if writing => written?,
                 () = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now).into()), if wake.is_some() => {
                     if !self.dirty {
                         self.handle(Msg::Tick, guard, &mut keys)?;
                     }
                 }
             }
-            if self.dirty && self.drawn.elapsed() >= FRAME {
+            if self.can_draw() && self.drawn.elapsed() >= FRAME {
                 self.draw(guard)?;
             }
         }
         Ok(())
     }
 
+    /// Whether a frame is due that the terminal can take: it is ours, and it has taken the frame before.
+    fn can_draw(&self) -> bool {
+        self.dirty && terminal::is_active() && terminal::is_idle()
+    }
+
+    /// Gives the terminal back and stops the process, as SIGTSTP asks for.
+    fn stop(
+        &mut self,
+        guard: &mut TerminalGuard,
+        keys: &mut TerminalEvents,
+    ) -> Result<(), TuiError> {
+        self.model.suspended.get_or_insert(Instant::now());
+        // The shell's keys are not ours.
+        keys.stop();
+        Ok(guard.stop()?)
+    }
+
+    /// Takes the terminal again after the process was stopped, also by SIGSTOP.
+    fn resume(
+        &mut self,
+        guard: &mut TerminalGuard,
+        keys: &mut TerminalEvents,
+    ) -> Result<(), TuiError> {
+        guard.resume()?;
+        if keys.is_stopped() {
+            *keys = TerminalEvents::start()?;
+        }
+        self.model.size = guard.size()?;
+        self.model.resume(Instant::now());
+        self.dirty = true;
+        Ok(())
+    }
+
     /// When something is due although nothing happens: the next frame, the end of a toast, or the keys of the verdict,
     /// which work again a moment after typing.
     fn wake_at(&self) -> Option<Instant> {
-        let frame = self.dirty.then(|| self.drawn + FRAME);
+        let frame = self.can_draw().then(|| self.drawn + FRAME);
         let toast = self.model.toast.as_ref().map(|toast| toast.until);
         let typed = self.model.typed.map(|typed| typed + AFTER_TYPING);
         let typed = typed.filter(|until| self.model.now < *until);
@@ -288,19 +333,16 @@ impl App {
             match effect {
                 Effect::Quit => self.leaving = true,
                 Effect::Redraw => guard.redraw()?,
+                // The signal goes to the whole job, this process included.
                 Effect::Suspend => {
-                    // The shell's keys are not ours.
-                    keys.stop();
-                    guard.suspend()?;
-                    *keys = TerminalEvents::start()?;
-                    let size = guard.size()?;
-                    self.model.size = size;
-                    self.model.resume(Instant::now());
-                    self.dirty = true;
+                    if !terminal::ask_to_stop()? {
+                        self.resume(guard, keys)?;
+                    }
                 }
                 Effect::Copy(text) => {
-                    let copy = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
-                    crossterm::execute!(std::io::stdout(), copy)?;
+                    guard.write(crossterm::clipboard::CopyToClipboard::to_clipboard_from(
+                        text,
+                    ))?;
                 }
                 effect => self.runner.carry_out(effect, self.model.run.control),
             }

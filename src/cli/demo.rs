@@ -87,7 +87,7 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
         next = show_one(&context, context.open()?, false, Start::Queries)?;
     }
     if let Some(path) = sample {
-        output::message(&format!(
+        tui::print_line(&format!(
             "The sample is kept in {}, with the verdicts that you gave on it.",
             path.display()
         ));
@@ -181,7 +181,7 @@ fn show_one(
     };
     match tui::run(store, chosen.ensemble, options, &config.screen) {
         Err(error @ (tui::TuiError::LeftAtOnce | tui::TuiError::CallsDropped(_))) => {
-            output::message(&format!("overrule: {error}"));
+            tui::print_line(&format!("overrule: {error}"));
             Err(CommandFailure::interrupted())
         }
         left => Ok(left?),

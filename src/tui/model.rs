@@ -90,6 +90,22 @@ pub enum Overlay {
     Settings(SettingsDialog),
 }
 
+impl Overlay {
+    /// Whether its keys are text.
+    pub(crate) fn is_typed_into(&self) -> bool {
+        match self {
+            Self::Palette(_) | Self::Prompt(..) => true,
+            Self::Import(dialog) => dialog.is_typed_into(),
+            Self::Export(dialog) => dialog.is_typed_into(),
+            Self::Help(_)
+            | Self::Confirm(..)
+            | Self::Page(_)
+            | Self::Questions(_)
+            | Self::Settings(_) => false,
+        }
+    }
+}
+
 /// What a typed line is for; the screen under it takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptFor {

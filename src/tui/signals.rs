@@ -1,7 +1,20 @@
-//! The signals that end the workbench, as far as the system has them.
+//! The signals that end, stop and continue the workbench, as far as the system has them.
 
 #[cfg(unix)]
+use super::terminal::stop_process;
+#[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What a signal asks the workbench to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    /// End; or the terminal is gone.
+    End,
+    /// Give the terminal back and stop.
+    Stop,
+    /// Take the terminal again. Also after SIGSTOP, which nobody is told about.
+    Continue,
+}
 
 /// Listens from when it is made: a signal that came meanwhile is not lost.
 pub(super) struct Signals {
@@ -9,10 +22,16 @@ pub(super) struct Signals {
     hangup: Signal,
     #[cfg(unix)]
     others: [Signal; 3],
+    #[cfg(unix)]
+    stop: Signal,
+    #[cfg(unix)]
+    resume: Signal,
 }
 
 impl Signals {
     pub(super) fn new() -> std::io::Result<Self> {
+        #[cfg(unix)]
+        let of = |number: rustix::process::Signal| signal(SignalKind::from_raw(number.as_raw()));
         Ok(Self {
             #[cfg(unix)]
             hangup: signal(SignalKind::hangup())?,
@@ -22,34 +41,43 @@ impl Signals {
                 signal(SignalKind::interrupt())?,
                 signal(SignalKind::quit())?,
             ],
+            #[cfg(unix)]
+            stop: of(rustix::process::Signal::TSTP)?,
+            #[cfg(unix)]
+            resume: of(rustix::process::Signal::CONT)?,
         })
     }
 
-    /// Somebody wants the workbench to end, or its terminal is gone.
-    pub(super) async fn any(&mut self) {
+    /// The next signal, those that end the workbench first.
+    pub(super) async fn next(&mut self) -> Request {
         #[cfg(unix)]
         {
             let [terminate, interrupt, quit] = &mut self.others;
             tokio::select! {
-                _ = self.hangup.recv() => {}
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-                _ = quit.recv() => {}
+                biased;
+                _ = self.hangup.recv() => Request::End,
+                _ = terminate.recv() => Request::End,
+                _ = interrupt.recv() => Request::End,
+                _ = quit.recv() => Request::End,
+                _ = self.stop.recv() => Request::Stop,
+                _ = self.resume.recv() => Request::Continue,
             }
         }
         #[cfg(not(unix))]
-        std::future::pending::<()>().await
+        std::future::pending().await
     }
 
     /// Somebody wants it to end at once. Not so a hangup: it may be the echo of a terminal that was found to be gone.
     pub(super) async fn insists(&mut self) {
         #[cfg(unix)]
-        {
+        loop {
             let [terminate, interrupt, quit] = &mut self.others;
             tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-                _ = quit.recv() => {}
+                _ = terminate.recv() => return,
+                _ = interrupt.recv() => return,
+                _ = quit.recv() => return,
+                // The terminal is the shell's already.
+                _ = self.stop.recv() => drop(stop_process()),
             }
         }
         #[cfg(not(unix))]

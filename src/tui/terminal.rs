@@ -5,9 +5,10 @@ mod backend;
 mod background;
 mod depth;
 mod loss;
+mod output;
 mod panic;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use backend::FrugalBackend;
@@ -19,16 +20,17 @@ use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
     disable_raw_mode, enable_raw_mode,
 };
-use crossterm::{execute, queue};
+use crossterm::{Command, execute, queue};
 use ratatui::{Frame, Terminal};
 
 pub use background::{Background, ReplyFilter, detect_background};
 pub use depth::detect_depth;
 pub use loss::{is_loss, is_lost};
+pub use output::{is_idle, print_line, silence, written};
 pub use panic::install_panic_hook;
 
 use super::theme::ColourDepth;
-use loss::Out;
+use output::Output;
 
 const RAW: u8 = 1;
 const SCREEN: u8 = 1 << 1;
@@ -38,9 +40,6 @@ const CURSOR: u8 = 1 << 4;
 
 /// What is switched on at this moment. The terminal belongs to the process, so this does too: the panic hook needs it.
 static ACTIVE: AtomicU8 = AtomicU8::new(0);
-
-/// Enough for a full repaint of a large screen in one write.
-const BUFFER_BYTES: usize = 1 << 17;
 
 fn write_enter(out: &mut impl Write, modes: u8) -> io::Result<()> {
     if modes & SCREEN != 0 {
@@ -82,24 +81,23 @@ fn switch_on(modes: u8) -> io::Result<()> {
     if modes & RAW != 0 {
         enable_raw_mode()?;
     }
-    write_enter(&mut io::stdout(), modes)
+    write_enter(&mut Output::default(), modes)
 }
 
 /// Switches off whatever is on. Safe from any thread and any number of times; does nothing when nothing is on.
-pub fn restore() -> io::Result<()> {
-    switch_off().map(drop)
-}
-
-fn switch_off() -> io::Result<u8> {
+///
+/// False if the terminal takes no output: then its modes could not be written.
+pub fn restore() -> io::Result<bool> {
     let modes = ACTIVE.swap(0, Ordering::SeqCst);
-    if modes != 0 {
-        let written = write_leave(&mut io::stdout(), modes);
-        if modes & RAW != 0 {
-            disable_raw_mode()?;
-        }
-        written?;
+    if modes == 0 {
+        return Ok(true);
     }
-    Ok(modes)
+    write_leave(&mut Output::default(), modes)?;
+    let written = output::drain();
+    if modes & RAW != 0 {
+        disable_raw_mode()?;
+    }
+    Ok(written)
 }
 
 pub fn is_active() -> bool {
@@ -107,19 +105,21 @@ pub fn is_active() -> bool {
 }
 
 pub struct TerminalGuard {
-    terminal: Terminal<FrugalBackend<BufWriter<Out>>>,
+    terminal: Terminal<FrugalBackend<Output>>,
+    modes: u8,
 }
 
 impl TerminalGuard {
     /// Takes the terminal: raw mode, alternate screen, bracketed paste, no cursor, and the mouse if asked.
     pub fn enter(depth: ColourDepth, mouse: bool) -> io::Result<Self> {
+        output::start()?;
         // crossterm obeys NO_COLOR by itself; a flag that asks for colours is stronger.
         crossterm::style::force_color_output(depth != ColourDepth::None);
         let modes = RAW | SCREEN | PASTE | CURSOR | if mouse { MOUSE } else { 0 };
-        let out = BufWriter::with_capacity(BUFFER_BYTES, Out::default());
-        let entered = switch_on(modes).and_then(|()| Terminal::new(FrugalBackend::new(out)));
+        let entered =
+            switch_on(modes).and_then(|()| Terminal::new(FrugalBackend::new(Output::default())));
         match entered {
-            Ok(terminal) => Ok(Self { terminal }),
+            Ok(terminal) => Ok(Self { terminal, modes }),
             Err(error) => {
                 let _ = restore();
                 Err(error)
@@ -127,13 +127,18 @@ impl TerminalGuard {
         }
     }
 
-    /// Draws one frame as one synchronised update.
+    /// Draws one frame as one synchronized update. Call it when the frame before is written, or frames pile up.
     pub fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        // Flushed before the view runs: were it still buffered in a panic, it would be written after the terminal is restored.
-        execute!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        // Not flushed here: after a panic in the view it must not be written.
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         let drawn = self.terminal.draw(view).map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         drawn
+    }
+
+    /// Writes something that is no part of a frame.
+    pub fn write(&mut self, command: impl Command) -> io::Result<()> {
+        execute!(self.terminal.backend_mut(), command)
     }
 
     pub fn redraw(&mut self) -> io::Result<()> {
@@ -146,34 +151,53 @@ impl TerminalGuard {
         self.terminal.size().map(|size| (size.width, size.height))
     }
 
-    /// Gives the terminal back, runs `outside`, takes the terminal again; the next frame repaints everything.
+    /// Gives the terminal back to the shell and stops the process, until SIGCONT.
     ///
-    /// Drop the event stream before and recreate it after: its reader would take keys from what runs outside.
-    pub fn outside<T>(&mut self, outside: impl FnOnce() -> T) -> io::Result<T> {
-        let modes = switch_off()?;
-        let result = outside();
-        switch_on(modes)?;
-        self.redraw()?;
-        Ok(result)
+    /// Stop the event stream first: its reader would take the shell's keys.
+    pub fn stop(&mut self) -> io::Result<()> {
+        restore()?;
+        stop_process()
     }
 
-    /// Stops the process as Ctrl-Z does and comes back when the shell continues it.
-    pub fn suspend(&mut self) -> io::Result<()> {
-        self.outside(stop_process)?
+    /// Takes the terminal again, whatever has been done to it meanwhile; the next frame repaints everything.
+    pub fn resume(&mut self) -> io::Result<()> {
+        if is_active() {
+            // crossterm does nothing if it has set raw mode, although the shell may have reset it.
+            disable_raw_mode()?;
+        }
+        switch_on(self.modes)?;
+        self.redraw()
     }
 }
 
+/// Asks for what Ctrl-Z does in a shell; false if nobody could continue the process.
 #[cfg(unix)]
-fn stop_process() -> io::Result<()> {
-    // The whole group, as the terminal's own Ctrl-Z does: a `cargo run` around us must stop too, or the shell never
-    // comes back.
-    Ok(rustix::process::kill_current_process_group(
-        rustix::process::Signal::TSTP,
-    )?)
+pub fn ask_to_stop() -> io::Result<bool> {
+    use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
+    // A shell gives each job a process group. Without one the kernel ignores Ctrl-Z, too.
+    if getpgrp() == getsid(None)? {
+        return Ok(false);
+    }
+    // The whole group, as the terminal's own Ctrl-Z does: if it did not stop a `cargo run` around
+    // this process, the shell would never come back.
+    kill_current_process_group(Signal::TSTP)?;
+    Ok(true)
 }
 
 #[cfg(not(unix))]
-fn stop_process() -> io::Result<()> {
+pub fn ask_to_stop() -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Stops this process as SIGTSTP would if it were not caught.
+#[cfg(unix)]
+pub fn stop_process() -> io::Result<()> {
+    use rustix::process::{Signal, getpid, kill_process};
+    Ok(kill_process(getpid(), Signal::STOP)?)
+}
+
+#[cfg(not(unix))]
+pub fn stop_process() -> io::Result<()> {
     Ok(())
 }
 
@@ -216,6 +240,6 @@ mod tests {
     #[test]
     fn restoring_what_was_never_taken_does_nothing() {
         assert!(!is_active());
-        restore().unwrap();
+        assert!(restore().unwrap());
     }
 }

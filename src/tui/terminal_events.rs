@@ -58,9 +58,16 @@ impl TerminalEvents {
         self.events.recv().await
     }
 
+    /// Whether nothing is read any more.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stop.is_none()
+    }
+
     /// Reads nothing from the terminal any more, from when this returns.
     pub(super) fn stop(&mut self) {
-        self.stop = None;
+        if self.stop.take().is_none() {
+            return;
+        }
         // Late or not at all where the terminal is gone, and then there is nobody whose keys could be taken.
         let _ = self.stopped.recv_timeout(STOP_WITHIN);
     }

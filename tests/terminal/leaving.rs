@@ -8,7 +8,7 @@ use std::time::Duration;
 const KEY: &str = "sk-secret-0123456789abcdef";
 
 /// A project of ten documents with one judge on `server`, in the middle of a run.
-fn running(folder: &Path, server: &FakeProvider) -> Terminal {
+pub(super) fn running(folder: &Path, server: &FakeProvider) -> Terminal {
     let judge = format!(
         "[[judge]]\nname = \"gpt\"\nprovider = \"openai\"\nmodel = \"gpt-6.1-terra\"\nbase_url = {:?}\n",
         server.v1()
@@ -42,7 +42,7 @@ fn running(folder: &Path, server: &FakeProvider) -> Terminal {
 
 /// The run is over as one that was told to stop, and every call that the server was asked is an answer in the project.
 #[track_caller]
-fn assert_nothing_lost(folder: &Path, server: &FakeProvider) {
+pub(super) fn assert_nothing_lost(folder: &Path, server: &FakeProvider) {
     let project = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
     let count = |sql: &str| -> usize { project.query_row(sql, [], |row| row.get(0)).unwrap() };
     let state: String = project

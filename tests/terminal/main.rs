@@ -12,6 +12,7 @@ mod leaving;
 mod permissions;
 mod review;
 mod sampling;
+mod signals;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -32,6 +33,8 @@ struct Terminal {
     master: Box<dyn MasterPty + Send>,
     /// Told to the reader: no more is read, and its end of the terminal goes too.
     closing: Arc<AtomicBool>,
+    /// Told to the reader: nothing is read as long as this is set.
+    held: Arc<AtomicBool>,
 }
 
 impl Terminal {
@@ -81,11 +84,16 @@ impl Terminal {
         let (sender, output) = channel();
         let closing = Arc::new(AtomicBool::new(false));
         let closed = Arc::clone(&closing);
+        let held = Arc::new(AtomicBool::new(false));
+        let holds = Arc::clone(&held);
         std::thread::spawn(move || {
             let mut chunk = vec![0; 1 << 16];
             while let Ok(read @ 1..) = reader.read(&mut chunk) {
                 if sender.send(chunk[..read].to_vec()).is_err() || closed.load(Ordering::SeqCst) {
                     return;
+                }
+                while holds.load(Ordering::SeqCst) {
+                    std::thread::park_timeout(Duration::from_millis(50));
                 }
             }
         });
@@ -97,6 +105,7 @@ impl Terminal {
             child,
             master: pair.master,
             closing,
+            held,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A terminal that goes away while the interface is up: its window was closed, or its connection broke.
 
-use std::io::{self, Stdout, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether the terminal was found to be gone. It belongs to the process, so this does too.
@@ -8,6 +8,10 @@ static LOST: AtomicBool = AtomicBool::new(false);
 
 pub fn is_lost() -> bool {
     LOST.load(Ordering::Relaxed)
+}
+
+pub(super) fn set_lost() {
+    LOST.store(true, Ordering::Relaxed);
 }
 
 /// Whether an error means that the terminal is gone.
@@ -30,37 +34,6 @@ pub fn is_loss(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof
     )
-}
-
-/// Stdout, which takes everything once the terminal is gone: an error in a drop would be printed, to nobody, and that
-/// would be a panic.
-#[derive(Debug)]
-pub(super) struct Out(Stdout);
-
-impl Default for Out {
-    fn default() -> Self {
-        Self(io::stdout())
-    }
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        unless_lost(self.0.write(bytes), bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        unless_lost(self.0.flush(), ())
-    }
-}
-
-fn unless_lost<T>(result: io::Result<T>, instead: T) -> io::Result<T> {
-    match result {
-        Err(error) if is_loss(&error) => {
-            LOST.store(true, Ordering::Relaxed);
-            Ok(instead)
-        }
-        other => other,
-    }
 }
 
 #[cfg(test)]

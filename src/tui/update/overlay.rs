@@ -12,8 +12,9 @@ use crate::tui::screens::spec::Find;
 use crate::tui::screens::{duel, run};
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
+use crate::tui::widgets::prompt::LinePrompt;
 use crate::tui::widgets::question_dialog::QuestionOrder;
-use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     model.undo_named = model.toast.take().and_then(|toast| toast.asks);
@@ -27,6 +28,9 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         let command =
             command.filter(|command| !decides(command) || key.kind == KeyEventKind::Press);
         return command.map_or(Vec::new(), |command| on_command(model, command));
+    };
+    let Some(key) = without_alt(key, overlay.is_typed_into()) else {
+        return Vec::new();
     };
     if let Overlay::Page(page) = overlay
         && let Some(command) = keymap::resolve(screen, key).filter(|of| page.passes(*of))
@@ -95,6 +99,24 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+/// What a key means where something lies over the screen.
+///
+/// Terminals send Alt as Esc before the key, so Esc and a key that follows it closely look like Alt:
+/// a chord with Alt means Esc, except for those that edit a line. Other modifiers mean nothing.
+fn without_alt(key: KeyEvent, typed_into: bool) -> Option<KeyEvent> {
+    let others = KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META;
+    if key.modifiers.intersects(others) {
+        return None;
+    }
+    let edits = typed_into && LinePrompt::edits_with_alt(key.code);
+    if !key.modifiers.contains(KeyModifiers::ALT) || edits {
+        return Some(key);
+    }
+    // One press is one Esc, whatever a terminal reports about its repetition and release.
+    let pressed = key.kind == KeyEventKind::Press;
+    pressed.then(|| KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))
 }
 
 pub(super) fn on_paste(model: &mut Model, text: &str) -> Vec<Effect> {

@@ -275,3 +275,81 @@ fn a_terminal_that_is_lost_keeps_what_was_changed() {
     assert_eq!(saved(&effects)[0].decision, Decision::B);
     assert_eq!(keep_all(&mut model), []);
 }
+
+/// Every overlay, opened as a person opens it.
+fn overlays() -> Vec<Model> {
+    let open = |screen, command| {
+        let mut model = model(screen);
+        on_command(&mut model, command);
+        assert_eq!(model.overlays.len(), 1, "{command:?}");
+        model
+    };
+    let mut running = model(Screen::Queries);
+    running.run.running = true;
+    on_command(&mut running, Command::Quit);
+    vec![
+        running,
+        open(Screen::Matrix, Command::Quit),
+        open(Screen::Matrix, Command::Help),
+        open(Screen::Matrix, Command::Palette),
+        open(Screen::Matrix, Command::Filter),
+        open(Screen::Battle, Command::WriteNote),
+        open(Screen::Queries, Command::Export),
+        open(Screen::Queries, Command::Import),
+        open(Screen::Run, Command::SetBudget),
+    ]
+}
+
+#[test]
+fn a_chord_with_alt_means_esc_where_something_lies_over_the_screen() {
+    let keys = [
+        KeyCode::Char('y'),
+        KeyCode::Char('Y'),
+        KeyCode::Char('u'),
+        KeyCode::Char('q'),
+        KeyCode::Char('m'),
+        KeyCode::Enter,
+        KeyCode::Tab,
+    ];
+    let modifiers = [
+        KeyModifiers::ALT,
+        KeyModifiers::ALT | KeyModifiers::SHIFT,
+        KeyModifiers::ALT | KeyModifiers::CONTROL,
+    ];
+    for key in keys {
+        for modifiers in modifiers {
+            for (by_alt, by_esc) in overlays().iter_mut().zip(&mut overlays()) {
+                let chord = KeyEvent::new(key, modifiers);
+                let effects = tell(by_alt, Msg::Key(chord));
+                let escaped = tell(by_esc, Msg::Key(KeyCode::Esc.into()));
+                assert_eq!(format!("{effects:?}"), format!("{escaped:?}"), "{chord:?}");
+                assert!(by_alt.overlays.is_empty() && by_esc.overlays.is_empty());
+                assert_eq!(by_alt.screen(), by_esc.screen());
+            }
+        }
+    }
+}
+
+#[test]
+fn chords_with_alt_that_edit_a_line_still_edit_it() {
+    let mut model = model(Screen::Battle);
+    on_command(&mut model, Command::WriteNote);
+    write(&mut model, "names the");
+    let chord = KeyEvent::new(KeyCode::Backspace, KeyModifiers::ALT);
+    tell(&mut model, Msg::Key(chord));
+    let Some(Overlay::Prompt(prompt, _)) = model.overlays.last() else {
+        panic!("the prompt is closed");
+    };
+    assert_eq!(prompt.text(), "names ");
+}
+
+#[test]
+fn chords_with_other_modifiers_do_nothing_in_a_dialog() {
+    for modifiers in [KeyModifiers::SUPER, KeyModifiers::META, KeyModifiers::HYPER] {
+        let mut model = model(Screen::Matrix);
+        on_command(&mut model, Command::Quit);
+        let chord = KeyEvent::new(KeyCode::Char('y'), modifiers);
+        assert!(tell(&mut model, Msg::Key(chord)).is_empty());
+        assert_eq!(model.overlays.len(), 1);
+    }
+}

@@ -212,6 +212,11 @@ impl ImportDialog {
         Some(Wanted::Check(path, self.purpose))
     }
 
+    /// Whether its keys are text.
+    pub fn is_typed_into(&self) -> bool {
+        matches!(self.stage, Stage::Choosing)
+    }
+
     /// Types and completes a path, moves in the list; Enter looks into a file and, once it is looked into, accepts its
     /// path. Esc goes back by a step.
     pub fn handle(&mut self, event: KeyEvent) -> (KeyOutcome<String>, Option<Wanted>) {

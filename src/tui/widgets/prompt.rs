@@ -76,6 +76,18 @@ impl LinePrompt {
         self.input.insert_str(one_line(text));
     }
 
+    /// Whether Alt with this key moves or deletes by words, as in a shell.
+    pub fn edits_with_alt(code: KeyCode) -> bool {
+        matches!(
+            code,
+            KeyCode::Char('b' | 'f' | 'd')
+                | KeyCode::Backspace
+                | KeyCode::Delete
+                | KeyCode::Left
+                | KeyCode::Right
+        )
+    }
+
     /// Edits; Enter submits, Esc cancels. Keys that do not edit a line are passed on.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<String> {
         if event.kind == KeyEventKind::Release {

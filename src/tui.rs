@@ -4,6 +4,7 @@ mod canvas;
 pub mod drawing;
 pub mod effects;
 pub(crate) mod fuzzy;
+mod key_gate;
 pub mod keymap;
 pub(crate) mod layout;
 pub mod message;
@@ -28,9 +29,10 @@ use crate::domain::number_words::counted;
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::Store;
-use crossterm::event::{Event, KeyEventKind};
+use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use drawing::Caches;
 use effects::Runner;
+use key_gate::{KeyGate, PAUSE};
 use message::{Effect, Msg};
 use model::{Model, Start, TuiOptions};
 use signals::{Request, Signals};
@@ -41,7 +43,7 @@ use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect
 use terminal_events::TerminalEvents;
 use theme::{ColourDepth, Ramp, Theme};
 use tokio::sync::mpsc;
-use update::verdict_state::AFTER_TYPING;
+use update::verdict_state::use_of;
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
@@ -125,6 +127,8 @@ pub fn run(
         theme,
         runner,
         caches: Caches::default(),
+        gate: KeyGate::default(),
+        replies: ReplyFilter::default(),
         drawn: Instant::now() - FRAME,
         dirty: true,
         leaving: false,
@@ -178,6 +182,8 @@ struct App {
     theme: Theme,
     runner: Runner,
     caches: Caches,
+    gate: KeyGate,
+    replies: ReplyFilter,
     drawn: Instant,
     dirty: bool,
     leaving: bool,
@@ -217,7 +223,6 @@ impl App {
     ) -> Result<(), TuiError> {
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
-        let mut late_replies = ReplyFilter::default();
         let mut first = vec![Effect::List, Effect::Watch];
         if let Start::Duel(key) = self.model.options.start {
             first.extend(screens::duel::update::show(&mut self.model, key));
@@ -231,7 +236,7 @@ impl App {
             if self.leaving || terminal::is_lost() {
                 break;
             }
-            let wake = self.wake_at();
+            let (held, wake) = (self.gate.due(), self.wake_at());
             tokio::select! {
                 biased;
                 request = signals.next() => match request {
@@ -240,14 +245,17 @@ impl App {
                     Request::Continue => self.resume(guard, &mut keys)?,
                 },
                 () = &mut gone => break,
-                event = keys.next(), if !keys.is_stopped() => match event {
-                    Some(Ok(event)) => {
-                        if let Some(msg) = message(event, &mut late_replies) {
-                            self.handle(msg, guard, &mut keys)?;
-                        }
+                batch = keys.next(), if !keys.is_stopped() => {
+                    let Some(batch) = batch.transpose()? else { break };
+                    for event in batch.events {
+                        self.take(event, batch.at, guard, &mut keys)?;
                     }
-                    Some(Err(error)) => return Err(error.into()),
-                    None => break,
+                },
+                // After the keys: none waits to be read that came right after the one that is held.
+                () = sleep_until(held), if held.is_some() => {
+                    if let Some(key) = self.gate.release(Instant::now()) {
+                        self.handle(Msg::Key(key), guard, &mut keys)?;
+                    }
                 },
                 msg = inbox.recv() => if let Some(msg) = msg {
                     self.handle(msg, guard, &mut keys)?;
@@ -256,7 +264,7 @@ impl App {
                     }
                 },
                 written = terminal::written(), if writing => written?,
-                () = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now).into()), if wake.is_some() => {
+                () = sleep_until(wake), if wake.is_some() => {
                     if !self.dirty {
                         self.handle(Msg::Tick, guard, &mut keys)?;
                     }
@@ -307,9 +315,46 @@ impl App {
     fn wake_at(&self) -> Option<Instant> {
         let frame = self.can_draw().then(|| self.drawn + FRAME);
         let toast = self.model.toast.as_ref().map(|toast| toast.until);
-        let typed = self.model.typed.map(|typed| typed + AFTER_TYPING);
+        let typed = self.model.typed.map(|typed| typed + PAUSE);
         let typed = typed.filter(|until| self.model.now < *until);
         frame.into_iter().chain(toast).chain(typed).min()
+    }
+
+    /// Takes an event of the terminal that was read at `at`.
+    fn take(
+        &mut self,
+        event: Event,
+        at: Instant,
+        guard: &mut TerminalGuard,
+        keys: &mut TerminalEvents,
+    ) -> Result<(), TuiError> {
+        match event {
+            Event::Key(key) => self.press(key, at, guard, keys),
+            Event::Paste(text) => self.handle(Msg::Paste(text), guard, keys),
+            Event::Resize(columns, rows) => self.handle(Msg::Resize(columns, rows), guard, keys),
+            Event::Mouse(mouse) => self.handle(Msg::Mouse(mouse), guard, keys),
+            Event::FocusGained | Event::FocusLost => Ok(()),
+        }
+    }
+
+    fn press(
+        &mut self,
+        key: KeyEvent,
+        at: Instant,
+        guard: &mut TerminalGuard,
+        keys: &mut TerminalEvents,
+    ) -> Result<(), TuiError> {
+        if key.kind == KeyEventKind::Release || self.replies.swallows(key, at) {
+            return Ok(());
+        }
+        let passed = self.gate.press(key, at, use_of(&self.model, key));
+        for key in passed.keys {
+            self.handle(Msg::Key(key), guard, keys)?;
+        }
+        if passed.is_text {
+            self.handle(Msg::TextAsKeys, guard, keys)?;
+        }
+        Ok(())
     }
 
     fn handle(
@@ -385,15 +430,8 @@ fn panic_on_request(place: &str) {
     }
 }
 
-fn message(event: Event, late_replies: &mut ReplyFilter) -> Option<Msg> {
-    match event {
-        Event::Key(key) if key.kind == KeyEventKind::Release || late_replies.swallows(key) => None,
-        Event::Key(key) => Some(Msg::Key(key)),
-        Event::Paste(text) => Some(Msg::Paste(text)),
-        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
-        Event::Mouse(mouse) => Some(Msg::Mouse(mouse)),
-        Event::FocusGained | Event::FocusLost => None,
-    }
+async fn sleep_until(at: Option<Instant>) {
+    tokio::time::sleep_until(at.unwrap_or_else(Instant::now).into()).await;
 }
 
 /// The colour depth in words, for `doctor`.

@@ -67,6 +67,8 @@ pub enum FoundDuel {
 pub enum Msg {
     Key(KeyEvent),
     Paste(String),
+    /// Keys came that are text; they are ignored.
+    TextAsKeys,
     Mouse(MouseEvent),
     Resize(u16, u16),
     /// Time has passed that something on screen is waiting for.

@@ -1,19 +1,25 @@
 //! Keys, the mouse and changes of size, read apart from the event loop: where the terminal is gone, the library reads its
 //! end again and again and never returns, and the loop has to go on to leave in order.
 
-use crossterm::event::{Event, EventStream};
+use crossterm::event::{self, Event, EventStream};
 use futures::StreamExt as _;
 use std::io;
 use std::sync::mpsc as sync;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// How long reading may take to stop. It takes longer only where the terminal is gone.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 
+/// Events that the terminal sent together, and when they were read.
+pub(super) struct Batch {
+    pub(super) at: Instant,
+    pub(super) events: Vec<Event>,
+}
+
 /// What comes from the terminal, until it is dropped or restarted.
 pub(super) struct TerminalEvents {
-    events: mpsc::UnboundedReceiver<io::Result<Event>>,
+    batches: mpsc::UnboundedReceiver<io::Result<Batch>>,
     stop: Option<mpsc::Sender<()>>,
     stopped: sync::Receiver<()>,
 }
@@ -21,7 +27,7 @@ pub(super) struct TerminalEvents {
 impl TerminalEvents {
     /// Begins to read, on a thread of its own: one of the runtime's would be lost with the terminal.
     pub(super) fn start() -> io::Result<Self> {
-        let (send, events) = mpsc::unbounded_channel();
+        let (send, batches) = mpsc::unbounded_channel();
         let (stop, mut stops) = mpsc::channel::<()>(1);
         let (tell, stopped) = sync::channel();
         let read = async move {
@@ -34,7 +40,8 @@ impl TerminalEvents {
                     event = stream.next() => event,
                 };
                 let Some(event) = event else { break };
-                if send.send(event).is_err() {
+                let at = Instant::now();
+                if send.send(event.and_then(|event| batch(event, at))).is_err() {
                     break;
                 }
             }
@@ -47,15 +54,15 @@ impl TerminalEvents {
             .name("terminal-events".to_owned())
             .spawn(move || futures::executor::block_on(read))?;
         Ok(Self {
-            events,
+            batches,
             stop: Some(stop),
             stopped,
         })
     }
 
-    /// The next event; `None` where there will be none.
-    pub(super) async fn next(&mut self) -> Option<io::Result<Event>> {
-        self.events.recv().await
+    /// The next events; `None` if there will be none.
+    pub(super) async fn next(&mut self) -> Option<io::Result<Batch>> {
+        self.batches.recv().await
     }
 
     /// Whether nothing is read any more.
@@ -71,6 +78,15 @@ impl TerminalEvents {
         // Late or not at all where the terminal is gone, and then there is nobody whose keys could be taken.
         let _ = self.stopped.recv_timeout(STOP_WITHIN);
     }
+}
+
+/// An event, and those that were read from the terminal with it.
+fn batch(first: Event, at: Instant) -> io::Result<Batch> {
+    let mut events = vec![first];
+    while event::poll(Duration::ZERO)? {
+        events.push(event::read()?);
+    }
+    Ok(Batch { at, events })
 }
 
 /// Ends when the terminal is gone, however that is told or not told.

@@ -46,7 +46,14 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         model.touch(now);
     }
     match msg {
+        Msg::Key(_) if verdict_state::follows_line(model) => {
+            model.typed = Some(now);
+            model.inform("keys right after a line are taken for part of it and ignored; wait a moment");
+        }
         Msg::Key(key) => return overlay::on_key(model, key),
+        Msg::TextAsKeys => model.inform(
+            "many keys at once are taken for pasted text and ignored; wait a moment, then press one",
+        ),
         Msg::Paste(text) => return overlay::on_paste(model, &text),
         Msg::Mouse(event) => return mouse::on_mouse(model, event),
         Msg::Resize(columns, rows) => model.size = (columns, rows),

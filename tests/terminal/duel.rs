@@ -82,15 +82,15 @@ fn answer(terminal: &mut Terminal, nth: usize) {
             terminal.wait("none of them serves");
         }
         1 => {
-            terminal.keys("5 ");
+            terminal.press("5 ");
             terminal.wait("1 document chosen");
-            terminal.keys("2 ");
+            terminal.press("2 ");
             terminal.wait("2 documents chosen");
         }
         _ => {
-            terminal.keys("3\r");
+            terminal.press("3\r");
             terminal.wait("Enter chooses this passage");
-            terminal.keys("j)l\r");
+            terminal.press("j)l\r");
             terminal.wait("passage marked");
             terminal.wait("1 document chosen");
         }
@@ -117,7 +117,7 @@ fn ten_queries_by_keyboard_alone_with_a_kill_in_the_middle() {
     for nth in 1..=4 {
         answer(&mut terminal, nth);
     }
-    terminal.keys("7 ");
+    terminal.press("7 ");
     terminal.wait("1 document chosen");
     assert_blind(&terminal, from, &secrets);
     terminal.signal("KILL");

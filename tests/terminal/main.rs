@@ -161,6 +161,27 @@ impl Terminal {
         self.writer.flush().unwrap();
     }
 
+    /// Takes output in until none has come for a while.
+    fn quiet(&mut self, duration: Duration) {
+        while let Ok(bytes) = self.output.recv_timeout(duration) {
+            self.parser.process(&bytes);
+            self.raw.extend(bytes);
+        }
+    }
+
+    /// Waits for longer than keys after a line are ignored.
+    fn pause(&mut self) {
+        self.quiet(Duration::from_millis(250));
+    }
+
+    /// Presses keys as a person does: all at once they would be taken for text.
+    fn press(&mut self, keys: &str) {
+        for key in keys.chars() {
+            self.keys(&key.to_string());
+            self.quiet(Duration::from_millis(30));
+        }
+    }
+
     /// Waits for the end and says how it was.
     fn end(&mut self) -> u32 {
         while let Ok(bytes) = self.output.recv_timeout(PATIENCE) {
@@ -315,11 +336,13 @@ fn help_palette_and_filter_open_and_close() {
     terminal.wait("Change the colours");
     terminal.keys("\r");
     terminal.wait("blue-orange");
+    terminal.pause();
     terminal.keys("/");
     terminal.keys("\x1b[200~insomnia\n\x1b[201~");
     terminal.wait_gone("scifact-415");
     terminal.wait("scifact-641");
     terminal.keys("\r");
+    terminal.pause();
     terminal.keys("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();

@@ -1,8 +1,9 @@
 //! Twenty pairs judged with two keys each, a restart in the middle, undo over the restart, and nothing of the judges on
 //! the wire before a decision.
 
-use super::{Terminal, link_data, overrule};
+use super::{Terminal, demo, link_data, overrule};
 use std::path::Path;
+use std::time::Duration;
 
 const SIZE: (u16, u16) = (120, 40);
 
@@ -108,4 +109,46 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
         0
     );
     assert_eq!(verdicts(folder.path(), "shown IS NULL"), 0);
+}
+
+#[test]
+fn text_that_the_terminal_sends_as_keys_gives_no_verdict_and_takes_none_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = demo(folder.path(), &[], (120, 40));
+    terminal.keys("s");
+    terminal.wait("every battle has all its votes");
+    terminal.keys("\r");
+    terminal.wait("zELO, 95 %");
+    terminal.keys("n");
+    terminal.wait("surprise 1 of");
+    terminal.keys("\r");
+    terminal.wait(" × ");
+    terminal.pause();
+    terminal.keys("a better match");
+    terminal.wait("taken for pasted text");
+    terminal.pause();
+    // A color report, as a slow connection delivers it.
+    for piece in ["\x1b]11;rgb:1e1e/1e", "1e/aabb", "\x1b\\"] {
+        terminal.keys(piece);
+        terminal.quiet(Duration::from_millis(60));
+    }
+    terminal.wait(" × ");
+    terminal.keys("a");
+    terminal.wait(" what changed");
+    terminal.keys("i");
+    terminal.wait("reason");
+    terminal.pause();
+    terminal.keys("names the trial\ru");
+    terminal.wait("taken for part of it");
+    terminal.pause();
+    terminal.keys("qy");
+    assert_eq!(terminal.end(), 0);
+
+    let project = rusqlite::Connection::open(folder.path().join("sample.db")).unwrap();
+    let count = |sql: &str| -> i64 { project.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert_eq!(count("SELECT count(*) FROM undo"), 0);
+    let given = count("SELECT count(*) FROM verdict WHERE note = 'names the trial'");
+    assert_eq!(given, 1);
+    // The verdict, and the same one with its reason.
+    assert_eq!(count("SELECT count(*) FROM verdict"), 2);
 }

@@ -8,9 +8,11 @@ use crate::tui::screens::testing::model;
 use crate::tui::testing::{key, typed};
 use crate::tui::widgets::import_dialog::Wanted;
 use crossterm::event::KeyCode;
+use std::time::Duration;
 
 fn tell(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let now = model.now;
+    // Time for a line that was accepted before.
+    let now = model.now + Duration::from_millis(200);
     update(model, msg, now)
 }
 

@@ -29,7 +29,8 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             command.filter(|command| !decides(command) || key.kind == KeyEventKind::Press);
         return command.map_or(Vec::new(), |command| on_command(model, command));
     };
-    let Some(key) = without_alt(key, overlay.is_typed_into()) else {
+    let typed_into = overlay.is_typed_into();
+    let Some(key) = without_alt(key, typed_into) else {
         return Vec::new();
     };
     if let Overlay::Page(page) = overlay
@@ -56,6 +57,10 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     };
     match outcome {
         KeyOutcome::Consumed => {
+            let still_typed_into = model.overlays.last().is_some_and(Overlay::is_typed_into);
+            if typed_into && !still_typed_into && key.code != KeyCode::Esc {
+                model.typed = Some(model.now);
+            }
             follow_filter(model);
             settings::preview(model);
             let mut effects = import::look(model, wanted);
@@ -92,7 +97,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
                 }
                 return Vec::new();
             }
-            if let OverlayResult::Typed(_) = result {
+            if typed_into {
                 model.typed = Some(model.now);
             }
             return on_submitted(model, result);

@@ -353,3 +353,30 @@ fn chords_with_other_modifiers_do_nothing_in_a_dialog() {
         assert_eq!(model.overlays.len(), 1);
     }
 }
+
+#[test]
+fn what_follows_a_line_is_ignored_until_there_is_a_pause() {
+    let mut model = reviewing();
+    on_command(&mut model, Command::JudgeA);
+    on_command(&mut model, Command::WriteNote);
+    let mut now = model.now;
+    let mut send = |model: &mut Model, key: KeyCode, gap: u64| {
+        now += Duration::from_millis(gap);
+        update(model, Msg::Key(key.into()), now)
+    };
+    for c in "names the trial".chars() {
+        send(&mut model, KeyCode::Char(c), 1);
+    }
+    send(&mut model, KeyCode::Enter, 1);
+    assert!(model.overlays.is_empty());
+    // The rest of the paste, also where it comes in pieces.
+    for (key, gap) in [('u', 0), ('q', 1), ('b', 149), ('Z', 100), ('u', 149)] {
+        let effects = send(&mut model, KeyCode::Char(key), gap);
+        assert!(effects.is_empty(), "{key}: {effects:?}");
+        assert!(model.overlays.is_empty());
+        assert_eq!(model.screen(), Screen::Review);
+    }
+    assert!(model.toast.is_some());
+    send(&mut model, KeyCode::Char('q'), 150);
+    assert_eq!(model.overlays.len(), 1);
+}

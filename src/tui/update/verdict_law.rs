@@ -151,7 +151,8 @@ fn oriented(pair: Pair, a: usize, decision: Decision) -> Decision {
 struct Pressed {
     verdicts: HashMap<(QueryKey, Pair), Decision>,
     rulings: HashMap<(QueryKey, String), Finding>,
-    /// When a line was last accepted: keys that follow immediately belong to it.
+    /// When a line was last accepted, or when the last key that belongs to it came: keys belong to
+    /// it until there is a pause.
     accepted: Option<Instant>,
 }
 
@@ -159,12 +160,13 @@ impl Pressed {
     /// Records a verdict key pressed in the verdict state, when no overlay is open and no search is
     /// active.
     fn note(&mut self, model: &Model, key: KeyEvent) {
-        let (code, now) = (key.code, model.now);
-        if matches!(model.overlays.last(), Some(Overlay::Prompt(..))) && code == KeyCode::Enter {
-            self.accepted = Some(now);
-        }
+        let now = model.now;
         let soon = |accepted| now.duration_since(accepted) < Duration::from_millis(150);
-        if !model.overlays.is_empty() || model.search.is_some() || self.accepted.is_some_and(soon) {
+        if self.accepted.is_some_and(soon) {
+            self.accepted = Some(now);
+            return;
+        }
+        if !model.overlays.is_empty() || model.search.is_some() {
             return;
         }
         let command = keymap::resolve(Scope::Screen(model.screen()), key);
@@ -205,7 +207,8 @@ impl Pressed {
 fn obeys(model: &mut Model, pressed: &mut Pressed, events: &[(Event, u64)]) {
     for (at, (event, wait)) in events.iter().enumerate() {
         let now = model.now + Duration::from_millis(*wait);
-        let typing = matches!(model.overlays.last(), Some(Overlay::Prompt(..)));
+        let typed_into = |model: &Model| model.overlays.last().is_some_and(Overlay::is_typed_into);
+        let typing = typed_into(model);
         let screen = model.screen();
         if let Event::Key(key) = event {
             model.now = now;
@@ -213,6 +216,10 @@ fn obeys(model: &mut Model, pressed: &mut Pressed, events: &[(Event, u64)]) {
         }
         let msg = message(event, model);
         let effects = update(model, msg, now);
+        let is_enter = matches!(event, Event::Key(key) if key.code == KeyCode::Enter);
+        if is_enter && typing && !typed_into(model) {
+            pressed.accepted = Some(now);
+        }
         for effect in &effects {
             assert!(
                 pressed.allows(effect),
@@ -284,13 +291,19 @@ fn decides(effects: &[Effect]) -> bool {
 fn words_that_are_searched_are_no_verdict_while_typed_and_while_lit() {
     for which in 0..3 {
         let mut model = start(which);
-        let effects = press(&mut model, "/therapy\nabtxAB1234nNab");
+        let after_a_pause = |model: &mut Model, keys| {
+            model.now += Duration::from_secs(1);
+            press(model, keys)
+        };
+        assert!(!decides(&press(&mut model, "/therapy\nab")));
+        let effects = after_a_pause(&mut model, "abtxAB1234nNab");
         assert!(!decides(&effects), "{effects:?}");
         let search = model.search.as_ref().unwrap();
         assert!(search.found.len() > 1 || which == 2, "{search:?}");
         // Without a match, the search stays active until it is ended, so typed keys still give no
         // verdict.
-        let effects = press(&mut model, "/zzz\nab131");
+        assert!(!decides(&press(&mut model, "/zzz\n")));
+        let effects = after_a_pause(&mut model, "ab131");
         assert!(!decides(&effects) && model.search.is_some());
         let effects = press(&mut model, "\u{1b}");
         assert!(!decides(&effects) && model.search.is_none());

@@ -1,15 +1,12 @@
 //! Determines when a verdict or a ruling may be given: with its texts visible, and with no text
 //! input open.
 
-use crate::tui::keymap::Command;
-use crate::tui::model::Model;
+use crate::tui::key_gate::{PAUSE, Use};
+use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::screens::registry::spec;
-use std::time::Duration;
-
-/// Keys that follow the end of a prompt this closely were meant for it: a pasted line that the
-/// terminal sent as keys.
-pub(crate) const AFTER_TYPING: Duration = Duration::from_millis(150);
+use crossterm::event::KeyEvent;
 
 /// Whether a command decides something on a screen: the key that opens an item elsewhere chooses
 /// the passage on the passage screen.
@@ -25,9 +22,39 @@ pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
     if model.search.is_some() {
         return Some("end the search first; then the verdict keys work");
     }
-    let just_typed = |typed| model.now.duration_since(typed) < AFTER_TYPING;
-    if model.typed.is_some_and(just_typed) {
+    if follows_line(model) {
         return Some("no verdict: the key was pressed right after typing; press it again");
     }
     (spec(model.screen()).obstacle)(model)
+}
+
+/// Whether a line was accepted, or more was sent after it, too recently for a key to be meant for
+/// the screen.
+pub(crate) fn follows_line(model: &Model) -> bool {
+    let recent = |typed| model.now.saturating_duration_since(typed) < PAUSE;
+    model.typed.is_some_and(recent)
+}
+
+/// What a key would do now.
+pub(in crate::tui) fn use_of(model: &Model, key: KeyEvent) -> Use {
+    let overlay = model.overlays.last();
+    if overlay.is_some_and(Overlay::is_typed_into) {
+        return Use::Typed;
+    }
+    let screen = model.screen();
+    let decided = |command: Command| {
+        decides(screen, command) || matches!(command, Command::Undo | Command::Redo)
+    };
+    let scope = Scope::Screen(screen);
+    if overlay.is_none() && keymap::resolve(scope, key).is_some_and(decided) {
+        Use::Decides
+    } else if scope
+        .own()
+        .iter()
+        .any(|binding| decides(screen, binding.command))
+    {
+        Use::AmongVerdicts
+    } else {
+        Use::Other
+    }
 }

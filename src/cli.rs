@@ -213,6 +213,7 @@ enum CliCommand {
 pub fn main() -> ExitCode {
     signals::report_size_limits();
     let command = help::with_negative_numbers(Arguments::command());
+    let command = help::without_empty_variables(command);
     let columns = help::columns();
     let arguments = help::arranged(help::flowing(command, columns), columns)
         .try_get_matches()

@@ -101,7 +101,19 @@ pub(super) fn with_negative_numbers(command: Command) -> Command {
     command.mut_subcommands(with_negative_numbers)
 }
 
-/// Describes what is wrong with a number; `None` if the error is about something else.
+/// Has options treat an empty variable as unset; clap would take it for a missing value.
+pub(super) fn without_empty_variables(command: Command) -> Command {
+    let command = command.mut_args(|argument| {
+        let value = argument.get_env().and_then(std::env::var_os);
+        match value.filter(|value| value.is_empty()) {
+            Some(_) => argument.env(None::<&'static str>),
+            None => argument,
+        }
+    });
+    command.mut_subcommands(without_empty_variables)
+}
+
+/// Explains an invalid number; `None` for other errors.
 pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
     let cause = std::error::Error::source(error)?;
     let context = |kind| match error.get(kind)? {

@@ -192,8 +192,11 @@ pub(super) fn start_log(
     let file = crate::formats::file::append(path)
         .map_err(|error| refused(&format!("cannot be opened: {error}")))?;
     let (writer, guard) = tracing_appender::non_blocking(file);
-    let filter = tracing_subscriber::EnvFilter::try_from_env("OVERRULE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let filter = std::env::var("OVERRULE_LOG")
+        .ok()
+        .filter(|filter| !filter.is_empty())
+        .and_then(|filter| filter.parse().ok())
+        .unwrap_or_else(|| tracing_subscriber::EnvFilter::new("info"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)

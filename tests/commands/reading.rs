@@ -581,3 +581,26 @@ fn a_prior_is_learned_until_it_is_set() {
         .prints("prior precision λ per battle: 0.15 (set)");
     assert_eq!(settings("--lambda auto"), learned);
 }
+
+#[test]
+fn a_variable_that_is_empty_counts_as_unset() {
+    let sandbox = imported();
+    for variable in [
+        "OVERRULE_PROJECT",
+        "OVERRULE_CONFIG",
+        "OVERRULE_ANNOTATOR",
+        "OVERRULE_LOG",
+    ] {
+        let run = |value: Option<&str>| {
+            let mut command = sandbox.command("status");
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
+            let done = command.output().unwrap();
+            assert!(done.status.success(), "{variable}: {done:?}");
+            done.stdout
+        };
+        assert_eq!(run(Some("")), run(None), "{variable}");
+    }
+}

@@ -95,6 +95,23 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
     Ok(())
 }
 
+/// Refuses to start where no screen can be drawn: without a terminal, or on one that only prints lines.
+fn require_terminal(start: &Start) -> CommandResult {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if !is_dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(usage!(
+        "{}",
+        match start {
+            Start::Duel(_) =>
+                "the duel needs a terminal; `overrule duel --list` and `duel --result` print, `duel --answers FILE` takes answers in",
+            Start::Queries =>
+                "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same",
+        }
+    ))
+}
+
 /// The workbench on one project; gives the path of the one to open next.
 fn show_one(
     context: &CommandContext,
@@ -102,17 +119,7 @@ fn show_one(
     demo: bool,
     start: Start,
 ) -> Result<Option<PathBuf>, CommandFailure> {
-    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(usage!(
-            "{}",
-            match start {
-                Start::Duel(_) =>
-                    "the duel needs a terminal; `overrule duel --list` and `duel --result` print, `duel --answers FILE` takes answers in",
-                _ =>
-                    "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same",
-            }
-        ));
-    }
+    require_terminal(&start)?;
     let config = &context.config;
     let (latest, budget) =
         store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;

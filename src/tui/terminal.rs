@@ -3,6 +3,7 @@
 
 mod backend;
 mod background;
+mod clusters;
 mod depth;
 mod loss;
 mod output;
@@ -12,6 +13,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use backend::FrugalBackend;
+use clusters::Clusters;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
@@ -106,6 +108,7 @@ pub fn is_active() -> bool {
 
 pub struct TerminalGuard {
     terminal: Terminal<FrugalBackend<Output>>,
+    clusters: Clusters,
     modes: u8,
 }
 
@@ -119,7 +122,11 @@ impl TerminalGuard {
         let entered =
             switch_on(modes).and_then(|()| Terminal::new(FrugalBackend::new(Output::default())));
         match entered {
-            Ok(terminal) => Ok(Self { terminal, modes }),
+            Ok(terminal) => Ok(Self {
+                terminal,
+                clusters: Clusters::default(),
+                modes,
+            }),
             Err(error) => {
                 let _ = restore();
                 Err(error)
@@ -131,7 +138,12 @@ impl TerminalGuard {
     pub fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         // Not flushed here: after a panic in the view it must not be written.
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        let drawn = self.terminal.draw(view).map(drop);
+        let clusters = &mut self.clusters;
+        let drawn = self.terminal.draw(|frame| {
+            view(frame);
+            clusters.mark(frame.buffer_mut());
+        });
+        let drawn = drawn.map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         drawn
     }

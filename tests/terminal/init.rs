@@ -43,3 +43,38 @@ fn whoever_leaves_has_nothing_written() {
         "no model was asked"
     );
 }
+
+#[test]
+fn a_dumb_terminal_is_refused_like_a_pipe() {
+    for arguments in [&[][..], &["demo"], &["demo", "--project", "sample.db"]] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut terminal = Terminal::start(folder.path(), arguments, &[("TERM", "dumb")], (80, 24));
+        assert_eq!(terminal.end(), 2, "{arguments:?}");
+        let raw = String::from_utf8_lossy(&terminal.raw);
+        assert!(raw.contains("the workbench needs a terminal"), "{raw}");
+        assert!(!raw.contains('\x1b'), "{raw}");
+    }
+}
+
+#[test]
+fn sixteen_colors_are_set_with_the_codes_for_sixteen() {
+    let folder = tempfile::tempdir().unwrap();
+    let environment = [("TERM", "xterm"), ("COLORTERM", "")];
+    let mut terminal = super::demo(folder.path(), &environment, (120, 40));
+    terminal.keys("s");
+    terminal.wait("every battle has all its votes");
+    terminal.keys("\r");
+    terminal.wait("zELO, 95 %");
+    terminal.keys("qy");
+    assert_eq!(terminal.end(), 0);
+    let raw = String::from_utf8_lossy(&terminal.raw);
+    for wide in ["38;5;", "48;5;", "58;5;", "38;2;", "48;2;"] {
+        assert!(!raw.contains(wide), "{wide} was sent");
+    }
+    let is_set = |codes: std::ops::Range<u32>| {
+        codes
+            .into_iter()
+            .any(|code| raw.contains(&format!("[{code}m")) || raw.contains(&format!("[{code};")))
+    };
+    assert!(is_set(30..38) || is_set(90..98));
+}

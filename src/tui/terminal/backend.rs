@@ -4,12 +4,14 @@
 use crossterm::cursor::{MoveRight, MoveTo};
 use crossterm::queue;
 use crossterm::style::{
-    Attribute, Color as WireColour, Colors, Print, SetAttribute, SetColors, SetUnderlineColor,
+    Attribute, Color as WireColour, Colored, Colors, Print, SetAttribute, SetColors,
+    SetUnderlineColor,
 };
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, IntoCrossterm as _, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 use ratatui::style::{Color, Modifier};
+use std::fmt;
 use std::io::{self, Write};
 
 /// Uses ratatui's own backend for everything except cells.
@@ -55,12 +57,14 @@ impl Pen {
         }
         self.modify(out, cell.modifier)?;
         let (symbol, foreground, background) = self.painted(cell);
-        let colours = Colors {
-            foreground: (foreground != self.foreground).then(|| foreground.into_crossterm()),
-            background: (background != self.background).then(|| background.into_crossterm()),
-        };
-        if colours.foreground.is_some() || colours.background.is_some() {
-            queue!(out, SetColors(colours))?;
+        let text = (foreground != self.foreground).then_some(Sgr::Text(foreground));
+        let back = (background != self.background).then_some(Sgr::Back(background));
+        match (text, back) {
+            // NO_COLOR, which crossterm has read.
+            _ if Colored::ansi_color_disabled_memoized() => {}
+            (None, None) => {}
+            (Some(one), None) | (None, Some(one)) => write!(out, "\x1b[{one}m")?,
+            (Some(text), Some(back)) => write!(out, "\x1b[{text};{back}m")?,
         }
         (self.foreground, self.background) = (foreground, background);
         if cell.underline_color != self.underline {
@@ -149,6 +153,53 @@ impl Pen {
         }
         self.modifier = to;
         Ok(())
+    }
+}
+
+/// The parameters that set a color. The sixteen that every color terminal has are set with the codes
+/// that each of them knows; crossterm takes them for colors of a palette of 256.
+#[derive(Clone, Copy)]
+enum Sgr {
+    Text(Color),
+    Back(Color),
+}
+
+impl fmt::Display for Sgr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Text(color) | Self::Back(color)) = *self;
+        let number = match color {
+            Color::Black => 0,
+            Color::Red => 1,
+            Color::Green => 2,
+            Color::Yellow => 3,
+            Color::Blue => 4,
+            Color::Magenta => 5,
+            Color::Cyan => 6,
+            Color::Gray => 7,
+            Color::DarkGray => 8,
+            Color::LightRed => 9,
+            Color::LightGreen => 10,
+            Color::LightYellow => 11,
+            Color::LightBlue => 12,
+            Color::LightMagenta => 13,
+            Color::LightCyan => 14,
+            Color::White => 15,
+            Color::Indexed(number @ 0..16) => number,
+            Color::Reset | Color::Indexed(_) | Color::Rgb(..) => {
+                let color = color.into_crossterm();
+                return match self {
+                    Self::Text(_) => Colored::ForegroundColor(color).fmt(f),
+                    Self::Back(_) => Colored::BackgroundColor(color).fmt(f),
+                };
+            }
+        };
+        let first = match (self, number < 8) {
+            (Self::Text(_), true) => 30,
+            (Self::Text(_), false) => 90,
+            (Self::Back(_), true) => 40,
+            (Self::Back(_), false) => 100,
+        };
+        write!(f, "{}", first + number % 8)
     }
 }
 
@@ -326,6 +377,28 @@ mod tests {
             theirs.process(&plain);
             assert_eq!(looks(ours.screen()), looks(theirs.screen()));
             before = now;
+        }
+    }
+
+    #[test]
+    fn the_sixteen_colors_are_set_as_every_terminal_knows_them() {
+        let named = [
+            (Color::Black, 30),
+            (Color::Red, 31),
+            (Color::Gray, 37),
+            (Color::DarkGray, 90),
+            (Color::LightRed, 91),
+            (Color::White, 97),
+            (Color::Indexed(4), 34),
+            (Color::Indexed(12), 94),
+        ];
+        for (color, code) in named {
+            assert_eq!(Sgr::Text(color).to_string(), code.to_string());
+            assert_eq!(Sgr::Back(color).to_string(), (code + 10).to_string());
+        }
+        if !Colored::ansi_color_disabled_memoized() {
+            assert_eq!(Sgr::Text(Color::Indexed(16)).to_string(), "38;5;16");
+            assert_eq!(Sgr::Back(Color::Reset).to_string(), "49");
         }
     }
 

@@ -1,4 +1,5 @@
-//! The workbench: one loop, input first, at most one frame in sixteen milliseconds, and none when nothing changed.
+//! The workbench: one event loop in which input comes first, with at most one frame per sixteen
+//! milliseconds, and none if nothing has changed.
 
 mod canvas;
 pub mod drawing;
@@ -45,35 +46,35 @@ use theme::{ColourDepth, Ramp, Theme};
 use tokio::sync::mpsc;
 use update::verdict_state::use_of;
 
-/// The shortest time between two frames.
+/// Minimum time between two frames.
 const FRAME: Duration = Duration::from_millis(16);
-/// Messages that may wait.
+/// Maximum number of queued messages.
 const BACKLOG: usize = 1024;
 
-/// Why the workbench could not start or go on.
+/// Why the workbench could not start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum TuiError {
     /// The terminal failed.
     #[error("the terminal failed: {0}")]
     Terminal(#[from] std::io::Error),
-    /// A setting is not one.
+    /// A setting is invalid.
     #[error("configuration: screen.{name}: {message}")]
     Setting {
-        /// The setting.
+        /// Name of the setting.
         name: &'static str,
         /// What is wrong with it.
         message: String,
     },
-    /// Somebody would not wait for the calls in flight, so many.
+    /// Someone did not wait for this number of calls in flight.
     #[error("left at once: {0} in flight dropped, and what that cost is not known")]
     CallsDropped(String),
-    /// Somebody would not wait for what was being written.
+    /// Someone did not wait for pending writes.
     #[error("left at once: what was still being written may not be in the project")]
     LeftAtOnce,
 }
 
-/// Opens the workbench on a project and returns when the user leaves: with the path of the project to open next, where there
-/// is one.
+/// Opens the workbench on a project and returns when the user leaves, with the path of the project
+/// to open next, if any.
 pub fn run(
     store: Store,
     ensemble: JudgeEnsemble,
@@ -117,7 +118,7 @@ pub fn run(
     let size = guard.size()?;
     let runner = Runner::new(store, ensemble, options.clone(), results);
     let mut model = Model::new(options, ramp, size, Instant::now());
-    // Whoever opens a duel asks no judge, and the note would lie over the duel's keys.
+    // A person who opens a duel asks no judges, and the note would cover the duel's keys.
     if !model.options.note.is_empty() && model.options.start == Start::Queries {
         let note = model.options.note.clone();
         model.inform(&note);
@@ -134,7 +135,7 @@ pub fn run(
         leaving: false,
     };
     let (end, mut runner) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
-    // The terminal is the user's again before anything is waited for.
+    // Restore the terminal before waiting for anything.
     let stalled = !terminal::restore().unwrap_or(true);
     if stalled && !matches!(end, Ok(Some(_))) {
         terminal::silence();
@@ -142,7 +143,7 @@ pub fn run(
     drop(guard);
     let settled = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
     let calls = calls_in_flight();
-    // Nobody waits for what is still computed.
+    // Do not wait for computations in progress.
     runtime.shutdown_background();
     if settled {
         runner.close();
@@ -160,7 +161,7 @@ pub fn print_line(line: &str) {
     terminal::print_line(&crate::domain::sanitise::line(line));
 }
 
-/// A setting that may be `auto`.
+/// Parses a setting that may be `auto`.
 fn setting<T: std::str::FromStr<Err: std::fmt::Display>>(
     name: &'static str,
     value: &str,
@@ -190,7 +191,7 @@ struct App {
 }
 
 impl App {
-    /// Runs until the user leaves, and hands back what has to be settled then.
+    /// Runs until the user leaves, and returns the work that remains to be completed.
     async fn go(
         mut self,
         guard: &mut TerminalGuard,
@@ -198,17 +199,18 @@ impl App {
         inbox: mpsc::Receiver<Msg>,
     ) -> (Result<Option<PathBuf>, TuiError>, Runner) {
         let end = match self.until_left(guard, signals, inbox).await {
-            // Whoever closes the terminal leaves.
+            // Closing the terminal means leaving.
             Err(TuiError::Terminal(error)) if terminal::is_loss(&error) => Ok(()),
             end => end,
         };
-        // Nothing is left to keep where the person quit; a signal or a lost terminal comes without asking.
+        // If the person quit, everything is already stored; a signal or a lost terminal comes
+        // without a question.
         for effect in update::leaving::keep_all(&mut self.model) {
             self.runner.carry_out(effect, self.model.run.control);
         }
         let next = self.model.next_project;
         if next.is_some() {
-            // What this project leaves on the screen is not the next one's.
+            // Remove this project's content from the screen before the next one is opened.
             drop(guard.redraw());
         }
         let next = next.map(|path| typed_path(&path));
@@ -289,7 +291,7 @@ impl App {
         keys: &mut TerminalEvents,
     ) -> Result<(), TuiError> {
         self.model.suspended.get_or_insert(Instant::now());
-        // The shell's keys are not ours.
+        // Keys typed in the shell must not be read here.
         keys.stop();
         Ok(guard.stop()?)
     }
@@ -310,8 +312,8 @@ impl App {
         Ok(())
     }
 
-    /// When something is due although nothing happens: the next frame, the end of a toast, or the keys of the verdict,
-    /// which work again a moment after typing.
+    /// When something is due without an event: the next frame, the end of a toast, or the verdict
+    /// keys, which work again shortly after typing.
     fn wake_at(&self) -> Option<Instant> {
         let frame = self.can_draw().then(|| self.drawn + FRAME);
         let toast = self.model.toast.as_ref().map(|toast| toast.until);
@@ -418,7 +420,8 @@ impl App {
     }
 }
 
-/// Panics where `OVERRULE_PANIC` says, in builds for testing: what happens to the terminal then has to be seen.
+/// Panics at the place named by `OVERRULE_PANIC`, in test builds, to check that the terminal is
+/// restored.
 #[cfg(debug_assertions)]
 #[allow(clippy::panic)]
 fn panic_on_request(place: &str) {
@@ -434,7 +437,7 @@ async fn sleep_until(at: Option<Instant>) {
     tokio::time::sleep_until(at.unwrap_or_else(Instant::now).into()).await;
 }
 
-/// The colour depth in words, for `doctor`.
+/// The name of a color depth, for `doctor`.
 pub fn depth_name(depth: ColourDepth) -> &'static str {
     match depth {
         ColourDepth::None => "none",

@@ -47,7 +47,7 @@ impl DemoCommand {
     }
 }
 
-/// The workbench on the project in this folder, or, where there is none, on the sample that is kept for this user.
+/// Opens the workbench on the project in this folder, or else on the sample stored for this user.
 pub(super) fn open(context: &CommandContext) -> CommandResult {
     if context.named_project.is_some() || Store::may_exist(context.project()) {
         let store = context.open_or_create()?;
@@ -61,7 +61,7 @@ pub(super) fn open(context: &CommandContext) -> CommandResult {
     show(context, store, true, Start::Queries)
 }
 
-/// A file that does not exist yet, for a copy of the sample.
+/// The path of a new file for a copy of the sample.
 fn fresh_path() -> std::io::Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("overrule-demo-{}", std::process::id()));
     if folder.exists() {
@@ -70,12 +70,12 @@ fn fresh_path() -> std::io::Result<PathBuf> {
     Ok(folder.join("overrule.db"))
 }
 
-/// The workbench on a duel.
+/// Opens the workbench on a duel.
 pub(super) fn open_duel(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
     show(context, store, false, Start::Duel(Some(key)))
 }
 
-/// The workbench on a project, and then on each one that is opened from inside.
+/// Opens the workbench on a project, and then on each one that is opened from inside.
 fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> CommandResult {
     let sample = demo.then(|| store.path().to_owned());
     let mut next = show_one(context, store, demo, start)?;
@@ -112,7 +112,7 @@ fn require_terminal(start: &Start) -> CommandResult {
     ))
 }
 
-/// The workbench on one project; gives the path of the one to open next.
+/// Opens the workbench on one project; returns the path of the next one to open.
 fn show_one(
     context: &CommandContext,
     store: Store,
@@ -123,7 +123,7 @@ fn show_one(
     let config = &context.config;
     let (latest, budget) =
         store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;
-    // What a run without a screen began goes on here.
+    // Continues a run that was started without the workbench.
     let request = RunRequest::continuing(latest, &config.run);
     let memory = Remembered::name(&context.annotator());
     let remembered = store.read_blocking(move |db| db.remembered(&memory))?;
@@ -161,7 +161,7 @@ fn show_one(
         ..TuiOptions::default()
     };
     let chosen = if demo {
-        // The sample is for looking: it costs nothing, whatever keys are set.
+        // The sample makes no paid calls, whatever keys are set.
         ChosenJudges {
             ensemble: offline::ensemble(),
             notes: Vec::new(),
@@ -195,7 +195,7 @@ fn show_one(
     }
 }
 
-/// A name for a project in this folder: the one that `overrule` opens by itself, unless it is taken.
+/// A name for a project in this folder: the default one of `overrule`, unless it is taken.
 fn free_name() -> String {
     let stem = DEFAULT_PROJECT.trim_end_matches(".db");
     let others = (2..).map(|number| format!("{stem}-{number}.db"));

@@ -1,4 +1,4 @@
-//! The model: everything the screens show, and nothing that draws or waits.
+//! The model: everything that the screens show, without drawing or waiting.
 
 pub mod adjudication;
 pub mod battle;
@@ -76,7 +76,7 @@ use std::time::{Duration, Instant};
 use student::StudentScreen;
 use text_search::TextSearch;
 
-/// What lies over the screen and is given keys first.
+/// An overlay on the screen, which receives keys first.
 #[derive(Debug)]
 pub enum Overlay {
     Help(Help),
@@ -106,35 +106,35 @@ impl Overlay {
     }
 }
 
-/// What a typed line is for; the screen under it takes it.
+/// The purpose of an input line; the screen below it uses the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptFor {
-    /// Rows to keep.
+    /// Filter rows.
     Filter,
     FindDocument,
-    /// Words to find in the texts on screen.
+    /// Search the texts on screen.
     Search,
     Reason,
-    /// Dollars that the project may have spent.
+    /// Set the spending limit of the project in dollars.
     Budget,
-    /// The file of a project that is made of data.
+    /// Name the file of a project to be created from data.
     NewProject,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmFor {
-    /// Leave although a run goes on.
+    /// Leave although a run is in progress.
     Quit,
     Stop,
-    /// Begin a run that costs money.
+    /// Start a run that costs money.
     Start,
-    /// Write an export over a file that exists.
+    /// Overwrite an existing file with an export.
     Overwrite,
     /// Ask questions during a run that cost money.
     Questions,
-    /// Ask no more of them.
+    /// Stop asking them.
     StopQuestions,
-    /// Show the result of a duel that is not done.
+    /// Show the result of an unfinished duel.
     EndBlindness,
 }
 
@@ -142,49 +142,50 @@ pub enum ConfirmFor {
 pub struct TuiOptions {
     pub annotator: String,
     pub request: RunRequest,
-    /// How it is steered at first.
+    /// Its initial controls.
     pub control: RunControl,
     pub judging: JudgingConfig,
     /// The configuration in use.
     pub config: Config,
-    /// What the header calls the project.
+    /// Name of the project in the header.
     pub project: String,
     /// Whether it is the bundled sample.
     pub sample: bool,
-    /// The file that is proposed for a project of the user's own.
+    /// The suggested file for the user's own project.
     pub new_project: String,
     /// The names of the judges that a run would ask.
     pub judges: Vec<String>,
     /// Whether calls may cost money.
     pub paid: bool,
-    /// What is to be told about the judges at the start.
+    /// A note about the judges to show at the start.
     pub note: String,
-    /// Why no run may start: keys that are missing and what to do.
+    /// Why no run may start: the missing keys, and what to do.
     pub missing_keys: Option<String>,
     /// The configuration file in use, which is never written over.
     pub configuration: Option<PathBuf>,
-    /// Reasons that this person wrote before a decision.
+    /// This person's drafts of reasons.
     pub drafts: HashMap<Subject, String>,
-    /// What this person's last session in the project left.
+    /// Preferences and positions from this person's last session in the project.
     pub remembered: Remembered,
-    /// Where to begin.
+    /// The initial screen.
     pub start: Start,
     /// When the workbench was opened, in milliseconds since the Unix epoch.
     pub opened_ms: i64,
 }
 
-/// Where the workbench begins.
+/// The initial screen of the workbench.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
     #[default]
     Queries,
-    /// A duel, the latest where none is named.
+    /// A duel, by default the latest.
     Duel(Option<DuelKey>),
 }
 
 #[derive(Debug)]
 pub struct Model {
-    /// The screens from the bottom up; the last is shown, the first is always the list of queries.
+    /// The screens from bottom to top: the last one is shown, and the first one is always the list
+    /// of queries.
     pub stack: Vec<Screen>,
     pub overlays: Vec<Overlay>,
     pub queries: QueriesScreen,
@@ -194,76 +195,76 @@ pub struct Model {
     pub run: RunScreen,
     pub matrix: MatrixScreen,
     pub document: DocumentScreen,
-    /// Also what a pair under review shows.
+    /// Also used for a pair under review.
     pub battle: BattleScreen,
-    /// Also the pair under review.
+    /// Also contains the pair under review.
     pub queue: QueueScreen,
     pub judges: JudgesScreen,
     pub methods: MethodsScreen,
     pub student: StudentScreen,
     pub cycles: CyclesScreen,
     pub comparison: ComparisonScreen,
-    /// Also the document being ruled on.
+    /// Also contains the document being ruled on.
     pub adjudication: AdjudicationScreen,
-    /// Also the text of it that is read.
+    /// Also contains its open text.
     pub duel: DuelScreen,
     pub open: Option<OpenQuery>,
-    /// A query that was loaded before it is wanted.
+    /// A query that was loaded ahead.
     pub prefetched: Option<OpenQuery>,
-    /// A line that goes away by itself.
+    /// A line that disappears by itself.
     pub toast: Option<Toast>,
     pub size: (u16, u16),
     /// The time of the last message.
     pub now: Instant,
-    /// What was asked for last, so that an overtaken answer is dropped.
+    /// Number of the latest request, so that superseded answers are dropped.
     pub generation: u64,
-    /// Whether an answer for the open query is on its way.
+    /// Whether an answer for the open query is pending.
     pub loading: bool,
-    /// Verdicts that are on their way to the disk.
+    /// Number of verdicts being written.
     pub saving: usize,
-    /// Whether the list of queries is on its way.
+    /// Whether the list of queries is pending.
     pub listing: bool,
-    /// When the open query was last asked for.
+    /// When the open query was last requested.
     pub loaded: Instant,
-    /// When the list was last asked for while a run goes on.
+    /// When the list was last requested during a run.
     pub listed: Instant,
     pub options: TuiOptions,
-    /// Changed on a key.
+    /// Changed with a key.
     pub ramp: Ramp,
     pub theme: ThemeChoice,
     pub configured: Configured,
     pub scale: scale::ScaleState,
-    /// What the project remembers as of now.
+    /// The preferences and positions currently stored in the project.
     pub remembered: Remembered,
-    /// The query and the cell of its matrix to go back to, until that is done.
+    /// The query, and the cell of its matrix, to restore.
     pub return_to: Option<(String, (usize, usize))>,
     pub areas: Areas,
     pub layouts: LayoutCache,
-    /// Words that are lit in the texts on screen.
+    /// The active search in the texts on screen.
     pub search: Option<TextSearch>,
-    /// Long texts begin at their top instead of at the passage nearest to the query.
+    /// Show long texts from the top instead of from the passage most similar to the query.
     pub from_top: bool,
-    /// Verdicts that were taken back and can be given again, the latest last.
+    /// Undone verdicts that can be redone, latest last.
     pub undone_verdicts: Vec<String>,
-    /// The same of rulings.
+    /// Undone rulings that can be redone, latest last.
     pub undone_rulings: Vec<String>,
-    /// The decision of an earlier session that was named on screen when the last key was pressed.
+    /// The decision of an earlier session that was named on screen at the last key press.
     pub undo_named: Option<String>,
-    /// The pair that its query's matrix is to show once it is loaded.
+    /// The pair to select in its query's matrix once it is loaded.
     pub wanted_pair: Option<(QueryKey, usize, usize)>,
-    /// What was judged since review was opened.
+    /// Statistics on verdicts since review was opened.
     pub session: ReviewSession,
     /// When a line was last accepted.
     pub typed: Option<Instant>,
-    /// The project to open next, by its path as typed, once this one has been left.
+    /// The project to open next, by its path as typed, after leaving this one.
     pub next_project: Option<String>,
-    /// What was before the person when a reason was asked for.
+    /// The subject on screen when a reason was requested.
     pub explained: Option<Subject>,
-    /// Reasons that were written before a decision.
+    /// Drafts of reasons.
     pub drafts: HashMap<Subject, String>,
-    /// The last key, click or paste.
+    /// Time of the last key, click or paste.
     pub touched: Instant,
-    /// Since when the workbench is suspended.
+    /// When the workbench was suspended, if it is.
     pub suspended: Option<Instant>,
 }
 
@@ -350,7 +351,7 @@ impl Model {
         self.stack.last().copied().unwrap_or_default()
     }
 
-    /// What a decision would be about now.
+    /// The subject of a decision made now.
     pub(crate) fn subject(&self) -> Option<Subject> {
         match self.screen() {
             Screen::Ruling => {
@@ -376,18 +377,19 @@ impl Model {
         }
     }
 
-    /// The reason that was written for the decision on screen.
+    /// The draft reason for the decision on screen.
     pub(crate) fn draft(&self) -> Option<&str> {
         self.drafts.get(&self.subject()?).map(String::as_str)
     }
 
-    /// The reason for the decision that is made now.
+    /// Takes the draft reason for the decision being made.
     pub(crate) fn take_draft(&mut self) -> Option<String> {
         let subject = self.subject()?;
         self.drafts.remove(&subject)
     }
 
-    /// A key was pressed. What exceeds the idle time since the one before it was not spent on reading.
+    /// Records a key press. Time beyond the idle limit since the previous one was not spent on
+    /// reading.
     pub(crate) fn touch(&mut self, now: Instant) {
         let idle = Duration::from_secs(self.options.judging.idle_s);
         let before = std::mem::replace(&mut self.touched, now);
@@ -397,7 +399,7 @@ impl Model {
         }
     }
 
-    /// The workbench is in sight again: no time has passed since it was suspended.
+    /// The workbench is visible again; the time since it was suspended does not count.
     pub(crate) fn resume(&mut self, now: Instant) {
         let Some(suspended) = self.suspended.take() else {
             return;
@@ -409,7 +411,7 @@ impl Model {
         self.now = now;
     }
 
-    /// Since when the texts of what is decided have been in sight.
+    /// The times at which the texts to be decided on became visible.
     fn reading_since(&mut self) -> impl Iterator<Item = &mut Instant> {
         let pair = self.queue.current.as_mut();
         let document = self.adjudication.current.as_mut();
@@ -418,7 +420,7 @@ impl Model {
         pair.into_iter().chain(document)
     }
 
-    /// Whose keys work, where nothing lies over the screen.
+    /// The scope whose keys work if there is no overlay.
     pub(crate) fn scope(&self) -> Scope {
         match self.search {
             Some(_) => Scope::Search,
@@ -432,7 +434,7 @@ impl Model {
         open.map_or(Vec::new(), |open| open.view.order(self.matrix.order))
     }
 
-    /// Puts the cursor of the matrix on two documents.
+    /// Moves the cursor of the matrix to two documents.
     pub(crate) fn look_at(&mut self, row: usize, column: usize) {
         let order = self.matrix_order();
         let place = |document: usize| order.iter().position(|at| *at == document);
@@ -441,13 +443,13 @@ impl Model {
         }
     }
 
-    /// Indexes of the document screen's battles in the order in which they are shown.
+    /// Indices of the document screen's battles in display order.
     pub fn document_battles(&self) -> Vec<usize> {
         let open = self.open.as_ref();
         open.map_or(Vec::new(), |open| self.document.battles(open))
     }
 
-    /// The queue's items whose query matches the filter, as indexes.
+    /// Indices of the queue's items whose query matches the filter.
     pub(crate) fn shown_items(&self) -> Vec<usize> {
         let items = &self.queue.items;
         if self.queue.filter.trim().is_empty() {
@@ -461,7 +463,7 @@ impl Model {
         (0..items.len()).filter(shown).collect()
     }
 
-    /// The disagreements whose query or document matches the filter, as indexes.
+    /// Indices of the disagreements whose query or document matches the filter.
     pub(crate) fn shown_disagreements(&self) -> Vec<usize> {
         let all = &self.adjudication.disagreements;
         let filter = &self.adjudication.filter;
@@ -501,7 +503,7 @@ impl Model {
         self.say(Level::Info, words);
     }
 
-    /// Says what the next undo would take back, which is older than this session.
+    /// Names the decision that the next undo would remove, which is older than this session.
     pub(crate) fn name_older(&mut self, uid: String, words: &str) {
         let undo = key_on(Command::Undo, self.screen());
         self.say(
@@ -513,13 +515,13 @@ impl Model {
         }
     }
 
-    /// Asks for a line; the placeholder stands there while it is empty.
+    /// Opens an input line; the placeholder is shown while it is empty.
     pub fn ask(&mut self, label: &str, placeholder: &str, text: &str, purpose: PromptFor) {
         let prompt = LinePrompt::new(label, placeholder).with_text(text);
         self.overlays.push(Overlay::Prompt(prompt, purpose));
     }
 
-    /// Asks for the reason of a decision, before it or after.
+    /// Asks for the reason of a decision, before or after it.
     pub fn ask_reason(&mut self, note: &str) {
         let placeholder = "the reason, in one line; Enter stores it";
         let note = sanitise::line(note).into_owned();
@@ -527,7 +529,7 @@ impl Model {
         self.ask("reason: ", placeholder, &note, PromptFor::Reason);
     }
 
-    /// Asks before something that cannot be taken back.
+    /// Asks for confirmation before an irreversible action.
     pub fn confirm(&mut self, title: &str, question: &str, purpose: ConfirmFor) {
         let confirm = Confirm::new(title, question);
         self.overlays.push(Overlay::Confirm(confirm, purpose));

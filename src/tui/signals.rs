@@ -16,7 +16,7 @@ pub(super) enum Request {
     Continue,
 }
 
-/// Listens from when it is made: a signal that came meanwhile is not lost.
+/// Listens from its creation on, so that no earlier signal is lost.
 pub(super) struct Signals {
     #[cfg(unix)]
     hangup: Signal,
@@ -67,7 +67,8 @@ impl Signals {
         std::future::pending().await
     }
 
-    /// Somebody wants it to end at once. Not so a hangup: it may be the echo of a terminal that was found to be gone.
+    /// Waits until someone wants it to end immediately. A hangup does not count, since it may only
+    /// confirm that the terminal is gone.
     pub(super) async fn insists(&mut self) {
         #[cfg(unix)]
         loop {

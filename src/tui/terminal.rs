@@ -1,5 +1,5 @@
-//! The terminal as a resource: what is switched on is recorded, and exactly that is switched off again on drop, on a
-//! panic of the interface's thread, and for a suspension.
+//! The terminal as a resource: enabled modes are recorded, and exactly those are disabled again on
+//! drop, on a panic of the interface's thread, and for a suspension.
 
 mod backend;
 mod background;
@@ -40,7 +40,8 @@ const PASTE: u8 = 1 << 2;
 const MOUSE: u8 = 1 << 3;
 const CURSOR: u8 = 1 << 4;
 
-/// What is switched on at this moment. The terminal belongs to the process, so this does too: the panic hook needs it.
+/// The currently enabled modes. The terminal belongs to the process, and so does this: the panic
+/// hook needs it.
 static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
 fn write_enter(out: &mut impl Write, modes: u8) -> io::Result<()> {
@@ -60,7 +61,7 @@ fn write_enter(out: &mut impl Write, modes: u8) -> io::Result<()> {
 }
 
 fn write_leave(out: &mut impl Write, modes: u8) -> io::Result<()> {
-    // A panic inside a frame leaves a synchronised update open, and the terminal frozen.
+    // A panic inside a frame leaves a synchronized update open, and the terminal frozen.
     queue!(out, EndSynchronizedUpdate)?;
     if modes & MOUSE != 0 {
         queue!(out, DisableMouseCapture)?;
@@ -78,7 +79,7 @@ fn write_leave(out: &mut impl Write, modes: u8) -> io::Result<()> {
 }
 
 fn switch_on(modes: u8) -> io::Result<()> {
-    // Recorded first: half of a failed switch must be undone too.
+    // Record first, since a partially failed switch must be undone too.
     ACTIVE.store(modes, Ordering::SeqCst);
     if modes & RAW != 0 {
         enable_raw_mode()?;
@@ -86,7 +87,8 @@ fn switch_on(modes: u8) -> io::Result<()> {
     write_enter(&mut Output::default(), modes)
 }
 
-/// Switches off whatever is on. Safe from any thread and any number of times; does nothing when nothing is on.
+/// Disables all enabled modes. May be called from any thread and repeatedly; does nothing if none
+/// is enabled.
 ///
 /// False if the terminal takes no output: then its modes could not be written.
 pub fn restore() -> io::Result<bool> {
@@ -113,10 +115,11 @@ pub struct TerminalGuard {
 }
 
 impl TerminalGuard {
-    /// Takes the terminal: raw mode, alternate screen, bracketed paste, no cursor, and the mouse if asked.
+    /// Sets up the terminal: raw mode, alternate screen, bracketed paste, hidden cursor, and the
+    /// mouse if requested.
     pub fn enter(depth: ColourDepth, mouse: bool) -> io::Result<Self> {
         output::start()?;
-        // crossterm obeys NO_COLOR by itself; a flag that asks for colours is stronger.
+        // crossterm respects NO_COLOR itself; a flag that requests colors takes precedence.
         crossterm::style::force_color_output(depth != ColourDepth::None);
         let modes = RAW | SCREEN | PASTE | CURSOR | if mouse { MOUSE } else { 0 };
         let entered =
@@ -154,7 +157,8 @@ impl TerminalGuard {
     }
 
     pub fn redraw(&mut self) -> io::Result<()> {
-        // Not `clear`: it asks where the cursor is and waits for an answer that the event stream may take.
+        // Not `clear`, which asks for the cursor position and waits for an answer that the event
+        // stream may take.
         let size = self.terminal.size()?;
         self.terminal.resize(size.into())
     }

@@ -1,5 +1,6 @@
-//! Keys, the mouse and changes of size, read apart from the event loop: where the terminal is gone, the library reads its
-//! end again and again and never returns, and the loop has to go on to leave in order.
+//! Reads keys, the mouse and resizes outside the event loop: if the terminal is gone, the library
+//! reads the end of input forever and never returns, and the loop must continue in order to leave
+//! properly.
 
 use crossterm::event::{self, Event, EventStream};
 use futures::StreamExt as _;
@@ -8,7 +9,7 @@ use std::sync::mpsc as sync;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How long reading may take to stop. It takes longer only where the terminal is gone.
+/// How long reading may take to stop. It takes longer only if the terminal is gone.
 const STOP_WITHIN: Duration = Duration::from_secs(1);
 
 /// Events that the terminal sent together, and when they were read.
@@ -17,7 +18,7 @@ pub(super) struct Batch {
     pub(super) events: Vec<Event>,
 }
 
-/// What comes from the terminal, until it is dropped or restarted.
+/// Events of the terminal, until it is dropped or restarted.
 pub(super) struct TerminalEvents {
     batches: mpsc::UnboundedReceiver<io::Result<Batch>>,
     stop: Option<mpsc::Sender<()>>,
@@ -25,7 +26,8 @@ pub(super) struct TerminalEvents {
 }
 
 impl TerminalEvents {
-    /// Begins to read, on a thread of its own: one of the runtime's would be lost with the terminal.
+    /// Starts reading on a separate thread, since a thread of the runtime would be lost with the
+    /// terminal.
     pub(super) fn start() -> io::Result<Self> {
         let (send, batches) = mpsc::unbounded_channel();
         let (stop, mut stops) = mpsc::channel::<()>(1);
@@ -45,9 +47,9 @@ impl TerminalEvents {
                     break;
                 }
             }
-            // Its own thread must not take keys that are for the shell.
+            // Its thread must not take keys meant for the shell.
             drop(stream);
-            // Nobody waits for it where the workbench has ended.
+            // If the workbench has ended, nobody waits for it.
             let _ = tell.send(());
         };
         std::thread::Builder::new()
@@ -70,12 +72,13 @@ impl TerminalEvents {
         self.stop.is_none()
     }
 
-    /// Reads nothing from the terminal any more, from when this returns.
+    /// Stops reading from the terminal before it returns.
     pub(super) fn stop(&mut self) {
         if self.stop.take().is_none() {
             return;
         }
-        // Late or not at all where the terminal is gone, and then there is nobody whose keys could be taken.
+        // If the terminal is gone, this is late or never happens, but then there are no keys to
+        // take.
         let _ = self.stopped.recv_timeout(STOP_WITHIN);
     }
 }
@@ -89,7 +92,7 @@ fn batch(first: Event, at: Instant) -> io::Result<Batch> {
     Ok(Batch { at, events })
 }
 
-/// Ends when the terminal is gone, however that is told or not told.
+/// Completes when the terminal is gone, whether or not that is reported.
 pub(super) async fn gone() {
     #[cfg(unix)]
     {
@@ -98,7 +101,7 @@ pub(super) async fn gone() {
             use rustix::event::{PollFd, PollFlags, poll};
             let input = io::stdin();
             loop {
-                // Nothing is asked for: only the end of the terminal is told then.
+                // No events are requested, so only the end of the terminal is reported.
                 let mut watched = [PollFd::new(&input, PollFlags::empty())];
                 match poll(&mut watched, None) {
                     Err(rustix::io::Errno::INTR) => {}

@@ -1,9 +1,10 @@
-//! A terminal that goes away while the interface is up: its window was closed, or its connection broke.
+//! Handles a terminal that disappears while the interface is running, because its window was closed
+//! or its connection broke.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the terminal was found to be gone. It belongs to the process, so this does too.
+/// Whether the terminal is known to be gone. It belongs to the process, and so does this.
 static LOST: AtomicBool = AtomicBool::new(false);
 
 pub fn is_lost() -> bool {

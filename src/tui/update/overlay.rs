@@ -1,4 +1,4 @@
-//! Keys: to what lies on top, or to the screen.
+//! Passes keys to the topmost overlay or to the screen.
 
 use super::commands::on_command;
 use super::leaving::quit;
@@ -24,7 +24,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         let decides = |command: &Command| verdict_state::decides(model.screen(), *command);
         let rests = || keymap::resolve(screen, key).filter(decides);
         let command = keymap::resolve(scope, key).or_else(rests);
-        // A key that is held down decides once.
+        // A key that is held down decides only once.
         let command =
             command.filter(|command| !decides(command) || key.kind == KeyEventKind::Press);
         return command.map_or(Vec::new(), |command| on_command(model, command));
@@ -145,7 +145,7 @@ enum OverlayResult {
     Questions(QuestionOrder),
 }
 
-/// Takes a reason for what was on screen when it was asked for.
+/// Stores a reason for the subject that was on screen when it was requested.
 fn keep_reason(model: &mut Model, text: &str) -> Vec<Effect> {
     if model.explained.take() != model.subject() {
         model.inform("the screen has changed since then; the reason was not stored");
@@ -154,7 +154,8 @@ fn keep_reason(model: &mut Model, text: &str) -> Vec<Effect> {
     (spec(model.screen()).reason)(model, text)
 }
 
-/// Why a line is not accepted: its prompt stays open and says so, so that nothing typed after it reaches the screen.
+/// Why a line is rejected: its prompt stays open and shows the reason, so that nothing typed
+/// afterwards reaches the screen.
 fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
     match purpose {
         PromptFor::Budget => run::update::typed_budget(text).err(),
@@ -177,7 +178,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
         (Some(Overlay::Palette(_)), OverlayResult::Run(command))
             if verdict_state::decides(model.screen(), command) =>
         {
-            // Words that are typed give no verdict, not even these.
+            // Typed words give no verdict, not even these.
             let key = keymap::key_name(command, Scope::Screen(model.screen()));
             let words = format!("press {key} to give this verdict: {}", command.doc());
             model.inform(&words);
@@ -222,7 +223,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
     }
 }
 
-/// The place of the first document after the present one whose identifier or title holds the words.
+/// Index of the next document whose identifier or title contains the words.
 fn found(model: &Model, text: &str) -> Option<usize> {
     let order = model.matrix_order();
     let open = model.open.as_ref()?;
@@ -239,7 +240,7 @@ fn found(model: &Model, text: &str) -> Option<usize> {
     })
 }
 
-/// Goes to the document that was asked for.
+/// Goes to the requested document.
 fn find(model: &mut Model, text: &str) {
     let count = model.matrix_order().len();
     if let Some(place) = found(model, text) {
@@ -248,7 +249,7 @@ fn find(model: &mut Model, text: &str) {
     }
 }
 
-/// The list follows the filter, and the texts the words to find, while they are typed.
+/// Updates the filter of the list, and the search in the texts, while they are typed.
 fn follow_filter(model: &mut Model) {
     if let Some(Overlay::Prompt(prompt, purpose)) = model.overlays.last() {
         let text = prompt.text().to_owned();

@@ -1,4 +1,4 @@
-//! Choosing what to export, and the file to write.
+//! The dialog for choosing what to export, and the file to write.
 
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line};
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 const WIDTH: u16 = 76;
 const NAME: usize = 18;
 
-/// What an export is about.
+/// The subject of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExportSubject {
     #[default]
@@ -29,7 +29,7 @@ pub enum ExportSubject {
     Picks,
 }
 
-/// What can be exported, with the file name that is proposed.
+/// An export option, with its suggested file name.
 struct Choice {
     name: &'static str,
     doc: &'static str,
@@ -40,7 +40,7 @@ struct Choice {
 }
 
 impl Choice {
-    /// Whether the file's ending says its form.
+    /// Whether the file name determines the format.
     fn is_table(&self) -> bool {
         let tables = [ExportKind::Votes, ExportKind::Verdicts, ExportKind::Rulings];
         tables.contains(&self.kind)
@@ -62,11 +62,11 @@ const CHOICES: [Choice; 9] = [
     Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", about: ExportSubject::Votes, kind: ExportKind::AiScores, corrected: false },
 ];
 
-/// What is to be written where.
+/// What to write, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportOrder {
     pub kind: ExportKind,
-    /// Of labels: with the rulings in force put in.
+    /// For labels: apply the effective rulings.
     pub corrected: bool,
     /// The file, as typed.
     pub path: String,
@@ -74,12 +74,12 @@ pub struct ExportOrder {
 
 #[derive(Clone, Debug, Default)]
 pub struct ExportDialog {
-    /// What comes first.
+    /// What is listed first.
     first: ExportSubject,
     selected: usize,
-    /// What the project holds, once it has been looked up.
+    /// The content of the project, once it has been read.
     pub held: Option<ProjectContents>,
-    /// The file's name, once it is chosen what to write.
+    /// The input of the file name, once an option is chosen.
     file: Option<LinePrompt>,
 }
 
@@ -91,7 +91,7 @@ impl ExportDialog {
         }
     }
 
-    /// Everything that can be exported, what is about the screen first.
+    /// All export options, with those about the screen first.
     fn choices(&self) -> impl Iterator<Item = &'static Choice> {
         let first = self.first;
         let about = move |choice: &&Choice| choice.about == first;
@@ -104,7 +104,7 @@ impl ExportDialog {
         choices.nth(self.selected).unwrap_or(&CHOICES[0])
     }
 
-    /// Why what is chosen would be a file without a row.
+    /// Why the chosen option would produce a file without rows.
     fn why_empty(&self, choice: &Choice) -> Option<&'static str> {
         why_empty(self.held?, choice.kind, choice.corrected)
     }
@@ -184,7 +184,7 @@ impl ExportDialog {
             }
             return file.render(theme, inner, buf);
         }
-        // The line above the keys says in full what is cut in the row of the choice.
+        // The line above the keys shows in full what is truncated in the selected row.
         let below = cut_bottom(&mut inner, 1);
         let first = (self.selected + 1).saturating_sub(usize::from(inner.height));
         let columns = usize::from(inner.width);

@@ -1,4 +1,5 @@
-//! Choosing what to import, merge or build pools from: a path with the files of its folder, then what it holds.
+//! The dialog for choosing what to import, merge or build pools from: first a path with the files
+//! of its folder, then its content.
 
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line, scroll_to};
@@ -19,16 +20,16 @@ const WIDTH: u16 = 92;
 const HEIGHT: u16 = 22;
 const SIZE: usize = 9;
 
-/// What the dialog needs of the disk.
+/// What the dialog needs from the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// What is in a folder.
+    /// The content of a folder.
     Folder(String),
-    /// What a file holds, for what it is looked at.
+    /// The content of a file, checked for a purpose.
     Check(String, ImportPurpose),
 }
 
-/// What the dialog was opened for; files for something else are not listed.
+/// The purpose of the dialog; files for other purposes are not listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportPurpose {
     Any,
@@ -45,7 +46,7 @@ impl ImportPurpose {
         }
     }
 
-    /// What is to be named.
+    /// The label of the input.
     fn label(self) -> &'static str {
         match self {
             Self::Any => "file: ",
@@ -62,7 +63,7 @@ impl ImportPurpose {
         }
     }
 
-    /// Said where nothing is listed.
+    /// The message if nothing is listed.
     fn nothing(self) -> &'static str {
         match self {
             Self::Any => "no file here has this in its name",
@@ -77,7 +78,7 @@ enum Stage {
     Choosing,
     Checking(String),
     Checked(String, Box<SourcePreview>),
-    /// What is wrong with the file, a line a problem.
+    /// The problems of the file, one per line.
     Refused(String, Vec<String>),
 }
 
@@ -85,15 +86,16 @@ enum Stage {
 pub struct ImportDialog {
     prompt: LinePrompt,
     purpose: ImportPurpose,
-    /// The project that files go into, as shown; `None` where they make a project of their own.
+    /// The name of the project that files are imported into; `None` if they become a separate
+    /// project.
     project: Option<String>,
-    /// The folder whose entries are listed, as typed: empty, or with a slash at its end.
+    /// The listed folder as typed: empty, or with a slash at the end.
     folder: String,
-    /// `None` while they are on their way; why there are none where the folder cannot be read.
+    /// `None` while they are pending; an error if the folder cannot be read.
     entries: Option<Result<Vec<FolderEntry>, String>>,
     selected: usize,
     stage: Stage,
-    /// What stood in the prompt when a file was chosen.
+    /// The text of the prompt when a file was chosen.
     words: String,
     top: Cell<usize>,
     rows: Cell<usize>,
@@ -120,7 +122,7 @@ impl ImportDialog {
         self.selected = 0;
     }
 
-    /// What a file holds, or what is wrong with it.
+    /// Receives the content of a file, or its problems.
     pub fn checked(&mut self, found: Result<SourcePreview, Vec<String>>) {
         if let Stage::Checking(path) = &self.stage {
             let path = path.clone();
@@ -131,13 +133,13 @@ impl ImportDialog {
         }
     }
 
-    /// The typed path up to its last slash, and what follows it.
+    /// The typed path up to its last slash, and the rest.
     fn typed(&self) -> (&str, &str) {
         let text = self.prompt.text();
         text.split_at(text.rfind('/').map_or(0, |at| at + 1))
     }
 
-    /// The entries whose names hold what is typed, those that begin with it first.
+    /// The entries whose names contain the typed text, with those that start with it first.
     fn shown(&self) -> Vec<&FolderEntry> {
         let Some(Ok(entries)) = &self.entries else {
             return Vec::new();
@@ -151,7 +153,7 @@ impl ImportDialog {
         let mut shown: Vec<&FolderEntry> = entries
             .iter()
             .filter(visible)
-            // The open project is not offered, but who types its name means it.
+            // The open project is not offered, but can be selected by typing its name.
             .filter(|entry| match entry.holds == Some(THIS_PROJECT) {
                 true => entry.name == words,
                 false => self.purpose.lists(entry),
@@ -177,7 +179,7 @@ impl ImportDialog {
         }
     }
 
-    /// Another folder may have been typed.
+    /// Requests the entries if another folder was typed.
     fn follow(&mut self) -> Option<Wanted> {
         self.selected = 0;
         let folder = self.typed().0.to_owned();
@@ -189,7 +191,7 @@ impl ImportDialog {
         Some(Wanted::Folder(folder))
     }
 
-    /// Puts the chosen entry into the prompt; says whether it can be looked into.
+    /// Puts the selected entry in the prompt; returns whether it can be inspected.
     fn complete(&mut self) -> Option<bool> {
         let entry = (*self.shown().get(self.selected)?).clone();
         let slash = if entry.folder { "/" } else { "" };
@@ -203,7 +205,7 @@ impl ImportDialog {
         self.words = self.prompt.text().to_owned();
         match self.complete() {
             Some(false) => return self.follow(),
-            // What is not in the list is told as a file that cannot be opened.
+            // Something that is not listed is reported as a file that cannot be opened.
             None if self.typed().1.is_empty() => return None,
             _ => {}
         }
@@ -217,8 +219,8 @@ impl ImportDialog {
         matches!(self.stage, Stage::Choosing)
     }
 
-    /// Types and completes a path, moves in the list; Enter looks into a file and, once it is looked into, accepts its
-    /// path. Esc goes back by a step.
+    /// Types and completes a path, and moves in the list. Enter inspects a file and, once it is
+    /// inspected, accepts its path. Esc goes back one step.
     pub fn handle(&mut self, event: KeyEvent) -> (KeyOutcome<String>, Option<Wanted>) {
         let held = event.kind == KeyEventKind::Release;
         if held || matches!(self.stage, Stage::Choosing) {
@@ -273,7 +275,7 @@ impl ImportDialog {
         (outcome, wanted)
     }
 
-    /// What Enter does with the file that was looked into.
+    /// Describes what Enter does with the inspected file.
     fn next(&self, preview: &SourcePreview) -> String {
         match &self.project {
             Some(project) => format!("Enter {} the project {project}.", preview.act),
@@ -282,7 +284,7 @@ impl ImportDialog {
         }
     }
 
-    /// Whether the file that was looked into is a project itself.
+    /// Whether the inspected file is itself a project.
     pub fn is_project(&self) -> bool {
         matches!(&self.stage, Stage::Checked(_, preview) if preview.is_project)
     }

@@ -1,4 +1,4 @@
-//! A one-line text input, for the filter, the palette and notes.
+//! A one-line text input for the filter, the palette and notes.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -18,7 +18,7 @@ pub struct LinePrompt {
     label: String,
     placeholder: String,
     input: TextArea<'static>,
-    /// Why the line as it stands was not accepted.
+    /// Why the current line was rejected.
     refused: Option<String>,
 }
 
@@ -34,7 +34,7 @@ fn one_line(text: &str) -> String {
 }
 
 impl LinePrompt {
-    /// An empty input; the label is printed before it and the placeholder while it is empty.
+    /// An empty input; the label is printed before it, and the placeholder while it is empty.
     pub fn new(label: impl Into<String>, placeholder: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -52,7 +52,7 @@ impl LinePrompt {
         input
     }
 
-    /// The same input holding `text`, the caret at its end.
+    /// The same input with `text`, and the caret at its end.
     pub fn with_text(mut self, text: &str) -> Self {
         self.input = Self::line(text);
         self
@@ -62,7 +62,7 @@ impl LinePrompt {
         self.input.lines().first().map_or("", String::as_str)
     }
 
-    /// Says inside the prompt why the line was not accepted, until it is edited.
+    /// Shows in the prompt why the line was rejected, until it is edited.
     pub fn refuse(&mut self, why: String) {
         self.refused = Some(why);
     }
@@ -88,7 +88,7 @@ impl LinePrompt {
         )
     }
 
-    /// Edits; Enter submits, Esc cancels. Keys that do not edit a line are passed on.
+    /// Edits the line; Enter submits, Esc cancels. Other keys are passed on.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<String> {
         if event.kind == KeyEventKind::Release {
             return KeyOutcome::Pass;
@@ -104,7 +104,7 @@ impl LinePrompt {
             KeyCode::Char('m' | 'j') if ctrl => {
                 return KeyOutcome::Submitted(self.text().to_owned());
             }
-            // As in a shell: the text area has undo there.
+            // As in a shell; the text area would undo.
             KeyCode::Char('u') if ctrl => {
                 self.refused = None;
                 self.input.delete_line_by_head();
@@ -125,7 +125,7 @@ impl LinePrompt {
         KeyOutcome::Consumed
     }
 
-    /// Draws the first line of `area` and says where the caret belongs.
+    /// Draws the first line of `area` and returns the position of the caret.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
         let area = first_row(area, buf.area);
         if area.is_empty() {

@@ -1,8 +1,10 @@
-//! How often rank intervals hold the true rank, end to end: the real program, run by `overrule annotate` against a provider on
-//! loopback whose judges see a known relevance through noise.
+//! How often rank intervals hold the true rank, end to end: the real program, run by
+//! `overrule annotate` against a provider on loopback whose judges see a known relevance through
+//! noise.
 //!
-//! `cargo bench --bench coverage -- --noise 0.35 --noise 0.8 --noise 1.6 --queries 60`. A number is a mean over queries with
-//! its standard error; simultaneous intervals count where they hold all ranks of a query.
+//! `cargo bench --bench coverage -- --noise 0.35 --noise 0.8 --noise 1.6 --queries 60`. A number is
+//! a mean over queries with its standard error; simultaneous intervals count where they hold all
+//! ranks of a query.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "../tests/support/fake_provider.rs"]

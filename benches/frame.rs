@@ -1,5 +1,5 @@
-//! A frame at K = 25, 100 and 200 and an override at K = 100 with 400 battles, and a turn of order or layer at K = 500 with 100,000: what a key may
-//! cost.
+//! A frame at K = 25, 100 and 200 and an override at K = 100 with 400 battles, and a turn of order
+//! or layer at K = 500 with 100,000: what a key may cost.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -1,8 +1,10 @@
-//! How long after a key its frame is on the way to the terminal: random keys in the matrix, in battles and in the queue of a project
-//! of 100,000 battles with 200 documents a query, through update, view and the difference to the frame before, in bytes, at 200×60.
-//! What the project answers to a key comes as a message and a frame of its own, and is listed apart.
+//! How long after a key its frame is on the way to the terminal: random keys in the matrix, in
+//! battles and in the queue of a project of 100,000 battles with 200 documents a query, through
+//! update, view and the difference to the frame before, in bytes, at 200×60. What the project
+//! answers to a key comes as a message and a frame of its own, and is listed apart.
 //!
-//! `cargo bench --features internals --bench keys [-- PROJECT]`; without a project it judges one first, for about a minute.
+//! `cargo bench --features internals --bench keys [-- PROJECT]`; without a project it judges one
+//! first, for about a minute.
 
 #![allow(clippy::unwrap_used, reason = "a bench may fail")]
 
@@ -29,7 +31,8 @@ const PROJECT: (usize, usize, usize) = (250, 200, 2);
 /// What the interface may take for a frame.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// Where keys are pressed, how one gets there, and the keys: all that neither leave the screen nor write.
+/// Where keys are pressed, how one gets there, and the keys: all that neither leave the screen nor
+/// write.
 const SCREENS: [(&str, &[&str], &[&str]); 3] = [
     (
         "matrix",

@@ -1,7 +1,9 @@
-//! What `overrule annotate` makes of network judges, against a provider on loopback in this process.
+//! What `overrule annotate` makes of network judges, against a provider on loopback in this
+//! process.
 //!
-//! `cargo bench --bench network -- --calls 3000 --latency-ms 1500 --sigma 0.5 --refuse 0.05 --concurrency 150`. The server
-//! shares the machine, so what it can do alone is the upper bound. With `--serve PORT` it only serves, for other clients.
+//! `cargo bench --bench network -- --calls 3000 --latency-ms 1500 --sigma 0.5 --refuse 0.05 --concurrency 150`.
+//! The server shares the machine, so what it can do alone is the upper bound. With `--serve PORT`
+//! it only serves, for other clients.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 #[path = "../tests/support/fake_provider.rs"]
@@ -93,9 +95,10 @@ impl Options {
             doomed: Vec::new(),
         });
         if let Some(rpm) = self.rpm {
-            let retry_after = match self.no_retry_after {
-                true => RetryAfter::Absent,
-                false => RetryAfter::NextToken,
+            let retry_after = if self.no_retry_after {
+                RetryAfter::Absent
+            } else {
+                RetryAfter::NextToken
             };
             server.limit_requests(rpm, self.burst, self.headers, retry_after);
         }
@@ -154,9 +157,10 @@ fn main() {
         .env("OPENAI_API_KEY", "sk-bench-0123456789")
         .env("ANTHROPIC_API_KEY", "sk-bench-0123456789")
         .env("GEMINI_API_KEY", "sk-bench-0123456789")
-        .stderr(match options.verbose {
-            true => Stdio::inherit(),
-            false => Stdio::null(),
+        .stderr(if options.verbose {
+            Stdio::inherit()
+        } else {
+            Stdio::null()
         })
         .spawn()
         .unwrap();

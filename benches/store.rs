@@ -1,5 +1,6 @@
-//! The project file's writing: how long a row waits for the disk, how long a kill could still take it, and how many fit
-//! in a second; on a disk that is left alone, and on one that another process keeps busy.
+//! The project file's writing: how long a row waits for the disk, how long a kill could still take
+//! it, and how many fit in a second; on a disk that is left alone, and on one that another process
+//! keeps busy.
 //!
 //! `cargo bench --bench store [-- quiet|busy]`
 
@@ -59,7 +60,8 @@ fn alone(folder: &Path) {
     tell("one at a time: answered after", waits);
 }
 
-/// Rows at an even pace: when each is in the file for another process to see, and when it is answered.
+/// Rows at an even pace: when each is in the file for another process to see, and when it is
+/// answered.
 fn paced(folder: &Path) {
     let path = folder.join("paced.db");
     let store = Store::open(&path).unwrap();

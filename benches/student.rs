@@ -1,5 +1,6 @@
-//! A sample of pairs: 8,000 to learn from and 2,000 to test on, of all pairs of 5,300 queries with 100 documents each; then of
-//! what is left when each query has fought 400 battles; and the greatest number, which takes every document.
+//! A sample of pairs: 8,000 to learn from and 2,000 to test on, of all pairs of 5,300 queries with
+//! 100 documents each; then of what is left when each query has fought 400 battles; and the
+//! greatest number, which takes every document.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use overrule::internals::{AllowedPairs, Pair, SampleQuery, SampleRequest, SeededRng, sample};
@@ -17,9 +18,10 @@ fn queries(count: usize, fought: bool) -> Vec<SampleQuery> {
     };
     let query = |at: usize| SampleQuery {
         documents: (at * DOCUMENTS..(at + 1) * DOCUMENTS).collect(),
-        pairs: match fought {
-            true => AllowedPairs::AllBut(pairs()),
-            false => AllowedPairs::All,
+        pairs: if fought {
+            AllowedPairs::AllBut(pairs())
+        } else {
+            AllowedPairs::All
         },
     };
     (0..count).map(query).collect()

@@ -67,7 +67,8 @@ use std::sync::Arc;
 #[command(
     name = "overrule",
     version,
-    about = "Audit LLM relevance judgments: battles, Bradley–Terry scores, and the verdicts that overrule them",
+    about = "Audit LLM relevance judgments: battles, Bradley–Terry scores, and the verdicts that \
+             overrule them",
     after_help = "Examples:
   overrule                              Open the workbench
   overrule annotate in.jsonl out.jsonl  Judge a dataset and write its scores

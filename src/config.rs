@@ -55,7 +55,8 @@ impl KeysConfig {
         match self.trusted_hosts.iter().find(|host| !is_host(host)) {
             None => Ok(()),
             Some(host) => Err(format!(
-                "trusted_hosts: {host:?} is not a server name; write it as gateway.example.com, without https:// and port"
+                "trusted_hosts: {host:?} is not a server name; write it as gateway.example.com, \
+                 without https:// and port"
             )),
         }
     }

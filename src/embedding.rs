@@ -16,7 +16,8 @@ use crate::judge::{CallError, FailureCause, JudgeLimits};
 use remote::RemoteEmbedder;
 use sha2::{Digest, Sha256};
 
-/// Texts in one call unless the user says otherwise: as many as text-embeddings-inference takes by default.
+/// Texts in one call unless the user says otherwise: as many as text-embeddings-inference takes by
+/// default.
 const BATCH: usize = 32;
 /// Default number of concurrent calls to a server.
 const CONCURRENCY: usize = 4;
@@ -136,7 +137,8 @@ impl Embedder {
         self.sent(&self.query_prefix, text)
     }
 
-    /// What is embedded for a passage: all of it, or its beginning; nothing for a blank one, which has no direction.
+    /// What is embedded for a passage: all of it, or its beginning; nothing for a blank one, which
+    /// has no direction.
     pub fn passage(&self, text: &str) -> String {
         self.sent(&self.passage_prefix, text)
     }
@@ -218,7 +220,8 @@ fn local(
     _: &JudgeSources<'_>,
 ) -> Result<(EmbedderBackend, String, String), String> {
     Err(
-        "this overrule was built without local models; build it with `cargo install --path . --features \
+        "this overrule was built without local models; build it with `cargo install --path . \
+         --features \
          local-embeddings`, or take an embedder behind a server"
             .to_owned(),
     )

@@ -1,5 +1,6 @@
-//! What reads text of others, as functions that take any bytes and check the laws of what they read. The fuzzers of
-//! `fuzz/` drive them for long; the tests here drive them with the same inputs every time.
+//! What reads text of others, as functions that take any bytes and check the laws of what they
+//! read. The fuzzers of `fuzz/` drive them for long; the tests here drive them with the same inputs
+//! every time.
 
 use crate::domain::adjudication::PickRequest;
 use crate::domain::corpus::Pool;
@@ -33,7 +34,8 @@ pub const TARGETS: [(&str, FuzzTarget); 9] = [
     ("votes", external_votes),
 ];
 
-/// Bytes at a time in which files are read once more: an item must not depend on where a buffer ends.
+/// Bytes at a time in which files are read once more: an item must not depend on where a buffer
+/// ends.
 const PIECE: usize = 7;
 
 /// Every message is safe to print.

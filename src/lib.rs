@@ -1,7 +1,8 @@
 //! Overrule: a workbench for people who measure search.
 //!
-//! An ensemble of judges battles the candidate documents of a query pair by pair, a Bradley–Terry fit turns the
-//! battles into zELO scores, and a person looks, doubts and overrules. The crate is layered; arrows point down only:
+//! An ensemble of judges battles the candidate documents of a query pair by pair, a Bradley–Terry
+//! fit turns the battles into zELO scores, and a person looks, doubts and overrules. The crate is
+//! layered; arrows point down only:
 //!
 //! ```text
 //! cli, tui        what a person types and sees
@@ -38,7 +39,8 @@ mod suites;
 
 pub use cli::main;
 
-/// What the benches measure. Behind a feature, so that the compiler sees what the command itself does not need.
+/// What the benches measure. Behind a feature, so that the compiler sees what the command itself
+/// does not need.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub mod internals {

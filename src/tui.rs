@@ -279,7 +279,8 @@ impl App {
         Ok(())
     }
 
-    /// Whether a frame is due that the terminal can take: it is ours, and it has taken the frame before.
+    /// Whether a frame is due that the terminal can take: it is ours, and it has taken the frame
+    /// before.
     fn can_draw(&self) -> bool {
         self.dirty && terminal::is_active() && terminal::is_idle()
     }

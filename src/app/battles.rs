@@ -60,7 +60,9 @@ impl QueryBattles {
     }
 
     pub fn judge(&self, id: JudgeId) -> Option<&JudgeSpec> {
-        let mut judges = self.judges.iter();
-        judges.find(|(judge, _)| *judge == id).map(|(_, spec)| spec)
+        self.judges
+            .iter()
+            .find(|(judge, _)| *judge == id)
+            .map(|(_, spec)| spec)
     }
 }

@@ -135,11 +135,10 @@ impl JudgeConfiguration<'_> {
             let all = &file.embedders;
             let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
                 let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
-                let there = match known.is_empty() {
-                    true => {
-                        "there is none; `overrule config judges` shows how to write one".to_owned()
-                    }
-                    false => format!("there are {}", known.join(", ")),
+                let there = if known.is_empty() {
+                    "there is none; `overrule config judges` shows how to write one".to_owned()
+                } else {
+                    format!("there are {}", known.join(", "))
                 };
                 return Err(invalid!(
                     "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}"
@@ -329,40 +328,41 @@ fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> Ch
     if configured {
         let empty = network.is_empty() && missing.is_empty();
         return ChosenJudges {
-            notes: match empty {
-                true => vec![format!(
+            notes: if empty {
+                vec![format!(
                     "{FILE} names no judge, so the offline judges are used"
-                )],
-                false => Vec::new(),
+                )]
+            } else {
+                Vec::new()
             },
             ensemble: if empty { offline::ensemble() } else { network },
             missing,
         };
     }
-    let notes = match network.is_empty() {
-        true => {
-            let keys = missing.iter().filter_map(|missing| match &missing.problem {
-                KeyProblem::NotSet(variables) => Some(variables.as_str()),
-                KeyProblem::NotAllowed(_) => None,
-            });
-            let keys: Vec<&str> = keys.collect();
-            vec![format!(
-                "no key is set ({}), so the offline judges are used",
-                keys.join("; ")
-            )]
-        }
-        false => missing
+    let notes = if network.is_empty() {
+        let keys = missing.iter().filter_map(|missing| match &missing.problem {
+            KeyProblem::NotSet(variables) => Some(variables.as_str()),
+            KeyProblem::NotAllowed(_) => None,
+        });
+        let keys: Vec<&str> = keys.collect();
+        vec![format!(
+            "no key is set ({}), so the offline judges are used",
+            keys.join("; ")
+        )]
+    } else {
+        missing
             .iter()
             .map(|missing| {
                 let (judge, problem) = (&missing.judge, &missing.problem);
                 format!("{judge} is left out: it {problem}")
             })
-            .collect(),
+            .collect()
     };
     ChosenJudges {
-        ensemble: match network.is_empty() {
-            true => offline::ensemble(),
-            false => network,
+        ensemble: if network.is_empty() {
+            offline::ensemble()
+        } else {
+            network
         },
         notes,
         missing: Vec::new(),
@@ -449,11 +449,13 @@ pub fn is_paid(judge: &dyn Judge) -> bool {
 /// A note if the system allows fewer calls in flight than these judges could have at `concurrency`
 /// each.
 pub fn bound_note(ensemble: &JudgeEnsemble, concurrency: usize) -> Option<String> {
-    let remote = ensemble.iter().filter(|judge| !judge.spec().is_offline());
-    let wanted = remote.map(|judge| {
-        let own = judge.limits().concurrency.unwrap_or(concurrency);
-        own.min(concurrency)
-    });
+    let wanted = ensemble
+        .iter()
+        .filter(|judge| !judge.spec().is_offline())
+        .map(|judge| {
+            let own = judge.limits().concurrency.unwrap_or(concurrency);
+            own.min(concurrency)
+        });
     open_files::bound_note(wanted.sum())
 }
 
@@ -482,7 +484,8 @@ pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppErro
     let unlimited: Vec<_> = priced.into_iter().filter(unlimited).collect();
     if !unlimited.is_empty() {
         return Err(invalid!(
-            "a budget cannot be kept: nothing limits how long an answer of {} may be; leave the limit of its params alone, or \
+            "a budget cannot be kept: nothing limits how long an answer of {} may be; leave the \
+             limit of its params alone, or \
              give it a number of tokens from 1 (max_output_tokens sets it)",
             named(unlimited)
         ));

@@ -72,7 +72,8 @@ impl DocumentVectors {
         }
         let Some(names) = names else {
             return Err(invalid!(
-                "{name}: its rows have no names; give them with --vector-names FILE, a document per line"
+                "{name}: its rows have no names; give them with --vector-names FILE, a document \
+                 per line"
             ));
         };
         let rows = read_npy(open(path)?, &name).map_err(AppError::invalid)?;
@@ -133,15 +134,13 @@ impl DocumentVectors {
         Ok(need)
     }
 
-    /// The vector of a query's document, which has this text; an empty one where the text is blank and has no direction.
+    /// The vector of a query's document, which has this text; an empty one where the text is blank
+    /// and has no direction.
     pub fn of(&self, query: &QueryId, document: &DocId, text: &str) -> Option<Vec<f64>> {
         match self {
             Self::Named(named) => named.get(query, document).cloned(),
             Self::Lines(lines) => lines.get(&(query.clone(), text.to_owned())).cloned(),
-            Self::Texts(texts) => {
-                let vector = texts.get(text)?.iter();
-                Some(vector.map(|x| f64::from(*x)).collect())
-            }
+            Self::Texts(texts) => Some(texts.get(text)?.iter().map(|x| f64::from(*x)).collect()),
         }
     }
 }

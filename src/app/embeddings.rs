@@ -31,8 +31,8 @@ const WAITING: usize = 4;
 const CHARS_PER_TOKEN: usize = 4;
 /// Approximate number of bytes per token.
 const BYTES_PER_TOKEN: usize = 4;
-/// Bytes of all texts of a call at most. OpenAI takes 300,000 tokens, and hardly any language has fewer than three bytes in
-/// one. Where that is still too much, a refused call is halved.
+/// Bytes of all texts of a call at most. OpenAI takes 300,000 tokens, and hardly any language has
+/// fewer than three bytes in one. Where that is still too much, a refused call is halved.
 const CALL_BYTES: usize = 800_000;
 
 /// Why there are no vectors.
@@ -68,7 +68,8 @@ pub enum EmbedError {
     BudgetReached,
     /// There is a budget, but no price with which to enforce it.
     #[error(
-        "embedder {0:?} has no known price, so that no budget can be kept; give `price` in overrule.toml"
+        "embedder {0:?} has no known price, so that no budget can be kept; give `price` in \
+         overrule.toml"
     )]
     NoPrice(String),
 }
@@ -281,8 +282,8 @@ impl CachedEmbedder {
         )
     }
 
-    /// The vectors of `texts`, in order; an empty one for an empty text. What came before an error or a stop is kept in the
-    /// cache. `name` says in an error which document or query a text is.
+    /// The vectors of `texts`, in order; an empty one for an empty text. What came before an error
+    /// or a stop is kept in the cache. `name` says in an error which document or query a text is.
     pub async fn of(
         &mut self,
         texts: &[String],
@@ -314,7 +315,8 @@ impl CachedEmbedder {
             let dimension = *self.dimension.get_or_insert(vector.len());
             if dimension != vector.len() {
                 let message = format!(
-                    "vectors of {dimension} and of {} dimensions came from one model; it was changed: name another \
+                    "vectors of {dimension} and of {} dimensions came from one model; it was \
+                     changed: name another \
                      file with --vectors",
                     vector.len()
                 );
@@ -362,8 +364,9 @@ impl CachedEmbedder {
         batches
     }
 
-    /// Embeds the `missing` ones of `texts` and keeps what comes. A call that is refused for its texts is made again in two
-    /// halves; a text that is refused alone is an error. After a failure nothing new is begun.
+    /// Embeds the `missing` ones of `texts` and keeps what comes. A call that is refused for its
+    /// texts is made again in two halves; a text that is refused alone is an error. After a failure
+    /// nothing new is begun.
     async fn embed(
         &mut self,
         texts: &[String],
@@ -431,7 +434,8 @@ impl CachedEmbedder {
                     self.origins.tokens += embedded.exchange.usage.input;
                     self.origins.spent_usd += charge.usd();
                     if let Some(place) = without.and_then(|at| question.places.get(at)) {
-                        let message = "its vector is empty, zero or not finite; if the model reads no texts that long, lower \
+                        let message = "its vector is empty, zero or not finite; if the model reads \
+                                       no texts that long, lower \
                                        max_document_chars";
                         let error = CallError::new(FailureCause::Malformed, message);
                         let text = &texts[*place];
@@ -500,7 +504,8 @@ impl CachedEmbedder {
     }
 }
 
-/// Whether a call was refused for its texts, too many, too long or not wanted, so that a part of them may be taken.
+/// Whether a call was refused for its texts, too many, too long or not wanted, so that a part of
+/// them may be taken.
 fn is_of_texts(error: &CallError) -> bool {
     let is_refused = matches!(
         error.cause,

@@ -41,9 +41,10 @@ pub fn import_gold(
         let mut tried = GoldImport::default();
         let kept = db.atomically(|db| {
             tried = add(db, &items, &name, replace)?;
-            match tried.problems.is_empty() && keep {
-                true => Ok(()),
-                false => Err(StoreError::Conflict(NOT_KEPT.to_owned())),
+            if tried.problems.is_empty() && keep {
+                Ok(())
+            } else {
+                Err(StoreError::Conflict(NOT_KEPT.to_owned()))
             }
         });
         match kept {
@@ -90,9 +91,10 @@ fn add(db: &Db, items: &[GoldLine], file: &str, replace: bool) -> Result<GoldImp
             GoldAdded::Same => import.same += 1,
             GoldAdded::Replaced => import.replaced += 1,
             GoldAdded::Contradicts(other) => {
-                let remedy = match first {
-                    true => "use --replace to let this one count",
-                    false => "keep one of the two lines",
+                let remedy = if first {
+                    "use --replace to let this one count"
+                } else {
+                    "keep one of the two lines"
                 };
                 import.problems.push(problem(&format!(
                     "the pair's known answer is {other}, not {}; {remedy}",

@@ -50,8 +50,9 @@ pub fn choices(found: &Discovery) -> Vec<JudgeChoice> {
         }
     }
     let local = found.servers.iter().flat_map(|server| {
-        let models = server.judges();
-        models.map(|model| on_server(server, model.clone()))
+        server
+            .judges()
+            .map(|model| on_server(server, model.clone()))
     });
     choices.extend(local);
     choices
@@ -66,9 +67,10 @@ pub fn usual_choices(found: &Discovery) -> Vec<JudgeChoice> {
         .filter(|one| one.key.is_some())
         .cloned()
         .collect();
-    match clouds.is_empty() {
-        true => all.into_iter().take(1).collect(),
-        false => clouds,
+    if clouds.is_empty() {
+        all.into_iter().take(1).collect()
+    } else {
+        clouds
     }
 }
 
@@ -152,8 +154,10 @@ fn usual_model(provider: &str) -> Option<String> {
 /// One of the judges could not be read back because no provider has that name.
 pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
     let mut text = String::from(
-        "# The judges of this project: who is asked about each pair of documents. Keys never go in here: they come from the\n\
-         # environment, or from a file .env next to this one. Everything else that a judge can have: overrule config judges\n",
+        "# The judges of this project: who is asked about each pair of documents. Keys never go in \
+         here: they come from the\n\
+         # environment, or from a file .env next to this one. Everything else that a judge can \
+         have: overrule config judges\n",
     );
     let mut names: Vec<String> = Vec::new();
     for judge in judges {
@@ -170,7 +174,10 @@ pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
         }
         text.push_str(match judge.key {
             Some(_) => "# max_output_tokens = 4096   # thinking included\n",
-            None => "# prompt = \"letter\"          # one letter, read from the model's probabilities: best for small models\n",
+            None => {
+                "# prompt = \"letter\"          # one letter, read from the model's probabilities: \
+                 best for small models\n"
+            }
         });
         names.push(name);
     }
@@ -191,13 +198,16 @@ fn name_of(judge: &JudgeChoice, taken: &[String]) -> String {
     let model = judge.model.rsplit('/').next().unwrap_or_default();
     let model = model.strip_suffix(":latest").unwrap_or(model);
     let name = known.map_or_else(|| model.to_owned(), |one| one.name);
-    let name = match name.trim().is_empty() {
-        true => judge.provider.clone(),
-        false => name,
+    let name = if name.trim().is_empty() {
+        judge.provider.clone()
+    } else {
+        name
     };
     let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut free = std::iter::once(name.clone()).chain(numbered);
-    free.find(|name| !taken.contains(name)).unwrap_or(name)
+    std::iter::once(name.clone())
+        .chain(numbered)
+        .find(|name| !taken.contains(name))
+        .unwrap_or(name)
 }
 
 /// Writes the file; overwrites an existing one only with `replace`.

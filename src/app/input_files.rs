@@ -126,7 +126,8 @@ pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Resul
     problems.refuse_any()?;
     if qrels.values().all(|grades| grades.is_empty()) {
         return Err(invalid!(
-            "{name}: holds no labels; name qrels, or documents with metadata.grade (for scores as the truth: --profile zbench)"
+            "{name}: holds no labels; name qrels, or documents with metadata.grade (for scores as \
+             the truth: --profile zbench)"
         ));
     }
     Ok(qrels)
@@ -224,7 +225,8 @@ pub fn rankings_of(
         }
         FileKind::Table(_) | FileKind::RanxQrels => {
             return Err(invalid!(
-                "{name}: holds labels, not a ranking; expected a run, a table with scores or ranks, or a dataset with scores, after the labels \
+                "{name}: holds labels, not a ranking; expected a run, a table with scores or \
+                 ranks, or a dataset with scores, after the labels \
                  where a command reads both"
             ));
         }
@@ -270,8 +272,9 @@ pub fn contradictions(file: &str, queries: &[QueryId]) -> Option<String> {
 /// The pools of a dataset without invalid lines.
 pub fn read_pools(path: &Path) -> Result<Vec<Pool>, AppError> {
     let mut problems = FileProblems::of(path);
-    let records = dataset::read_pools(open(path)?, &display_name(path));
-    let pools = records.filter_map(|pool| problems.keep(pool)).collect();
+    let pools = dataset::read_pools(open(path)?, &display_name(path))
+        .filter_map(|pool| problems.keep(pool))
+        .collect();
     problems.refuse_any()?;
     Ok(pools)
 }

@@ -147,10 +147,12 @@ async fn ask(
 fn unread_remedy(error: &ParseError) -> &'static str {
     match error {
         ParseError::NotALetter(_) => {
-            "try prompt = \"choice\" in overrule.toml, which lets the model write first, or another model"
+            "try prompt = \"choice\" in overrule.toml, which lets the model write first, or \
+             another model"
         }
         ParseError::NoAnswer(NoAnswer::OutsideContent { .. } | NoAnswer::OnlyThinking) => {
-            "turn the model's thinking off with `params`, or raise max_output_tokens, in overrule.toml"
+            "turn the model's thinking off with `params`, or raise max_output_tokens, in \
+             overrule.toml"
         }
         _ => "try another model, or prompt = \"choice\" or \"letter\" in overrule.toml",
     }
@@ -171,9 +173,10 @@ pub async fn votes_by_other_weights(store: &Store, judge: &dyn Judge) -> Result<
             let Some((id, _)) = known.iter().find(|(_, known)| known.is_same_judge(&spec)) else {
                 return Ok(0);
             };
-            match db.weights_of(*id)?.is_some_and(|before| before != now) {
-                true => db.votes_of(*id),
-                false => Ok(0),
+            if db.weights_of(*id)?.is_some_and(|before| before != now) {
+                db.votes_of(*id)
+            } else {
+                Ok(0)
             }
         })
         .await

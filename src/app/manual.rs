@@ -72,8 +72,11 @@ impl Chapter {
 
     /// Its subject in one line.
     pub fn summary(&self) -> &'static str {
-        let mut lines = self.text.lines().skip(1);
-        lines.find(|line| !line.is_empty()).unwrap_or_default()
+        self.text
+            .lines()
+            .skip(1)
+            .find(|line| !line.is_empty())
+            .unwrap_or_default()
     }
 
     /// Its text for a terminal of `width` columns: tables aligned, examples indented, links as

@@ -85,7 +85,8 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         (
             merged.metadata_clashes,
             "document",
-            "another title or other metadata is there; that of this project stays (import the dataset again to replace it)",
+            "another title or other metadata is there; that of this project stays (import the \
+             dataset again to replace it)",
         ),
         (
             merged.gold_clashes,
@@ -125,7 +126,8 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
     ];
     let namesakes = merged.namesakes.iter().map(|(name, pairs)| {
         format!(
-            "{}: {} judged one way here and another way there; if these are two people, let one take another name \
+            "{}: {} judged one way here and another way there; if these are two people, let one \
+             take another name \
              (`--annotator`, or `annotator` in the configuration)",
             sanitise::line(name),
             counted(*pairs, "pair")

@@ -24,9 +24,10 @@ pub fn make_project(
         return Err(invalid!("{name}: is a folder; name a file in it"));
     }
     if project.exists() {
-        let why = match is_project(project) {
-            true => "is a project already; open it, or choose another name",
-            false => "exists; choose another name",
+        let why = if is_project(project) {
+            "is a project already; open it, or choose another name"
+        } else {
+            "exists; choose another name"
         };
         return Err(invalid!("{name}: {why}"));
     }
@@ -43,13 +44,14 @@ pub fn make_project(
 
 /// Reads all of the data at a path, which will become a project or is one.
 pub fn preview(path: &Path, options: &ImportOptions) -> Result<SourcePreview, AppError> {
-    match is_project(path) {
-        true => Ok(SourcePreview {
+    if is_project(path) {
+        Ok(SourcePreview {
             holds: vec!["It is an Overrule project.".to_owned()],
             act: "opens",
             is_project: true,
-        }),
-        false => source::preview(path, None, options),
+        })
+    } else {
+        source::preview(path, None, options)
     }
 }
 

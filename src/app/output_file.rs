@@ -237,7 +237,8 @@ fn destination(path: &Path) -> Result<PathBuf, AppError> {
         };
         if holds_no_files(&folder) {
             return Err(refuse(
-                "cannot be written: it is a device or an open file of a program, as /dev/stdout is (- is the standard output)",
+                "cannot be written: it is a device or an open file of a program, as /dev/stdout is \
+                 (- is the standard output)",
             ));
         }
         let here = folder.join(name);
@@ -342,10 +343,13 @@ pub fn write_whole<T>(
     });
     let moved = written
         .map_err(|error| match error {
-            error if error.is_disk_full() => cannot(&"the disk is full; free some space and repeat the command"),
-            AppError::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-                cannot(&"the limit of file sizes for this process is reached (`ulimit -f`); raise it and repeat the command")
+            error if error.is_disk_full() => {
+                cannot(&"the disk is full; free some space and repeat the command")
             }
+            AppError::Io(error) if error.kind() == std::io::ErrorKind::FileTooLarge => cannot(
+                &"the limit of file sizes for this process is reached (`ulimit -f`); raise it and \
+                  repeat the command",
+            ),
             error => error,
         })
         .and_then(|done| {

@@ -86,7 +86,8 @@ impl AskedUser {
         let place = self.file.as_ref();
         let place = place.map_or(String::new(), |file| format!(" in {}", file.display()));
         let answer = dialog.ask(&format!(
-            "{FILE} asks to {request} (for {}).\nAllow it? y: yes, n: no; the answer is kept{place}. Enter alone: not this time.",
+            "{FILE} asks to {request} (for {}).\nAllow it? y: yes, n: no; the answer is \
+             kept{place}. Enter alone: not this time.",
             sanitise::line(asked_by)
         ));
         let Some(allow) = answer else {

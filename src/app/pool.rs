@@ -128,8 +128,11 @@ pub fn build(
     let (mut run, mut pools) = (RankedRun::new(), Vec::new());
     for query in &queries {
         let mut ranking = stage.ranking(query, options.run_depth.max(options.depth));
-        let grades = qrels.get(&query.id).into_iter().flatten();
-        let relevant = grades.filter(|(_, grade)| **grade >= options.relevant_from);
+        let relevant = qrels
+            .get(&query.id)
+            .into_iter()
+            .flatten()
+            .filter(|(_, grade)| **grade >= options.relevant_from);
         let (shown, hidden): (Vec<DocId>, Vec<DocId>) = relevant
             .map(|(document, _)| document.clone())
             .partition(|document| stage.has_text(document));

@@ -1,4 +1,5 @@
-//! Prices of models: the table in use, what the configured judges pay, and what is to be known of them.
+//! Prices of models: the table in use, what the configured judges pay, and what is to be known of
+//! them.
 
 use super::choose_judges::JudgeConfiguration;
 use super::error::AppError;
@@ -124,7 +125,8 @@ impl PriceReport {
 /// What is said of a judge whose model has no known price.
 pub fn no_price(judge: &str, provider: &str, model: &str) -> String {
     format!(
-        "no price is known for {} of {} (judge {}); give `price`, or `base_model` if it is a known model under another name, in {FILE}",
+        "no price is known for {} of {} (judge {}); give `price`, or `base_model` if it is a known \
+         model under another name, in {FILE}",
         sanitise::line(model),
         sanitise::line(provider),
         sanitise::line(judge)

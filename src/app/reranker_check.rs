@@ -25,9 +25,10 @@ fn candidates() -> Vec<RerankCandidate> {
 /// The check result for a reranker without a call.
 pub fn configured(reranker: &Reranker) -> CheckResult {
     let (model, price) = (reranker.model(), price(reranker));
-    let said = match reranker.is_remote() {
-        true => format!("{model}: not called; {price}"),
-        false => format!("{model}: not started"),
+    let said = if reranker.is_remote() {
+        format!("{model}: not called; {price}")
+    } else {
+        format!("{model}: not started")
     };
     CheckResult {
         remedy: unpriced(reranker),
@@ -67,16 +68,20 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
         });
     }
     let about = about.join("; ");
-    match right > wrong {
-        true => CheckResult {
+    if right > wrong {
+        CheckResult {
             remedy: unpriced(reranker),
             ..CheckResult::new(true, format!("the better document scores higher: {about}"))
-        },
-        false => CheckResult::new(
+        }
+    } else {
+        CheckResult::new(
             false,
             format!("the better document does not score higher: {about}"),
         )
-        .remedy("it scores Rome higher as the capital of France: check its model and its params, and whether its higher scores are better"),
+        .remedy(
+            "it scores Rome higher as the capital of France: check its model and its params, and \
+             whether its higher scores are better",
+        )
     }
 }
 
@@ -90,7 +95,8 @@ fn price(reranker: &Reranker) -> &'static str {
 
 fn unpriced(reranker: &Reranker) -> Option<String> {
     (price(reranker) == "price unknown").then(|| {
-        "give `price` in overrule.toml, by input or by search, or spending is not counted and --budget is refused"
+        "give `price` in overrule.toml, by input or by search, or spending is not counted and \
+         --budget is refused"
             .to_owned()
     })
 }

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     #[error(
-        "another overrule process is running on {0}; wait for it or stop it (otherwise the same call would be paid for twice)"
+        "another overrule process is running on {0}; wait for it or stop it (otherwise the same \
+         call would be paid for twice)"
     )]
     Busy(String),
     /// The lock file cannot be opened or locked.

@@ -77,7 +77,8 @@ impl SbrInput {
         let file = display_name(path);
         let needs_project = || {
             invalid!(
-                "{file}: has no texts, and there is no project to take them from; name one with --project, or a CSV with a column text"
+                "{file}: has no texts, and there is no project to take them from; name one with \
+                 --project, or a CSV with a column text"
             )
         };
         let layout = match kind(path)? {
@@ -196,13 +197,14 @@ impl SbrInput {
     /// Sorts queries by number if all of them are numbers, or else by name.
     fn in_order(&mut self) {
         let number = |query: &QueryId| query.as_str().parse::<u64>().ok();
-        match self
+        if self
             .queries
             .iter()
             .all(|(query, _)| number(query).is_some())
         {
-            true => self.queries.sort_by_key(|(query, _)| number(query)),
-            false => self.queries.sort_by(|x, y| x.0.cmp(&y.0)),
+            self.queries.sort_by_key(|(query, _)| number(query))
+        } else {
+            self.queries.sort_by(|x, y| x.0.cmp(&y.0))
         }
     }
 
@@ -231,12 +233,13 @@ impl SbrInput {
     pub fn texts(&self, profile: SbrProfile) -> Vec<DocumentText<'_>> {
         let texts = self.queries.iter().flat_map(|(query, documents)| {
             let kept = distinct_candidates(&Self::candidates(documents), profile);
-            let kept = kept.into_iter().filter_map(|at| documents.get(at));
-            kept.map(move |one| DocumentText {
-                query,
-                document: &one.id,
-                text: &one.text,
-            })
+            kept.into_iter()
+                .filter_map(|at| documents.get(at))
+                .map(move |one| DocumentText {
+                    query,
+                    document: &one.id,
+                    text: &one.text,
+                })
         });
         DocumentText::distinct(texts.collect())
     }
@@ -268,7 +271,8 @@ impl SbrInput {
                         let expected = *dimension.get_or_insert(vector.len());
                         if expected != vector.len() {
                             return Err(invalid!(
-                                "vectors of {expected} and of {} dimensions; all must come from one model",
+                                "vectors of {expected} and of {} dimensions; all must come from \
+                                 one model",
                                 vector.len()
                             ));
                         }
@@ -307,7 +311,8 @@ fn refuse_infinite(
     for (query, document, score) in scores {
         if !score.is_finite() {
             return Err(invalid!(
-                "{}: the score of document {:?} of query {:?} is infinite; import the ranking again with finite scores",
+                "{}: the score of document {:?} of query {:?} is infinite; import the ranking \
+                 again with finite scores",
                 sanitise::line(name),
                 sanitise::line(document.as_str()),
                 sanitise::line(query.as_str())
@@ -320,14 +325,18 @@ fn refuse_infinite(
 impl SbrRanking<'_> {
     /// Each query with its documents, best first.
     fn ranked(&self) -> impl Iterator<Item = (&QueryId, Vec<(&SbrDocument, &SbrRow)>)> {
-        let queries = self.input.queries.iter().zip(&self.rows).zip(&self.kept);
-        queries.map(|(((query, documents), rows), kept)| {
-            let rows = rows.iter().filter_map(|row| {
-                let document = documents.get(*kept.get(row.at)?)?;
-                Some((document, row))
-            });
-            (query, rows.collect())
-        })
+        self.input
+            .queries
+            .iter()
+            .zip(&self.rows)
+            .zip(&self.kept)
+            .map(|(((query, documents), rows), kept)| {
+                let rows = rows.iter().filter_map(|row| {
+                    let document = documents.get(*kept.get(row.at)?)?;
+                    Some((document, row))
+                });
+                (query, rows.collect())
+            })
     }
 
     /// Number of documents, and the number left when each text counts once.
@@ -352,8 +361,9 @@ impl SbrRanking<'_> {
     pub fn run(&self) -> RankedRun {
         self.ranked()
             .map(|(query, rows)| {
-                let rows = rows.into_iter();
-                let ranked = rows.map(|(document, row)| (document.id.clone(), row.sbr_score));
+                let ranked = rows
+                    .into_iter()
+                    .map(|(document, row)| (document.id.clone(), row.sbr_score));
                 (query.clone(), ranked.collect())
             })
             .collect()

@@ -43,9 +43,11 @@ impl ScoredPool {
     /// The documents with a score, best first, equal ones by descending identifier, as every reader
     /// of a run sorts them.
     pub fn ranking(&self) -> Vec<(DocId, f64)> {
-        let scored = self.documents.iter();
-        let scored = scored.filter_map(|(id, score)| Some((id.clone(), (*score)?)));
-        let mut ranking: Vec<(DocId, f64)> = scored.collect();
+        let mut ranking: Vec<(DocId, f64)> = self
+            .documents
+            .iter()
+            .filter_map(|(id, score)| Some((id.clone(), (*score)?)))
+            .collect();
         ranking.sort_unstable_by(|x, y| y.1.total_cmp(&x.1).then_with(|| y.0.cmp(&x.0)));
         ranking
     }

@@ -6,7 +6,8 @@ use crate::domain::sanitise;
 use std::collections::BTreeSet;
 
 /// Why the difference between original and corrected labels is not tested for significance.
-pub const UNTESTED: &str = "no p-value: people ruled where picks and labels differ, so that no chance is behind what the \
+pub const UNTESTED: &str = "no p-value: people ruled where picks and labels differ, so that no \
+                            chance is behind what the \
                             correction changed";
 
 /// Maximum number of names listed; the rest are only counted.
@@ -54,7 +55,8 @@ pub fn first_of<S: AsRef<str>>(names: &[S], listed: usize) -> String {
 }
 
 /// The note, after their number, on queries whose own document is skipped.
-pub const OWN_DOCUMENT: &str = "with a document of the same id, which has no label: that document is left out, as BEIR does (ignore_identical_ids)";
+pub const OWN_DOCUMENT: &str = "with a document of the same id, which has no label: that document \
+                                is left out, as BEIR does (ignore_identical_ids)";
 
 /// The note on these queries; `None` if there are none.
 pub fn own_documents(queries: &BTreeSet<&QueryId>) -> Option<String> {

@@ -177,8 +177,9 @@ pub fn zelo_truth(
     let graded = graded_scores(pools, labels);
     let positive = graded.iter().filter(|one| one.grade > 0).count();
     let zero = graded.len() - positive;
-    let wanted = matches!(basis, GradeBasis::Auto | GradeBasis::Labels);
-    let fitted = wanted.then(|| cut_points(&graded)).flatten();
+    let fitted = matches!(basis, GradeBasis::Auto | GradeBasis::Labels)
+        .then(|| cut_points(&graded))
+        .flatten();
     let of_judge = scale.and_then(|scale| scale.grades.as_ref());
     let of_judge = of_judge.filter(|_| basis == GradeBasis::Auto);
     let mut truth = Truth {
@@ -194,7 +195,8 @@ pub fn zelo_truth(
         (None, _) if of_judge.is_some() => JUDGE_NOTE.to_owned(),
         (None, GradeBasis::Labels) => {
             return Err(invalid!(
-                "cut points want {ENOUGH_LABELS} labelled documents with a score, {ENOUGH_ON_EACH_SIDE} of grade 0 and \
+                "cut points want {ENOUGH_LABELS} labelled documents with a score, \
+                 {ENOUGH_ON_EACH_SIDE} of grade 0 and \
                  {ENOUGH_ON_EACH_SIDE} above it; there are {zero} and {positive}"
             ));
         }
@@ -245,12 +247,16 @@ pub fn zelo_truth(
     Ok(truth)
 }
 
-const RANK_NOTE: &str = "grades by place, not calibrated: the best 3, 7 and 15 % of each pool are graded 3, 2 and 1, as if every query \
-                         had the same share of relevant documents; labels or rulings would set the cut points";
-const SCORE_NOTE: &str = "grades by score, not calibrated: the cut points are those of simulated pools of 40 documents; labels or \
+const RANK_NOTE: &str = "grades by place, not calibrated: the best 3, 7 and 15 % of each pool are \
+                         graded 3, 2 and 1, as if every query \
+                         had the same share of relevant documents; labels or rulings would set the \
+                         cut points";
+const SCORE_NOTE: &str = "grades by score, not calibrated: the cut points are those of simulated \
+                          pools of 40 documents; labels or \
                           rulings would set them";
 
-const NO_CUTS_NOTE: &str = "the scores on one scale are not used: nothing sets cut points on it; labels, rulings or graded anchors would";
+const NO_CUTS_NOTE: &str = "the scores on one scale are not used: nothing sets cut points on it; \
+                            labels, rulings or graded anchors would";
 const JUDGE_NOTE: &str =
     "grades by the cut points of the anchors' judge: too few labels of people to set them";
 
@@ -287,15 +293,16 @@ fn on_one_scale(
 }
 
 fn fitted_note(labels: usize, zero: usize, on_one_scale: bool) -> String {
-    let few = match labels < MANY_LABELS {
-        true => format!(" (few: {MANY_LABELS} are enough)"),
-        false => String::new(),
+    let few = if labels < MANY_LABELS {
+        format!(" (few: {MANY_LABELS} are enough)")
+    } else {
+        String::new()
     };
-    let right_where = match on_one_scale {
-        true => "",
-        false => {
-            "; one set of cut points for all queries is right where they have like shares of relevant documents"
-        }
+    let right_where = if on_one_scale {
+        ""
+    } else {
+        "; one set of cut points for all queries is right where they have like shares of relevant \
+         documents"
     };
     format!(
         "grades by cut points fitted to {}{few}, {zero} of them of grade 0{right_where}",
@@ -306,14 +313,17 @@ fn fitted_note(labels: usize, zero: usize, on_one_scale: bool) -> String {
 fn graded_scores(pools: &[ScoredPool], labels: &Qrels) -> Vec<GradedScore> {
     let of = |pool: &ScoredPool| {
         let labels = labels.get(&pool.query);
-        let documents = pool.documents.clone().into_iter();
-        let graded = documents.filter_map(|(document, score)| {
-            Some(GradedScore {
-                score: score?,
-                grade: *labels?.get(&document)?,
-                weight: 1.0,
-            })
-        });
+        let graded = pool
+            .documents
+            .clone()
+            .into_iter()
+            .filter_map(|(document, score)| {
+                Some(GradedScore {
+                    score: score?,
+                    grade: *labels?.get(&document)?,
+                    weight: 1.0,
+                })
+            });
         graded.collect::<Vec<_>>()
     };
     pools.iter().flat_map(of).collect()

@@ -16,14 +16,20 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every document falls into one of four boxes: agreed (labelled and picked), label only (missed, or the label is wrong), pick
-only (the label may be missing: to be reviewed, not an error), neither. Each judge, prompt and way of asking is counted
-separately, and so is each order that was shown. Where judges gave every document a verdict (pick --per-document), --json,
---csv and --inspect hold the verdicts with the sentences that prove them. Beside every share and Cohen's κ is what
-picking as many documents at random would reach. At the end: the project's rankings before and after the rulings that count.
+    after_help = "Every document falls into one of four boxes: agreed (labelled and picked), label \
+                  only (missed, or the label is wrong), pick
+only (the label may be missing: to be reviewed, not an error), neither. Each judge, prompt and way \
+of asking is counted
+separately, and so is each order that was shown. Where judges gave every document a verdict (pick \
+--per-document), --json,
+--csv and --inspect hold the verdicts with the sentences that prove them. Beside every share and \
+Cohen's κ is what
+picking as many documents at random would reach. At the end: the project's rankings before and \
+after the rulings that count.
 
 --disagreements lists what picks and labels differ on and you have not ruled on. Its orders:
-  impact      the largest change of NDCG@10 of a ranking, times the share of answers against the label: the default
+  impact      the largest change of NDCG@10 of a ranking, times the share of answers against the \
+  label: the default
   confidence  where most answers go against the label
   query       query by query
   random      at random: the shares are representative of all disagreements

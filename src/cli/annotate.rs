@@ -30,21 +30,26 @@ use std::sync::Arc;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Votes are stored as they arrive. Run the same command again to continue where it stopped; nothing that was judged is
+    after_help = "Votes are stored as they arrive. Run the same command again to continue where it \
+                  stopped; nothing that was judged is
 asked again.
 
 Examples:
   overrule annotate in.jsonl out.jsonl
   overrule annotate in.jsonl --dry-run    calls and costs only
   overrule annotate in.jsonl out.jsonl --cycles 6 --document-limit 50
-  overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch
-  overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2    better top ranks for half the calls
-  overrule annotate in.jsonl out.jsonl --sampler swiss    for scores that are used as training targets
+  overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to \
+  fetch
+  overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2    better top \
+  ranks for half the calls
+  overrule annotate in.jsonl out.jsonl --sampler swiss    for scores that are used as training \
+  targets
   overrule annotate --pair scifact-641 24159217 38752049    one pair of the project
   overrule annotate --sample new.jsonl    the pairs of `overrule student sample --plan`
 
 `overrule lab sampler` compares samplers in simulation.
-The section [run] of the configuration has defaults for --cycles, --seed, --concurrency, --sampler, --judging, --focus, --round
+The section [run] of the configuration has defaults for --cycles, --seed, --concurrency, \
+--sampler, --judging, --focus, --round
 and --budget (`overrule config default`)."
 )]
 pub(super) struct AnnotateCommand {
@@ -135,9 +140,10 @@ impl AnnotateCommand {
             cycles: self.cycles.map_or(usual.cycles, usize::from),
             campaign: None,
             depth: self.document_limit.map(|limit| limit as usize),
-            selection: match self.retry_failed {
-                true => CallSelection::FreshAndFailed,
-                false => CallSelection::Fresh,
+            selection: if self.retry_failed {
+                CallSelection::FreshAndFailed
+            } else {
+                CallSelection::Fresh
             },
             probe: self.probe.unwrap_or(usual.probe),
             at_most: self.batch.then_some(1),
@@ -218,8 +224,11 @@ impl AnnotateCommand {
         // Held while the question is open and during the run, so that no other run can start in
         // between.
         let lock = Arc::new(RunLock::take(context.project())?);
-        let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
-        let estimate = paid.then(estimate).transpose()?;
+        let estimate = ensemble
+            .iter()
+            .any(|judge| is_paid(judge.as_ref()))
+            .then(estimate)
+            .transpose()?;
         let with_calls = estimate.filter(|estimate| estimate.calls() > 0);
         if let Some(estimate) = &with_calls {
             confirm_spending(&cost::describe(estimate, &ensemble), self.spending.yes)?;
@@ -274,8 +283,11 @@ impl AnnotateCommand {
         let Some(pool) = pools.next().filter(|_| !self.batch) else {
             return Ok(0);
         };
-        let documents = pool.documents.iter().take(2);
-        let texts = documents.map(|document| Arc::from(document.content.as_str()));
+        let texts = pool
+            .documents
+            .iter()
+            .take(2)
+            .map(|document| Arc::from(document.content.as_str()));
         let case = PresentedPair {
             pool: Arc::new(PoolText::new(pool.query.text.clone(), texts.collect())),
             first: 0,
@@ -330,7 +342,8 @@ fn finish_run(
     if let Some(change) = &outcome.model_changed {
         let unwritten = out.map(|out| format!("; {} was not written", output_name(out)));
         output::message(&format!(
-            "stopped by --pin-model: {change}{}. Without --pin-model the run continues; under another name in overrule.toml \
+            "stopped by --pin-model: {change}{}. Without --pin-model the run continues; under \
+             another name in overrule.toml \
              the judge starts anew",
             unwritten.unwrap_or_default()
         ));
@@ -376,14 +389,16 @@ fn finish_run(
     let void = outcome.progress.has_void_judge();
     if void {
         output::message(
-            "a judge above decides nothing about the documents: leave it out with --judges, or try a larger model or another \
+            "a judge above decides nothing about the documents: leave it out with --judges, or try \
+             a larger model or another \
              prompt; `overrule doctor` asks each judge a question in both orders",
         );
     }
     if outcome.missing == Some(0) {
-        return match void {
-            true => Err(CommandFailure::incomplete()),
-            false => Ok(()),
+        return if void {
+            Err(CommandFailure::incomplete())
+        } else {
+            Ok(())
         };
     }
     let votes = outcome.missing.map(|votes| counted(votes, "vote"));

@@ -23,7 +23,8 @@ const POLL: Duration = Duration::from_secs(45);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A batch belongs to the project: any machine with the project file, overrule.toml and the keys can continue it.
+    after_help = "A batch belongs to the project: any machine with the project file, overrule.toml \
+                  and the keys can continue it.
 
 Examples:
   overrule annotate in.jsonl out.jsonl --batch      submit the calls
@@ -40,7 +41,8 @@ pub(super) struct BatchCommand {
 enum BatchAction {
     /// Show the progress of batches
     #[command(
-        after_help = "Examples:\n  overrule batch status\n  overrule batch status --offline --all --json"
+        after_help = "Examples:\n  overrule batch status\n  overrule batch status --offline --all \
+                      --json"
     )]
     Status {
         /// Show what is known without asking
@@ -95,7 +97,8 @@ impl BatchCommand {
             BatchAction::Forget { number } => {
                 let calls = by_number::forget(&store, number)?;
                 output::message(&format!(
-                    "{} of batch {number} count as not made; if the provider made them, they are charged all the same",
+                    "{} of batch {number} count as not made; if the provider made them, they are \
+                     charged all the same",
                     counted(calls, "call")
                 ));
                 Ok(())
@@ -173,7 +176,8 @@ fn status(
     for row in rows.iter().filter(failed) {
         let why = row.message.clone().unwrap_or_default();
         output::message(&format!(
-            "batch {} made no call: {why}; `overrule batch fetch` closes it, so that its calls can be made anew",
+            "batch {} made no call: {why}; `overrule batch fetch` closes it, so that its calls can \
+             be made anew",
             row.id.0
         ));
     }

@@ -19,7 +19,8 @@ const BAR: usize = 8;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "\"A 3 : 0 B\" counts votes: three for A, none for B. A judge's vote is the document it prefers and how strongly, 0 to 1.
+    after_help = "\"A 3 : 0 B\" counts votes: three for A, none for B. A judge's vote is the \
+                  document it prefers and how strongly, 0 to 1.
 In --json margins are in −1..1, negative prefers A, and scores are in 0..1, 0 means A is better.
 
 Examples:
@@ -161,8 +162,11 @@ fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String
 /// The distribution of the battle's votes as words and as a bar, and A's share if it does not
 /// follow from counting them.
 fn score_text(view: &View, index: usize) -> String {
-    let outcomes = view.rows().battles[index].votes.iter();
-    let count: VoteCount = outcomes.map(|vote| vote.margin.outcome()).collect();
+    let count: VoteCount = view.rows().battles[index]
+        .votes
+        .iter()
+        .map(|vote| vote.margin.outcome())
+        .collect();
     let Some(share) = view.battles[index].score.map(|for_b| 1.0 - for_b) else {
         return count.to_string();
     };

@@ -130,8 +130,9 @@ pub(super) fn annotator(text: &str) -> Result<String, String> {
 
 impl CommandContext {
     pub(super) fn project(&self) -> &Path {
-        let named = self.named_project.as_deref();
-        named.unwrap_or(Path::new(DEFAULT_PROJECT))
+        self.named_project
+            .as_deref()
+            .unwrap_or(Path::new(DEFAULT_PROJECT))
     }
 
     /// Whether there is a project, or may be one; if that is unknown, opening it reports why. An
@@ -143,8 +144,9 @@ impl CommandContext {
 
     /// The person who gives verdicts.
     pub(super) fn annotator(&self) -> String {
-        let named = self.named_annotator.clone();
-        named.unwrap_or_else(|| self.config.annotator())
+        self.named_annotator
+            .clone()
+            .unwrap_or_else(|| self.config.annotator())
     }
 
     pub(super) fn open(&self) -> Result<Store, CommandFailure> {
@@ -200,7 +202,8 @@ impl CommandContext {
             }
             if let Some(option) = printing {
                 return Err(usage!(
-                    "-: what {option} prints goes to the standard output too; name a file, or leave {option} out"
+                    "-: what {option} prints goes to the standard output too; name a file, or \
+                     leave {option} out"
                 ));
             }
             on_stdout = true;

@@ -7,8 +7,10 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The same as `overrule evaluate QRELS FIRST --baseline SECOND`. Differences are first minus second, over the queries
-both have; p-values are two-sided, of the paired randomisation test and the paired t-test. --json has both runs' values query by
+    after_help = "The same as `overrule evaluate QRELS FIRST --baseline SECOND`. Differences are \
+                  first minus second, over the queries
+both have; p-values are two-sided, of the paired randomisation test and the paired t-test. --json \
+has both runs' values query by
 query, and their difference.
 
 Example:

@@ -42,7 +42,8 @@ pub(super) struct ConfigCommand {
 enum ConfigAction {
     /// Show the configuration that applies, and where it comes from
     #[command(
-        after_help = "Examples:\n  overrule config show\n  overrule config show --json | jq .config.run"
+        after_help = "Examples:\n  overrule config show\n  overrule config show --json | jq \
+                      .config.run"
     )]
     Show {
         /// Print JSON
@@ -78,7 +79,8 @@ enum VoteRuleName {
     Zbench,
     /// Margins count as they are stated
     Margin,
-    /// Margins count by how often people or other votes agree with margins of their size; estimated now
+    /// Margins count by how often people or other votes agree with margins of their size; estimated
+    /// now
     Calibrated,
 }
 
@@ -324,9 +326,10 @@ impl ProjectOptions {
             },
         };
         if self.judge_weights == Some(JudgeWeightsName::Joint) {
-            let lambda = match after.ranking.learns_prior() {
-                true => store.read_blocking(|db| db.settings_in_force())?.rating(),
-                false => after.ranking.rating(),
+            let lambda = if after.ranking.learns_prior() {
+                store.read_blocking(|db| db.settings_in_force())?.rating()
+            } else {
+                after.ranking.rating()
             }
             .lambda;
             for judge in fit_judges(&store, lambda)? {
@@ -351,11 +354,13 @@ impl ProjectOptions {
             let people = store.read_blocking(|db| db.annotators())?;
             if !people.contains(name) {
                 output::message(&format!(
-                    "note: nobody called {} has judged in this project yet; until then the majority's verdict counts{}",
+                    "note: nobody called {} has judged in this project yet; until then the \
+                     majority's verdict counts{}",
                     sanitise::line(name),
-                    match people.is_empty() {
-                        true => String::new(),
-                        false => format!(" (known: {})", sanitise::line(&people.join(", "))),
+                    if people.is_empty() {
+                        String::new()
+                    } else {
+                        format!(" (known: {})", sanitise::line(&people.join(", ")))
                     }
                 ));
             }
@@ -379,9 +384,10 @@ impl ProjectOptions {
             guideline: after.guideline.as_deref().map(GuidelineExcerpt::of),
             student: student.map(StudentInForce::from),
         };
-        match self.json {
-            true => output::json(&shown),
-            false => output::raw(&toml::to_string(&shown)?),
+        if self.json {
+            output::json(&shown)
+        } else {
+            output::raw(&toml::to_string(&shown)?)
         }
     }
 

@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A triad is cyclic when each of its three documents is preferred to the next. Its weakest pair is the one of the smallest
-strength (how far the score is from a tie), then of the smallest gap in the fit: one of the three must be wrong, and that one
+    after_help = "A triad is cyclic when each of its three documents is preferred to the next. Its \
+                  weakest pair is the one of the smallest
+strength (how far the score is from a tie), then of the smallest gap in the fit: one of the three \
+must be wrong, and that one
 most likely is.
 
 Examples:

@@ -95,7 +95,8 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
     Ok(())
 }
 
-/// Refuses to start where no screen can be drawn: without a terminal, or on one that only prints lines.
+/// Refuses to start where no screen can be drawn: without a terminal, or on one that only prints
+/// lines.
 fn require_terminal(start: &Start) -> CommandResult {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     if !is_dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
@@ -105,9 +106,11 @@ fn require_terminal(start: &Start) -> CommandResult {
         "{}",
         match start {
             Start::Duel(_) =>
-                "the duel needs a terminal; `overrule duel --list` and `duel --result` print, `duel --answers FILE` takes answers in",
+                "the duel needs a terminal; `overrule duel --list` and `duel --result` print, \
+                 `duel --answers FILE` takes answers in",
             Start::Queries =>
-                "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same",
+                "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and \
+                 `battles` print the same",
         }
     ))
 }

@@ -69,9 +69,12 @@ impl DoctorCommand {
         let chosen = judges.available()?;
         let embedders = judges.embedders()?;
         let rerankers = judges.rerankers()?;
-        let names = chosen.ensemble.iter().map(|judge| &judge.spec().name);
-        let names = names.chain(chosen.missing.iter().map(|missing| &missing.judge));
-        let judges = names.map(|name| clean(name).width() + "judge ".len());
+        let judges = chosen
+            .ensemble
+            .iter()
+            .map(|judge| &judge.spec().name)
+            .chain(chosen.missing.iter().map(|missing| &missing.judge))
+            .map(|name| clean(name).width() + "judge ".len());
         let others = embedders.iter();
         let others = others.map(|(name, _)| clean(name).width() + "embedder ".len());
         let more = rerankers.iter();
@@ -101,9 +104,10 @@ impl DoctorCommand {
             .build()?;
         for judge in chosen.ensemble {
             let uncalled = self.offline && !judge.spec().is_offline();
-            let mut result = match uncalled {
-                true => judge_check::configured(judge.as_ref()),
-                false => runtime.block_on(judge_check::examine(judge.as_ref())),
+            let mut result = if uncalled {
+                judge_check::configured(judge.as_ref())
+            } else {
+                runtime.block_on(judge_check::examine(judge.as_ref()))
             };
             if let Some(store) = store.as_ref().filter(|_| !uncalled) {
                 // Damage to the project has already been reported.
@@ -156,9 +160,10 @@ impl DoctorCommand {
         if self.json {
             output::json(&printer.checks)?;
         }
-        match printer.checks.iter().all(|check| check.result.ok) {
-            true => Ok(()),
-            false => Err(CommandFailure::incomplete()),
+        if printer.checks.iter().all(|check| check.result.ok) {
+            Ok(())
+        } else {
+            Err(CommandFailure::incomplete())
         }
     }
 }
@@ -230,10 +235,11 @@ fn project(context: &CommandContext) -> (Vec<HealthCheck>, Option<Store>) {
     };
     let queries = counted(queries, "query");
     let found = format!("{} with {queries}", path.display());
-    let mut checks = vec![match store.is_read_only() {
-        false => check(true, found),
-        true => check(false, format!("{found}, which can only be read"))
-            .remedy("copy it to a folder where you may write"),
+    let mut checks = vec![if store.is_read_only() {
+        check(false, format!("{found}, which can only be read"))
+            .remedy("copy it to a folder where you may write")
+    } else {
+        check(true, found)
     }];
     checks.push(soundness(&integrity));
     if !integrity.damage.is_empty() {
@@ -257,7 +263,8 @@ fn soundness(found: &Integrity) -> HealthCheck {
         );
     }
     HealthCheck::new("integrity", false, found.damage.join("; ")).remedy(
-        "keep a copy of the file, go back to the latest backup (overrule backup FILE makes them), and merge into it what can still be read",
+        "keep a copy of the file, go back to the latest backup (overrule backup FILE makes them), \
+         and merge into it what can still be read",
     )
 }
 
@@ -312,9 +319,10 @@ fn room(path: &Path, bytes: u64) -> Option<HealthCheck> {
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let ok = free >= LITTLE.max(bytes / 4);
     let check = HealthCheck::new("disk", ok, format!("{:.1} GB free", free as f64 / 1e9));
-    Some(match ok {
-        true => check,
-        false => check.remedy("free some space before a run"),
+    Some(if ok {
+        check
+    } else {
+        check.remedy("free some space before a run")
     })
 }
 
@@ -336,8 +344,9 @@ fn terminal() -> HealthCheck {
         None => (true, format!("stdout is not a terminal, colour: {depth}")),
     };
     let check = HealthCheck::new("terminal", large, found);
-    match large {
-        true => check,
-        false => check.remedy("make it 80×24 or larger"),
+    if large {
+        check
+    } else {
+        check.remedy("make it 80×24 or larger")
     }
 }

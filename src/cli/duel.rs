@@ -26,24 +26,32 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --a and --b the latest duel is opened. With them a new one is made: of each query nine documents in a grid (as
-`overrule nine` chooses them), two lists side by side (--form lists: which one is better?), or one list made of both in turn
-(--form interleaved). What comes from where is hidden until all is done. Everyone who takes part has a name (--annotator) and an
+    after_help = "Without --a and --b the latest duel is opened. With them a new one is made: of \
+                  each query nine documents in a grid (as
+`overrule nine` chooses them), two lists side by side (--form lists: which one is better?), or one \
+list made of both in turn
+(--form interleaved). What comes from where is hidden until all is done. Everyone who takes part \
+has a name (--annotator) and an
 order of places of their own; what is done is kept at once, and the duel goes on where it was left.
 
-The result counts finished queries: credit of each ranking, wins and losses, a sign and a permutation test, agreement, the
-effect of places, time, and the controls apart. `may stop` is said when one ranking is better with an error of at most 5 %,
+The result counts finished queries: credit of each ranking, wins and losses, a sign and a \
+permutation test, agreement, the
+effect of places, time, and the controls apart. `may stop` is said when one ranking is better with \
+an error of at most 5 %,
 however often one looks.
 
-Files of --answers have a line per task: {\"query\": \"36\", \"selected\": [{\"document\": \"d1\", \"start\": 0, \"end\": 80}], \"seconds\": 12},
-{\"query\": \"49\", \"none_serves\": true}, or of two lists {\"query\": \"36\", \"prefer\": -1}, from -2 (A by far) to 2 (B by far).
+Files of --answers have a line per task: \
+{\"query\": \"36\", \"selected\": [{\"document\": \"d1\", \"start\": 0, \"end\": 80}], \"seconds\": 12},
+{\"query\": \"49\", \"none_serves\": true}, or of two lists {\"query\": \"36\", \"prefer\": -1}, \
+from -2 (A by far) to 2 (B by far).
 
 Examples:
   overrule duel --a bm25-overrule --b original --queries 5
   overrule duel --a bm25-overrule --b rankgpt@20 --form lists
   overrule --annotator bob duel                     the latest duel, for another person
   overrule duel --result
-  overrule duel --export chosen.csv                 one row per document; --form events: one row per action
+  overrule duel --export chosen.csv                 one row per document; --form events: one row \
+  per action
   overrule duel --rulings                           what you chose, as your rulings: relevant"
 )]
 pub(super) struct DuelCommand {
@@ -138,7 +146,8 @@ impl DuelCommand {
             None => !exporting,
         }) {
             return Err(usage!(
-                "--form: a new duel (--a, --b) is a grid, lists or interleaved; --export writes judgments or events"
+                "--form: a new duel (--a, --b) is a grid, lists or interleaved; --export writes \
+                 judgments or events"
             ));
         }
         let store = context.open()?;
@@ -197,9 +206,10 @@ impl DuelCommand {
             clean(&drafted.duel.b),
             counted(drafted.duel.queries.len(), "query")
         ));
-        match self.no_screen {
-            true => Ok(()),
-            false => demo::open_duel(context, store, key),
+        if self.no_screen {
+            Ok(())
+        } else {
+            demo::open_duel(context, store, key)
         }
     }
 
@@ -256,7 +266,8 @@ pub(super) fn end_blindness(
     let annotator = context.annotator();
     if !yes && io::stdin().is_terminal() && ends_blindness(store, key, &annotator)? {
         output::message(&format!(
-            "{} takes part in duel {} and has tasks left. This says which ranking is which: what {0} answers after it is marked as not blind.",
+            "{} takes part in duel {} and has tasks left. This says which ranking is which: what \
+             {0} answers after it is marked as not blind.",
             clean(&annotator),
             key.0
         ));
@@ -290,7 +301,8 @@ fn rule(
     let who = annotator.clone();
     let made = store.write_blocking(move |db| rule_as_chosen(db, key, &who, all))?;
     output::message(&format!(
-        "{}{}: {} relevant, {} not, by {}; {} were there before and stay (`overrule undo --ruling` undoes the latest)",
+        "{}{}: {} relevant, {} not, by {}; {} were there before and stay (`overrule undo --ruling` \
+         undoes the latest)",
         counted(made.relevant + made.not, "ruling"),
         match made.not_blind {
             0 => String::new(),

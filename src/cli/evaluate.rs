@@ -16,20 +16,27 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate [OPTIONS] --truth <TRUTH> <TEST>",
-    after_help = "TRUTH is labels (TREC's 4 columns, BEIR's .tsv, or a table with ratings), a dataset whose documents have metadata.grade, or by --truth
-one of the project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a file of such a name is ./qrels. TEST is a run
-(TREC's 6 columns), a table with scores or ranks, or a dataset with scores. A ranking that lacks judged queries ends with exit code 3. Values are
-trec_eval's: documents are ordered by score, and by descending document id where scores are equal; unjudged documents are not relevant; queries
+    override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate \
+                      [OPTIONS] --truth <TRUTH> <TEST>",
+    after_help = "TRUTH is labels (TREC's 4 columns, BEIR's .tsv, or a table with ratings), a \
+                  dataset whose documents have metadata.grade, or by --truth
+one of the project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a \
+file of such a name is ./qrels. TEST is a run
+(TREC's 6 columns), a table with scores or ranks, or a dataset with scores. A ranking that lacks \
+judged queries ends with exit code 3. Values are
+trec_eval's: documents are ordered by score, and by descending document id where scores are equal; \
+unjudged documents are not relevant; queries
 without relevant documents count as 0.
 
---profile zbench takes two datasets with scores, measures ndcg, accuracy and recall@K as zBench does, and looks at
+--profile zbench takes two datasets with scores, measures ndcg, accuracy and recall@K as zBench \
+does, and looks at
 the first 10 documents of each query of TEST.
 
 Examples:
   overrule evaluate qrels/test.tsv bm25.trec
   overrule evaluate qrels.txt reranked.trec --metrics ndcg@10,map --baseline bm25.trec
-  overrule evaluate reranked.trec --truth zelo            no labels needed: against the judges of this project
+  overrule evaluate reranked.trec --truth zelo            no labels needed: against the judges of \
+  this project
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
@@ -57,7 +64,8 @@ pub(super) struct MeasureOptions {
         long,
         value_delimiter = ',',
         value_name = "NAME,…",
-        help = "ndcg@K, mrr@K, map, p@K, recall@K, …; a wrong one lists them all [default: ndcg@10,mrr@10,map,recall@10,p@5,judged@10]"
+        help = "ndcg@K, mrr@K, map, p@K, recall@K, …; a wrong one lists them all [default: \
+                ndcg@10,mrr@10,map,recall@10,p@5,judged@10]"
     )]
     metrics: Vec<String>,
     /// Definitions of the metrics
@@ -125,7 +133,8 @@ impl EvaluateCommand {
             (None, [truth, test]) => Ok((truth, test)),
             (Some(_), _) => Err(usage!("--truth names the labels; name one ranking as well")),
             (None, _) => Err(usage!(
-                "name the labels and then the ranking, or the ranking with --truth qrels|rulings|zelo"
+                "name the labels and then the ranking, or the ranking with --truth \
+                 qrels|rulings|zelo"
             )),
         }
     }

@@ -21,21 +21,25 @@ enum ExportName {
     Annotated,
     /// Battles with every vote, in zBench's ai_scores.json form
     AiScores,
-    /// One row per vote of every judge, and per failed call that no later vote replaced; `counts` says which votes count
+    /// One row per vote of every judge, and per failed call that no later vote replaced; `counts`
+    /// says which votes count
     Votes,
     /// One row per annotator and pair, with the verdict; `in_force` says which verdict counts
     Verdicts,
     /// The documents of each query by zELO, or in the order of --ranking, a run in TREC's columns
     Run,
-    /// Labels in TREC's or BEIR's columns; --from rulings has them corrected by the rulings, --from zelo makes grades of the scores
+    /// Labels in TREC's or BEIR's columns; --from rulings has them corrected by the rulings, --from
+    /// zelo makes grades of the scores
     Qrels,
     /// One row per ruling on a label that stands, with what it changes
     Rulings,
     /// Every answer of a judge on a pool, JSON lines
     Picks,
-    /// One row per document that a participant of a duel was shown; with --form events, one row per action
+    /// One row per document that a participant of a duel was shown; with --form events, one row per
+    /// action
     Duel,
-    /// What a student of the project predicts, in the form that `overrule student import` reads; --student says which
+    /// What a student of the project predicts, in the form that `overrule student import` reads;
+    /// --student says which
     Predictions,
 }
 
@@ -52,14 +56,19 @@ enum FormatName {
 #[command(after_help = "Examples:
   overrule export annotated --out scored.jsonl
   overrule export votes --format jsonl | jq 'select(.failure)'
-  overrule export votes --out votes.parquet                so are verdicts, rulings, a duel and predictions
+  overrule export votes --out votes.parquet                so are verdicts, rulings, a duel and \
+  predictions
   overrule export ai-scores --as openai=gpt,gemini=flash,anthropic=claude --out ai_scores.json
-  overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
+  overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, \
+  when and why
   overrule export run --out zelo.trec.gz                   a name that ends in .gz is compressed
-  overrule export run --ranking rankgpt@20 --out r.trec    what `overrule rerank` made; scores count from the end
-  overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come from is printed on stderr
+  overrule export run --ranking rankgpt@20 --out r.trec    what `overrule rerank` made; scores \
+  count from the end
+  overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come \
+  from is printed on stderr
   overrule export qrels --diff                             only what the rulings change
-  overrule export duel --out duel.csv                      what the participants of the latest duel chose
+  overrule export duel --out duel.csv                      what the participants of the latest \
+  duel chose
   overrule export qrels --from duel --out chosen.qrels     labels that most of them agree on
   overrule export predictions --student llama-8b --out p.csv")]
 pub(super) struct ExportCommand {

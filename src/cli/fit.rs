@@ -12,11 +12,14 @@ use std::io::{self, Read as _};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads {\"documents\":[\"d1\",…],\"battles\":[{\"a\":\"d1\",\"b\":\"d2\",\"score\":0.667,\"weight\":1.0}]}
-(score in 0..1, 0 means a is better; weight optional, in battles, at most 1e9) and writes scores with standard errors and
-95 % rank intervals: of each document (rank_low, rank_high), and wider ones that hold for all at once (rank_low_at_once, …).
+(score in 0..1, 0 means a is better; weight optional, in battles, at most 1e9) and writes scores \
+with standard errors and
+95 % rank intervals: of each document (rank_low, rank_high), and wider ones that hold for all at \
+once (rank_low_at_once, …).
 
 Example:
-  echo '{\"documents\":[\"x\",\"y\"],\"battles\":[{\"a\":\"x\",\"b\":\"y\",\"score\":0.25}]}' | overrule fit"
+  echo '{\"documents\":[\"x\",\"y\"],\"battles\":[{\"a\":\"x\",\"b\":\"y\",\"score\":0.25}]}' | \
+  overrule fit"
 )]
 pub(super) struct FitCommand {
     /// Model: map, mle, zbench or thurstone
@@ -39,7 +42,8 @@ impl FitCommand {
             .map_err(CommandFailure::usage)?;
         if text.trim().is_empty() {
             return Err(usage!(
-                "stdin is empty; expected one JSON object with documents and battles, as `overrule fit --help` shows"
+                "stdin is empty; expected one JSON object with documents and battles, as `overrule \
+                 fit --help` shows"
             ));
         }
         let input: FitInput = serde_json::from_str(&text)

@@ -33,7 +33,8 @@ enum GoldAction {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "JSON lines, or a table with a header, with the fields query, a, b, decision and perhaps note. The decision is a, b, tie,
+    after_help = "JSON lines, or a table with a header, with the fields query, a, b, decision and \
+                  perhaps note. The decision is a, b, tie,
 much-a or much-b. Queries and documents must be in the project. A file with errors changes nothing.
 
 Examples:

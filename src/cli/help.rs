@@ -37,8 +37,8 @@ pub(super) fn flowing(command: Command, columns: usize) -> Command {
     command.mut_subcommands(|command| flowing(command, columns))
 }
 
-/// Arranges the help of `overrule` and of its commands: examples come first, options after them, and
-/// the commands of `overrule` are grouped by task.
+/// Arranges the help of `overrule` and of its commands: examples come first, options after them,
+/// and the commands of `overrule` are grouped by task.
 pub(super) fn arranged(command: Command, columns: usize) -> Command {
     let (examples, rest) = examples_and_rest(&command);
     let tasks = commands_by_task(&command, columns);
@@ -137,8 +137,8 @@ pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
     Some(format!("{option}: expected {expected}, found {value:?}"))
 }
 
-/// Joins the lines of each paragraph, except for indented lines and for lines after a line that ends
-/// in a colon.
+/// Joins the lines of each paragraph, except for indented lines and for lines after a line that
+/// ends in a colon.
 fn joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut flows = false;
@@ -212,7 +212,8 @@ fn laid_out(text: &str, columns: usize) -> String {
             out.push(line.to_owned());
             continue;
         }
-        // Join examples of several lines first, so that each stays one command wherever it is wrapped.
+        // Join examples of several lines first, so that each stays one command wherever it is
+        // wrapped.
         let mut command = line.to_owned();
         while is_command(&command) && command.ends_with('\\') {
             let Some(next) = lines.next() else { break };
@@ -268,7 +269,8 @@ pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
     }
     if path.is_dir() {
         return Some(format!(
-            "{name} is a folder, not a command: `overrule import {name}` imports a benchmark's folder"
+            "{name} is a folder, not a command: `overrule import {name}` imports a benchmark's \
+             folder"
         ));
     }
     let is_project = path.extension().is_some_and(|extension| extension == "db");
@@ -279,7 +281,8 @@ pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
         )
     } else {
         format!(
-            "{name} is a file, not a command: `overrule import {name}` imports it into the project, \
+            "{name} is a file, not a command: `overrule import {name}` imports it into the \
+             project, \
              `overrule annotate {name} OUT` judges it and writes the scores to OUT"
         )
     })
@@ -292,10 +295,12 @@ mod tests {
 
     #[test]
     fn paragraphs_are_joined_and_lists_and_examples_are_not() {
-        let text = "One sentence that\ngoes on. Another.\n\nPolicies:\nvalue\n  split   votes differ\n  cycle\nEnd.";
+        let text = "One sentence that\ngoes on. Another.\n\nPolicies:\nvalue\n  split   votes \
+                    differ\n  cycle\nEnd.";
         assert_eq!(
             joined(text),
-            "One sentence that goes on. Another.\n\nPolicies:\nvalue\n  split   votes differ\n  cycle\nEnd."
+            "One sentence that goes on. Another.\n\nPolicies:\nvalue\n  split   votes differ\n  \
+             cycle\nEnd."
         );
         assert_eq!(joined(""), "");
     }
@@ -305,7 +310,8 @@ mod tests {
         let list = "Policies:\n  value  likely wrong and near the top of it\n  split  votes differ";
         assert_eq!(
             laid_out(list, 30),
-            "Policies:\n  value  likely wrong and near\n         the top of it\n  split  votes differ"
+            "Policies:\n  value  likely wrong and near\n         the top of it\n  split  votes \
+             differ"
         );
         assert_eq!(laid_out(list, 80), list);
         let example = "  overrule annotate in out --batch    half the price,\n      within a day";
@@ -323,7 +329,8 @@ mod tests {
             "  overrule override --a 1 --note \"names the trial\" \\\n      --cause judge-wrong";
         assert_eq!(
             laid_out(example, 44),
-            "  overrule override --a 1 \\\n      --note \"names the trial\" \\\n      --cause judge-wrong"
+            "  overrule override --a 1 \\\n      --note \"names the trial\" \\\n      --cause \
+             judge-wrong"
         );
         assert_eq!(
             laid_out(example, 80),
@@ -337,8 +344,10 @@ mod tests {
         let mut seen = 0;
         while let Some(command) = waiting.pop() {
             let json = command.get_arguments().any(|of| of.get_id() == "json");
-            let below = command.get_after_help().map(ToString::to_string);
-            let shown = below.is_some_and(|text| text.contains("Example"));
+            let shown = command
+                .get_after_help()
+                .map(ToString::to_string)
+                .is_some_and(|text| text.contains("Example"));
             // For the batch commands, the parent command has the examples.
             let of_batches = matches!(command.get_name(), "fetch" | "cancel" | "adopt" | "forget");
             assert!(shown || !json || of_batches, "{}", command.get_name());

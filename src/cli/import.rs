@@ -14,14 +14,22 @@ use std::path::{Path, PathBuf};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     disable_help_subcommand = true,
-    after_help = "A file is recognized by its beginning. JSON lines (or an array) with \"documents\" are a dataset (annotated or not),
-with \"candidates\" RankLLM's and Umbrela's requests, with \"query\":\"ID\" picks (overrule export picks). One JSON object
-with \"scored_pairs\" is zBench's ai_scores.json, whose votes are imported as recorded; one of queries with documents and numbers
-is ranx's run, or qrels where all numbers are whole. 4 columns are TREC's qrels, 6 a run. Other tables need a header that names
-query, document and a score, rank or rating (`overrule manual formats`). Before anything is stored, one record is printed as it was
-read; --as overrides what was recognized. A file may be compressed with gzip, and - is the standard input. Labels and rankings
-serve `overrule adjudication`. A folder is a benchmark (corpus.jsonl, queries.jsonl, qrels/): its pools are built as
-`overrule pool build --beir` does. Nothing is imported from a file with errors, unless --skip-bad skips the invalid parts of a dataset.
+    after_help = "A file is recognized by its beginning. JSON lines (or an array) \
+                  with \"documents\" are a dataset (annotated or not),
+with \"candidates\" RankLLM's and Umbrela's requests, with \"query\":\"ID\" picks (overrule export \
+picks). One JSON object
+with \"scored_pairs\" is zBench's ai_scores.json, whose votes are imported as recorded; one of \
+queries with documents and numbers
+is ranx's run, or qrels where all numbers are whole. 4 columns are TREC's qrels, 6 a run. Other \
+tables need a header that names
+query, document and a score, rank or rating (`overrule manual formats`). Before anything is \
+stored, one record is printed as it was
+read; --as overrides what was recognized. A file may be compressed with gzip, and - is the \
+standard input. Labels and rankings
+serve `overrule adjudication`. A folder is a benchmark (corpus.jsonl, queries.jsonl, qrels/): its \
+pools are built as
+`overrule pool build --beir` does. Nothing is imported from a file with errors, unless --skip-bad \
+skips the invalid parts of a dataset.
 
 Examples:
   overrule import dataset.jsonl
@@ -146,9 +154,10 @@ impl ImportFiles {
             }
         }
         if self.json {
-            return match self.dry_run {
-                true => output::json(&previews),
-                false => output::json(&imports),
+            return if self.dry_run {
+                output::json(&previews)
+            } else {
+                output::json(&imports)
             };
         }
         if self.dry_run {
@@ -166,7 +175,8 @@ impl ImportFiles {
         let name = folder.display();
         if !folder.join("qrels").is_dir() {
             return Err(usage!(
-                "{name}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name a file"
+                "{name}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name \
+                 a file"
             ));
         }
         if self.paths.len() > 1 || self.dry_run || self.skip_bad || self.kind.is_some() {

@@ -23,12 +23,16 @@ const SHOWN: usize = 12;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Keys are found by the names of their variables, in the environment or in .env next to the project; what is in them is
-neither shown nor written. Ollama, llama.cpp, LM Studio and vLLM are asked at their usual ports for what they have (OLLAMA_HOST and
-OPENAI_BASE_URL are looked at too), without a key. Then you choose, overrule.toml is written next to the project, and what
+    after_help = "Keys are found by the names of their variables, in the environment or in .env \
+                  next to the project; what is in them is
+neither shown nor written. Ollama, llama.cpp, LM Studio and vLLM are asked at their usual ports \
+for what they have (OLLAMA_HOST and
+OPENAI_BASE_URL are looked at too), without a key. Then you choose, overrule.toml is written next \
+to the project, and what
 `overrule doctor` checks is checked: one tiny call to each judge.
 
-With --yes the default model of every provider whose key is set is taken, or, without any, the first model of the first server.
+With --yes the default model of every provider whose key is set is taken, or, without any, the \
+first model of the first server.
 
 Examples:
   overrule init
@@ -110,9 +114,10 @@ impl InitCommand {
             let value = std::env::var(name).ok();
             value.filter(|value| !value.trim().is_empty())
         };
-        let asked = match self.server.is_empty() {
-            true => usual_addresses(&env),
-            false => self.server.clone(),
+        let asked = if self.server.is_empty() {
+            usual_addresses(&env)
+        } else {
+            self.server.clone()
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -192,9 +197,10 @@ fn numbered(
             chosen.push(choice.clone());
         }
     }
-    match chosen.is_empty() {
-        true => Err(usage!("nothing was chosen, and nothing was written")),
-        false => Ok(chosen),
+    if chosen.is_empty() {
+        Err(usage!("nothing was chosen, and nothing was written"))
+    } else {
+        Ok(chosen)
     }
 }
 
@@ -212,12 +218,13 @@ fn words(choice: &JudgeChoice) -> String {
 fn describe(found: &Discovery) -> String {
     let mut rows = Vec::new();
     for key in &found.keys {
-        let models = match found.is_at_home(key.provider) {
-            true => choices(found)
+        let models = if found.is_at_home(key.provider) {
+            choices(found)
                 .into_iter()
                 .find(|choice| choice.provider == key.provider)
-                .map_or_else(|| "name one with --model".to_owned(), |choice| choice.model),
-            false => "at OPENAI_BASE_URL".to_owned(),
+                .map_or_else(|| "name one with --model".to_owned(), |choice| choice.model)
+        } else {
+            "at OPENAI_BASE_URL".to_owned()
         };
         rows.push(vec![
             key.provider.to_owned(),
@@ -226,16 +233,18 @@ fn describe(found: &Discovery) -> String {
         ]);
     }
     for server in &found.servers {
-        let models = match server.models.is_empty() {
-            true => "no model".to_owned(),
-            false => first_of(&server.models, SHOWN),
+        let models = if server.models.is_empty() {
+            "no model".to_owned()
+        } else {
+            first_of(&server.models, SHOWN)
         };
         rows.push(vec![clean(&server.provider), clean(&server.url), models]);
     }
     let silent = found.asked.len() - found.servers.len();
-    let mut text = match rows.is_empty() {
-        true => "no key is set\n".to_owned(),
-        false => output::table(&["provider", "found", "models"], &rows),
+    let mut text = if rows.is_empty() {
+        "no key is set\n".to_owned()
+    } else {
+        output::table(&["provider", "found", "models"], &rows)
     };
     if silent > 0 {
         let is_silent =
@@ -261,11 +270,16 @@ fn nothing(found: &Discovery) -> String {
     let named: Vec<String> = keys
         .map(|provider| format!("overrule init --provider {provider} --model MODEL"))
         .collect();
-    match named.is_empty() {
-        true => "nothing was found to judge with: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …) or start a model \
-                 server (ollama serve), and run overrule init again; without either, the offline judges need no file"
-            .to_owned(),
-        false => format!("nothing says which model is meant:\n  {}", named.join("\n  ")),
+    if named.is_empty() {
+        "nothing was found to judge with: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, \
+         GEMINI_API_KEY, …) or start a model server (ollama serve), and run overrule init again; \
+         without either, the offline judges need no file"
+            .to_owned()
+    } else {
+        format!(
+            "nothing says which model is meant:\n  {}",
+            named.join("\n  ")
+        )
     }
 }
 
@@ -274,9 +288,10 @@ fn nothing(found: &Discovery) -> String {
 fn commands(all: &[JudgeChoice]) -> Vec<String> {
     let argument = |name: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);
-        match name.chars().all(plain) && !name.starts_with('-') {
-            true => name.to_owned(),
-            false => format!("'{}'", clean(name).replace('\'', r"'\''")),
+        if name.chars().all(plain) && !name.starts_with('-') {
+            name.to_owned()
+        } else {
+            format!("'{}'", clean(name).replace('\'', r"'\''"))
         }
     };
     let command = |choice: &JudgeChoice| {

@@ -28,16 +28,26 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Agreement is with the verdicts that count, pair by pair: a judge agrees when it names the person's document, or when both say
-tie. `raw` counts every pair once. `corrected` weighs each pair by how a queue brought it up, so that looking at the doubtful
-ones first does not make judges look worse than they are; it needs verdicts on the random controls of the policies mixed or
-random. Verdicts given outside of a queue count in `raw` alone, and so do those of `import votes` unless their lines state an
-`inclusion`. Both go by what people said blind; `revealed`, in JSON, by what they say since they saw the votes. Intervals take
-queries, not battles, for what was drawn. `flip` is the share of pairs on which a judge that saw both orders did
-not name the same document both times. `position_shift` is the mean vote with B shown first minus the mean vote with A
-shown first, from -1 to 1 (`lean`): positive favours the document shown first. `names the 1st` is the share of its votes that are no
-ties which name the document shown first: half, for a judge that reads them. Students of the project have a table of their own:
-how often they prefer what all votes name, what the order does to them, P(tie), and calibration against the scores that the fit counts.
+    after_help = "Agreement is with the verdicts that count, pair by pair: a judge agrees when it \
+                  names the person's document, or when both say
+tie. `raw` counts every pair once. `corrected` weighs each pair by how a queue brought it up, so \
+that looking at the doubtful
+ones first does not make judges look worse than they are; it needs verdicts on the random controls \
+of the policies mixed or
+random. Verdicts given outside of a queue count in `raw` alone, and so do those of `import votes` \
+unless their lines state an
+`inclusion`. Both go by what people said blind; `revealed`, in JSON, by what they say since they \
+saw the votes. Intervals take
+queries, not battles, for what was drawn. `flip` is the share of pairs on which a judge that saw \
+both orders did
+not name the same document both times. `position_shift` is the mean vote with B shown first minus \
+the mean vote with A
+shown first, from -1 to 1 (`lean`): positive favours the document shown first. `names the 1st` is \
+the share of its votes that are no
+ties which name the document shown first: half, for a judge that reads them. Students of the \
+project have a table of their own:
+how often they prefer what all votes name, what the order does to them, P(tie), and calibration \
+against the scores that the fit counts.
 
 Examples:
   overrule judges
@@ -283,7 +293,8 @@ impl JudgeReportText {
                 && let Some(tau) = changed.tau
             {
                 text.push_str(&format!(
-                    "with these weights instead of equal ones, the top changes in {} of {} and {} it; mean Kendall τ {}. \
+                    "with these weights instead of equal ones, the top changes in {} of {} and {} \
+                     it; mean Kendall τ {}. \
                      `overrule config project --judge-weights joint` uses them\n",
                     count(changed.top_changed),
                     counted(changed.queries, "query"),
@@ -297,12 +308,16 @@ impl JudgeReportText {
         }
         if self.0.selective {
             text.push_str(
-                "note: later judges were asked only about the harder battles (escalate): κ, α and consensus are of those \
+                "note: later judges were asked only about the harder battles (escalate): κ, α and \
+                 consensus are of those \
                  battles, not of all\n",
             );
         }
         if self.0.rater_data.verdicts.is_empty() {
-            text.push_str("no verdict yet, so agreement with people cannot be measured (`overrule queue --policy mixed`)\n");
+            text.push_str(
+                "no verdict yet, so agreement with people cannot be measured (`overrule queue \
+                 --policy mixed`)\n",
+            );
         }
         text
     }
@@ -315,7 +330,8 @@ impl JudgeReportText {
         let telling = self.0.margins.iter();
         for (at, of) in telling.filter(|(_, of)| of.suggests_calibration()) {
             text.push_str(&format!(
-                "{}: people agree with {:.0} % of the larger half of its margins and with {:.0} % of the smaller (difference {}, 95 %)\n",
+                "{}: people agree with {:.0} % of the larger half of its margins and with {:.0} % \
+                 of the smaller (difference {}, 95 %)\n",
                 sanitise::line(&self.0.rater_data.judges[*at].1.name),
                 100.0 * of.larger,
                 100.0 * of.smaller,
@@ -323,7 +339,10 @@ impl JudgeReportText {
             ));
         }
         if !text.is_empty() && !self.0.uses_margins {
-            text.push_str("the size of these margins has information beyond their direction; `overrule config project --vote-rule calibrated` counts it\n");
+            text.push_str(
+                "the size of these margins has information beyond their direction; `overrule \
+                 config project --vote-rule calibrated` counts it\n",
+            );
         }
         text
     }
@@ -372,7 +391,8 @@ impl JudgeReportText {
             };
             let shares: Vec<String> = cards.filter_map(share).collect();
             text.push_str(&format!(
-                "{changed} of {} changed after the votes were shown; raw agreement with the present verdicts: {}\n",
+                "{changed} of {} changed after the votes were shown; raw agreement with the \
+                 present verdicts: {}\n",
                 counted(data.verdicts.len(), "verdict"),
                 shares.join(", ")
             ));

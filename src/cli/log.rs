@@ -28,12 +28,16 @@ const COLUMNS: [Column; 14] = [
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every verdict and every undo, with what its annotator said of the pair before and after. Rulings on labels: their document is
-in column a. Choices in duels. Imported files, changed settings, new duels, runs and changes of the model behind a judge, without
+    after_help = "Every verdict and every undo, with what its annotator said of the pair before \
+                  and after. Rulings on labels: their document is
+in column a. Choices in duels. Imported files, changed settings, new duels, runs and changes of \
+the model behind a judge, without
 --query. What judges were asked for
-picks, rerankings, anchors and links, a row per judge or method and day, with calls, price and time, without --annotator.
+picks, rerankings, anchors and links, a row per judge or method and day, with calls, price and \
+time, without --annotator.
 Nothing in the log can be changed: rows are only ever added.
-Times are UTC. `about` is the verdict or ruling that was undone or replaced, or what an import, a run, a duel or the
+Times are UTC. `about` is the verdict or ruling that was undone or replaced, or what an import, a \
+run, a duel or the
 calls of a day are.
 
 Examples:

@@ -27,9 +27,10 @@ pub(super) struct ManualCommand {
 impl ManualCommand {
     pub(super) fn run(self) -> CommandResult {
         let Some(topic) = &self.topic else {
-            return match self.json {
-                true => output::json(&CHAPTERS.iter().map(row).collect::<Vec<_>>()),
-                false => output::text(&contents()),
+            return if self.json {
+                output::json(&CHAPTERS.iter().map(row).collect::<Vec<_>>())
+            } else {
+                output::text(&contents())
             };
         };
         let Some(chapter) = Chapter::find(topic) else {

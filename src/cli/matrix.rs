@@ -62,7 +62,8 @@ type Cells<'a> = dyn Fn(usize, usize) -> (Option<f64>, bool) + 'a;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Cells are the row document's share of its battles with the column document: 0 worse … 1 better.
+    after_help = "Cells are the row document's share of its battles with the column document: 0 \
+                  worse … 1 better.
 
 Examples:
   overrule matrix --query scifact-641
@@ -134,7 +135,8 @@ impl MatrixCommand {
         };
         if matches!(layout, MatrixFormat::Json | MatrixFormat::Svg) && order.len() > WHOLE {
             return Err(usage!(
-                "{} documents: the whole matrix is written as {layout:?} for up to {WHOLE}; use --format csv",
+                "{} documents: the whole matrix is written as {layout:?} for up to {WHOLE}; use \
+                 --format csv",
                 order.len()
             ));
         }
@@ -153,7 +155,8 @@ impl MatrixCommand {
                 let legend = match &student {
                     None => "row's share of battles, in tenths (· not fought)".to_owned(),
                     Some(student) => format!(
-                        "row's score as {} expects it, in tenths (₀–₉ₓ nobody has voted, · not predicted)",
+                        "row's score as {} expects it, in tenths (₀–₉ₓ nobody has voted, · not \
+                         predicted)",
                         clean(&student.name)
                     ),
                 };
@@ -387,7 +390,8 @@ fn as_text(
     text.push_str(&output::table(&header, &rows));
     if !drawn {
         text.push_str(&format!(
-            "note: cells are printed for up to {DRAWN} documents; --format csv or json has them all\n"
+            "note: cells are printed for up to {DRAWN} documents; --format csv or json has them \
+             all\n"
         ));
     }
     let name = |at: usize| {

@@ -14,10 +14,14 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Queries and documents are matched by name and must have the same texts, votes by judge, pair and the order of its documents,
-judges by model, prompt and parameters, verdicts, undos and what was done in duels by their globally unique names. Nothing is replaced: where
-a judge has voted differently on the same pair in the same order, the vote of this project stays. A merge can be repeated, and it is all or
-nothing. The other file is read from a private copy and never written to; settings are left as they are.
+    after_help = "Queries and documents are matched by name and must have the same texts, votes by \
+                  judge, pair and the order of its documents,
+judges by model, prompt and parameters, verdicts, undos and what was done in duels by their \
+globally unique names. Nothing is replaced: where
+a judge has voted differently on the same pair in the same order, the vote of this project stays. \
+A merge can be repeated, and it is all or
+nothing. The other file is read from a private copy and never written to; settings are left as \
+they are.
 
 Examples:
   overrule merge ../ada/overrule.db
@@ -64,9 +68,10 @@ impl MergeCommand {
             let query = sanitise::line(query);
             output::message(&format!("query {query:?} is left out: {reason}"));
         }
-        match merged.refused.is_empty() {
-            true => Ok(()),
-            false => Err(CommandFailure::incomplete()),
+        if merged.refused.is_empty() {
+            Ok(())
+        } else {
+            Err(CommandFailure::incomplete())
         }
     }
 
@@ -123,16 +128,18 @@ impl MergeCommand {
         } else {
             "added"
         };
-        let spent = match merged.spent_usd > 0.0 {
-            true => format!("; they had cost {}", number_words::usd(merged.spent_usd)),
-            false => String::new(),
+        let spent = if merged.spent_usd > 0.0 {
+            format!("; they had cost {}", number_words::usd(merged.spent_usd))
+        } else {
+            String::new()
         };
-        let assumed = match merged.assumed_usd > 0.0 {
-            true => format!(
+        let assumed = if merged.assumed_usd > 0.0 {
+            format!(
                 "; at most {} more were assumed",
                 number_words::usd(merged.assumed_usd)
-            ),
-            false => String::new(),
+            )
+        } else {
+            String::new()
         };
         format!("{other}: {what}: {new}{spent}{assumed}\n")
     }

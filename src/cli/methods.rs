@@ -22,13 +22,17 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One row per method that `overrule rerank` has run, and one for the first-stage order, which is called original. Values are means over the
-queries that were run and are judged, a failed query counting as 0; --json has the means over answered queries as well.
-Tests are against the baseline, over the queries that both answered, two-sided, and corrected by Holm over the methods.
+    after_help = "One row per method that `overrule rerank` has run, and one for the first-stage \
+                  order, which is called original. Values are means over the
+queries that were run and are judged, a failed query counting as 0; --json has the means over \
+answered queries as well.
+Tests are against the baseline, over the queries that both answered, two-sided, and corrected by \
+Holm over the methods.
 * marks the methods that no other one beats in both quality and cost.
 
 Examples:
-  overrule methods                                       against the labels, or the judges where there are none
+  overrule methods                                       against the labels, or the judges where \
+  there are none
   overrule methods --truth zelo --baseline original --at 5
   overrule methods --md > methods.md
   overrule methods --svg plane.svg --export artefact.json"
@@ -132,9 +136,10 @@ impl MethodsCommand {
     fn truth(&self, context: &CommandContext, store: &Store) -> Result<Truth, CommandFailure> {
         let Some(name) = &self.truth else {
             let labels = store.read_blocking(|db| db.labels())?;
-            let source = match labels.is_empty() {
-                true => TruthSource::Zelo,
-                false => TruthSource::Qrels,
+            let source = if labels.is_empty() {
+                TruthSource::Zelo
+            } else {
+                TruthSource::Qrels
             };
             return Ok(project_truth(store, source, self.cuts.basis())?);
         };
@@ -235,8 +240,11 @@ fn table(report: &MethodsReport) -> String {
             .map(|(_, head)| head.as_str())
             .collect();
         let rows = rows.iter().map(|row| {
-            let cells = row.iter().enumerate().filter(|(at, _)| wanted(*at));
-            cells.map(|(_, cell)| cell.clone()).collect()
+            row.iter()
+                .enumerate()
+                .filter(|(at, _)| wanted(*at))
+                .map(|(_, cell)| cell.clone())
+                .collect()
         });
         output::table(&heads, &rows.collect::<Vec<Vec<String>>>())
     };
@@ -255,9 +263,12 @@ fn markdown(report: &MethodsReport) -> String {
     let heads = columns
         .iter()
         .map(|name| name.trim_start_matches('>').to_owned());
-    let rules = columns.iter().map(|name| match name.starts_with('>') {
-        true => "---:".to_owned(),
-        false => "---".to_owned(),
+    let rules = columns.iter().map(|name| {
+        if name.starts_with('>') {
+            "---:".to_owned()
+        } else {
+            "---".to_owned()
+        }
     });
     let mut text = format!(
         "{}\n\n{}{}",

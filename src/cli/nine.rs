@@ -17,15 +17,20 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Of each query that both rankings have, the rankings take in turn their best document that is not yet taken, --top each; documents
-of one text are one. The ninth is an easy negative: neither known to be relevant (by labels or rulings), nor ungraded among
-the first ten of a ranking, and least like the others, by vectors (--embed, --vectors) or else by shared word stems. Where
+    after_help = "Of each query that both rankings have, the rankings take in turn their best \
+                  document that is not yet taken, --top each; documents
+of one text are one. The ninth is an easy negative: neither known to be relevant (by labels or \
+rulings), nor ungraded among
+the first ten of a ranking, and least like the others, by vectors (--embed, --vectors) or else by \
+shared word stems. Where
 there is none, or a ranking is too short, there are fewer documents, and the reason is printed.
 
---profile original chooses as the authors' script does: the first --top of A, then the first --top others of B, then a document
+--profile original chooses as the authors' script does: the first --top of A, then the first --top \
+others of B, then a document
 of B without a label, which may be a relevant one.
 
-The duel is stored; `overrule duel` opens it. What is printed says how many documents came from where, and names none, so that
+The duel is stored; `overrule duel` opens it. What is printed says how many documents came from \
+where, and names none, so that
 whoever reads it can still take part; --csv and --json hold everything.
 
 Examples:
@@ -135,7 +140,8 @@ impl NineCommand {
             output::text(&table(&drafted))?;
         }
         output::message(&format!(
-            "duel {} is in {}: `overrule duel` opens it, `overrule duel --result` says what came of it",
+            "duel {} is in {}: `overrule duel` opens it, `overrule duel --result` says what came \
+             of it",
             key.0,
             context.project().display()
         ));
@@ -167,32 +173,35 @@ pub(super) fn make(
 
 fn table(drafted: &DraftedDuel) -> String {
     let duel = &drafted.duel;
-    let queries = duel.queries.iter().zip(&drafted.negatives);
-    let rows = queries.map(|(query, negative)| {
-        let of = |source: Source| {
-            let documents = query.documents.iter();
-            documents
-                .filter(|one| one.source == source)
-                .count()
-                .to_string()
-        };
-        let both = query
-            .documents
-            .iter()
-            .filter(|one| query.came_from(one) == (true, true));
-        vec![
-            clean(query.query.as_str()),
-            query.documents.len().to_string(),
-            of(Source::TopOfA),
-            of(Source::TopOfB),
-            both.count().to_string(),
-            negative.map_or_else(
-                || "none".to_owned(),
-                |one| format!("{} by {}", fixed(one.similarity, 2), one.likeness),
-            ),
-            clean(&query.shortfall),
-        ]
-    });
+    let rows = duel
+        .queries
+        .iter()
+        .zip(&drafted.negatives)
+        .map(|(query, negative)| {
+            let of = |source: Source| {
+                let documents = query.documents.iter();
+                documents
+                    .filter(|one| one.source == source)
+                    .count()
+                    .to_string()
+            };
+            let both = query
+                .documents
+                .iter()
+                .filter(|one| query.came_from(one) == (true, true));
+            vec![
+                clean(query.query.as_str()),
+                query.documents.len().to_string(),
+                of(Source::TopOfA),
+                of(Source::TopOfB),
+                both.count().to_string(),
+                negative.map_or_else(
+                    || "none".to_owned(),
+                    |one| format!("{} by {}", fixed(one.similarity, 2), one.likeness),
+                ),
+                clean(&query.shortfall),
+            ]
+        });
     let header = [
         "query",
         ">documents",

@@ -66,7 +66,8 @@ pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     let words = match progress {
         UpgradeProgress::CopiesRemoved(copies) => format!(
-            "removed {}: an earlier version had counted a judge's answer about a pair a second time. No answer that was \
+            "removed {}: an earlier version had counted a judge's answer about a pair a second \
+             time. No answer that was \
              paid for is lost; the next run asks about these pairs in the other order",
             counted(copies as usize, "copied vote")
         ),
@@ -81,7 +82,8 @@ pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
             format!("upgraded; giving back {} MB", megabytes(free))
         }
         UpgradeProgress::NotShrunk { free } => format!(
-            "upgraded; {} MB in the file are free and will be used again (the disk has no room to give them back now)",
+            "upgraded; {} MB in the file are free and will be used again (the disk has no room to \
+             give them back now)",
             megabytes(free)
         ),
     };

@@ -12,14 +12,17 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Any two documents of the query can be judged, also a pair that was never fought. With --item the verdict answers an item
-that `overrule queue` printed for you, as a blind verdict in the workbench does: query and documents follow from it, A is
+    after_help = "Any two documents of the query can be judged, also a pair that was never fought. \
+                  With --item the verdict answers an item
+that `overrule queue` printed for you, as a blind verdict in the workbench does: query and \
+documents follow from it, A is
 the document printed first, and the probability with which it was chosen is stored with the verdict.
 
 Examples:
   overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a
   overrule override --item 4kx0t9m2qz --verdict b --confidence high
-  overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the trial\" \\
+  overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the \
+  trial\" \\
       --confidence high --cause judge-wrong --annotator ada"
 )]
 pub(super) struct OverrideCommand {
@@ -44,7 +47,8 @@ pub(super) struct OverrideCommand {
     /// Your confidence: low, medium or high
     #[arg(long)]
     confidence: Option<Confidence>,
-    /// Why the judges differ: judge-wrong, both-defensible, query-unclear, guideline-gap, document-broken or other
+    /// Why the judges differ: judge-wrong, both-defensible, query-unclear, guideline-gap,
+    /// document-broken or other
     #[arg(long)]
     cause: Option<ErrorCause>,
     /// Print JSON
@@ -121,7 +125,8 @@ fn describe(effect: &OverrideEffect) -> String {
 /// What is effective instead of a verdict that is not.
 fn other_in_force(effect: &OverrideEffect) -> String {
     let Some((verdict, a, b)) = &effect.in_force else {
-        return "people differ on the pair and no direction has a majority: the judges' votes stay as they are"
+        return "people differ on the pair and no direction has a majority: the judges' votes stay \
+                as they are"
             .to_owned();
     };
     format!(

@@ -19,16 +19,23 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A judge sees a query and its numbered documents and names exactly as many as are labelled relevant, or, with --open, as
-many as it finds relevant, none included. With --per-document it says of every document whether it supports or refutes the
-query or has not enough evidence, and copies the sentence that proves it; a document that supports or refutes is picked.
+    after_help = "A judge sees a query and its numbered documents and names exactly as many as are \
+                  labelled relevant, or, with --open, as
+many as it finds relevant, none included. With --per-document it says of every document whether it \
+supports or refutes the
+query or has not enough evidence, and copies the sentence that proves it; a document that supports \
+or refutes is picked.
 
-A wrong number of slots, a slot named twice or one that does not exist, a document without a verdict, and what is not JSON
-are invalid picks: asked for once more, then counted as invalid, never completed. A verdict whose sentence is missing or not
-in its document is kept as claimed and counts neither as picked nor as not picked; the others of that answer count. A
+A wrong number of slots, a slot named twice or one that does not exist, a document without a \
+verdict, and what is not JSON
+are invalid picks: asked for once more, then counted as invalid, never completed. A verdict whose \
+sentence is missing or not
+in its document is kept as claimed and counts neither as picked nor as not picked; the others of \
+that answer count. A
 sentence with not_enough is ignored.
 
-Every answer is in the project as soon as it comes. Run the same command again to continue where it stopped; what has been
+Every answer is in the project as soon as it comes. Run the same command again to continue where \
+it stopped; what has been
 answered is not asked again. `overrule adjudication` compares the picks with the labels.
 
 Examples:
@@ -92,9 +99,10 @@ impl PickCommand {
             check_budget(budget, &ensemble)?;
         }
         // Two runs must not plan the same calls. Without a project, no other run exists.
-        let _lock = match self.spending.dry_run || (dataset.is_none() && !exists) {
-            true => None,
-            false => Some(RunLock::take(context.project())?),
+        let _lock = if self.spending.dry_run || (dataset.is_none() && !exists) {
+            None
+        } else {
+            Some(RunLock::take(context.project())?)
         };
         let mut inputs = PickInputs::read(project.as_ref(), dataset, &self.query)?;
         let mut answers = PickAnswers::new(std::mem::take(&mut inputs.picks));
@@ -138,7 +146,8 @@ impl PickCommand {
             output::text(&table(&rows))?;
             for row in rows.iter().filter(|row| row.unproven > 0) {
                 output::message(&format!(
-                    "{}: {} without a sentence of the document; they count neither as picked nor as not picked",
+                    "{}: {} without a sentence of the document; they count neither as picked nor \
+                     as not picked",
                     clean(&row.judge),
                     counted(row.unproven, "verdict"),
                 ));

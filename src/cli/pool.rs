@@ -35,16 +35,23 @@ enum PoolAction {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A pool holds all labelled documents of a query, filled up to --depth with the best of the first stage. Pools, labels and
-the first stage's ranking go into the project, where `pick`, `adjudication` and `annotate` find them; with --out the pools are written as a
-dataset (JSON lines in zBench's form) instead. Each document's metadata says its grade, where it comes from (source:
-label-found, label-missed or fill), its first_stage_rank and its slot; no judge is shown any of that.
+    after_help = "A pool holds all labelled documents of a query, filled up to --depth with the \
+                  best of the first stage. Pools, labels and
+the first stage's ranking go into the project, where `pick`, `adjudication` and `annotate` find \
+them; with --out the pools are written as a
+dataset (JSON lines in zBench's form) instead. Each document's metadata says its grade, where it \
+comes from (source:
+label-found, label-missed or fill), its first_stage_rank and its slot; no judge is shown any of \
+that.
 
-The slots are shuffled by the seed. With --layout original the labelled documents come first, as in the study that this
+The slots are shuffled by the seed. With --layout original the labelled documents come first, as \
+in the study that this
 re-creates: a judge that always names the first slots is then always right.
 
-With --embed NAME ([[embedder]] of overrule.toml) the first stage is hybrid: BM25 and the exact cosine over all vectors, each
---stage-depth deep, fused by reciprocal rank, Σ 1 / (60 + rank). Ranks and scores of both stages are in the metadata (stages).
+With --embed NAME ([[embedder]] of overrule.toml) the first stage is hybrid: BM25 and the exact \
+cosine over all vectors, each
+--stage-depth deep, fused by reciprocal rank, Σ 1 / (60 + rank). Ranks and scores of both stages \
+are in the metadata (stages).
 
 Examples:
   overrule pool build --beir scifact
@@ -274,9 +281,12 @@ impl DenseOptions {
 
     /// Creates the folder of the runs.
     fn make_runs_folder(&self) -> Result<Option<OutputFolder>, CommandFailure> {
-        let folder = self.stage_runs.as_deref();
-        let folder = folder.filter(|_| !self.spending.dry_run);
-        Ok(folder.map(OutputFolder::make).transpose()?)
+        Ok(self
+            .stage_runs
+            .as_deref()
+            .filter(|_| !self.spending.dry_run)
+            .map(OutputFolder::make)
+            .transpose()?)
     }
 
     /// `stage` fused with the nearest vectors; `None` after a dry run. At least `depth` documents

@@ -1,4 +1,5 @@
-//! `overrule prices`: what models cost, how old the prices are, and which of them concern the judges.
+//! `overrule prices`: what models cost, how old the prices are, and which of them concern the
+//! judges.
 
 use crate::app::prices::{ListedPrice, PriceReport};
 use crate::app::text_format::counted;

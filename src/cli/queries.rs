@@ -15,7 +15,9 @@ use std::io::{self, Write as _};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "If anchors were graded (`overrule scale run`), a column has the expected number of relevant documents of each query.\n\nExamples:\n  overrule queries\n  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
+    after_help = "If anchors were graded (`overrule scale run`), a column has the expected number \
+                  of relevant documents of each query.\n\nExamples:\n  overrule queries\n  \
+                  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
 )]
 pub(super) struct QueriesCommand {
     /// Print JSON

@@ -21,7 +21,8 @@ use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Policies:
-  value      P(the ensemble is wrong) × P(one of the two is truly in the top 10, or the project's top): the default
+  value      P(the ensemble is wrong) × P(one of the two is truly in the top 10, or the project's \
+  top): the default
   impact     how much the top of the ranking changes if the outcome is turned around
   uncertain  nobody can say yet which of the two is better
   split      the judges disagree
@@ -29,12 +30,16 @@ use std::io::IsTerminal as _;
   cycle      the weakest link of A over B over C over A
   failed     votes are missing
   random     every battle alike, in random order
-  mixed      value, with a quarter of random controls and a few repeats: the one that estimates judges' accuracy
+  mixed      value, with a quarter of random controls and a few repeats: the one that estimates \
+  judges' accuracy
 
-The order depends on the seed, the annotator and the project alone. Pairs that the annotator has judged are left out. `chance` is
-the probability with which the pair comes at its turn: 1 by priority, one in n for a control, none for a repeat.
+The order depends on the seed, the annotator and the project alone. Pairs that the annotator has \
+judged are left out. `chance` is
+the probability with which the pair comes at its turn: 1 by priority, one in n for a control, none \
+for a repeat.
 
-`overrule override --item ID` answers an item, blind: A is the document printed first. Answering puts the item, and those above
+`overrule override --item ID` answers an item, blind: A is the document printed first. Answering \
+puts the item, and those above
 it that you skipped, into your ledger, in this order; printing alone does not.
 
 Examples:
@@ -94,13 +99,18 @@ impl QueueCommand {
         let against = match &self.against {
             Some(name) => {
                 let judges = store.read_blocking(|db| db.all_judges())?;
-                let found = judges.iter().find(|(_, spec)| spec.name == *name);
-                Some(found.map(|(id, _)| *id).ok_or_else(|| {
-                    usage!(
-                        "--against: no judge of this project is called {:?}",
-                        sanitise::line(name)
-                    )
-                })?)
+                Some(
+                    judges
+                        .iter()
+                        .find(|(_, spec)| spec.name == *name)
+                        .map(|(id, _)| *id)
+                        .ok_or_else(|| {
+                            usage!(
+                                "--against: no judge of this project is called {:?}",
+                                sanitise::line(name)
+                            )
+                        })?,
+                )
             }
             None => None,
         };
@@ -125,9 +135,10 @@ impl QueueCommand {
         };
         let (seed, annotator) = (request.seed, request.annotator.clone());
         let (items, names, judged) = store.read_blocking(move |db| {
-            let judged = match request.conflicts {
-                true => judged_conflicts(db, &request.annotator, request.scope)?,
-                false => 0,
+            let judged = if request.conflicts {
+                judged_conflicts(db, &request.annotator, request.scope)?
+            } else {
+                0
             };
             let gold: HashSet<(QueryKey, Option<Pair>)> = db
                 .gold(request.scope)?
@@ -164,12 +175,11 @@ impl QueueCommand {
         });
         let printed: Vec<PrintedPair> = printed.collect();
         let kept = printed.clone();
-        let ids = match store.is_read_only() {
-            true => vec![None; printed.len()],
-            false => {
-                let ids = store.write_blocking(move |db| db.print_pairs(&annotator, &kept))?;
-                ids.into_iter().map(Some).collect()
-            }
+        let ids = if store.is_read_only() {
+            vec![None; printed.len()]
+        } else {
+            let ids = store.write_blocking(move |db| db.print_pairs(&annotator, &kept))?;
+            ids.into_iter().map(Some).collect()
         };
         let named = |pair: &PrintedPair| -> [String; 3] {
             let Some((query, ids)) = names.get(&pair.query) else {
@@ -181,7 +191,8 @@ impl QueueCommand {
         let lines = items.iter().zip(&printed).zip(&ids);
         if judged > 0 {
             output::message(&format!(
-                "people differ on {}, judged by you already; somebody else has to resolve that, or you change your verdict",
+                "people differ on {}, judged by you already; somebody else has to resolve that, or \
+                 you change your verdict",
                 counted(judged, "pair")
             ));
         }

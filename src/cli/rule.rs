@@ -12,14 +12,18 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Any document of a pool can be ruled on, also one on which picks and label agree. A ruling changes no file: `overrule export qrels
---corrected` writes the labels that follow, `overrule adjudication` shows how they change the rankings, `overrule undo
---ruling` undoes the latest one. In the workbench (key C) label and picks stay hidden until you have ruled. With --item the ruling answers an item that `overrule adjudication --disagreements`
+    after_help = "Any document of a pool can be ruled on, also one on which picks and label agree. \
+                  A ruling changes no file: `overrule export qrels
+--corrected` writes the labels that follow, `overrule adjudication` shows how they change the \
+rankings, `overrule undo
+--ruling` undoes the latest one. In the workbench (key C) label and picks stay hidden until you \
+have ruled. With --item the ruling answers an item that `overrule adjudication --disagreements`
 printed for you, and records whether it was drawn at random.
 
 Examples:
   overrule rule --item 4kx0t9m2qz --ruling relevant
-  overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing --note \"states the effect\""
+  overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing \
+  --note \"states the effect\""
 )]
 pub(super) struct RuleCommand {
     /// Item of `overrule adjudication --disagreements` to answer, instead of --query and --document
@@ -34,7 +38,8 @@ pub(super) struct RuleCommand {
     /// relevant, partially, not or cannot-tell
     #[arg(long, value_name = "FINDING")]
     ruling: Finding,
-    /// Why label and picks differ: label-wrong, label-missing, judge-wrong, both-defensible or query-unclear
+    /// Why label and picks differ: label-wrong, label-missing, judge-wrong, both-defensible or
+    /// query-unclear
     #[arg(long)]
     cause: Option<DisagreementCause>,
     /// Reason

@@ -15,18 +15,26 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Similarity-boosted ranking, query by query: scores are scaled to 0…1, each document's similarity is its mean cosine to the
---top-k best by score (itself left out), and the new score is scaled score × (1 + α × similarity). α rewards likeness to the
-present top: the larger it is, the more alike the first documents become; 0 keeps the order. A negative α favours what is
+    after_help = "Similarity-boosted ranking, query by query: scores are scaled to 0…1, each \
+                  document's similarity is its mean cosine to the
+--top-k best by score (itself left out), and the new score is scaled score × (1 + α × similarity). \
+α rewards likeness to the
+present top: the larger it is, the more alike the first documents become; 0 keeps the order. A \
+negative α favours what is
 unlike the top. The last document of a query always gets 0, whatever it is like.
 
---profile overrule (the default) lets documents with the same text count once, with the best score, and breaks ties by score,
-then by identifier. --profile original does what the authors' script does: of documents with one text the first in the file
+--profile overrule (the default) lets documents with the same text count once, with the best \
+score, and breaks ties by score,
+then by identifier. --profile original does what the authors' script does: of documents with one \
+text the first in the file
 counts, and ties keep the file's order.
 
---run goes into the project as another ranking, which duel, nine and adjudication know by its name; --out writes it, as CSV in
-the authors' columns where the name ends in .csv, else as a run of TREC's. --in takes a file instead: a table with the columns
-qid, docno, score and text, or a ranking whose texts are in the project. The rows of a .npy file belong to the rows of that table.
+--run goes into the project as another ranking, which duel, nine and adjudication know by its \
+name; --out writes it, as CSV in
+the authors' columns where the name ends in .csv, else as a run of TREC's. --in takes a file \
+instead: a table with the columns
+qid, docno, score and text, or a ranking whose texts are in the project. The rows of a .npy file \
+belong to the rows of that table.
 
 Examples:
   overrule sbr --run bm25-overrule --embed minilm
@@ -64,8 +72,9 @@ pub(super) struct SbrCommand {
 
 fn finite(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
-    let number = number.filter(|number| number.is_finite());
-    number.ok_or_else(|| "expected a number, such as 1 or 0.5".to_owned())
+    number
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| "expected a number, such as 1 or 0.5".to_owned())
 }
 
 impl SbrCommand {
@@ -94,12 +103,14 @@ impl SbrCommand {
             && (name.is_empty() || name == ORIGINAL || *name == input.name)
         {
             return Err(usage!(
-                "--as {name:?}: is empty, or the name of the input; give the new ranking another name"
+                "--as {name:?}: is empty, or the name of the input; give the new ranking another \
+                 name"
             ));
         }
         if name.is_none() && self.out.is_none() {
             return Err(usage!(
-                "--in: no output is named; --out FILE writes the new ranking, --as NAME stores it in the project"
+                "--in: no output is named; --out FILE writes the new ranking, --as NAME stores it \
+                 in the project"
             ));
         }
         let vectors = self
@@ -121,9 +132,12 @@ impl SbrCommand {
             let ending = unpacked_name(path);
             let is_csv = ending.extension().is_some_and(|ending| ending == "csv");
             let tag = name.clone().unwrap_or_else(|| "sbr".to_owned());
-            write_whole(path, |out| match is_csv {
-                true => ranking.write_csv(out),
-                false => ranking.write_run(out, &tag),
+            write_whole(path, |out| {
+                if is_csv {
+                    ranking.write_csv(out)
+                } else {
+                    ranking.write_run(out, &tag)
+                }
             })?;
             told.push(format!("wrote {}", output_name(path)));
         }

@@ -29,7 +29,8 @@ pub(super) struct ScaleCommand {
 
 #[derive(Debug, Subcommand)]
 enum ScaleAction {
-    /// Have a judge grade a few documents of each query (anchors), or compare documents of two queries (links)
+    /// Have a judge grade a few documents of each query (anchors), or compare documents of two
+    /// queries (links)
     Run(RunCommand),
     /// List the documents of each query to grade yourself
     Anchors(AnchorsCommand),
@@ -41,8 +42,10 @@ enum ScaleAction {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "zELO has mean 0 in each query and says nothing of two queries. A few documents of each, graded by one judge who sees them one by one,
-put all queries on one scale. Anchors are spread over the ranking by zELO, from the first rank to the 60 % quantile.
+    after_help = "zELO has mean 0 in each query and says nothing of two queries. A few documents \
+                  of each, graded by one judge who sees them one by one,
+put all queries on one scale. Anchors are spread over the ranking by zELO, from the first rank to \
+the 60 % quantile.
 
 Example:
   overrule scale anchors --count 5        query, document and rank, between tabs, below a header"
@@ -58,12 +61,16 @@ struct AnchorsCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The grades are those of `overrule scale run`, or a file: labels of one judge, in TREC's or BEIR's columns or ranx's JSON. A document's linked score is its zELO plus the offset of its
-query. Grades of linked scores follow from the project's labels and rulings where there are 30, 5 on each side of grade 1, else from the
+    after_help = "The grades are those of `overrule scale run`, or a file: labels of one judge, in \
+                  TREC's or BEIR's columns or ranx's JSON. A document's linked score is its zELO \
+                  plus the offset of its
+query. Grades of linked scores follow from the project's labels and rulings where there are 30, 5 \
+on each side of grade 1, else from the
 anchors' judge itself. Queries without an anchor get no linked score.
 
 Examples:
-  overrule scale fit --out linked.jsonl           by the anchors that a judge of the project has graded
+  overrule scale fit --out linked.jsonl           by the anchors that a judge of the project has \
+  graded
   overrule scale fit grades.qrels                 by grades of a file"
 )]
 struct FitCommand {
@@ -175,9 +182,10 @@ fn describe(report: &ScaleReport) -> String {
     ];
     let on_scale = report.queries.iter();
     let on_scale = on_scale.filter(|query| query.offset.is_some()).count();
-    let queries = match on_scale == report.queries.len() {
-        true => counted(on_scale, "query"),
-        false => format!("{on_scale} of {}", counted(report.queries.len(), "query")),
+    let queries = if on_scale == report.queries.len() {
+        counted(on_scale, "query")
+    } else {
+        format!("{on_scale} of {}", counted(report.queries.len(), "query"))
     };
     format!(
         "{}\n{queries} on one scale by {}; standard deviation of their offsets {:.2} zELO\n",

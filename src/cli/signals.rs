@@ -44,7 +44,8 @@ pub(super) fn stopping(control: &RunControl) -> String {
             .to_owned();
     }
     format!(
-        "stopping: calls in flight are paid for and have {} s to finish; press Ctrl-C again to stop at once",
+        "stopping: calls in flight are paid for and have {} s to finish; press Ctrl-C again to \
+         stop at once",
         control.grace.as_secs()
     )
 }

@@ -40,17 +40,19 @@ impl SpendingOptions {
         context: &CommandContext,
         project: Option<&Store>,
     ) -> Result<Option<f64>, CommandFailure> {
-        match self.dry_run {
-            true => Ok(self.budget),
-            false => budget_in_force(context, self.budget, project),
+        if self.dry_run {
+            Ok(self.budget)
+        } else {
+            budget_in_force(context, self.budget, project)
         }
     }
 
     /// Keeps others from planning the calls that are bought here; not needed for a dry run.
     pub(super) fn lock(&self, context: &CommandContext) -> Result<Option<RunLock>, CommandFailure> {
-        match self.dry_run {
-            true => Ok(None),
-            false => Ok(Some(RunLock::take(context.project())?)),
+        if self.dry_run {
+            Ok(None)
+        } else {
+            Ok(Some(RunLock::take(context.project())?))
         }
     }
 
@@ -75,15 +77,19 @@ impl SpendingOptions {
 }
 
 fn at_once(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "expected a whole number from 1 up".to_owned())
+    text.parse()
+        .ok()
+        .filter(|number| *number > 0)
+        .ok_or_else(|| "expected a whole number from 1 up".to_owned())
 }
 
 /// Parses an amount of money on the command line.
 pub(super) fn dollars(text: &str) -> Result<f64, String> {
-    let number = text.trim_start_matches('$').parse::<f64>().ok();
-    let number = number.filter(|usd| usd.is_finite() && *usd >= 0.0);
-    number.ok_or_else(|| "expected dollars from 0 up, such as 2.50".to_owned())
+    text.trim_start_matches('$')
+        .parse::<f64>()
+        .ok()
+        .filter(|usd| usd.is_finite() && *usd >= 0.0)
+        .ok_or_else(|| "expected dollars from 0 up, such as 2.50".to_owned())
 }
 
 /// The maximum total spending of the project in dollars after a command has asked judges: from

@@ -29,9 +29,10 @@ impl StatusCommand {
         let store = context.open()?;
         let status = ProjectStatus::read(&store)?;
         let project = store.path().display().to_string();
-        match self.json {
-            true => output::json(&as_json(&project, &status)),
-            false => output::text(&as_text(&project, &status)),
+        if self.json {
+            output::json(&as_json(&project, &status))
+        } else {
+            output::text(&as_text(&project, &status))
         }
     }
 }
@@ -146,7 +147,8 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let certainty = match status.settled.whole {
         0 => "not run".to_owned(),
         _ => format!(
-            "the top is settled at 95 % for {} queries, where further judgments are not expected to change it",
+            "the top is settled at 95 % for {} queries, where further judgments are not expected \
+             to change it",
             share(status.settled)
         ),
     };
@@ -243,7 +245,8 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     }
     if !status.telling_margins.is_empty() {
         lines.push(format!(
-            "margins       those of {} told more than their direction at the last look at the judges: `overrule config project \
+            "margins       those of {} told more than their direction at the last look at the \
+             judges: `overrule config project \
              --vote-rule calibrated` counts their size",
             clean(status.telling_margins.join(", "))
         ));

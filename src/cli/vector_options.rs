@@ -26,7 +26,8 @@ pub(super) struct EmbeddingTerms {
     /// Allow sending the embedder's key unencrypted to another machine
     #[arg(long, requires = "embed")]
     insecure_http: bool,
-    /// Do not ask before an embedder that wants a key is called; of a duel, before its result is shown to who has tasks left
+    /// Do not ask before an embedder that wants a key is called; of a duel, before its result is
+    /// shown to who has tasks left
     #[arg(long)]
     pub(super) yes: bool,
     /// Print the number of texts to embed and the cost, and stop
@@ -54,9 +55,10 @@ impl EmbeddingTerms {
         let lock = lock
             .map(|project| RunLock::take(project.path()))
             .transpose()?;
-        let budget = match self.dry_run || !embedder.is_paid() {
-            true => self.budget,
-            false => budget_in_force(context, self.budget, project.as_ref())?,
+        let budget = if self.dry_run || !embedder.is_paid() {
+            self.budget
+        } else {
+            budget_in_force(context, self.budget, project.as_ref())?
         };
         let control = RunControl {
             budget_usd: budget,
@@ -73,9 +75,10 @@ impl EmbeddingTerms {
 
     /// Asks for confirmation before money is spent.
     pub(super) fn confirm(&self, vectors: &CachedEmbedder, need: EmbeddingNeed) -> CommandResult {
-        match vectors.embedder().is_paid() && need.unknown > 0 {
-            true => confirm_spending(&vectors.describe(need), self.yes),
-            false => Ok(()),
+        if vectors.embedder().is_paid() && need.unknown > 0 {
+            confirm_spending(&vectors.describe(need), self.yes)
+        } else {
+            Ok(())
         }
     }
 }
@@ -92,7 +95,8 @@ pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure
         }
         EmbedError::BudgetReached => {
             output::message(&format!(
-                "the budget is reached; {embedded} embedded, which are kept; continue with a larger --budget"
+                "the budget is reached; {embedded} embedded, which are kept; continue with a \
+                 larger --budget"
             ));
             CommandFailure::incomplete()
         }
@@ -204,6 +208,7 @@ impl VectorOptions {
 /// The error if a command needs vectors and none are given.
 pub(super) fn vectors_wanted() -> CommandFailure {
     usage!(
-        "vectors of the texts are needed: --embed NAME has an [[embedder]] of overrule.toml make them, --vectors FILE takes them from a file"
+        "vectors of the texts are needed: --embed NAME has an [[embedder]] of overrule.toml make \
+         them, --vectors FILE takes them from a file"
     )
 }

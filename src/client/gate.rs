@@ -75,8 +75,12 @@ impl RateGate {
                 // A compromise: some servers count all judges together, others count each model
                 // separately.
                 let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
-                let known = remembered.get(judge_index).copied().flatten();
-                let first = known.unwrap_or(first as usize).max(1);
+                let first = remembered
+                    .get(judge_index)
+                    .copied()
+                    .flatten()
+                    .unwrap_or(first as usize)
+                    .max(1);
                 let adapts = !judge.spec().is_offline();
                 let gate = Self::new(limits, most, first, adapts, Instant::now());
                 let slots = judge.server().filter(|_| limits.slots_unknown);

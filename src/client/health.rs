@@ -208,7 +208,8 @@ impl Health {
         failing.iter().for_each(|case| self.useless.skip(*case));
         if self.useless.is_of_several() {
             return Consequence::Stop(format!(
-                "{message} (at least {USELESS} calls in a row about several queries {what}; correct overrule.toml, then \
+                "{message} (at least {USELESS} calls in a row about several queries {what}; \
+                 correct overrule.toml, then \
                  --retry-failed)"
             ));
         }
@@ -269,7 +270,8 @@ impl Health {
             return Consequence::SkipCase(case, why);
         }
         Consequence::Stop(format!(
-            "no call has succeeded for {seconds:.0} s: {words}; when the server answers again, run the same command again \
+            "no call has succeeded for {seconds:.0} s: {words}; when the server answers again, run \
+             the same command again \
              (give_up_after_s in overrule.toml says how long to wait)"
         ))
     }
@@ -288,8 +290,10 @@ impl Health {
             calls => format!("any of {calls} calls in flight"),
         };
         format!(
-            "no answer to {calls} for {seconds:.0} s; look whether the server works, or raise give_up_after_s in \
-             overrule.toml (and first_byte_timeout_s, which it has to exceed) where the model needs longer, then run the \
+            "no answer to {calls} for {seconds:.0} s; look whether the server works, or raise \
+             give_up_after_s in \
+             overrule.toml (and first_byte_timeout_s, which it has to exceed) where the model \
+             needs longer, then run the \
              same command again"
         )
     }

@@ -60,7 +60,8 @@ pub fn bound_note(wanted: usize) -> Option<String> {
     let (limit, most) = (limit()?, calls_within(limit()));
     (wanted > most).then(|| {
         format!(
-            "at most {most} calls are in flight at a time: this system allows {limit} open files (`ulimit -n`)"
+            "at most {most} calls are in flight at a time: this system allows {limit} open files \
+             (`ulimit -n`)"
         )
     })
 }

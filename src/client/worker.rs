@@ -398,7 +398,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
 
     /// Waits for calls in flight and pending writes, and takes back calls that were not sent.
     async fn drain(&mut self) {
-        // Questions in `first` and `ask_again_at` are dropped with this worker and stay outstanding.
+        // Questions in `first` and `ask_again_at` are dropped with this worker and stay
+        // outstanding.
         self.take_back().await;
         let mut deadline: Option<Instant> = None;
         while !self.flying.is_empty() || !self.writing.is_empty() {

@@ -31,7 +31,8 @@ pub fn changed_model(models: &[AnsweringModel]) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "answered as {}: the provider changed the model behind this judge; another judge name keeps the votes apart",
+        "answered as {}: the provider changed the model behind this judge; another judge name \
+         keeps the votes apart",
         each.join(", then as ")
     ))
 }

@@ -88,15 +88,17 @@ pub(crate) fn parse<T: Copy + fmt::Display>(
     what: &str,
     all: &[T],
 ) -> Result<T, String> {
-    let found = all.iter().find(|one| one.to_string() == text);
-    found.copied().ok_or_else(|| {
-        let names: Vec<String> = all.iter().map(T::to_string).collect();
-        let (last, rest) = names.split_last().map_or(("", &[][..]), |(l, r)| (l, r));
-        format!(
-            "{text:?} is not {what}: expected {} or {last}",
-            rest.join(", ")
-        )
-    })
+    all.iter()
+        .find(|one| one.to_string() == text)
+        .copied()
+        .ok_or_else(|| {
+            let names: Vec<String> = all.iter().map(T::to_string).collect();
+            let (last, rest) = names.split_last().map_or(("", &[][..]), |(l, r)| (l, r));
+            format!(
+                "{text:?} is not {what}: expected {} or {last}",
+                rest.join(", ")
+            )
+        })
 }
 
 #[cfg(test)]

@@ -59,9 +59,10 @@ pub(super) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>
         for j in 0..=i {
             let known: f64 = (0..j).map(|k| matrix[i][k] * matrix[j][k]).sum();
             let rest = matrix[i][j] - known;
-            matrix[i][j] = match i == j {
-                true => (rest > 0.0).then(|| rest.sqrt())?,
-                false => rest / matrix[j][j],
+            matrix[i][j] = if i == j {
+                (rest > 0.0).then(|| rest.sqrt())?
+            } else {
+                rest / matrix[j][j]
             };
         }
     }

@@ -70,8 +70,9 @@ pub struct SbrRow {
     pub sbr_rank: usize,
 }
 
-/// What makes two texts one: under [`SbrProfile::Overrule`] words and punctuation whatever their case and the white space
-/// between them, under [`SbrProfile::Original`] the text in lower case without white space around it.
+/// What makes two texts one: under [`SbrProfile::Overrule`] words and punctuation whatever their
+/// case and the white space between them, under [`SbrProfile::Original`] the text in lower case
+/// without white space around it.
 pub fn text_key(text: &str, profile: SbrProfile) -> String {
     match profile {
         SbrProfile::Overrule => {
@@ -176,9 +177,10 @@ fn descending(x: f64, y: f64) -> std::cmp::Ordering {
 pub(crate) fn unit<T: Copy + Into<f64>>(vector: &[T]) -> Vec<f64> {
     let vector: Vec<f64> = vector.iter().map(|x| (*x).into()).collect();
     let length = dot(&vector, &vector).sqrt();
-    let scale = match length > 0.0 && length.is_finite() {
-        true => length,
-        false => return vec![0.0; vector.len()],
+    let scale = if length > 0.0 && length.is_finite() {
+        length
+    } else {
+        return vec![0.0; vector.len()];
     };
     vector.into_iter().map(|x| x / scale).collect()
 }
@@ -199,13 +201,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn candidates<'a>(ids: &'a [DocId], rows: &[(f64, &'a str)]) -> Vec<SbrCandidate<'a>> {
-        let rows = ids.iter().zip(rows);
-        rows.map(|(id, (score, text))| SbrCandidate {
-            id,
-            score: *score,
-            text,
-        })
-        .collect()
+        ids.iter()
+            .zip(rows)
+            .map(|(id, (score, text))| SbrCandidate {
+                id,
+                score: *score,
+                text,
+            })
+            .collect()
     }
 
     fn ids(names: &[&str]) -> Vec<DocId> {

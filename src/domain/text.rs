@@ -82,8 +82,9 @@ pub fn is_stopword(normal: &str) -> bool {
     STOPWORDS.binary_search(&normal).is_ok()
 }
 
-/// The distinct terms of `query` in its order, without stopwords unless there is nothing else; at most [`MAX_TERMS`]. Where
-/// there are more, single characters of scripts without spaces are left out, as pairs of characters say more.
+/// The distinct terms of `query` in its order, without stopwords unless there is nothing else; at
+/// most [`MAX_TERMS`]. Where there are more, single characters of scripts without spaces are left
+/// out, as pairs of characters say more.
 pub fn query_terms(query: &str) -> Vec<Term> {
     let collect = |keep_stopwords: bool| {
         let mut seen = HashSet::new();

@@ -17,8 +17,10 @@ pub enum VectorCacheError {
     NotACache { path: PathBuf, reason: String },
     /// The server serves another model than the one that made the vectors here.
     #[error(
-        "the server answered as the model {served:?}, and the vectors in {} were made by {known:?}. Vectors of two models \
-         cannot be compared: have the server serve {known} again, or keep the vectors of {served} in another file (--vectors \
+        "the server answered as the model {served:?}, and the vectors in {} were made by \
+         {known:?}. Vectors of two models \
+         cannot be compared: have the server serve {known} again, or keep the vectors of {served} \
+         in another file (--vectors \
          of pool build, --vector-cache of other commands)", path.display()
     )]
     AnotherModel {
@@ -61,7 +63,8 @@ impl VectorCache {
         connection.busy_timeout(Duration::from_secs(10))?;
         let (id, tables): (i64, i64) = connection
             .query_row(
-                "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id",
+                "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM \
+                 pragma_application_id",
                 [],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )
@@ -74,7 +77,8 @@ impl VectorCache {
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         connection.execute_batch(
             "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT;
-             CREATE TABLE IF NOT EXISTS served (embedder BLOB PRIMARY KEY, model TEXT NOT NULL) STRICT",
+             CREATE TABLE IF NOT EXISTS served (embedder BLOB PRIMARY KEY, model TEXT NOT NULL) \
+             STRICT",
         )?;
         Ok(Self(connection))
     }
@@ -98,7 +102,8 @@ impl VectorCache {
             .optional()?)
     }
 
-    /// Keeps vectors of an embedder, which a server made that says to be `model`; they are on disk when this returns.
+    /// Keeps vectors of an embedder, which a server made that says to be `model`; they are on disk
+    /// when this returns.
     ///
     /// # Errors
     /// Another model made the embedder's vectors until now.

@@ -175,7 +175,8 @@ impl ModelFiles<'_> {
 
     fn wrong(&self, name: &str, what: &str) -> String {
         format!(
-            "{}: {what}; path is a sentence-transformers folder of a BERT model with config.json, tokenizer.json and \
+            "{}: {what}; path is a sentence-transformers folder of a BERT model with config.json, \
+             tokenizer.json and \
              model.safetensors",
             self.path(name).display()
         )
@@ -195,9 +196,10 @@ impl ModelFiles<'_> {
     }
 
     fn optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, String> {
-        match self.path(name).exists() {
-            true => self.json(name).map(Some),
-            false => Ok(None),
+        if self.path(name).exists() {
+            self.json(name).map(Some)
+        } else {
+            Ok(None)
         }
     }
 }

@@ -117,9 +117,10 @@ impl RemoteEmbedder {
 
     fn body(&self, texts: &[String]) -> Value {
         let model = &self.settings.spec.model;
-        let mut body = match self.ollama {
-            true => json!({"model": model, "input": texts, "truncate": true, "keep_alive": "30m"}),
-            false => json!({"model": model, "input": texts, "encoding_format": "float"}),
+        let mut body = if self.ollama {
+            json!({"model": model, "input": texts, "truncate": true, "keep_alive": "30m"})
+        } else {
+            json!({"model": model, "input": texts, "encoding_format": "float"})
         };
         merge(&mut body, &self.params);
         body
@@ -129,8 +130,11 @@ impl RemoteEmbedder {
         let connection = &self.connection;
         let body = self.body(texts).to_string().into_bytes();
         let headers = connection.headers.clone();
-        let sent = connection.http.post(&self.url, headers, body).await;
-        sent.and_then(|received| error_response::guarded(&received, || self.read(&received)))
+        connection
+            .http
+            .post(&self.url, headers, body)
+            .await
+            .and_then(|received| error_response::guarded(&received, || self.read(&received)))
             .map_err(|error| connection.redact_error(error))
     }
 
@@ -176,22 +180,24 @@ impl RemoteEmbedder {
             .map_err(|_| error_response::no_reply(&self.settings, received))
     }
 
-    /// What an answer that is no success means. That texts are too long, or that the model computes nothing for them, is the
-    /// same on every further try.
+    /// What an answer that is no success means. That texts are too long, or that the model computes
+    /// nothing for them, is the same on every further try.
     fn refusal(&self, received: &HttpResponse) -> CallError {
         let mut error = error_response::from_response(&self.settings, received);
         let body = ErrorBody::read(&received.body);
         let is_internal = received.status == 500 && body.says(&[LLAMA_TOO_LARGE, OLLAMA_NO_NUMBER]);
-        // Embedders write nothing, so that a complaint about the limit of an answer is about the texts.
+        // Embedders write nothing, so that a complaint about the limit of an answer is about the
+        // texts.
         if is_internal || error.message.contains("max_output_tokens") {
             error.cause = FailureCause::TooLong;
             error.retry = Retry::Never;
             error.stops_judge = false;
         }
         if error.cause == FailureCause::TooLong {
-            let advice = match body.says(&[LLAMA_TOO_LARGE]) {
-                true => ", or start the server with larger --batch-size and --ubatch-size",
-                false => "",
+            let advice = if body.says(&[LLAMA_TOO_LARGE]) {
+                ", or start the server with larger --batch-size and --ubatch-size"
+            } else {
+                ""
             };
             error.message = format!("{}; lower max_document_chars{advice}", body.shown());
         }
@@ -201,11 +207,15 @@ impl RemoteEmbedder {
 
 /// The numbers of a vector; what is null is not a number.
 fn numbers(vector: Option<Vec<Option<f32>>>) -> Vec<f32> {
-    let numbers = vector.into_iter().flatten();
-    numbers.map(|number| number.unwrap_or(f32::NAN)).collect()
+    vector
+        .into_iter()
+        .flatten()
+        .map(|number| number.unwrap_or(f32::NAN))
+        .collect()
 }
 
-/// An answer of a server that writes numbers as Python does, which are no JSON where they are not finite.
+/// An answer of a server that writes numbers as Python does, which are no JSON where they are not
+/// finite.
 fn with_nulls(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     ["-Infinity", "Infinity", "NaN"]

@@ -76,14 +76,13 @@ fn unique<T>(
     move |line: &TextLine<'_>| {
         let record = jsonl::record(line, unit, read)?;
         let id = id(&record);
-        match seen.insert(hasher.hash_one(&id)) {
-            true => Ok(Some(record)),
-            false => {
-                let id = quoted(&id);
-                Err(vec![format!(
-                    "_id: {id} is on an earlier line too; keep one"
-                )])
-            }
+        if seen.insert(hasher.hash_one(&id)) {
+            Ok(Some(record))
+        } else {
+            let id = quoted(&id);
+            Err(vec![format!(
+                "_id: {id} is on an earlier line too; keep one"
+            )])
         }
     }
 }
@@ -107,7 +106,8 @@ pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
 fn cell(text: &str) -> io::Result<&str> {
     if text.trim_ascii() != text || text.is_empty() || text.contains(is_hazard) {
         let what = format!(
-            "{text:?} is empty or holds control characters or white space around it, which BEIR's columns cannot"
+            "{text:?} is empty or holds control characters or white space around it, which BEIR's \
+             columns cannot"
         );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }

@@ -13,17 +13,19 @@ const STANDARD_INPUT: &str = "-";
 
 /// A path for display.
 pub fn display_name(path: &Path) -> String {
-    match is_standard_input(path) {
-        true => "standard input".to_owned(),
-        false => path.display().to_string(),
+    if is_standard_input(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 
 /// The name of a file without the `.gz` suffix.
 pub fn unpacked_name(path: &Path) -> PathBuf {
-    match path.extension().is_some_and(|ending| ending == "gz") {
-        true => path.with_extension(""),
-        false => path.to_owned(),
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        path.with_extension("")
+    } else {
+        path.to_owned()
     }
 }
 
@@ -116,16 +118,18 @@ pub fn open_unpacked(
     path: &Path,
     seen: impl Fn(u64) + Send + 'static,
 ) -> io::Result<BufReader<UnpackedFile>> {
-    let source: Box<dyn Read + Send> = match is_standard_input(path) {
-        true => Box::new(Cursor::new(standard_input()?)),
-        false => Box::new(open(path)?),
+    let source: Box<dyn Read + Send> = if is_standard_input(path) {
+        Box::new(Cursor::new(standard_input()?))
+    } else {
+        Box::new(open(path)?)
     };
     let seen = Box::new(seen);
     let mut packed = BufReader::with_capacity(BUFFER, SeenBytes { source, seen });
     let is_packed = packed.fill_buf()?.starts_with(GZIP);
-    let file = match is_packed {
-        true => UnpackedFile(Packing::Gzip(Box::new(MultiGzDecoder::new(packed)))),
-        false => UnpackedFile(Packing::None(packed)),
+    let file = if is_packed {
+        UnpackedFile(Packing::Gzip(Box::new(MultiGzDecoder::new(packed))))
+    } else {
+        UnpackedFile(Packing::None(packed))
     };
     Ok(BufReader::with_capacity(BUFFER, file))
 }

@@ -58,7 +58,8 @@ fn broken(text: &str, error: &serde_json::Error, last: bool, unit: &str) -> Stri
     let remedy = match reason(error) {
         what if what == "trailing characters" => {
             return format!(
-                "more follows after the object at column {column}; write each {unit} on a line of its own"
+                "more follows after the object at column {column}; write each {unit} on a line of \
+                 its own"
             );
         }
         what => what,
@@ -98,6 +99,7 @@ fn not_a_number(text: &str, at: usize) -> Option<String> {
         .map_or_else(String::new, |name| format!("{} is ", quoted(name)));
     let column = text.get(..=start)?.chars().count();
     Some(format!(
-        "{member}{word} at column {column}, which JSON does not have; write null or leave the member out"
+        "{member}{word} at column {column}, which JSON does not have; write null or leave the \
+         member out"
     ))
 }

@@ -141,7 +141,8 @@ pub(super) fn too_long(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, words)
 }
 
-/// All lines as text, blank ones too, without their breaks and without a byte order mark. One that is too long is an error.
+/// All lines as text, blank ones too, without their breaks and without a byte order mark. One that
+/// is too long is an error.
 pub(super) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
     let mut first = true;
     std::iter::from_fn(move || {

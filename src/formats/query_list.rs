@@ -13,8 +13,9 @@ const LONGEST: u64 = 4096;
 /// Whether the first line is only an identifier.
 pub fn is_query_list<R: BufRead>(reader: R, file: &str) -> bool {
     let mut lines = TextLines::new(reader, file).at_most(LONGEST);
-    let first = lines.next();
-    first.is_some_and(|line| line.is_ok_and(|line| identifier(&line).is_ok()))
+    lines
+        .next()
+        .is_some_and(|line| line.is_ok_and(|line| identifier(&line).is_ok()))
 }
 
 /// Reads the queries of a list, line by line.
@@ -29,10 +30,10 @@ pub fn read_query_list<R: BufRead>(
 
 fn identifier(line: &TextLine<'_>) -> Result<QueryId, String> {
     let text = line.text()?.trim();
-    match text.starts_with(['{', '[']) || text.contains(|ch: char| ch.is_whitespace() || ch == ',')
-    {
-        true => Err("expected the identifier of a query and nothing else".to_owned()),
-        false => Ok(QueryId::new(text)),
+    if text.starts_with(['{', '[']) || text.contains(|ch: char| ch.is_whitespace() || ch == ',') {
+        Err("expected the identifier of a query and nothing else".to_owned())
+    } else {
+        Ok(QueryId::new(text))
     }
 }
 

@@ -229,7 +229,8 @@ impl RanxNumbers {
                 let whole = value.fract() == 0.0 && value.abs() <= f64::from(i32::MAX);
                 if !whole {
                     let what = format!(
-                        "the grade {value} of document {} of query {} is not a whole number; scores belong in a run",
+                        "the grade {value} of document {} of query {} is not a whole number; \
+                         scores belong in a run",
                         quoted(document.as_str()),
                         quoted(query.as_str())
                     );
@@ -411,7 +412,8 @@ mod tests {
             .unwrap_err()
             .to_string();
         let expected = format!(
-            "r.json:2: query \"q1\": the number of document \"a\" is {told}; write a finite number, or remove the document"
+            "r.json:2: query \"q1\": the number of document \"a\" is {told}; write a finite \
+             number, or remove the document"
         );
         assert_eq!(problem, expected);
         assert!(holds_scores(text.trim_start_matches('\u{feff}')).is_some());

@@ -33,9 +33,11 @@ impl StudentPage<'_> {
         let name = escape(self.student);
         let mut html = format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src \
+             'unsafe-inline'\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>Student {name}</title>\n<style>\n{PAGE_STYLE}{CHART_STYLE}</style>\n</head>\n<body>\n<h1>Student {name}</h1>\n"
+             <title>Student \
+             {name}</title>\n<style>\n{PAGE_STYLE}{CHART_STYLE}</style>\n</head>\n<body>\n<h1>Student {name}</h1>\n"
         );
         for note in self.notes {
             let _ = writeln!(html, "<p>{}</p>", escape(note));
@@ -224,7 +226,8 @@ fn numbers(html: &mut String, figure: Figure, figures: &Figures) {
     });
     let (x, y) = figure.axes();
     let caption = format!(
-        "across: {x}; up: {y}; N = {}; scores: 0 all for the favourite, 1 all against it; intervals from single battles",
+        "across: {x}; up: {y}; N = {}; scores: 0 all for the favourite, 1 all against it; \
+         intervals from single battles",
         figures.n
     );
     table(html, &caption, &head, &rows.collect::<Vec<_>>());

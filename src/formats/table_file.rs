@@ -69,9 +69,13 @@ impl<'a> TableWriter<'a> {
                 let is_there = |(column, cell): &(&Column, Value)| {
                     column.kind != CellKind::Json || !cell.is_null()
                 };
-                let members = self.columns.iter().zip(cells).filter(is_there);
-                let members = members.map(|(column, cell)| (column.name.to_owned(), cell));
-                let object: Map<String, Value> = members.collect();
+                let object: Map<String, Value> = self
+                    .columns
+                    .iter()
+                    .zip(cells)
+                    .filter(is_there)
+                    .map(|(column, cell)| (column.name.to_owned(), cell))
+                    .collect();
                 safe_json::write_line(*out, &object)
             }
             Sink::Parquet(table) => table.write(cells),

@@ -141,8 +141,12 @@ impl<R: BufRead> TableObjects<R> {
 
 impl TableSchema {
     fn lacks(&self, missing: &[&str]) -> String {
-        let names = self.columns.iter().map(|column| column.name);
-        let optional: Vec<&str> = names.filter(|name| !self.required.contains(name)).collect();
+        let optional: Vec<&str> = self
+            .columns
+            .iter()
+            .map(|column| column.name)
+            .filter(|name| !self.required.contains(name))
+            .collect();
         let optional = match optional.len() {
             0..=3 => optional.join(" and "),
             _ => "others".to_owned(),
@@ -264,15 +268,22 @@ mod tests {
     }
 
     #[rstest]
-    #[case::column("name\nx", &["f:1: has no column value; the first line names the columns name, value and perhaps is_new and parts"])]
-    #[case::semicolons("name;value\nx;1,5\n", &["f:1: has semicolons between its cells; save it with commas or tabs between them, and with decimal points"])]
-    #[case::twice("name,value,name\nx,1,y\n", &["f:1: has two columns name; remove or rename one of them"])]
+    #[case::column("name\nx", &["f:1: has no column value; the first line names the columns name, \
+                                 value and perhaps is_new and parts"])]
+    #[case::semicolons("name;value\nx;1,5\n", &["f:1: has semicolons between its cells; save it \
+                                                 with commas or tabs between them, and with \
+                                                 decimal points"])]
+    #[case::twice("name,value,name\nx,1,y\n", &["f:1: has two columns name; remove or rename one \
+                                                 of them"])]
     #[case::every_cell("name,value,parts\n,1e999,x", &[
         "f:2: name: is empty", "f:2: value: expected a number, found \"1e999\"", "f:2: parts: expected JSON, found \"x\"",
     ])]
-    #[case::decimal_comma("name,value\nx,\"1,5\"\n", &["f:2: value: expected a number, found \"1,5\"; write it with a decimal point: 1.5"])]
+    #[case::decimal_comma("name,value\nx,\"1,5\"\n", &["f:2: value: expected a number, \
+                                                        found \"1,5\"; write it with a decimal \
+                                                        point: 1.5"])]
     #[case::width("name,value\nx\n\nx,1,2\n", &["f:2: has 1 cell where the header has 2", "f:4: has 3 cells where the header has 2"])]
-    #[case::open("name,value\n\"x,1\n", &["f:2: a quoted cell of this row is never closed; add the missing quote"])]
+    #[case::open("name,value\n\"x,1\n", &["f:2: a quoted cell of this row is never closed; add the \
+                                           missing quote"])]
     fn what_is_wrong_is_named_with_its_line(#[case] text: &str, #[case] expected: &[&str]) {
         let told: Vec<String> = objects(text)
             .into_iter()

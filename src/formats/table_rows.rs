@@ -127,7 +127,8 @@ impl<R: BufRead> TableRows<R> {
             if (self.row.bytes.len() + self.row.ends.len()) as u64 > LONGEST_LINE {
                 self.done = true;
                 return Err(format!(
-                    "the row is longer than {LONGEST_LINE} bytes; no record is that long (is a quote missing?)"
+                    "the row is longer than {LONGEST_LINE} bytes; no record is that long (is a \
+                     quote missing?)"
                 ));
             }
         }

@@ -41,7 +41,8 @@ pub fn write_run(
 pub fn cell(text: &str) -> io::Result<&str> {
     if text.is_empty() || text.contains(|c: char| c.is_ascii_whitespace() || is_hazard(c)) {
         let what = format!(
-            "the identifier {text:?} is empty or holds white space or control characters, which TREC's columns cannot"
+            "the identifier {text:?} is empty or holds white space or control characters, which \
+             TREC's columns cannot"
         );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }

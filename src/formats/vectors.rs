@@ -65,7 +65,8 @@ impl NamedVectors {
             if read.vector.len() != expected || expected == 0 {
                 let found = read.vector.len();
                 return Err(wrong(&format!(
-                    "vector: has {found} numbers, the first one {expected}; all must come from one model"
+                    "vector: has {found} numbers, the first one {expected}; all must come from one \
+                     model"
                 )));
             }
             let key = (query.map(QueryId::new), DocId::new(document));

@@ -41,8 +41,10 @@ fn examples(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fuzz/seeds")
         .join(target);
-    let files = std::fs::read_dir(&folder).unwrap();
-    let mut paths: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
     paths
         .iter()

@@ -48,8 +48,8 @@ pub struct BatchStatus {
 }
 
 impl BatchStatus {
-    /// Whether the counts tell how the calls ended. No batch is empty, so zeros everywhere are no counts,
-    /// and neither is a total without any end of a call if there are results.
+    /// Whether the counts tell how the calls ended. No batch is empty, so zeros everywhere are no
+    /// counts, and neither is a total without any end of a call if there are results.
     pub fn has_counts(&self) -> bool {
         self.done + self.failed > 0 || self.total > 0 && self.files.is_empty()
     }
@@ -149,19 +149,20 @@ pub trait BatchApi: Send + Sync {
     /// Dollars that a call with these tokens costs in a batch; `None` if the price is unknown.
     fn batch_usd_of(&self, usage: &Usage) -> Option<f64>;
 
-    /// A salted hash of where calls go and of all headers, the key included. The list of batches at a
-    /// provider belongs to an account, and equal hashes mean the same account.
+    /// A salted hash of where calls go and of all headers, the key included. The list of batches at
+    /// a provider belongs to an account, and equal hashes mean the same account.
     fn account(&self, salt: &str) -> String;
 
-    /// Submits lines and returns the batch's id. `name` is shown by the provider where it keeps names.
+    /// Submits lines and returns the batch's id. `name` is shown by the provider where it keeps
+    /// names.
     fn submit<'a>(
         &'a self,
         name: &'a str,
         lines: &'a [String],
     ) -> BoxFuture<'a, Result<String, NotSubmitted>>;
 
-    /// Searches all batches at the provider for one whose id was never written down. Nothing but a mark
-    /// identifies it: batches of other people may have the same size and time.
+    /// Searches all batches at the provider for one whose id was never written down. Nothing but a
+    /// mark identifies it: batches of other people may have the same size and time.
     fn find<'a>(
         &'a self,
         unconfirmed: UnconfirmedBatch<'a>,

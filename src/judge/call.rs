@@ -172,7 +172,8 @@ impl FailureCause {
         Some(match self {
             Self::Connection => "check base_url and whether the server works",
             Self::TimedOut => {
-                "raise first_byte_timeout_s and timeout_s, or lower max_output_tokens if a small model repeats itself"
+                "raise first_byte_timeout_s and timeout_s, or lower max_output_tokens if a small \
+                 model repeats itself"
             }
             Self::RateLimited | Self::Server => {
                 "try again later; a lower concurrency or requests_per_minute may help"

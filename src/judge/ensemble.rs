@@ -141,8 +141,8 @@ pub fn own_prices(
         .transpose()
 }
 
-/// What is known of the prices of the judges of a file, in their order, whether or not their keys are
-/// set.
+/// What is known of the prices of the judges of a file, in their order, whether or not their keys
+/// are set.
 pub fn judge_prices(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,

@@ -70,8 +70,8 @@ pub trait Judge: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Dollars that a call with these tokens costs on the terms that it asks for; `None` if the price
-    /// is unknown.
+    /// Dollars that a call with these tokens costs on the terms that it asks for; `None` if the
+    /// price is unknown.
     fn usd_of(&self, _usage: &Usage) -> Option<f64> {
         None
     }
@@ -164,8 +164,8 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
 pub type JudgeEnsemble = Vec<Arc<dyn Judge>>;
 
-/// Attempts of one question that may be charged. After them it counts as failed: a provider may bill
-/// each call that timed out or whose answer broke off.
+/// Attempts of one question that may be charged. After them it counts as failed: a provider may
+/// bill each call that timed out or whose answer broke off.
 pub const MAX_CHARGED: u32 = 5;
 
 /// Maximum number of calls that one call may become while a judge learns what its server does not

@@ -145,8 +145,11 @@ impl Judge for LexicalJudge {
         let (answer, output) = match lineup.ask {
             PickRequest::PerDocument => {
                 let verdicts = picks::verdicts(self.method, lineup);
-                let quotes = verdicts.iter().filter_map(|given| given.sentence.as_ref());
-                let words: u64 = quotes.map(|quote| count_words(quote)).sum();
+                let words: u64 = verdicts
+                    .iter()
+                    .filter_map(|given| given.sentence.as_ref())
+                    .map(|quote| count_words(quote))
+                    .sum();
                 let output = words + verdicts.len() as u64;
                 (json!({ "verdicts": verdicts }), output)
             }

@@ -273,7 +273,11 @@ impl RerankRates {
             (Some(usd), None) => (RerankPrice::Tokens(usd), usd),
             (None, Some(usd)) => (RerankPrice::Searches(usd), usd),
             _ => {
-                return Err("price: expected input, dollars for a million tokens, or search, dollars for a search".to_owned());
+                return Err(
+                    "price: expected input, dollars for a million tokens, or search, dollars for a \
+                     search"
+                        .to_owned(),
+                );
             }
         };
         match usd {

@@ -87,7 +87,8 @@ impl Reranker {
             || !matches!(method, Ok(MethodKind::Named(name)) if name == config.name)
         {
             return Err(wrong(
-                "--method cannot mean it by that name, which belongs to a method or an offline judge, or holds a space, @ or :; \
+                "--method cannot mean it by that name, which belongs to a method or an offline \
+                 judge, or holds a space, @ or :; \
                  give it another name",
             ));
         }

@@ -44,7 +44,8 @@ impl Db {
             return Ok(None);
         };
         let documents = self.all(
-            "SELECT document.name, content.hash FROM document JOIN content ON content.id = document.content
+            "SELECT document.name, content.hash FROM document JOIN content
+             ON content.id = document.content
              WHERE query = ?1",
             [key],
             |row| row.try_into(),

@@ -189,7 +189,8 @@ impl Db {
         scope: Option<QueryKey>,
     ) -> Result<Vec<QueueVerdict>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT shown.uid, shown.draw, verdict.query, verdict.a, verdict.b, decision, blind, active_ms
+            "SELECT shown.uid, shown.draw, verdict.query, verdict.a, verdict.b, decision, blind,
+             active_ms
              FROM verdict JOIN shown ON shown.uid = verdict.shown
              WHERE verdict.annotator = ?1 AND (?2 IS NULL OR verdict.query = ?2)
              AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)

@@ -105,8 +105,8 @@ impl BatchStage {
         }
     }
 
-    /// Whether a batch that gets here is closed: nothing more is expected of it. One that failed stays
-    /// open until somebody has been told.
+    /// Whether a batch that gets here is closed: nothing more is expected of it. One that failed
+    /// stays open until somebody has been told.
     fn closes(self) -> bool {
         matches!(self, Self::Fetched | Self::Forgotten)
     }
@@ -159,7 +159,8 @@ impl Db {
         submitted_ms: i64,
     ) -> Result<BatchId> {
         self.change(
-            "INSERT INTO batch (uid, judge, run, state, submitted_ms, account) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO batch (uid, judge, run, state, submitted_ms, account) VALUES (?1, ?2, ?3,
+             ?4, ?5, ?6)",
             params![
                 uid,
                 judge.0,
@@ -171,7 +172,8 @@ impl Db {
         )?;
         let id = BatchId(self.connection.last_insert_rowid());
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO batch_call (batch, number, battle, swapped, attempt, truncated, call_key, worst_usd)
+            "INSERT INTO batch_call (batch, number, battle, swapped, attempt, truncated, call_key,
+             worst_usd)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
         for call in calls {
@@ -192,7 +194,8 @@ impl Db {
     /// Notes what the provider calls the batch, which is open from then on.
     pub fn name_batch(&self, batch: BatchId, remote: &str) -> Result<()> {
         self.change(
-            "UPDATE batch SET remote = ?2, state = ?3, message = NULL, over_ms = NULL, closed_ms = NULL
+            "UPDATE batch SET remote = ?2, state = ?3, message = NULL, over_ms = NULL,
+             closed_ms = NULL
              WHERE id = ?1",
             params![batch.0, remote, BatchStage::Running.name()],
         )?;
@@ -209,8 +212,10 @@ impl Db {
         now_ms: i64,
     ) -> Result<()> {
         self.change(
-            "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message), checked_ms = ?6,
-                 over_ms = CASE ?2 WHEN 'over' THEN coalesce(over_ms, ?6) WHEN 'running' THEN NULL ELSE over_ms END,
+            "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message),
+             checked_ms = ?6,
+                 over_ms = CASE ?2 WHEN 'over' THEN coalesce(over_ms,
+                 ?6) WHEN 'running' THEN NULL ELSE over_ms END,
                  closed_ms = CASE WHEN ?7 THEN ?6 END
              WHERE id = ?1",
             params![
@@ -292,7 +297,8 @@ impl Db {
 
     pub fn batch_queries(&self, batch: BatchId) -> Result<Vec<QueryKey>> {
         self.all(
-            "SELECT DISTINCT battle.query FROM batch_call JOIN battle ON battle.id = batch_call.battle
+            "SELECT DISTINCT battle.query FROM batch_call JOIN battle
+             ON battle.id = batch_call.battle
              WHERE batch_call.batch = ?1 ORDER BY 1",
             [batch.0],
             |row| Ok(QueryKey(row.get(0)?)),
@@ -308,13 +314,16 @@ impl Db {
     /// All batches, or only the open ones, oldest first.
     pub fn batches(&self, open: bool) -> Result<Vec<BatchRow>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT batch.id, uid, judge.id, name, provider, model, prompt_hash, params, run, remote, state,
+            "SELECT batch.id, uid, judge.id, name, provider, model, prompt_hash, params, run,
+             remote, state,
                     (SELECT count(*) FROM batch_call WHERE batch = batch.id),
                     (SELECT count(*) FROM batch_call WHERE batch = batch.id AND done = 0),
                     ended, failed, message,
-                    (SELECT coalesce(sum(worst_usd), 0.0) FROM batch_call WHERE batch = batch.id AND done = 0),
+                    (SELECT coalesce(sum(worst_usd), 0.0) FROM batch_call WHERE batch = batch.id
+                    AND done = 0),
                     submitted_ms, checked_ms, over_ms, account, closed_ms IS NOT NULL
-             FROM batch JOIN judge ON judge.id = batch.judge WHERE NOT ?1 OR closed_ms IS NULL ORDER BY batch.id",
+             FROM batch JOIN judge ON judge.id = batch.judge WHERE NOT ?1 OR closed_ms IS NULL
+             ORDER BY batch.id",
         )?;
         let mut rows = statement.query([open])?;
         let mut batches = Vec::new();

@@ -54,11 +54,14 @@ impl Db {
             }
         };
         self.change(
-            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
+            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked,
+             asked_priced, asked_usd,
                  failures, failures_priced, failures_usd, named_first, tied, shared)
-             SELECT query, ?2, ?3, ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN coalesce(?5, 0.0) ELSE 0.0 END,
+             SELECT query, ?2, ?3, ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN coalesce(?5,
+             0.0) ELSE 0.0 END,
                  ?4, ?4 AND ?5 IS NOT NULL, CASE WHEN ?4 THEN coalesce(?5, 0.0) ELSE 0.0 END,
-                 NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5, 0.0) END,
+                 NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5,
+                 0.0) END,
                  ?6, ?7, ?8
              FROM battle WHERE id = ?1
              ON CONFLICT (query, judge) DO UPDATE SET
@@ -129,9 +132,11 @@ impl Db {
     ) -> Result<Vec<BothOrders>> {
         let mut found = vec![BothOrders::default(); judges.len()];
         let mut statement = self.connection.prepare_cached(
-            "SELECT one.judge, one.margin, one.swapped, other.margin, other.swapped, first.a = again.a
+            "SELECT one.judge, one.margin, one.swapped, other.margin, other.swapped,
+             first.a = again.a
              FROM battle AS again
-             JOIN battle AS first ON first.query = again.query AND min(first.a, first.b) = min(again.a, again.b)
+             JOIN battle AS first ON first.query = again.query AND min(first.a,
+             first.b) = min(again.a, again.b)
                  AND max(first.a, first.b) = max(again.a, again.b) AND first.game = 0
              JOIN vote AS one ON one.battle = first.id
              JOIN vote AS other ON other.battle = again.id AND other.judge = one.judge
@@ -180,20 +185,26 @@ impl Db {
         )?;
         self.change(
             &format!(
-                "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
+                "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked,
+                 asked_priced, asked_usd,
                  failures, failures_priced, failures_usd, named_first, tied, shared)
-             SELECT ?1, ?2, sum(voted), sum(voted AND usd IS NOT NULL), total(CASE WHEN voted THEN usd END),
+             SELECT ?1, ?2, sum(voted), sum(voted AND usd IS NOT NULL),
+             total(CASE WHEN voted THEN usd END),
                  sum(asked), sum(asked AND usd IS NOT NULL), total(CASE WHEN asked THEN usd END),
-                 sum(NOT voted), sum(NOT voted AND usd IS NOT NULL), total(CASE WHEN NOT voted THEN usd END),
+                 sum(NOT voted), sum(NOT voted AND usd IS NOT NULL), total(CASE WHEN
+                 NOT voted THEN usd END),
                  sum(named_first), sum(tied), sum(shared)
              FROM (
                  SELECT cost_usd AS usd, 1 AS voted, run IS NOT NULL AS asked,
-                     CASE WHEN swapped THEN margin > 0 ELSE margin < 0 END AS named_first, margin = 0 AS tied,
+                     CASE WHEN swapped THEN margin > 0 ELSE margin < 0 END AS named_first,
+                     margin = 0 AS tied,
                      {IS_SHARED} AS shared
-                 FROM battle JOIN vote ON vote.battle = battle.id AND vote.judge = ?2 WHERE query = ?1
+                 FROM battle JOIN vote ON vote.battle = battle.id AND vote.judge = ?2
+                 WHERE query = ?1
                  UNION ALL
                  SELECT cost_usd, 0, 0, 0, 0, 0
-                 FROM battle JOIN failure ON failure.battle = battle.id AND failure.judge = ?2 WHERE query = ?1
+                 FROM battle JOIN failure ON failure.battle = battle.id AND failure.judge = ?2
+                 WHERE query = ?1
              )
              HAVING count(*) > 0"
             ),
@@ -223,11 +234,17 @@ mod tests {
     /// Every row, with money in millionths of a dollar.
     fn totals(db: &Db) -> Vec<Vec<i64>> {
         db.all(
-            "SELECT query, judge, votes, votes_priced, round(votes_usd * 1e6), asked, asked_priced, round(asked_usd * 1e6),
-                 failures, failures_priced, round(failures_usd * 1e6), named_first, tied, shared FROM call_total
+            "SELECT query, judge, votes, votes_priced, round(votes_usd * 1e6), asked, asked_priced,
+             round(asked_usd * 1e6),
+                 failures, failures_priced, round(failures_usd * 1e6), named_first, tied, shared
+                 FROM call_total
              ORDER BY query, judge",
             [],
-            |row| (0..14).map(|at| row.get::<_, f64>(at).map(|value| value as i64)).collect(),
+            |row| {
+                (0..14)
+                    .map(|at| row.get::<_, f64>(at).map(|value| value as i64))
+                    .collect()
+            },
         )
         .unwrap()
     }
@@ -245,7 +262,8 @@ mod tests {
             .execute_batch("SAVEPOINT recount; DELETE FROM call_total")
             .unwrap();
         let fill = format!(
-            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd, failures,
+            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked,
+             asked_priced, asked_usd, failures,
                  failures_priced, failures_usd) {select}"
         );
         db.connection.execute_batch(&fill).unwrap();

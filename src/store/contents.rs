@@ -28,7 +28,8 @@ impl Db {
                      WHERE NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)),
                  EXISTS (SELECT 1 FROM label),
                  EXISTS (SELECT 1 FROM ruling
-                     WHERE NOT EXISTS (SELECT 1 FROM ruling_undo WHERE ruling_undo.ruling = ruling.uid)),
+                     WHERE NOT EXISTS (SELECT 1 FROM ruling_undo
+                     WHERE ruling_undo.ruling = ruling.uid)),
                  EXISTS (SELECT 1 FROM pick)",
             [],
             |row| {

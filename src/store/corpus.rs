@@ -71,7 +71,8 @@ impl Db {
             return self.update_pool(key, pool);
         }
         self.change(
-            "INSERT INTO query (name, text, extra, line, dataset, documents) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO query (name, text, extra, line, dataset, documents) VALUES (?1, ?2, ?3,
+             ?4, ?5, ?6)",
             params![
                 pool.query.id.as_str(),
                 pool.query.text,
@@ -121,7 +122,8 @@ impl Db {
                 continue;
             }
             documents += self.change(
-                "UPDATE document SET title = ?3, metadata = ?4, extra = ?5, score = ?6 WHERE query = ?1 AND position = ?2",
+                "UPDATE document SET title = ?3, metadata = ?4, extra = ?5, score = ?6
+                 WHERE query = ?1 AND position = ?2",
                 params![
                     key.0,
                     position,
@@ -183,8 +185,14 @@ impl Db {
         }
         match self.replies.pack_text(&self.connection, text)? {
             Some(packed) => self.change(
-                "INSERT INTO content (hash, text, chars, dictionary, packed) VALUES (?1, '', ?2, ?3, ?4)",
-                params![&hash[..], text.chars().count(), packed.dictionary, packed.bytes],
+                "INSERT INTO content (hash, text, chars, dictionary, packed) VALUES (?1, '', ?2,
+                 ?3, ?4)",
+                params![
+                    &hash[..],
+                    text.chars().count(),
+                    packed.dictionary,
+                    packed.bytes
+                ],
             )?,
             None => self.change(
                 "INSERT INTO content (hash, text) VALUES (?1, ?2)",
@@ -205,7 +213,8 @@ impl Db {
             return conflict("another text".to_owned());
         }
         let stored: Vec<(String, Vec<u8>)> = self.all(
-            "SELECT document.name, content.hash FROM document JOIN content ON content.id = document.content
+            "SELECT document.name, content.hash FROM document JOIN content
+             ON content.id = document.content
              WHERE query = ?1 ORDER BY position",
             [key.0],
             |row| Ok((row.get(0)?, row.get(1)?)),
@@ -275,8 +284,9 @@ impl Db {
 
     /// The key of a query by its identifier, if it exists.
     pub fn known_query(&self, id: &str) -> Result<Option<QueryKey>> {
-        let key = self.maybe_value("SELECT id FROM query WHERE name = ?1", [id])?;
-        Ok(key.map(QueryKey))
+        Ok(self
+            .maybe_value("SELECT id FROM query WHERE name = ?1", [id])?
+            .map(QueryKey))
     }
 
     /// The key of a query by its identifier.
@@ -315,8 +325,10 @@ impl Db {
     pub fn documents(&self, key: QueryKey) -> Result<Vec<DocumentInfo>> {
         self.check_positions(key)?;
         let mut statement = self.connection.prepare_cached(
-            "SELECT document.name, title, metadata, iif(packed IS NULL, substr(text, 1, 160), text), dictionary, packed
-             FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
+            "SELECT document.name, title, metadata, iif(packed IS NULL, substr(text, 1, 160),
+             text), dictionary, packed
+             FROM document JOIN content ON content.id = document.content WHERE query = ?1
+             ORDER BY position",
         )?;
         let mut rows = statement.query([key.0])?;
         let mut documents = Vec::new();
@@ -336,7 +348,8 @@ impl Db {
     pub fn document_title(&self, key: QueryKey, position: usize) -> Result<String> {
         let mut statement = self.connection.prepare_cached(
             "SELECT title, iif(packed IS NULL, substr(text, 1, 160), text), dictionary, packed
-             FROM document JOIN content ON content.id = document.content WHERE query = ?1 AND position = ?2",
+             FROM document JOIN content ON content.id = document.content WHERE query = ?1
+             AND position = ?2",
         )?;
         let mut rows = statement.query(params![key.0, position])?;
         let Some(row) = rows.next()? else {
@@ -363,7 +376,8 @@ impl Db {
     /// The text of one document.
     pub fn document_text(&self, key: QueryKey, position: usize) -> Result<Arc<str>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT text, dictionary, packed FROM document JOIN content ON content.id = document.content
+            "SELECT text, dictionary, packed FROM document JOIN content
+             ON content.id = document.content
              WHERE query = ?1 AND position = ?2",
         )?;
         let mut rows = statement.query(params![key.0, position])?;
@@ -392,7 +406,8 @@ impl Db {
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
         let mut statement = self.connection.prepare_cached(
             "SELECT document.name, title, metadata, extra, score, text, dictionary, packed
-             FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
+             FROM document JOIN content ON content.id = document.content WHERE query = ?1
+             ORDER BY position",
         )?;
         let mut rows = statement.query([key.0])?;
         let mut documents = Vec::new();
@@ -434,7 +449,8 @@ impl Db {
     pub(crate) fn document_lengths(&self, query: QueryKey) -> Result<Vec<usize>> {
         self.check_positions(query)?;
         self.all(
-            "SELECT coalesce(chars, length(text)) FROM document JOIN content ON content.id = document.content
+            "SELECT coalesce(chars, length(text)) FROM document JOIN content
+             ON content.id = document.content
              WHERE query = ?1 ORDER BY position",
             [query.0],
             |row| row.get(0),

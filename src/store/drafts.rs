@@ -46,7 +46,8 @@ impl Db {
     ) -> Result<()> {
         match (subject, note) {
             (DecisionSubject::Pair(query, pair), Some(note)) => self.change(
-                "INSERT INTO verdict_draft (annotator, query, a, b, note) VALUES (?1, ?2, ?3, ?4, ?5)
+                "INSERT INTO verdict_draft (annotator, query, a, b, note) VALUES (?1, ?2, ?3, ?4,
+                 ?5)
                  ON CONFLICT DO UPDATE SET note = excluded.note",
                 params![annotator, query.0, pair.low(), pair.high(), note],
             ),
@@ -75,7 +76,8 @@ impl Db {
     ) -> Result<Option<String>> {
         let note = match subject {
             DecisionSubject::Pair(query, pair) => self.maybe_value(
-                "SELECT note FROM verdict_draft WHERE annotator = ?1 AND query = ?2 AND a = ?3 AND b = ?4",
+                "SELECT note FROM verdict_draft WHERE annotator = ?1 AND query = ?2 AND a = ?3
+                 AND b = ?4",
                 params![annotator, query.0, pair.low(), pair.high()],
             )?,
             DecisionSubject::Document(query, document) => self.maybe_value(

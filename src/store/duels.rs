@@ -86,7 +86,8 @@ impl Db {
             level: duel.level,
         };
         self.change(
-            "INSERT INTO duel (uid, form, a, b, settings, created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO duel (uid, form, a, b, settings, created_ms) VALUES (?1, ?2, ?3, ?4, ?5,
+             ?6)",
             params![
                 uid,
                 duel.form.name(),
@@ -137,8 +138,9 @@ impl Db {
 
     /// The duel with this UID, if the project has it.
     pub(crate) fn known_duel(&self, uid: &str) -> Result<Option<DuelKey>> {
-        let key = self.maybe_value("SELECT id FROM duel WHERE uid = ?1", [uid])?;
-        Ok(key.map(DuelKey))
+        Ok(self
+            .maybe_value("SELECT id FROM duel WHERE uid = ?1", [uid])?
+            .map(DuelKey))
     }
 
     pub fn duel(&self, key: DuelKey) -> Result<StoredDuel> {
@@ -180,7 +182,8 @@ impl Db {
     fn duel_queries(&self, key: DuelKey) -> Result<Vec<DuelQuery>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.name, duel_query.documents, duel_query.depth, shortfall
-             FROM duel_query JOIN query ON query.id = duel_query.query WHERE duel = ?1 ORDER BY place",
+             FROM duel_query JOIN query ON query.id = duel_query.query WHERE duel = ?1
+             ORDER BY place",
         )?;
         let mut rows = statement.query([key.0])?;
         let mut queries = Vec::new();
@@ -229,7 +232,8 @@ impl Db {
         participant: &DuelParticipant,
     ) -> Result<bool> {
         let added = self.change(
-            "INSERT INTO duel_participant (duel, annotator, number, joined_ms) VALUES (?1, ?2, ?3, ?4)
+            "INSERT INTO duel_participant (duel, annotator, number, joined_ms) VALUES (?1, ?2, ?3,
+             ?4)
              ON CONFLICT DO NOTHING",
             params![
                 key.0,
@@ -244,7 +248,8 @@ impl Db {
     /// The participants, ordered by number, then name.
     pub fn duel_participants(&self, key: DuelKey) -> Result<Vec<DuelParticipant>> {
         self.all(
-            "SELECT annotator, number, joined_ms FROM duel_participant WHERE duel = ?1 ORDER BY number, annotator",
+            "SELECT annotator, number, joined_ms FROM duel_participant WHERE duel = ?1
+             ORDER BY number, annotator",
             [key.0],
             |row| {
                 Ok(DuelParticipant {
@@ -290,7 +295,8 @@ impl Db {
     pub(crate) fn add_duel_event_as(&self, key: DuelKey, event: &DuelEvent) -> Result<bool> {
         let QueryKey(query) = self.find_query(event.query.as_str())?;
         let added = self.change(
-            "INSERT INTO duel_event (uid, duel, annotator, task, query, action, active_ms, created_ms)
+            "INSERT INTO duel_event (uid, duel, annotator, task, query, action, active_ms,
+             created_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
             params![
                 event.uid,

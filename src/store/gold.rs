@@ -38,7 +38,8 @@ impl Db {
         };
         self.change(
             "INSERT INTO gold (query, a, b, decision, note) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (query, a, b) DO UPDATE SET decision = excluded.decision, note = excluded.note",
+             ON CONFLICT (query, a, b) DO UPDATE SET decision = excluded.decision,
+             note = excluded.note",
             params![query.0, a, b, decision.name(), item.note],
         )?;
         Ok(outcome)
@@ -47,7 +48,8 @@ impl Db {
     /// The gold items of one query or of all, ordered by query and pair.
     pub fn gold(&self, query: Option<QueryKey>) -> Result<Vec<(QueryKey, GoldItem)>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT query, a, b, decision, note FROM gold WHERE ?1 IS NULL OR query = ?1 ORDER BY query, a, b",
+            "SELECT query, a, b, decision, note FROM gold WHERE ?1 IS NULL OR query = ?1
+             ORDER BY query, a, b",
         )?;
         let mut rows = statement.query([query.map(|query| query.0)])?;
         let mut items = Vec::new();

@@ -375,9 +375,10 @@ pub(super) fn connection_for_reading(
     alone: bool,
     readers: &Arc<Readers>,
 ) -> Result<Db> {
-    let mut connection = match alone {
-        true => schema::open_reading(canonical)?,
-        false => file::reading(canonical)?,
+    let mut connection = if alone {
+        schema::open_reading(canonical)?
+    } else {
+        file::reading(canonical)?
     };
     connection.set_prepared_statement_cache_capacity(64);
     readers.watch(&mut connection)?;

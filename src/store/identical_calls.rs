@@ -32,7 +32,8 @@ impl Db {
     pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<KnownVote>> {
         self.maybe(
             // The index contains the first bytes of each key.
-            "SELECT battle, judge FROM vote WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 LIMIT 1",
+            "SELECT battle, judge FROM vote WHERE substr(call_key, 1, 8) = substr(?1, 1, 8)
+             AND call_key = ?1 LIMIT 1",
             [&key[..KEPT_OF_KEY]],
             |row| {
                 Ok(KnownVote {
@@ -59,9 +60,11 @@ impl Db {
     ) -> Result<()> {
         let added = self.change(
             "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
-                 tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                 tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms,
+                 call_key,
                  model, stop_reason, reply)
-             SELECT ?3, ?4, ?5, CASE WHEN swapped = ?5 THEN margin ELSE 0.0 - margin END, ?6, 0, 0, 0, 0, 0.0,
+             SELECT ?3, ?4, ?5, CASE WHEN swapped = ?5 THEN margin ELSE 0.0 - margin END, ?6, 0, 0,
+             0, 0, 0.0,
                  NULL, truncated, ?7, ?8, call_key, model, stop_reason, reply
              FROM vote WHERE battle = ?1 AND judge = ?2
              ON CONFLICT DO NOTHING",

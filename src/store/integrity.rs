@@ -64,7 +64,8 @@ impl Db {
         let dangling: usize = self.value("SELECT count(*) FROM pragma_foreign_key_check", [])?;
         let pools: usize = self.value(
             "SELECT count(*) FROM query LEFT JOIN (
-                 SELECT query AS id, count(*) AS there, min(position) AS first, max(position) AS last
+                 SELECT query AS id, count(*) AS there, min(position) AS first,
+                 max(position) AS last
                  FROM document GROUP BY query
              ) AS pool USING (id)
              WHERE documents != coalesce(there, 0) OR first != 0 OR last != there - 1",
@@ -119,9 +120,12 @@ impl Db {
         }
         let found = self.maybe(
             "SELECT name, documents = (SELECT count(*) FROM document WHERE query = id)
-                 AND documents = (SELECT count(*) FROM document WHERE query = id AND position BETWEEN 0 AND documents - 1),
-                 NOT EXISTS (SELECT 1 FROM verdict WHERE query = id AND (min(a, b) < 0 OR max(a, b) >= documents OR a = b))
-                 AND NOT EXISTS (SELECT 1 FROM gold WHERE query = id AND (min(a, b) < 0 OR max(a, b) >= documents OR a = b))
+                 AND documents = (SELECT count(*) FROM document WHERE query = id
+                 AND position BETWEEN 0 AND documents - 1),
+                 NOT EXISTS (SELECT 1 FROM verdict WHERE query = id AND (min(a, b) < 0 OR max(a,
+                 b) >= documents OR a = b))
+                 AND NOT EXISTS (SELECT 1 FROM gold WHERE query = id AND (min(a, b) < 0 OR max(a,
+                 b) >= documents OR a = b))
              FROM query WHERE id = ?1",
             [query.0],
             |row| Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?)),

@@ -28,7 +28,8 @@ impl Db {
         let mut cost = Some(0.0);
         let mut statement = self.connection.prepare_cached(
             "SELECT latency_ms, tokens_input, tokens_output, cost_usd, 1 FROM vote WHERE judge = ?1
-             UNION ALL SELECT NULL, tokens_input, tokens_output, coalesce(cost_usd, 0.0), 0 FROM failure WHERE judge = ?1",
+             UNION ALL SELECT NULL, tokens_input, tokens_output, coalesce(cost_usd, 0.0), 0
+             FROM failure WHERE judge = ?1",
         )?;
         let mut rows = statement.query([judge.0])?;
         while let Some(row) = rows.next()? {
@@ -47,7 +48,8 @@ impl Db {
         };
         let mut statement = self.connection.prepare_cached(
             "SELECT cause, count(DISTINCT battle) FROM failure WHERE judge = ?1
-             AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.battle = failure.battle AND vote.judge = failure.judge)
+             AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.battle = failure.battle
+             AND vote.judge = failure.judge)
              GROUP BY cause",
         )?;
         let rows = statement.query_map([judge.0], |row| row.try_into())?;
@@ -69,7 +71,8 @@ impl Db {
     pub fn usd_per_battle(&self) -> Result<Option<f64>> {
         let mut sum = None;
         let mut statement = self.connection.prepare_cached(
-            "SELECT CASE WHEN sum(asked) = sum(asked_priced) THEN sum(asked_usd) / sum(asked) END FROM call_total
+            "SELECT CASE WHEN sum(asked) = sum(asked_priced) THEN sum(asked_usd) / sum(asked) END
+             FROM call_total
              WHERE asked > 0 GROUP BY judge",
         )?;
         let rows = statement.query_map([], |row| row.get::<_, Option<f64>>(0))?;

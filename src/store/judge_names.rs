@@ -114,7 +114,8 @@ impl Db {
         }
         let of_query = params![from.0, to.0, query.0];
         self.change(
-            "UPDATE failure SET judge = ?2 WHERE judge = ?1 AND battle IN (SELECT id FROM battle WHERE query = ?3)",
+            "UPDATE failure SET judge = ?2 WHERE judge = ?1 AND battle IN (SELECT id FROM battle
+             WHERE query = ?3)",
             of_query,
         )?;
         self.change(
@@ -137,7 +138,8 @@ impl Db {
         let open: Vec<(i64, bool)> = self.all(
             "SELECT id, a > b FROM battle
              WHERE query = ?1 AND (a, b) IN (VALUES (?2, ?3), (?3, ?2)) AND game != ?4
-                 AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.battle = battle.id AND vote.judge = ?5)
+                 AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.battle = battle.id
+                 AND vote.judge = ?5)
              ORDER BY game LIMIT 1",
             params![query.0, pair.0, pair.1, PROBE_GAME, judge.0],
             |row| row.try_into(),
@@ -149,7 +151,8 @@ impl Db {
     fn shown_to(&self, query: QueryKey, judge: JudgeId) -> Result<Vec<ShownBattle>> {
         self.all(
             "SELECT battle.id, min(a, b), max(a, b), a > b, swapped != (a > b)
-             FROM battle JOIN vote ON vote.battle = battle.id AND vote.judge = ?2 WHERE query = ?1 ORDER BY battle.id",
+             FROM battle JOIN vote ON vote.battle = battle.id AND vote.judge = ?2 WHERE query = ?1
+             ORDER BY battle.id",
             params![query.0, judge.0],
             |row| {
                 Ok(ShownBattle {

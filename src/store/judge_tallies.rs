@@ -143,7 +143,8 @@ impl Db {
         let (revision, kept): (i64, Option<Vec<u8>>) = self
             .maybe(
                 "SELECT query.revision, tally.value
-                 FROM query LEFT JOIN tally ON tally.query = query.id AND tally.revision = query.revision
+                 FROM query LEFT JOIN tally ON tally.query = query.id
+                 AND tally.revision = query.revision
                  WHERE query.id = ?1",
                 [query.0],
                 |row| Ok((row.get(0)?, row.get(1)?)),

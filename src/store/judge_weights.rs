@@ -37,7 +37,8 @@ impl Db {
         }
         let votes = self.votes_of(judge)?;
         self.change(
-            "INSERT INTO judge_weights (judge, fingerprint, votes_before, seen_ms) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT INTO judge_weights (judge, fingerprint, votes_before, seen_ms) VALUES (?1, ?2,
+             ?3, ?4)",
             params![judge.0, fingerprint, votes, seen_ms],
         )?;
         Ok((!seen.is_empty() && votes > 0).then_some(votes))
@@ -71,7 +72,8 @@ impl Db {
     /// The latest known fingerprint of a judge's weights.
     pub fn weights_of(&self, judge: JudgeId) -> Result<Option<String>> {
         self.maybe_value(
-            "SELECT fingerprint FROM judge_weights WHERE judge = ?1 ORDER BY seen_ms DESC, id DESC LIMIT 1",
+            "SELECT fingerprint FROM judge_weights WHERE judge = ?1 ORDER BY seen_ms DESC, id DESC
+             LIMIT 1",
             [judge.0],
         )
     }

@@ -18,8 +18,15 @@ impl Db {
             return Ok(known);
         }
         self.change(
-            "INSERT INTO judge (name, provider, model, prompt_hash, params) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params],
+            "INSERT INTO judge (name, provider, model, prompt_hash, params) VALUES (?1, ?2, ?3, ?4,
+             ?5)",
+            params![
+                spec.name,
+                spec.provider,
+                spec.model,
+                spec.prompt_hash,
+                spec.params
+            ],
         )?;
         Ok(JudgeId(self.connection.last_insert_rowid()))
     }
@@ -41,8 +48,9 @@ impl Db {
             |row| Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?)),
         )?;
         let exact = alike.iter().find(|(_, known)| known == spec);
-        let known = exact.or_else(|| alike.iter().find(|(_, known)| known.is_same_judge(spec)));
-        Ok(known.map(|(id, _)| *id))
+        Ok(exact
+            .or_else(|| alike.iter().find(|(_, known)| known.is_same_judge(spec)))
+            .map(|(id, _)| *id))
     }
 
     /// The ID of an ensemble, which is added if it is new.
@@ -67,12 +75,11 @@ impl Db {
     pub fn ensemble_judges(&self, ensemble: EnsembleId) -> Result<Vec<(JudgeId, JudgeSpec)>> {
         self.all(
             "SELECT judge.id, judge.name, provider, model, prompt_hash, params
-             FROM ensemble, json_each(ensemble.judges) AS member JOIN judge ON judge.id = member.value
+             FROM ensemble, json_each(ensemble.judges) AS member JOIN judge
+             ON judge.id = member.value
              WHERE ensemble.id = ?1 ORDER BY member.key",
             [ensemble.0],
-            |row| {
-            Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?))
-        },
+            |row| Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?)),
         )
     }
 
@@ -89,7 +96,8 @@ impl Db {
     /// for.
     pub fn judges_in_force(&self) -> Result<Vec<(Vec<String>, usize)>> {
         let counted: Vec<(i64, usize)> = self.all(
-            "SELECT ensemble, count(*) FROM query WHERE ensemble IS NOT NULL GROUP BY ensemble ORDER BY ensemble",
+            "SELECT ensemble, count(*) FROM query WHERE ensemble IS NOT NULL GROUP BY ensemble
+             ORDER BY ensemble",
             [],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
@@ -117,8 +125,10 @@ impl Db {
     /// The judges with this name that runs have asked, latest run first.
     pub fn judges_of_runs(&self, name: &str) -> Result<Vec<JudgeId>> {
         self.all(
-            "SELECT judge.id FROM run JOIN ensemble ON ensemble.id = run.ensemble, json_each(ensemble.judges) AS member
-             JOIN judge ON judge.id = member.value WHERE judge.name = ?1 ORDER BY run.started_ms DESC, run.id DESC",
+            "SELECT judge.id FROM run JOIN ensemble ON ensemble.id = run.ensemble,
+             json_each(ensemble.judges) AS member
+             JOIN judge ON judge.id = member.value WHERE judge.name = ?1
+             ORDER BY run.started_ms DESC, run.id DESC",
             [name],
             |row| Ok(JudgeId(row.get(0)?)),
         )

@@ -37,11 +37,12 @@ impl Db {
         let known = self.label(query, document)?;
         let (query, document) = (query.as_str(), document.as_str());
         if let Some(known) = known {
-            return match known == grade {
-                true => Ok(false),
-                false => Err(StoreError::Conflict(format!(
+            return if known == grade {
+                Ok(false)
+            } else {
+                Err(StoreError::Conflict(format!(
                     "query {query:?}, document {document:?}: labelled {grade} here and {known} in the project; use another project (--project) for other labels"
-                ))),
+                )))
             };
         }
         self.change(
@@ -132,12 +133,15 @@ impl Db {
             .query_map([], |row| row.try_into())?
             .collect::<rusqlite::Result<_>>()?;
         let mut statement = self.connection.prepare_cached(
-            "SELECT query, document, score FROM ranked WHERE ranking = ?1 ORDER BY query, score DESC, document DESC",
+            "SELECT query, document, score FROM ranked WHERE ranking = ?1 ORDER BY query,
+             score DESC, document DESC",
         )?;
         let mut rankings = Vec::new();
         for (id, name, empty) in names {
-            let empty = queries(&empty)?.into_iter();
-            let mut run: RankedRun = empty.map(|query| (query, Vec::new())).collect();
+            let mut run: RankedRun = queries(&empty)?
+                .into_iter()
+                .map(|query| (query, Vec::new()))
+                .collect();
             let mut rows = statement.query([id])?;
             while let Some(row) = rows.next()? {
                 let ranked = run.entry(row.get(0)?);

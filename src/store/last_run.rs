@@ -77,12 +77,14 @@ impl Db {
         };
         run.judges = self.all(
             "SELECT judge.name, sum(votes), sum(failures), sum(usd), sum(unpriced) FROM (
-                 SELECT judge, count(*) AS votes, 0 AS failures, total(cost_usd) AS usd, sum(cost_usd IS NULL) AS unpriced
+                 SELECT judge, count(*) AS votes, 0 AS failures, total(cost_usd) AS usd,
+                 sum(cost_usd IS NULL) AS unpriced
                  FROM vote WHERE run = ?1 GROUP BY judge
                  UNION ALL
                  SELECT judge, 0, count(*), total(cost_usd), sum(cost_usd IS NULL)
                  FROM failure WHERE run = ?1 GROUP BY judge
-             ) AS part JOIN judge ON judge.id = part.judge GROUP BY judge.id ORDER BY judge.name, judge.id",
+             ) AS part JOIN judge ON judge.id = part.judge GROUP BY judge.id ORDER BY judge.name,
+             judge.id",
             params![id],
             |row| {
                 Ok(JudgeInRun {

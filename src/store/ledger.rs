@@ -133,7 +133,8 @@ impl Db {
     /// Records an attempt that is about to be sent.
     pub fn begin_call(&self, attempt: &Attempt) -> Result<()> {
         self.change(
-            "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms) VALUES (?1, ?2, ?3,
+             ?4, ?5, ?6)",
             params![
                 &attempt.uid[..],
                 attempt.purpose.name(),
@@ -169,17 +170,20 @@ impl Db {
             Charge::Known(_) | Charge::Unpriced => return self.forget_call(uid),
         };
         self.change(
-            "UPDATE call SET ended_ms = ?2, cost_usd = ?3, assumed_usd = ?4, cause = ?5, kept = ?6 WHERE uid = ?1",
+            "UPDATE call SET ended_ms = ?2, cost_usd = ?3, assumed_usd = ?4, cause = ?5, kept = ?6
+             WHERE uid = ?1",
             params![&uid[..], now_ms, known, assumed, failure, kept],
         )?;
         Ok(())
     }
 
-    /// Charges an answer that does not say what it cost at its worst price. A vote or failure is kept
-    /// about it, and its uid follows from the call, so that it is charged once whoever fetches it.
+    /// Charges an answer that does not say what it cost at its worst price. A vote or failure is
+    /// kept about it, and its uid follows from the call, so that it is charged once whoever fetches
+    /// it.
     pub fn assume_cost(&self, attempt: &Attempt, now_ms: i64) -> Result<()> {
         self.change(
-            "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms, ended_ms, assumed_usd, kept)
+            "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms, ended_ms,
+             assumed_usd, kept)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?5, 1) ON CONFLICT DO NOTHING",
             params![
                 &attempt.uid[..],
@@ -198,7 +202,8 @@ impl Db {
     /// must hold the run lock, so that no other process has calls in flight.
     pub fn charge_killed_calls(&self, now_ms: i64) -> Result<usize> {
         Ok(self.connection.execute(
-            "UPDATE call SET ended_ms = ?1, cause = 'killed', assumed_usd = worst_usd WHERE ended_ms IS NULL",
+            "UPDATE call SET ended_ms = ?1, cause = 'killed', assumed_usd = worst_usd
+             WHERE ended_ms IS NULL",
             [now_ms],
         )?)
     }
@@ -206,42 +211,51 @@ impl Db {
     /// Spending by purpose and service, highest first.
     pub fn spent(&self) -> Result<Vec<Spent>> {
         self.all(
-            "SELECT purpose, service, sum(calls), sum(known), sum(assumed), sum(assumed_calls), sum(open_calls), sum(open),
+            "SELECT purpose, service, sum(calls), sum(known), sum(assumed), sum(assumed_calls),
+             sum(open_calls), sum(open),
                  max(sum(nulls) - sum(kept), 0)
              FROM (
-                 SELECT 'votes' AS purpose, name AS service, sum(votes - shared + failures) AS calls,
+                 SELECT 'votes' AS purpose, name AS service,
+                 sum(votes - shared + failures) AS calls,
                      sum(votes_usd + failures_usd) AS known,
                      0.0 AS assumed, 0 AS assumed_calls, 0 AS open_calls, 0.0 AS open,
                      sum(votes + failures - votes_priced - failures_priced) AS nulls, 0 AS kept
                  FROM call_total JOIN judge ON judge.id = judge GROUP BY judge
                  UNION ALL
-                 SELECT 'picks', record ->> '$.judge', count(*), coalesce(sum(record ->> '$.cost_usd'), 0.0), 0.0, 0, 0, 0.0,
+                 SELECT 'picks', record ->> '$.judge', count(*),
+                 coalesce(sum(record ->> '$.cost_usd'), 0.0), 0.0, 0, 0, 0.0,
                      count(*) - count(record ->> '$.cost_usd'), 0
                  FROM pick GROUP BY 2
                  UNION ALL
-                 SELECT 'reranking', service, count(*), coalesce(sum(cost_usd), 0.0), 0.0, 0, 0, 0.0, count(*) - count(cost_usd), 0
+                 SELECT 'reranking', service, count(*), coalesce(sum(cost_usd), 0.0), 0.0, 0, 0,
+                 0.0, count(*) - count(cost_usd), 0
                  FROM rerank_call GROUP BY service
                  UNION ALL
-                 SELECT purpose, service, count(cost_usd) + sum(unpriced), coalesce(sum(cost_usd), 0.0),
-                     coalesce(sum(assumed_usd), 0.0), count(assumed_usd), count(*) - count(ended_ms),
-                     coalesce(sum(CASE WHEN ended_ms IS NULL THEN worst_usd END), 0.0), sum(unpriced), sum(kept)
-                 FROM (SELECT *, ended_ms IS NOT NULL AND cost_usd IS NULL AND assumed_usd IS NULL AS unpriced FROM call)
+                 SELECT purpose, service, count(cost_usd) + sum(unpriced), coalesce(sum(cost_usd),
+                 0.0),
+                     coalesce(sum(assumed_usd), 0.0), count(assumed_usd),
+                     count(*) - count(ended_ms),
+                     coalesce(sum(CASE WHEN ended_ms IS NULL THEN worst_usd END), 0.0),
+                     sum(unpriced), sum(kept)
+                 FROM (SELECT *, ended_ms IS NOT NULL AND cost_usd IS NULL
+                 AND assumed_usd IS NULL AS unpriced FROM call)
                  GROUP BY purpose, service
-             ) GROUP BY purpose, service ORDER BY sum(known) + sum(assumed) + sum(open) DESC, purpose, service",
+             ) GROUP BY purpose, service ORDER BY sum(known) + sum(assumed) + sum(open) DESC,
+             purpose, service",
             [],
             |row| {
-            Ok(Spent {
-                purpose: row.get(0)?,
-                service: row.get(1)?,
-                calls: row.get(2)?,
-                known_usd: row.get(3)?,
-                assumed_usd: row.get(4)?,
-                assumed_calls: row.get(5)?,
-                open_calls: row.get(6)?,
-                open_usd: row.get(7)?,
-                unpriced: row.get(8)?,
-            })
-        },
+                Ok(Spent {
+                    purpose: row.get(0)?,
+                    service: row.get(1)?,
+                    calls: row.get(2)?,
+                    known_usd: row.get(3)?,
+                    assumed_usd: row.get(4)?,
+                    assumed_calls: row.get(5)?,
+                    open_calls: row.get(6)?,
+                    open_usd: row.get(7)?,
+                    unpriced: row.get(8)?,
+                })
+            },
         )
     }
 

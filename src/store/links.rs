@@ -62,7 +62,8 @@ impl Db {
     /// Stores a judge's answer to a link; an existing answer is kept.
     pub fn add_link_answer(&self, link: &[u8; 16], answer: &LinkAnswer) -> Result<usize> {
         self.change(
-            "INSERT INTO link_answer (link, judge, identity, second, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO link_answer (link, judge, identity, second, created_ms) VALUES (?1, ?2,
+             ?3, ?4, ?5)
              ON CONFLICT DO NOTHING",
             params![
                 &link[..],
@@ -77,9 +78,12 @@ impl Db {
     /// The judges' answers to links, for one query or all, by judge and day.
     pub fn link_days(&self, query: Option<&str>) -> Result<Vec<ScaleDay>> {
         self.all(
-            "SELECT judge, date(link_answer.created_ms / 1000, 'unixepoch') AS day, count(DISTINCT hex(link) || hex(identity)),
-                 count(DISTINCT side.value), max(link_answer.created_ms), min(lower(hex(link))) || ' ' || max(link_answer.created_ms) || ' ' || judge
-             FROM link_answer JOIN link ON link.uid = link_answer.link, json_each(json_array(query_a, query_b)) AS side
+            "SELECT judge, date(link_answer.created_ms / 1000, 'unixepoch') AS day,
+             count(DISTINCT hex(link) || hex(identity)),
+                 count(DISTINCT side.value), max(link_answer.created_ms),
+                 min(lower(hex(link))) || ' ' || max(link_answer.created_ms) || ' ' || judge
+             FROM link_answer JOIN link ON link.uid = link_answer.link,
+             json_each(json_array(query_a, query_b)) AS side
              WHERE ?1 IS NULL OR query_a = ?1 OR query_b = ?1
              GROUP BY judge, day ORDER BY judge, day",
             [query],
@@ -90,9 +94,11 @@ impl Db {
     /// All links with their answers, by round.
     pub fn links(&self) -> Result<Vec<StoredLink>> {
         let rows: Vec<(StoredLink, Option<LinkAnswer>)> = self.all(
-            "SELECT uid, round, query_a, document_a, query_b, document_b, link.created_ms, judge, identity, second,
+            "SELECT uid, round, query_a, document_a, query_b, document_b, link.created_ms, judge,
+             identity, second,
                  link_answer.created_ms
-             FROM link LEFT JOIN link_answer ON link_answer.link = link.uid ORDER BY round, uid, judge, identity",
+             FROM link LEFT JOIN link_answer ON link_answer.link = link.uid ORDER BY round, uid,
+             judge, identity",
             [],
             |row| {
                 let document = |query: String, document: String| LinkedDocument {

@@ -138,7 +138,8 @@ impl<'a> Merger<'a> {
         let (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign): RunColumns = self
             .from
             .prepare_cached(
-                "SELECT uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign FROM run
+                "SELECT uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign
+                 FROM run
                  WHERE id = ?1",
             )?
             .query_row([theirs], |row| row.try_into())?;
@@ -149,13 +150,14 @@ impl<'a> Merger<'a> {
             .collect();
         let EnsembleId(ensemble) = self.db.ensemble(&seats)?;
         self.db.change(
-            "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign)
+            "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state,
+             campaign)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT (uid) DO UPDATE SET ended_ms = excluded.ended_ms, state = excluded.state
              WHERE run.ended_ms IS NULL AND excluded.ended_ms IS NOT NULL",
             params![
- uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign
-],
+                uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign
+            ],
         )?;
         let run = self.db.value("SELECT id FROM run WHERE uid = ?1", [&uid])?;
         self.runs.insert(theirs, run);

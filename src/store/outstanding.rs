@@ -50,7 +50,8 @@ pub enum CallSelection {
 
 /// Pending calls of open batches on a query, by battle and judge, with the order of documents.
 const PENDING: &str = "SELECT batch_call.battle, batch.judge, batch_call.swapped FROM battle
-             JOIN batch_call ON batch_call.battle = battle.id JOIN batch ON batch.id = batch_call.batch
+             JOIN batch_call ON batch_call.battle = battle.id JOIN batch
+             ON batch.id = batch_call.batch
              WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL";
 
 /// A battle stored in the project.
@@ -146,7 +147,8 @@ impl Db {
     ) -> Result<Vec<OwedCall>> {
         let battles = self.battle_index(query)?;
         let mut made = self.orders_of(
-            "SELECT vote.battle, vote.judge, vote.swapped FROM vote JOIN battle ON battle.id = vote.battle
+            "SELECT vote.battle, vote.judge, vote.swapped FROM vote JOIN battle
+             ON battle.id = vote.battle
              WHERE query = ?1",
             query,
         )?;
@@ -326,17 +328,18 @@ impl Db {
 
     fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), FailedCalls>> {
         self.all(
-            "SELECT failure.battle, failure.judge, count(*), max(again = 0), max(cause) FILTER (WHERE again)
+            "SELECT failure.battle, failure.judge, count(*), max(again = 0),
+             max(cause) FILTER (WHERE again)
              FROM failure JOIN battle ON battle.id = failure.battle WHERE query = ?1 GROUP BY 1, 2",
             [query.0],
             |row| {
-            let found = FailedCalls {
-                count: row.get(2)?,
-                last: row.get(3)?,
-                again: row.get(4)?,
-            };
-            Ok(((row.get(0)?, row.get(1)?), found))
-        },
+                let found = FailedCalls {
+                    count: row.get(2)?,
+                    last: row.get(3)?,
+                    again: row.get(4)?,
+                };
+                Ok(((row.get(0)?, row.get(1)?), found))
+            },
         )
     }
 

@@ -43,7 +43,8 @@ impl Db {
     /// The judges' calls about pools, for one query or all, by judge and day.
     pub fn pick_days(&self, query: Option<QueryKey>) -> Result<Vec<AskedDay>> {
         self.all(
-            "SELECT record ->> '$.judge' AS judge, date(created_ms / 1000, 'unixepoch') AS day, count(*),
+            "SELECT record ->> '$.judge' AS judge, date(created_ms / 1000, 'unixepoch') AS day,
+             count(*),
                  count(record ->> '$.failure'), count(DISTINCT query),
                  CASE WHEN count(record ->> '$.cost_usd') = count(*) THEN sum(record ->> '$.cost_usd') END,
                  sum(record ->> '$.latency_ms') / 1000.0,

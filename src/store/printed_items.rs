@@ -61,7 +61,8 @@ impl Db {
             let id = self.pair_id(annotator, pair)?;
             let (draw, of) = (draw_name(pair.item.draw), draw_of(pair.item.draw));
             self.change(
-                "INSERT INTO queue_item (id, annotator, list, place, query, a, b, policy, draw, drawn_of)
+                "INSERT INTO queue_item (id, annotator, list, place, query, a, b, policy, draw,
+                 drawn_of)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
                  ON CONFLICT (id) DO UPDATE SET list = ?3, place = ?4, a = ?6, b = ?7",
                 params![
@@ -111,7 +112,8 @@ impl Db {
         let found = self
             .connection
             .prepare_cached(
-                "SELECT annotator, query, a, b, policy, draw, drawn_of, list, place FROM queue_item WHERE id = ?1",
+                "SELECT annotator, query, a, b, policy, draw, drawn_of, list, place FROM queue_item
+                 WHERE id = ?1",
             )?
             .query_row([id], |row| {
                 let owner: String = row.get(0)?;
@@ -148,7 +150,8 @@ impl Db {
         let pair = printed.pair()?;
         let repeat = printed.item.draw == DrawReason::Repeat;
         self.value(
-            "SELECT EXISTS (SELECT 1 FROM verdict WHERE query = ?1 AND a IN (?2, ?3) AND b IN (?2, ?3)
+            "SELECT EXISTS (SELECT 1 FROM verdict WHERE query = ?1 AND a IN (?2, ?3) AND b IN (?2,
+             ?3)
                             AND annotator = ?4 AND (NOT ?5 OR role IS 'repeat')
                             AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid))",
             params![printed.query.0, pair.low(), pair.high(), annotator, repeat],
@@ -161,7 +164,8 @@ impl Db {
         let pair = printed.pair()?;
         let repeat = printed.item.draw == DrawReason::Repeat;
         let shown: bool = self.value(
-            "SELECT EXISTS (SELECT 1 FROM shown WHERE annotator = ?1 AND query = ?2 AND a = ?3 AND b = ?4
+            "SELECT EXISTS (SELECT 1 FROM shown WHERE annotator = ?1 AND query = ?2 AND a = ?3
+             AND b = ?4
                             AND (NOT ?5 OR draw = 'repeat'))",
             params![annotator, printed.query.0, pair.low(), pair.high(), repeat],
         )?;
@@ -181,7 +185,8 @@ impl Db {
             let parts = ["document", annotator, name.as_str(), item.document.as_str()];
             let id = item_id(&[&parts[..], &[&of]].concat());
             self.change(
-                "INSERT INTO ruling_item (id, annotator, query, document, drawn_of) VALUES (?1, ?2, ?3, ?4, ?5)
+                "INSERT INTO ruling_item (id, annotator, query, document, drawn_of) VALUES (?1, ?2,
+                 ?3, ?4, ?5)
                  ON CONFLICT DO NOTHING",
                 params![
                     id,
@@ -219,11 +224,12 @@ impl Db {
         refuse_foreign(id, &owner, annotator)?;
         let standing = self.rulings_on(item.query, &item.document)?;
         let answered = standing.iter().any(|row| row.ruling.annotator == annotator);
-        match answered {
-            false => Ok(item),
-            true => Err(StoreError::Conflict(format!(
+        if answered {
+            Err(StoreError::Conflict(format!(
                 "item {id} has been answered by {annotator:?}: `overrule undo --ruling` undoes the latest ruling, and `overrule rule` with --query and --document adds another one"
-            ))),
+            )))
+        } else {
+            Ok(item)
         }
     }
 }

@@ -37,8 +37,9 @@ impl Db {
         if battles * all < PRIOR_BATTLES * sampled.len() {
             return Ok(None);
         }
-        let best = evidence.best(phi);
-        Ok(best.map(|lambda| LearnedPrior { lambda, battles }))
+        Ok(evidence
+            .best(phi)
+            .map(|lambda| LearnedPrior { lambda, battles }))
     }
 
     /// An evenly spaced sample of an ensemble's queries, as large as the cost allows, and the
@@ -49,8 +50,13 @@ impl Db {
             (ensemble.0, MAX_DENSE),
             |row| Ok((QueryKey(row.get(0)?), row.get(1)?)),
         )?;
-        let largest = sized.iter().map(|(_, documents)| *documents).max();
-        let cost = largest.unwrap_or(1).max(1).pow(3);
+        let cost = sized
+            .iter()
+            .map(|(_, documents)| *documents)
+            .max()
+            .unwrap_or(1)
+            .max(1)
+            .pow(3);
         let count = (WORK / cost).clamp(1, QUERIES).min(sized.len());
         let chosen = (0..count).filter_map(|at| sized.get(at * sized.len() / count));
         let chosen = chosen.map(|(query, _)| *query).collect();

@@ -41,8 +41,8 @@ const NUMBERS: usize = SCORED.len() + 1;
 pub struct QueryPriorities(Vec<u8>);
 
 impl QueryPriorities {
-    /// The numbers of a view. `Impact` is the secant estimate (science.md § Priorities), because exact
-    /// values need a refit for each pair.
+    /// The numbers of a view. `Impact` is the secant estimate (science.md § Priorities), because
+    /// exact values need a refit for each pair.
     pub fn of(view: &View) -> Self {
         let scored = SCORED.map(|policy| {
             let scoring = Scoring {
@@ -124,9 +124,10 @@ impl QueryPriorities {
         let (mut first, mut end) = (0, self.pairs());
         while first < end {
             let middle = usize::midpoint(first, end);
-            match self.documents(middle)? < pair {
-                true => first = middle + 1,
-                false => end = middle,
+            if self.documents(middle)? < pair {
+                first = middle + 1
+            } else {
+                end = middle
             }
         }
         let at = Some(first).filter(|at| self.documents(*at) == Some(pair))?;
@@ -171,7 +172,8 @@ impl Db {
     ) -> Result<()> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.id, query.name, urgency.value
-             FROM query LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
+             FROM query LEFT JOIN urgency ON urgency.query = query.id
+             AND urgency.revision = query.revision
              WHERE query.id BETWEEN ?1 AND ?2 ORDER BY query.id",
         )?;
         let (first, last) = scope.map_or((i64::MIN, i64::MAX), |query| (query.0, query.0));
@@ -199,13 +201,15 @@ impl Db {
 
     /// A query's priorities and their revision, from the cache if it is up to date.
     pub fn priorities_now(&self, query: QueryKey) -> Result<(i64, QueryPriorities)> {
-        let (revision, cached): (i64, Option<Vec<u8>>) = self.maybe(
-            "SELECT query.revision, urgency.value
-             FROM query LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
+        let (revision, cached): (i64, Option<Vec<u8>>) = self
+            .maybe(
+                "SELECT query.revision, urgency.value
+             FROM query LEFT JOIN urgency ON urgency.query = query.id
+             AND urgency.revision = query.revision
              WHERE query.id = ?1",
-            [query.0],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?
+                [query.0],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
         if let Some(priorities) = cached.and_then(QueryPriorities::kept) {
             return Ok((revision, priorities));

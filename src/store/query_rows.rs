@@ -77,7 +77,8 @@ impl Db {
         }
         let mut statement = self.connection.prepare_cached(
             "SELECT DISTINCT failure.battle, failure.judge
-             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1 AND again = 0",
+             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1
+             AND again = 0",
         )?;
         let mut rows = statement.query([query.0])?;
         while let Some(row) = rows.next()? {
@@ -90,7 +91,8 @@ impl Db {
             }
         }
         let mut statement = self.connection.prepare_cached(
-            "SELECT task.battle, task.judge FROM battle JOIN task ON task.battle = battle.id WHERE battle.query = ?1",
+            "SELECT task.battle, task.judge FROM battle JOIN task ON task.battle = battle.id
+             WHERE battle.query = ?1",
         )?;
         let mut rows = statement.query([query.0])?;
         while let Some(row) = rows.next()? {
@@ -224,9 +226,10 @@ impl Db {
         }
         let nothing =
             rows.verdicts.is_empty() && rows.battles.iter().all(|record| record.votes.is_empty());
-        match nothing {
-            true => Ok(Ok(vec![None; rows.documents])),
-            false => Ok(ranking::scores(&rows, &settings)),
+        if nothing {
+            Ok(Ok(vec![None; rows.documents]))
+        } else {
+            Ok(ranking::scores(&rows, &settings))
         }
     }
 

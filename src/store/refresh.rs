@@ -91,10 +91,7 @@ impl Store {
             if found.len() >= TOGETHER {
                 write(&mut found)?;
             }
-            match go_on {
-                true => Ok(()),
-                false => Err(WalkEnd::Enough),
-            }
+            if go_on { Ok(()) } else { Err(WalkEnd::Enough) }
         });
         write(&mut found)?;
         write(&mut found)?;

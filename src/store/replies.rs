@@ -72,11 +72,13 @@ impl Writing {
         let latest = match kind {
             Kind::Reply => {
                 "SELECT id, bytes FROM dictionary WHERE id =
-                     (SELECT dictionary FROM reply WHERE dictionary IS NOT NULL ORDER BY id DESC LIMIT 1)"
+                     (SELECT dictionary FROM reply WHERE dictionary IS NOT NULL ORDER BY id DESC
+                     LIMIT 1)"
             }
             Kind::Text => {
                 "SELECT id, bytes FROM dictionary WHERE id =
-                     (SELECT dictionary FROM content WHERE dictionary IS NOT NULL ORDER BY id DESC LIMIT 1)"
+                     (SELECT dictionary FROM content WHERE dictionary IS NOT NULL ORDER BY id DESC
+                     LIMIT 1)"
             }
         };
         let latest: Option<(i64, Vec<u8>)> = connection
@@ -85,9 +87,10 @@ impl Writing {
             .optional()?;
         if let Some((id, bytes)) = latest {
             // Ignore a dictionary that cannot be used: paid answers must be stored anyway.
-            let found = Packer::with(&bytes, kind.level()).ok();
-            let known = found.map(|packer| (packer, Some((id, Dictionary::new(bytes)))));
-            let (packer, dictionary) = known.unwrap_or_default();
+            let (packer, dictionary) = Packer::with(&bytes, kind.level())
+                .ok()
+                .map(|packer| (packer, Some((id, Dictionary::new(bytes)))))
+                .unwrap_or_default();
             return Ok(Self {
                 kind,
                 packer,

@@ -52,7 +52,8 @@ impl Db {
     pub(super) fn same_reply(&self, call_key: &[u8], reply: &PackedReply) -> Result<Option<i64>> {
         self.maybe_value(
             "SELECT reply.id FROM vote JOIN reply ON reply.id = vote.reply
-             WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 AND dictionary IS ?2 AND packed = ?3",
+             WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 AND dictionary IS ?2
+             AND packed = ?3",
             params![call_key, reply.dictionary, reply.bytes],
         )
     }

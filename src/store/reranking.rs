@@ -148,9 +148,11 @@ impl Db {
         let readable =
             matches!(&call.answer, Some(answer) if !matches!(answer, Answer::Unreadable(_)));
         self.change(
-            "INSERT INTO rerank_call (uid, key, service, answer, readable, cause, tokens_input, tokens_output, cost_usd,
+            "INSERT INTO rerank_call (uid, key, service, answer, readable, cause, tokens_input,
+             tokens_output, cost_usd,
                  latency_ms, truncated, model, created_ms, message, raw)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT DO NOTHING",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT
+             DO NOTHING",
             params![
                 &call.uid[..],
                 &call.key[..],
@@ -176,8 +178,10 @@ impl Db {
     /// `readable`, only readable ones are considered.
     pub fn rerank_answer(&self, key: &[u8; 32], readable: bool) -> Result<Option<KnownAnswer>> {
         let found = self.maybe(
-            "SELECT answer, tokens_input, tokens_output, cost_usd, latency_ms, truncated FROM rerank_call
-             WHERE key = ?1 AND (answer IS NULL) = 0 AND readable >= ?2 ORDER BY readable DESC, id DESC LIMIT 1",
+            "SELECT answer, tokens_input, tokens_output, cost_usd, latency_ms, truncated
+             FROM rerank_call
+             WHERE key = ?1 AND (answer IS NULL) = 0 AND readable >= ?2 ORDER BY readable DESC,
+             id DESC LIMIT 1",
             params![&key[..], readable],
             |row| {
                 Ok((
@@ -223,9 +227,11 @@ impl Db {
         };
         let scores = row.scores.as_ref().map(serde_json::to_string).transpose()?;
         self.change(
-            "INSERT INTO rerank_result (uid, query, method, judges, identity, ranking, scores, calls, failed_calls, tokens_in,
+            "INSERT INTO rerank_result (uid, query, method, judges, identity, ranking, scores,
+             calls, failed_calls, tokens_in,
                  tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+             ?18)
              ON CONFLICT DO NOTHING",
             params![
                 &uid[..],
@@ -270,7 +276,8 @@ impl Db {
              FROM rerank_result AS latest, json_each(latest.scores) AS score
              WHERE substr(method, 1, length(?1)) = ?1 AND NOT EXISTS (
                  SELECT 1 FROM rerank_result AS later
-                 WHERE later.query = latest.query AND later.method = latest.method AND later.ranking IS NOT NULL
+                 WHERE later.query = latest.query AND later.method = latest.method
+                 AND later.ranking IS NOT NULL
                      AND (later.created_ms, later.id) > (latest.created_ms, latest.id))
              GROUP BY method ORDER BY 1, method",
             [ANCHORS],
@@ -288,7 +295,8 @@ impl Db {
     /// later ones have replaced.
     pub fn anchor_days(&self, query: Option<QueryKey>) -> Result<Vec<ScaleDay>> {
         self.all(
-            "SELECT judges ->> '$[0]', date(created_ms / 1000, 'unixepoch') AS day, count(score.value),
+            "SELECT judges ->> '$[0]', date(created_ms / 1000, 'unixepoch') AS day,
+             count(score.value),
                  count(DISTINCT query), max(created_ms), min(lower(hex(uid)))
              FROM rerank_result, json_each(scores) AS score
              WHERE substr(method, 1, length(?1)) = ?1 AND (?2 IS NULL OR query = ?2)
@@ -302,7 +310,8 @@ impl Db {
     /// anchors.
     pub fn rerank_days(&self, query: Option<QueryKey>) -> Result<Vec<AskedDay>> {
         self.all(
-            "SELECT method, date(created_ms / 1000, 'unixepoch') AS day, sum(calls), sum(failed_calls), count(DISTINCT query),
+            "SELECT method, date(created_ms / 1000, 'unixepoch') AS day, sum(calls),
+             sum(failed_calls), count(DISTINCT query),
                  CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END,
                  CASE WHEN count(wall_ms) = count(*) THEN sum(wall_ms) / 1000.0 END,
                  max(created_ms), min(lower(hex(uid)))
@@ -324,7 +333,8 @@ impl Db {
     pub fn missed_by_first_stage(&self) -> Result<Vec<(QueryId, usize)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.name, count(*) FROM document JOIN query ON query.id = document.query
-             WHERE instr(metadata, ?1) > 0 AND json_extract(metadata, '$.source') = ?1 GROUP BY query.id",
+             WHERE instr(metadata, ?1) > 0 AND json_extract(metadata, '$.source') = ?1
+             GROUP BY query.id",
         )?;
         let mut rows = statement.query([SlotSource::LabelMissed.name()])?;
         let mut counts = Vec::new();
@@ -341,15 +351,18 @@ impl Db {
         anchors: Option<bool>,
     ) -> Result<Vec<StoredResult>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT query.name, method, judges, identity, ranking, rerank_result.scores, calls, failed_calls, tokens_in,
+            "SELECT query.name, method, judges, identity, ranking, rerank_result.scores, calls,
+             failed_calls, tokens_in,
                  tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms
              FROM rerank_result JOIN query ON query.id = rerank_result.query
-             WHERE (?1 IS NULL OR rerank_result.query = ?1) AND (?2 IS NULL OR (substr(method, 1, length(?3)) = ?3) = ?2)
+             WHERE (?1 IS NULL OR rerank_result.query = ?1) AND (?2 IS NULL OR (substr(method, 1,
+             length(?3)) = ?3) = ?2)
                  AND (?2 IS NOT 1 OR ranking IS NOT NULL) AND NOT EXISTS (
                  SELECT 1 FROM rerank_result AS later
                  WHERE later.query = rerank_result.query AND later.method = rerank_result.method
                      AND (?2 IS NOT 1 OR later.ranking IS NOT NULL)
-                     AND (later.created_ms, later.id) > (rerank_result.created_ms, rerank_result.id))
+                     AND (later.created_ms, later.id) > (rerank_result.created_ms,
+                     rerank_result.id))
              ORDER BY rerank_result.query, method",
         )?;
         let mut rows = statement.query(params![query.map(|query| query.0), anchors, ANCHORS])?;

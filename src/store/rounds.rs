@@ -66,7 +66,8 @@ impl Db {
     ) -> Result<RoundHistory> {
         let seats: HashMap<i64, usize> = (0..).zip(judges).map(|(at, id)| (id.0, at)).collect();
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, min(a, b), max(a, b), game, a > b FROM battle WHERE query = ?1 AND game != ?2",
+            "SELECT id, min(a, b), max(a, b), game, a > b FROM battle WHERE query = ?1
+             AND game != ?2",
         )?;
         let mut rows = statement.query(params![query.0, PROBE_GAME])?;
         let mut battles: BTreeMap<(Pair, u32), AskedPair> = BTreeMap::new();
@@ -97,7 +98,8 @@ impl Db {
             }
         };
         let mut statement = self.connection.prepare_cached(
-            "SELECT vote.battle, vote.judge, vote.margin FROM vote JOIN battle ON battle.id = vote.battle
+            "SELECT vote.battle, vote.judge, vote.margin FROM vote JOIN battle
+             ON battle.id = vote.battle
              WHERE query = ?1",
         )?;
         let mut rows = statement.query([query.0])?;
@@ -105,12 +107,14 @@ impl Db {
             seen(row.get(0)?, row.get(1)?, Some(row.get(2)?));
         }
         let mut statement = self.connection.prepare_cached(
-            "SELECT failure.battle, failure.judge FROM failure JOIN battle ON battle.id = failure.battle
+            "SELECT failure.battle, failure.judge FROM failure JOIN battle
+             ON battle.id = failure.battle
              WHERE query = ?1
              UNION SELECT task.battle, task.judge FROM battle JOIN task ON task.battle = battle.id
              WHERE query = ?1 AND round != ?2
              UNION SELECT batch_call.battle, batch.judge FROM battle
-             JOIN batch_call ON batch_call.battle = battle.id JOIN batch ON batch.id = batch_call.batch
+             JOIN batch_call ON batch_call.battle = battle.id JOIN batch
+             ON batch.id = batch_call.batch
              WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL",
         )?;
         let mut rows = statement.query(params![query.0, PLAIN])?;
@@ -165,7 +169,8 @@ impl Db {
         for task in tasks {
             let (low, high) = (task.pair.low(), task.pair.high());
             added += self.change(
-                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, 0, ?4, 'adaptive')
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, 0, ?4,
+                 'adaptive')
                  ON CONFLICT DO NOTHING",
                 params![query.0, low, high, round],
             )?;
@@ -212,8 +217,10 @@ impl Db {
         for battle in planned {
             added += self.change(
                 "INSERT INTO task (battle, judge, round)
-                 SELECT battle.id, member.value, ?6 FROM battle, ensemble, json_each(ensemble.judges) AS member
-                 WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4 AND ensemble.id = ?5
+                 SELECT battle.id, member.value, ?6 FROM battle, ensemble,
+                 json_each(ensemble.judges) AS member
+                 WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4
+                 AND ensemble.id = ?5
                      AND EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)
                  ON CONFLICT DO NOTHING",
                 params![
@@ -241,7 +248,8 @@ impl Db {
 
     fn has_tasks(&self, query: QueryKey) -> Result<bool> {
         self.value(
-            "SELECT EXISTS (SELECT 1 FROM battle JOIN task ON task.battle = battle.id WHERE query = ?1)",
+            "SELECT EXISTS (SELECT 1 FROM battle JOIN task ON task.battle = battle.id
+             WHERE query = ?1)",
             [query.0],
         )
     }

@@ -169,9 +169,12 @@ impl Db {
             _ => "control",
         });
         let added = self.change(
-            "INSERT INTO ruling (uid, query, document, finding, fault, note, annotator, created_ms, blind, active_ms,
-                 grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant, order_ms, guideline)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+            "INSERT INTO ruling (uid, query, document, finding, fault, note, annotator, created_ms,
+             blind, active_ms,
+                 grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant,
+                 order_ms, guideline)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+             ?18, ?19, ?20)
              ON CONFLICT (uid) DO NOTHING",
             params![
                 ruling.uid,
@@ -283,7 +286,8 @@ impl Db {
     /// Undoes a ruling. Returns whether it was not already undone.
     pub(crate) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
         let added = self.change(
-            "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms, order_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms, order_ms) VALUES (?1, ?2,
+             ?3, ?4, ?5)
              ON CONFLICT DO NOTHING",
             params![
                 undo.uid,
@@ -299,7 +303,8 @@ impl Db {
     /// All undos of rulings, earliest first.
     pub fn ruling_undos(&self) -> Result<Vec<RulingUndo>> {
         self.all(
-            "SELECT uid, ruling, annotator, created_ms, coalesce(order_ms, created_ms) AS at FROM ruling_undo
+            "SELECT uid, ruling, annotator, created_ms, coalesce(order_ms, created_ms) AS at
+             FROM ruling_undo
              ORDER BY at, uid",
             [],
             |row| {
@@ -340,7 +345,10 @@ impl Db {
         values: impl rusqlite::Params,
     ) -> Result<Vec<StoredRuling>> {
         self.all(
-            &format!("SELECT {COLUMNS} {FROM} {condition} ORDER BY coalesce(ruling.order_ms, ruling.created_ms), ruling.uid"),
+            &format!(
+                "SELECT {COLUMNS} {FROM} {condition} ORDER BY coalesce(ruling.order_ms,
+                      ruling.created_ms), ruling.uid"
+            ),
             values,
             stored,
         )

@@ -79,7 +79,8 @@ impl Db {
     /// The parameters of the latest run.
     pub fn latest_run(&self) -> Result<Option<RunRow>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT uid, seed, cycles, depth, ensemble, started_ms, campaign FROM run ORDER BY id DESC LIMIT 1",
+            "SELECT uid, seed, cycles, depth, ensemble, started_ms, campaign FROM run
+             ORDER BY id DESC LIMIT 1",
         )?;
         let mut rows = statement.query([])?;
         let Some(row) = rows.next()? else {
@@ -128,7 +129,8 @@ impl Db {
         }
         added += self.widen(query, planned, ensemble)?;
         self.change(
-            "UPDATE query SET depth = max(coalesce(depth, 0), ?2), ensemble = ?3, revision = revision + 1
+            "UPDATE query SET depth = max(coalesce(depth, 0), ?2), ensemble = ?3,
+             revision = revision + 1
              WHERE id = ?1 AND (depth IS NULL OR depth < ?2 OR ensemble IS NOT ?3 OR ?4)",
             params![query.0, depth, ensemble.0, added > 0],
         )?;
@@ -205,7 +207,8 @@ impl Db {
         depth: Option<usize>,
     ) -> Result<()> {
         self.change(
-            "UPDATE query SET ensemble = ?2, depth = coalesce(?3, depth), revision = revision + 1 WHERE id = ?1",
+            "UPDATE query SET ensemble = ?2, depth = coalesce(?3, depth), revision = revision + 1
+             WHERE id = ?1",
             params![query.0, ensemble.0, depth],
         )?;
         Ok(())

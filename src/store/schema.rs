@@ -209,7 +209,8 @@ fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
     let found: Option<(String, String)> = connection
         .query_row(
             "SELECT type, name FROM sqlite_schema
-             WHERE type NOT IN ('table', 'index') OR coalesce(rootpage, 0) = 0 OR sql LIKE '%virtual table%' LIMIT 1",
+             WHERE type NOT IN ('table', 'index') OR coalesce(rootpage, 0) = 0
+             OR sql LIKE '%virtual table%' LIMIT 1",
             [],
             |row| row.try_into(),
         )
@@ -396,7 +397,8 @@ mod tests {
             let mode: Option<String> = open(&path)
                 .unwrap()
                 .query_row(
-                    "SELECT json_extract(value, '$.override_mode') FROM setting WHERE name = 'rating'",
+                    "SELECT json_extract(value, '$.override_mode') FROM setting
+                     WHERE name = 'rating'",
                     [],
                     |row| row.get(0),
                 )

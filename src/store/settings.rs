@@ -60,8 +60,8 @@ impl Db {
 
     /// β and γ of each judge from the latest fit, by row ID; empty before the first fit.
     pub fn judge_responses(&self) -> Result<HashMap<i64, (f64, f64)>> {
-        let stored = self.remembered("joint")?;
-        stored.map_or(Ok(HashMap::new()), |text| Ok(serde_json::from_str(&text)?))
+        self.remembered("joint")?
+            .map_or(Ok(HashMap::new()), |text| Ok(serde_json::from_str(&text)?))
     }
 
     /// Stores β and γ of each judge, which invalidates the numbers of every query that uses them.
@@ -72,8 +72,8 @@ impl Db {
 
     /// The latest estimated margin curve of each judge, by row ID; empty before the first estimate.
     pub fn margin_curves(&self) -> Result<BTreeMap<i64, MarginCurve>> {
-        let stored = self.remembered("margin-curves")?;
-        stored.map_or(Ok(BTreeMap::new()), |text| Ok(serde_json::from_str(&text)?))
+        self.remembered("margin-curves")?
+            .map_or(Ok(BTreeMap::new()), |text| Ok(serde_json::from_str(&text)?))
     }
 
     /// Stores the margin curve of each judge, which invalidates the numbers of every query that
@@ -123,12 +123,13 @@ impl Db {
     /// The project's spending limit in dollars, if it was set in the project; `Some(None)` means no
     /// limit.
     pub fn project_budget(&self) -> Result<Option<Option<f64>>> {
-        let kept = self.remembered("budget")?;
-        kept.map(|text| {
-            serde_json::from_str(&text)
-                .map_err(|error| StoreError::Corrupt(format!("the budget cannot be read: {error}")))
-        })
-        .transpose()
+        self.remembered("budget")?
+            .map(|text| {
+                serde_json::from_str(&text).map_err(|error| {
+                    StoreError::Corrupt(format!("the budget cannot be read: {error}"))
+                })
+            })
+            .transpose()
     }
 
     pub fn set_project_budget(&self, usd: Option<f64>) -> Result<()> {

@@ -64,7 +64,8 @@ const PREDICTION: usize = 4 + 4 + 8 + 8;
 const IN_FORCE: &str =
     "SELECT id, uid, name, step, source, model, annotator, created_ms FROM student
      WHERE NOT EXISTS (
-         SELECT 1 FROM student AS later WHERE later.name = student.name AND later.step IS student.step
+         SELECT 1 FROM student AS later WHERE later.name = student.name
+         AND later.step IS student.step
              AND (later.created_ms, later.uid) > (student.created_ms, student.uid))";
 
 impl Db {
@@ -79,7 +80,8 @@ impl Db {
             .collect::<Result<_>>()?;
         let hash = self.hash(new, &packed)?;
         let known: Option<Vec<u8>> = self.maybe_value(
-            "SELECT hash FROM student WHERE name = ?1 AND step IS ?2 ORDER BY created_ms DESC, uid DESC LIMIT 1",
+            "SELECT hash FROM student WHERE name = ?1 AND step IS ?2 ORDER BY created_ms DESC,
+             uid DESC LIMIT 1",
             params![new.name, new.step],
         )?;
         if known.is_some_and(|known| known == hash) {
@@ -102,7 +104,8 @@ impl Db {
         let key = self.connection.last_insert_rowid();
         for (query, of) in packed {
             self.change(
-                "INSERT INTO prediction (student, query, pairs, both, packed) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO prediction (student, query, pairs, both, packed) VALUES (?1, ?2, ?3,
+                 ?4, ?5)",
                 params![key, query.0, of.pairs, of.both, of.bytes],
             )?;
         }
@@ -156,7 +159,8 @@ impl Db {
     fn student(&self, row: &Row<'_>) -> Result<StoredStudent> {
         let key: i64 = row.get(0)?;
         let (queries, pairs, both) = self.one(
-            "SELECT count(*), coalesce(sum(pairs), 0), coalesce(sum(both), 0) FROM prediction WHERE student = ?1",
+            "SELECT count(*), coalesce(sum(pairs), 0), coalesce(sum(both), 0) FROM prediction
+             WHERE student = ?1",
             [key],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )?;
@@ -177,8 +181,11 @@ impl Db {
 
     /// The latest checkpoint of each student, by name: the highest step, or the one without a step.
     pub fn latest_checkpoints(&self) -> Result<BTreeMap<String, StoredStudent>> {
-        let students = self.students()?.into_iter();
-        Ok(students.map(|of| (of.name.clone(), of)).collect())
+        Ok(self
+            .students()?
+            .into_iter()
+            .map(|of| (of.name.clone(), of))
+            .collect())
     }
 
     /// A student's predictions for one query; empty if there are none.
@@ -327,8 +334,9 @@ impl Db {
     /// Describes whether and how much the student counts, as a phrase that follows its name.
     pub fn student_words(&self) -> Result<Option<String>> {
         let model = self.settings()?.model;
-        let student = self.student_with_effect()?;
-        Ok(student.map(|(named, effect)| named.words(model, &effect)))
+        Ok(self
+            .student_with_effect()?
+            .map(|(named, effect)| named.words(model, &effect)))
     }
 
     /// The weight of a student that the votes support, or why it cannot be estimated.
@@ -377,7 +385,8 @@ impl Db {
     /// The latest checkpoint of a student: the highest step, or the one without a step.
     fn latest_checkpoint(&self, name: &str) -> Result<Option<StudentKey>> {
         let key = self.maybe_value(
-            "SELECT id FROM student WHERE name = ?1 ORDER BY step DESC, created_ms DESC, uid DESC LIMIT 1",
+            "SELECT id FROM student WHERE name = ?1 ORDER BY step DESC, created_ms DESC, uid DESC
+             LIMIT 1",
             [name],
         )?;
         Ok(key.map(StudentKey))
@@ -474,9 +483,10 @@ pub(super) fn unpacked(bytes: &[u8]) -> Result<QueryPredictions> {
         let predicted = OutcomeProbabilities::new(number(8), number(16)).ok_or_else(corrupt)?;
         let turned = first == pair.high();
         let orders = &mut found.entry(pair).or_default().orders;
-        orders[usize::from(turned)] = Some(match turned {
-            true => predicted.swapped(),
-            false => predicted,
+        orders[usize::from(turned)] = Some(if turned {
+            predicted.swapped()
+        } else {
+            predicted
         });
     }
     Ok(found)

@@ -299,7 +299,8 @@ impl Db {
                         AND NOT EXISTS (SELECT 1 FROM battle WHERE battle.query = query.id)
                         AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.query = query.id)
                     ELSE 0 END
-             FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision
+             FROM query LEFT JOIN summary ON summary.query = query.id
+             AND summary.revision = query.revision
              WHERE query.id > ?1 ORDER BY query.id LIMIT ?2",
             (after.map_or(i64::MIN, |query| query.0), limit),
             |row| {

@@ -64,7 +64,8 @@ const CALL_INDEX: &str =
     "CREATE INDEX vote_call ON vote (substr(call_key, 1, 8)) WHERE call_key IS NOT NULL";
 
 /// Columns of a vote that stay unchanged.
-const PLAIN: &str = "battle, judge, swapped, margin, attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking,
+const PLAIN: &str = "battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                     tokens_output, tokens_thinking,
     cost_usd, latency_ms, truncated, run, created_ms, call_key";
 
 /// Columns that move elsewhere, and the row ID.
@@ -130,9 +131,10 @@ impl<'a> VoteUpgrade<'a> {
     }
 
     fn add(&mut self, row: &Row<'_>, reused: bool) -> Result<()> {
-        let reply = match self.is_written_again(row)? {
-            true => None,
-            false => self.reply(row, reused)?,
+        let reply = if self.is_written_again(row)? {
+            None
+        } else {
+            self.reply(row, reused)?
         };
         let columns = PLAIN.split(',').count();
         let mut values = Vec::with_capacity(columns + 3);
@@ -152,7 +154,8 @@ impl<'a> VoteUpgrade<'a> {
         self.connection
             .prepare_cached(&format!(
                 "INSERT INTO vote ({PLAIN}, model, stop_reason, reply)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+                 ?17, ?18)"
             ))?
             .execute(params_from_iter(values))?;
         Ok(())

@@ -129,8 +129,10 @@ pub struct VerdictUndo {
     pub order_ms: i64,
 }
 
-const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decision, verdict.note, verdict.annotator,
-    verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion, revealed_ms, shown, replaces,
+const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decision, verdict.note,
+                       verdict.annotator,
+    verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion,
+    revealed_ms, shown, replaces,
     coalesce(verdict.order_ms, verdict.created_ms), guideline";
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
 
@@ -161,9 +163,10 @@ impl Db {
         };
         if let Some(before) = before {
             // It answers the same queue item as the earlier one.
-            new.revealed_ms = match after_reveal {
-                true => Some(before.verdict.created_ms),
-                false => before.revealed_ms,
+            new.revealed_ms = if after_reveal {
+                Some(before.verdict.created_ms)
+            } else {
+                before.revealed_ms
             };
             new.shown = before.shown;
             new.policy = before.policy;
@@ -216,7 +219,8 @@ impl Db {
     /// current verdict.
     fn has_taken_back(&self, new: &NewVerdict) -> Result<bool> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT 1 FROM verdict WHERE query = ?1 AND ((a = ?2 AND b = ?3) OR (a = ?3 AND b = ?2)) AND annotator = ?4
+            "SELECT 1 FROM verdict WHERE query = ?1 AND ((a = ?2 AND b = ?3) OR (a = ?3
+             AND b = ?2)) AND annotator = ?4
              AND EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)",
         )?;
         let taken_back = statement.exists(params![new.query.0, new.a, new.b, new.annotator])?;
@@ -237,9 +241,12 @@ impl Db {
     /// Stores a verdict under the identifier that it came with. Returns whether it was new.
     pub fn add_verdict_as(&self, uid: &str, verdict: &NewVerdict) -> Result<bool> {
         let added = self.change(
-            "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms,
-                 confidence, cause, policy, role, inclusion, revealed_ms, shown, replaces, order_ms, guideline)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+            "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms,
+             created_ms,
+                 confidence, cause, policy, role, inclusion, revealed_ms, shown, replaces,
+                 order_ms, guideline)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+             ?18, ?19, ?20)
              ON CONFLICT (uid) DO NOTHING",
             params![
                 uid,
@@ -288,7 +295,8 @@ impl Db {
         self.maybe(
             &format!(
                 "SELECT {COLUMNS} FROM verdict WHERE verdict.annotator = ?1 AND {NOT_UNDONE}
-                 ORDER BY coalesce(verdict.order_ms, verdict.created_ms) DESC, verdict.uid DESC LIMIT 1"
+                 ORDER BY coalesce(verdict.order_ms, verdict.created_ms) DESC, verdict.uid DESC
+                 LIMIT 1"
             ),
             [annotator],
             stored,
@@ -389,7 +397,8 @@ impl Db {
     pub(super) fn add_undo(&self, undo: &VerdictUndo) -> Result<bool> {
         let order_ms = Some(undo.order_ms).filter(|order| *order != undo.created_ms);
         let added = self.change(
-            "INSERT INTO undo (uid, verdict, annotator, created_ms, order_ms) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO undo (uid, verdict, annotator, created_ms, order_ms) VALUES (?1, ?2, ?3,
+             ?4, ?5)
              ON CONFLICT DO NOTHING",
             params![
                 undo.uid,

@@ -56,7 +56,8 @@ impl Db {
     pub fn battle_votes(&self, battle: BattleId, judges: &[JudgeId]) -> Result<Vec<VoteDetail>> {
         let mut details = Vec::new();
         let mut statement = self.connection.prepare_cached(
-            "SELECT judge, swapped, margin, reply, run IS NOT NULL, name.text, attempt, tokens_input, tokens_output,
+            "SELECT judge, swapped, margin, reply, run IS NOT NULL, name.text, attempt,
+             tokens_input, tokens_output,
                     cost_usd, latency_ms
              FROM vote LEFT JOIN name ON name.id = vote.model WHERE battle = ?1",
         )?;
@@ -79,7 +80,8 @@ impl Db {
             });
         }
         let mut statement = self.connection.prepare_cached(
-            "SELECT judge, swapped, cause, message, raw, attempt, tokens_input, tokens_output, cost_usd, latency_ms
+            "SELECT judge, swapped, cause, message, raw, attempt, tokens_input, tokens_output,
+             cost_usd, latency_ms
              FROM failure WHERE battle = ?1 ORDER BY id DESC",
         )?;
         let mut rows = statement.query([battle.0])?;
@@ -149,7 +151,8 @@ impl Db {
     /// pool.
     pub fn each_margin(&self, mut each: impl FnMut(QueryKey, Pair, JudgeId, Margin)) -> Result<()> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle WHERE game != ?1",
+            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle
+             WHERE game != ?1",
         )?;
         let mut rows = statement.query([PROBE_GAME])?;
         while let Some(row) = rows.next()? {
@@ -191,7 +194,8 @@ impl Db {
             }
             let (swapped, margin) = (row.get(1)?, row.get(2)?);
             votes.push(self.one(
-                "SELECT query, a, b, text FROM battle JOIN query ON query.id = battle.query WHERE battle.id = ?1",
+                "SELECT query, a, b, text FROM battle JOIN query ON query.id = battle.query
+                 WHERE battle.id = ?1",
                 [row.get::<_, i64>(0)?],
                 |row| {
                     Ok(ReasonedVote {

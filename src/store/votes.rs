@@ -111,10 +111,13 @@ impl Db {
                     request_id: request_id.clone(),
                 };
                 self.change(
-                    "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
-                         tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                    "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input,
+                     tokens_cached,
+                         tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run,
+                         created_ms, call_key,
                          model, stop_reason, reply)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+                     ?17, ?18)",
                     params![
                         call.battle.0,
                         call.judge.0,
@@ -146,7 +149,8 @@ impl Db {
             }
             CallOutcome::Failure { cause, message } => {
                 self.change(
-                    "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
+                    "INSERT INTO failure (battle, judge, swapped, cause, message, attempt,
+                     tokens_input,
                          tokens_output, cost_usd, latency_ms, run, created_ms, raw, again)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                     params![
@@ -177,7 +181,8 @@ impl Db {
     /// Marks the numbers of a battle's query as changed.
     pub(super) fn touch_query_of(&self, battle: BattleId) -> Result<()> {
         self.change(
-            "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
+            "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle
+             WHERE id = ?1)",
             [battle.0],
         )?;
         Ok(())
@@ -215,11 +220,10 @@ impl Db {
         game: u32,
     ) -> Result<Option<(BattleId, usize)>> {
         self.maybe(
-            "SELECT id, a FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4",
+            "SELECT id, a FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3
+             AND game = ?4",
             params![query.0, x.min(y), x.max(y), game],
-            |row| {
-                Ok((BattleId(row.get(0)?), row.get(1)?))
-            },
+            |row| Ok((BattleId(row.get(0)?), row.get(1)?)),
         )
     }
 
@@ -232,7 +236,8 @@ impl Db {
         game: u32,
     ) -> Result<BattleId> {
         self.change(
-            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')",
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0,
+             'import')",
             params![query.0, a, b, game],
         )?;
         Ok(BattleId(self.connection.last_insert_rowid()))

@@ -78,7 +78,8 @@ fn links_in_documents_resolve() {
     }
 }
 
-/// Citations have the form `science.md § Heading`, which ends at a bracket, comma, colon, semicolon or period.
+/// Citations have the form `science.md § Heading`, which ends at a bracket, comma, colon, semicolon
+/// or period.
 #[test]
 fn citations_in_comments_name_sections_of_the_manual() {
     let chapter = fs::read_to_string(root().join("assets/manual/science.md")).unwrap();

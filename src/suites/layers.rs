@@ -39,8 +39,10 @@ impl Source {
                 return self.take_use(&of.tree, path, inherited);
             }
             UseTree::Group(group) => {
-                let trees = group.items.iter();
-                return trees.for_each(|tree| self.take_use(tree, path.clone(), inherited));
+                return group
+                    .items
+                    .iter()
+                    .for_each(|tree| self.take_use(tree, path.clone(), inherited));
             }
             UseTree::Name(of) if of.ident == "self" => path.last().cloned(),
             UseTree::Name(of) => {
@@ -59,8 +61,10 @@ impl Source {
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
-    let mut conditions = attributes.iter().filter(|one| one.path().is_ident("cfg"));
-    conditions.any(|one| one.parse_args::<Ident>().is_ok_and(|of| of == "test"))
+    attributes
+        .iter()
+        .filter(|one| one.path().is_ident("cfg"))
+        .any(|one| one.parse_args::<Ident>().is_ok_and(|of| of == "test"))
 }
 
 impl<'ast> Visit<'ast> for Source {
@@ -91,8 +95,9 @@ impl<'ast> Visit<'ast> for Source {
     // The arguments of a macro call have no syntax tree, so read their paths from the text.
     fn visit_macro(&mut self, call: &'ast Macro) {
         let text = call.tokens.to_string().replace(" :: ", "::");
-        let words = text.split(|c: char| !(c.is_alphanumeric() || "_:".contains(c)));
-        let names = words.map(|word| word.split("::").map(str::to_owned).collect());
+        let names = text
+            .split(|c: char| !(c.is_alphanumeric() || "_:".contains(c)))
+            .map(|word| word.split("::").map(str::to_owned).collect());
         self.used.extend(names);
     }
 }
@@ -184,8 +189,11 @@ impl Graph {
             names.retain(|other| self.reach(other).contains(name.as_str()));
             names.into_iter().collect::<Vec<_>>().join(" ")
         };
-        let circles = self.0.keys().map(circle);
-        circles.filter(|names| !names.is_empty()).collect()
+        self.0
+            .keys()
+            .map(circle)
+            .filter(|names| !names.is_empty())
+            .collect()
     }
 }
 
@@ -214,8 +222,10 @@ fn modules_in_a_folder_form_no_cycle() {
         }
     }
     let found = folders.iter().flat_map(|(folder, graph)| {
-        let circles = graph.circles().into_iter();
-        circles.map(move |names| format!("{folder}: {names}"))
+        graph
+            .circles()
+            .into_iter()
+            .map(move |names| format!("{folder}: {names}"))
     });
     assert_eq!(found.collect::<Vec<_>>(), [""; 0]);
 }

@@ -31,8 +31,11 @@ fn unused(manifest: &toml::Table, section: &str, folders: &[&str]) -> Vec<String
         .any(|path| source.contains(path))
     };
     let dependencies = manifest[section].as_table().unwrap();
-    let names = dependencies.keys().filter(|name| !named(name));
-    names.cloned().collect()
+    dependencies
+        .keys()
+        .filter(|name| !named(name))
+        .cloned()
+        .collect()
 }
 
 #[test]

@@ -434,9 +434,10 @@ pub fn answer(
         Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
-            let before = match verdict.is_first_word() {
-                true => db.own_verdict(&verdict)?,
-                false => None,
+            let before = if verdict.is_first_word() {
+                db.own_verdict(&verdict)?
+            } else {
+                None
             };
             let a = verdict.a;
             db.add_verdict(&NewVerdict {

@@ -65,8 +65,9 @@ impl WordFilter {
 /// words or, if there are none, those that contain its letters in order. An empty filter keeps all.
 pub fn kept<S: AsRef<str>>(filter: &str, names: &[S]) -> Vec<usize> {
     let words = WordFilter::new(filter);
-    let held = (0..names.len()).filter(|at| words.matches(names[*at].as_ref()));
-    let mut found: Vec<usize> = held.collect();
+    let mut found: Vec<usize> = (0..names.len())
+        .filter(|at| words.matches(names[*at].as_ref()))
+        .collect();
     if found.is_empty() {
         let near = rank(filter, names).into_iter();
         found = near.map(|one| one.index).collect();

@@ -122,7 +122,8 @@ mod tests {
         }
     }
 
-    /// The keys that act when `text` comes with these gaps between its keys, and how often text began.
+    /// The keys that act when `text` comes with these gaps between its keys, and how often text
+    /// began.
     fn acted(text: &str, gap: Duration, on: impl Fn(char) -> Use) -> (String, usize) {
         let (mut gate, mut at) = (KeyGate::default(), Instant::now());
         let (mut keys, mut begun) = (Vec::new(), 0);

@@ -41,8 +41,10 @@ pub fn active(scope: Scope) -> Vec<&'static Binding> {
 pub fn resolve(scope: Scope, event: KeyEvent) -> Option<Command> {
     let key = KeyChord::of(event)?;
     let find = |scope: Scope| {
-        let mut own = scope.own().iter();
-        own.find(|binding| binding.keys.contains(&key))
+        scope
+            .own()
+            .iter()
+            .find(|binding| binding.keys.contains(&key))
     };
     let global = || find(Scope::Global).filter(|_| scope.passes(&key));
     find(scope).or_else(global).map(|binding| binding.command)
@@ -67,9 +69,12 @@ pub fn hints(scope: Scope) -> Vec<&'static Binding> {
 /// The key to show for `command` in `scope`, or its key elsewhere; `None` if it has no key.
 pub fn key_of(command: Command, scope: Scope) -> Option<KeyChord> {
     let elsewhere = || Scope::all().flat_map(|scope| scope.own());
-    let mut bindings = active(scope).into_iter().chain(elsewhere());
-    let found = bindings.find(|binding| binding.command == command);
-    found.and_then(|binding| binding.keys.first()).copied()
+    active(scope)
+        .into_iter()
+        .chain(elsewhere())
+        .find(|binding| binding.command == command)
+        .and_then(|binding| binding.keys.first())
+        .copied()
 }
 
 /// The name of that key; empty if the command has none.

@@ -486,9 +486,11 @@ impl Model {
     }
 
     pub(crate) fn query_text(&self, item: &AdjudicationItem) -> &str {
-        let place = self.adjudication.places.get(&item.query);
-        let row = place.and_then(|at| self.queries.rows.get(*at));
-        row.filter(|(info, _)| info.key == item.query)
+        self.adjudication
+            .places
+            .get(&item.query)
+            .and_then(|at| self.queries.rows.get(*at))
+            .filter(|(info, _)| info.key == item.query)
             .map_or("", |(info, _)| &info.text)
     }
 

@@ -29,9 +29,10 @@ fn step(from: usize, command: Command, last: usize, page: usize) -> usize {
 
 /// The index after or before `here`, below `count`; `None` at either end.
 pub(crate) fn neighbour(here: usize, forward: bool, count: usize) -> Option<usize> {
-    match forward {
-        true => Some(here + 1).filter(|next| *next < count),
-        false => here.checked_sub(1),
+    if forward {
+        Some(here + 1).filter(|next| *next < count)
+    } else {
+        here.checked_sub(1)
     }
 }
 

@@ -56,12 +56,16 @@ pub(crate) fn unread<K>(
     known: impl Fn(&K) -> bool,
 ) -> Vec<K> {
     let about = |reach: usize| -> Vec<K> {
-        let rows = rows.clone().skip(cursor.saturating_sub(reach));
-        rows.take(2 * reach).filter(|row| !known(row)).collect()
+        rows.clone()
+            .skip(cursor.saturating_sub(reach))
+            .take(2 * reach)
+            .filter(|row| !known(row))
+            .collect()
     };
-    match about(page).is_empty() {
-        true => Vec::new(),
-        false => about(2 * page),
+    if about(page).is_empty() {
+        Vec::new()
+    } else {
+        about(2 * page)
     }
 }
 
@@ -89,8 +93,10 @@ pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) 
         let record = open.view.rows().battles.get(*index)?;
         let loaded = open.votes.get(&record.battle.id);
         let has = |judge: JudgeId, voted: bool| {
-            let mut details = loaded.into_iter().flatten();
-            details.any(|detail| detail.judge == judge && detail.result.is_ok() == voted)
+            loaded
+                .into_iter()
+                .flatten()
+                .any(|detail| detail.judge == judge && detail.result.is_ok() == voted)
         };
         let fresh = loaded.is_some()
             && record.votes.iter().all(|vote| has(vote.judge, true))
@@ -127,9 +133,10 @@ impl Model {
             Some(note) => self.drafts.insert(subject.clone(), note.clone()),
             None => self.drafts.remove(&subject),
         };
-        match before == note {
-            true => Vec::new(),
-            false => vec![Effect::Draft(subject, note)],
+        if before == note {
+            Vec::new()
+        } else {
+            vec![Effect::Draft(subject, note)]
         }
     }
 }

@@ -137,7 +137,8 @@ impl TerminalGuard {
         }
     }
 
-    /// Draws one frame as one synchronized update. Call it when the frame before is written, or frames pile up.
+    /// Draws one frame as one synchronized update. Call it when the frame before is written, or
+    /// frames pile up.
     pub fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         // Not flushed here: after a panic in the view it must not be written.
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
@@ -175,7 +176,8 @@ impl TerminalGuard {
         stop_process()
     }
 
-    /// Takes the terminal again, whatever has been done to it meanwhile; the next frame repaints everything.
+    /// Takes the terminal again, whatever has been done to it meanwhile; the next frame repaints
+    /// everything.
     pub fn resume(&mut self) -> io::Result<()> {
         if is_active() {
             // crossterm does nothing if it has set raw mode, although the shell may have reset it.

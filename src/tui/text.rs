@@ -257,9 +257,10 @@ pub fn clipped(mut all: Vec<Line<'static>>, columns: usize, rows: usize) -> Vec<
     if all.len() > rows && rows > 0 {
         all.truncate(rows);
         let last = &mut all[rows - 1];
-        match last.width() < columns {
-            true => last.push_span(ELLIPSIS.to_string()),
-            false => *last = ended(last, columns),
+        if last.width() < columns {
+            last.push_span(ELLIPSIS.to_string())
+        } else {
+            *last = ended(last, columns)
         }
     }
     all

@@ -48,7 +48,8 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     match msg {
         Msg::Key(_) if verdict_state::follows_line(model) => {
             model.typed = Some(now);
-            model.inform("keys right after a line are taken for part of it and ignored; wait a moment");
+            model.inform("keys right after a line are taken for part of it and ignored; wait a \
+                          moment");
         }
         Msg::Key(key) => return overlay::on_key(model, key),
         Msg::TextAsKeys => model.inform(
@@ -79,7 +80,8 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             let words = before.words("A", "B");
             model.say(
                 Level::Warn,
-                &format!("you have decided this pair elsewhere in the meantime: {words}; your latest decision counts"),
+                &format!("you have decided this pair elsewhere in the meantime: {words}; your \
+                          latest decision counts"),
             );
             return results::saved(model, key);
         }

@@ -106,9 +106,10 @@ fn crumbs(model: &Model) -> Vec<String> {
     let project = sanitise::line(&model.options.project).into_owned();
     let program = "overrule".to_owned();
     // Do not repeat the name of a project with the default file name.
-    let mut crumbs = match project == program {
-        true => vec![program],
-        false => vec![program, project],
+    let mut crumbs = if project == program {
+        vec![program]
+    } else {
+        vec![program, project]
     };
     let above = model
         .stack
@@ -169,9 +170,10 @@ fn run_status(model: &Model) -> String {
         0 => String::new(),
         failures => format!(" · {failures} failed"),
     };
-    let rate = match progress.paused {
-        true => String::new(),
-        false => format!(" · {}/s", text::count(progress.rate.round() as u64)),
+    let rate = if progress.paused {
+        String::new()
+    } else {
+        format!(" · {}/s", text::count(progress.rate.round() as u64))
     };
     format!(
         "{mark} {}/{}{rate}{left}{failed} · {}",

@@ -190,8 +190,9 @@ pub(crate) struct Choice<T: 'static>(pub(crate) &'static [(Command, T)]);
 
 impl<T: Copy + PartialEq> Choice<T> {
     pub(crate) fn of(&self, command: Command) -> Option<T> {
-        let mut all = self.0.iter();
-        all.find(|(known, _)| *known == command)
+        self.0
+            .iter()
+            .find(|(known, _)| *known == command)
             .map(|(_, answer)| *answer)
     }
 
@@ -204,8 +205,10 @@ impl<T: Copy + PartialEq> Choice<T> {
         theme: &Theme,
         columns: usize,
     ) -> Vec<Line<'static>> {
-        let all = self.0.iter();
-        let keys = all.map(|(command, answer)| (*command, words(*answer), chosen == Some(*answer)));
+        let keys = self
+            .0
+            .iter()
+            .map(|(command, answer)| (*command, words(*answer), chosen == Some(*answer)));
         key_rows(&keys.collect::<Vec<_>>(), scope, theme, columns)
     }
 }

@@ -1,4 +1,5 @@
-//! A long run from outside: killed, stopped, rivalled; nothing recorded is lost and nothing is asked twice.
+//! A long run from outside: killed, stopped, rivalled; nothing recorded is lost and nothing is
+//! asked twice.
 
 use crate::support::{Guarded, Sandbox, dataset, read_only, until};
 use std::collections::BTreeMap;
@@ -48,7 +49,8 @@ fn started(sandbox: &Sandbox, arguments: &[&str]) -> Guarded {
     )
 }
 
-/// A recorded vote's own row, judge by judge and battle by battle: margin, attempt, and when it was recorded.
+/// A recorded vote's own row, judge by judge and battle by battle: margin, attempt, and when it was
+/// recorded.
 type Votes = BTreeMap<(i64, i64), (u64, i64, i64)>;
 
 /// Every vote, after asserting that no judge has two on one battle.

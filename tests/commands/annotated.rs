@@ -23,7 +23,8 @@ fn keys(value: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Asserts the form of zBench's AnnotatedQueryDocuments and gives the documents' scores, pool by pool.
+/// Asserts the form of zBench's AnnotatedQueryDocuments and gives the documents' scores, pool by
+/// pool.
 fn scores(text: &str) -> Vec<Vec<Option<f64>>> {
     assert!(text.ends_with('\n') && !text.contains("\n\n"));
     text.lines()
@@ -97,7 +98,8 @@ fn each_document_of_a_pool_fights_its_share_of_battles() {
         .iter()
         .map(|row| row["battles"].as_u64().unwrap())
         .collect();
-    // One document has nobody to fight, two fight twice, three meet in three pairs twice, nine fight 4 cycles of 9.
+    // One document has nobody to fight, two fight twice, three meet in three pairs twice, nine
+    // fight 4 cycles of 9.
     assert_eq!(battles, [0, 2, 6, 36]);
     assert_eq!(calls(&sandbox), 3 * 44);
 }
@@ -382,9 +384,10 @@ fn a_limit_writes_the_same_documents_whatever_ran_before() {
             "{}",
             ran.stderr
         );
-        let wanted = match more.contains("--query") {
-            true => &fresh[3..],
-            false => &fresh[..],
+        let wanted = if more.contains("--query") {
+            &fresh[3..]
+        } else {
+            &fresh[..]
         };
         assert_eq!(documents("out.jsonl"), wanted, "{more}");
     }

@@ -40,8 +40,10 @@ fn orders(sandbox: &Sandbox, file: &str) -> Vec<String> {
         "again.csv",
     ]);
     let mut table = csv::Reader::from_path(sandbox.path("again.csv")).unwrap();
-    let cells = table.records().map(|row| row.unwrap()[1].to_owned());
-    cells.collect()
+    table
+        .records()
+        .map(|row| row.unwrap()[1].to_owned())
+        .collect()
 }
 
 #[test]
@@ -183,9 +185,10 @@ fn every_command_reads_a_table_with_spaces_commas_and_quotes() {
     let sandbox = project();
     let mut rows = String::from("\u{feff}Score\tQuery-ID\tDoc_ID\r\n");
     for (at, id) in IDS.iter().enumerate() {
-        let cell = match id.contains('"') {
-            true => format!("\"{}\"", id.replace('"', "\"\"")),
-            false => (*id).to_owned(),
+        let cell = if id.contains('"') {
+            format!("\"{}\"", id.replace('"', "\"\""))
+        } else {
+            (*id).to_owned()
         };
         rows += &format!("{}\tred shoes\t{cell}\r\n", at as f64 / 2.0);
     }

@@ -289,7 +289,8 @@ fn a_depth_below_every_ranking_is_told_of() {
     );
 }
 
-/// The candidates that an evaluation of MTEB's reranking tasks builds from the lists that come with the queries.
+/// The candidates that an evaluation of MTEB's reranking tasks builds from the lists that come with
+/// the queries.
 #[test]
 fn native_candidates_are_ranked_in_their_order_with_title_and_text() {
     const GOLDEN: &str = include_str!("../golden/ranksmith/mteb_samples.json");

@@ -1,4 +1,5 @@
-//! Who has seen the result of a duel is not blind any more: judgments, rows, rulings and the log say so.
+//! Who has seen the result of a duel is not blind any more: judgments, rows, rulings and the log
+//! say so.
 
 use crate::duels::{answer, choosing, duel};
 use serde_json::json;
@@ -50,9 +51,11 @@ fn what_is_judged_after_the_result_was_seen_is_marked() {
     let exported = sandbox.done("export duel --format jsonl");
     exported.says("duel 1, original against reversed (grid): 88 rows");
     let blind = |who: &str, blind: bool| {
-        let rows = exported.text().lines();
-        let rows = rows.map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap());
-        rows.filter(|row| row["user"] == who && row["blind"] == blind)
+        exported
+            .text()
+            .lines()
+            .map(|row| serde_json::from_str::<serde_json::Value>(row).unwrap())
+            .filter(|row| row["user"] == who && row["blind"] == blind)
             .count()
     };
     assert_eq!([blind("ada", true), blind("ada", false)], [8, 32]);
@@ -128,9 +131,10 @@ fn people_of_separate_copies_who_share_a_number_keep_their_own_tasks_and_control
     let attention = |sandbox: &Sandbox, who: &str, follows: bool| {
         let mut answered = 0;
         for query in made["queries"].as_array().unwrap() {
-            let document = match follows {
-                true => serde_json::Value::Null,
-                false => query["documents"][0]["document"].clone(),
+            let document = if follows {
+                serde_json::Value::Null
+            } else {
+                query["documents"][0]["document"].clone()
             };
             let line = json!({ "query": query["query"], "task": "attention", "selected": [{ "document": document }] });
             sandbox.write("answers.jsonl", line.to_string());

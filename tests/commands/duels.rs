@@ -1,4 +1,5 @@
-//! `overrule nine` and `duel`: two rankings, what is chosen of them, what people chose, and what that says.
+//! `overrule nine` and `duel`: two rankings, what is chosen of them, what people chose, and what
+//! that says.
 
 use crate::merging::{merge, rows};
 use crate::support::{Sandbox, dataset};
@@ -29,16 +30,18 @@ pub(crate) fn duel() -> (Sandbox, Value) {
 }
 
 fn documents(query: &Value, source: &str) -> Vec<String> {
-    let documents = query["documents"].as_array().unwrap().iter();
-    let of = documents.filter(|one| one["source"] == source);
-    of.map(|one| one["document"].as_str().unwrap().to_owned())
+    query["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["source"] == source)
+        .map(|one| one["document"].as_str().unwrap().to_owned())
         .collect()
 }
 
 /// Lines that choose what came from one of the rankings, each with its first five characters.
 pub(crate) fn choosing(made: &Value, source: &str) -> String {
-    let queries = made["queries"].as_array().unwrap().iter();
-    let lines = queries.map(|query| {
+    let lines = made["queries"].as_array().unwrap().iter().map(|query| {
         let selected = documents(query, source).into_iter();
         let selected: Vec<Value> = selected
             .map(|document| json!({ "document": document, "start": 0, "end": 5 }))

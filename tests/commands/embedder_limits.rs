@@ -1,4 +1,5 @@
-//! Embedding servers with limits, habits and faults of their own: what they refuse, leave out, or answer in place of vectors.
+//! Embedding servers with limits, habits and faults of their own: what they refuse, leave out, or
+//! answer in place of vectors.
 
 use crate::support::{Ran, Sandbox};
 use rstest::rstest;
@@ -166,7 +167,8 @@ fn a_call_that_is_too_large_is_halved(
     embedded.sort();
     embedded.dedup();
     assert_eq!(embedded.len(), 41);
-    // Not more often than it takes to find out what the server takes, though two calls are in flight.
+    // Not more often than it takes to find out what the server takes, though two calls are in
+    // flight.
     assert!(
         calls.len() - calls.iter().filter(|call| call.len() <= 4).count() <= 6,
         "{calls:?}"
@@ -219,12 +221,13 @@ fn a_text_that_is_too_long_fails_at_once_and_is_named(
             return (status, body.to_string());
         }
         let vectors: Vec<Value> = texts.iter().map(|text| vector(text)).collect();
-        match ollama {
-            true => (
+        if ollama {
+            (
                 200,
                 json!({"model": "m", "embeddings": vectors}).to_string(),
-            ),
-            false => (200, openai(texts).to_string()),
+            )
+        } else {
+            (200, openai(texts).to_string())
         }
     });
     let sandbox = server.sandbox(provider, "key_env = \"KEY\"\nconcurrency = 1\n");
@@ -304,9 +307,10 @@ fn sbr(server: &EmbeddingServer, more: &str, second: &str) -> (Sandbox, Ran) {
 fn a_blank_text_is_not_sent_and_is_like_nothing(#[case] more: &str, #[case] text: &str) {
     let server = EmbeddingServer::start(|texts| {
         let blank = |text: &String| text.trim_start_matches("passage: ").trim().is_empty();
-        match texts.iter().any(blank) {
-            true => error(400, "'$.input' is invalid"),
-            false => (200, openai(texts).to_string()),
+        if texts.iter().any(blank) {
+            error(400, "'$.input' is invalid")
+        } else {
+            (200, openai(texts).to_string())
         }
     });
     let (sandbox, ran) = sbr(&server, more, text);
@@ -345,9 +349,10 @@ fn odd_answers_are_read_or_named(
 fn the_other_vectors_of_a_call_are_kept() {
     let server = EmbeddingServer::start(|texts| {
         let reply = openai(texts).to_string();
-        match texts.iter().any(|text| text == "beta") {
-            true => (200, reply.replace("[1.0,5.0]", "[NaN,-Infinity]")),
-            false => (200, reply),
+        if texts.iter().any(|text| text == "beta") {
+            (200, reply.replace("[1.0,5.0]", "[NaN,-Infinity]"))
+        } else {
+            (200, reply)
         }
     });
     let (sandbox, ran) = sbr(&server, "", "beta");

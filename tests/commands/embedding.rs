@@ -1,4 +1,5 @@
-//! `pool build --embed`: vectors from a server on loopback, fused with BM25, and never asked for twice.
+//! `pool build --embed`: vectors from a server on loopback, fused with BM25, and never asked for
+//! twice.
 
 use crate::fake_provider::{FakeProvider, Fault};
 use crate::support::{Ran, Sandbox, benchmark};

@@ -1,4 +1,5 @@
-//! Leaving with one's own data, without a label: runs and labels made of the scores, and rankings measured against them.
+//! Leaving with one's own data, without a label: runs and labels made of the scores, and rankings
+//! measured against them.
 
 use crate::support::{AI_SCORES, Sandbox};
 use std::process::Command;

@@ -7,7 +7,8 @@ use crate::support::Sandbox;
 use crate::support::parquet::{is_near, parquet_rows};
 use serde_json::Value;
 
-/// Exports a table in its three forms and compares them; returns its rows and the columns of the Parquet file with their types.
+/// Exports a table in its three forms and compares them; returns its rows and the columns of the
+/// Parquet file with their types.
 pub(crate) fn same_in_all(sandbox: &Sandbox, what: &str) -> (Vec<Value>, Vec<String>) {
     for name in ["t.csv", "t.jsonl", "t.parquet"] {
         sandbox.done(&format!("export {what} --out {name}"));

@@ -1,4 +1,5 @@
-//! `overrule import votes`: other systems' judgments become battles, votes and verdicts that can be audited.
+//! `overrule import votes`: other systems' judgments become battles, votes and verdicts that can be
+//! audited.
 
 mod agreement;
 

@@ -37,7 +37,8 @@ fn attacked() -> Sandbox {
     sandbox
 }
 
-/// The attack as an argument: an argument cannot hold NUL, so the queries are named through the files they came from.
+/// The attack as an argument: an argument cannot hold NUL, so the queries are named through the
+/// files they came from.
 fn queries(sandbox: &Sandbox) -> Vec<String> {
     let queries: Value = sandbox.json("queries --json");
     queries

@@ -112,7 +112,8 @@ fn a_dataset_and_its_recorded_votes_unite() {
         "the dataset's order is the hybrid order"
     );
 
-    // The other way round the pool's order is known only from the votes, so the dataset is another pool.
+    // The other way round the pool's order is known only from the votes, so the dataset is another
+    // pool.
     sandbox.write("in.jsonl", line.to_string());
     let before = sandbox.json("status --json");
     sandbox.refused("import in.jsonl", 2, &["capital-of-france"]);
@@ -182,7 +183,8 @@ fn votes_export_one_row_a_vote() {
     }
 }
 
-/// `GOOD` first, so that a reader that stored as it went would be found out; the bad part follows on line 2.
+/// `GOOD` first, so that a reader that stored as it went would be found out; the bad part follows
+/// on line 2.
 fn with_good_first(bad: &[u8]) -> Vec<u8> {
     [GOOD.as_bytes(), b"\n", bad].concat()
 }

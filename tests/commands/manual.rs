@@ -1,9 +1,11 @@
-//! The manual in the terminal, and its examples: each is run as it is printed, and does what is printed below it.
+//! The manual in the terminal, and its examples: each is run as it is printed, and does what is
+//! printed below it.
 //!
-//! Blocks fenced as `console` are run in order, those of one file in one folder that has `data` in it. Below a command
-//! stands what it prints, on both streams, or nothing at all, which is not compared. `...` stands for any lines, `[..]`
-//! for anything in a line, `? 2` for an exit code that is not 0. Blocks fenced otherwise (`text`, `console,ignore`) want
-//! a key, the network or a terminal.
+//! Blocks fenced as `console` are run in order, those of one file in one folder that has `data` in
+//! it. Below a command stands what it prints, on both streams, or nothing at all, which is not
+//! compared. `...` stands for any lines, `[..]` for anything in a line, `? 2` for an exit code that
+//! is not 0. Blocks fenced otherwise (`text`, `console,ignore`) want a key, the network or a
+//! terminal.
 
 use rstest::rstest;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,5 @@
-//! `overrule merge`: two analysts' files become one, as often as one likes, and neither loses anything.
+//! `overrule merge`: two analysts' files become one, as often as one likes, and neither loses
+//! anything.
 
 use crate::support::{AI_SCORES, Arguments as _, Sandbox, dataset};
 use rusqlite::types::Value as Cell;
@@ -173,7 +174,8 @@ fn a_merge_tells_of_weights_that_were_replaced_between_two_projects() {
         !known.contains("\"votes_before_other_weights\":null")
     };
     assert!(!replaced(&ada) && !replaced(&eve));
-    // Ada's file gets votes of both; Eve has cast every vote of Ada's herself, with her weights, and keeps her own.
+    // Ada's file gets votes of both; Eve has cast every vote of Ada's herself, with her weights,
+    // and keeps her own.
     for (one, other, mixed) in [(&ada, &eve, true), (&eve, &ada, false)] {
         for _ in 0..2 {
             merge(one, other, "");
@@ -338,8 +340,10 @@ fn two_votes_of_one_judge_on_one_battle_are_a_clash_and_ours_stays() {
     }
     // All but the log of imports, which gets hers too.
     let votes = || -> Vec<_> {
-        let all = rows(&ada.project()).into_iter();
-        all.filter(|(table, _)| table != "import").collect()
+        rows(&ada.project())
+            .into_iter()
+            .filter(|(table, _)| table != "import")
+            .collect()
     };
     let before = votes();
     for _ in 0..2 {
@@ -387,7 +391,8 @@ fn what_calls_cost_beside_votes_comes_once_and_what_is_owed_stays_owed() {
             .execute_batch(sql)
             .unwrap();
     };
-    // One assumed in a run that is here too after the merge, one known, one for no run, and one in flight.
+    // One assumed in a run that is here too after the merge, one known, one for no run, and one in
+    // flight.
     change(
         &eve,
         "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms, ended_ms, cause, cost_usd, assumed_usd, kept)

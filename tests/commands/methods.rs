@@ -8,8 +8,10 @@ const SMALL: &str = "lab methods --documents 12 --noise 0.8 --queries 8";
 
 fn method<'a>(told: &'a Value, name: &str) -> &'a Value {
     let methods = told["cases"][0]["methods"].as_array().unwrap();
-    let found = methods.iter().find(|method| method["method"] == name);
-    found.unwrap_or_else(|| panic!("no {name} in {told}"))
+    methods
+        .iter()
+        .find(|method| method["method"] == name)
+        .unwrap_or_else(|| panic!("no {name} in {told}"))
 }
 
 #[test]
@@ -112,8 +114,11 @@ fn row(document: &str, name: &str, nth: usize) -> Vec<String> {
     let begins = format!("| `{name}` |");
     let mut rows = document.lines().filter(|line| line.starts_with(&begins));
     let row = rows.nth(nth).unwrap_or_else(|| panic!("no row {begins}"));
-    let cells = row.trim_matches('|').split('|');
-    cells.skip(1).map(|cell| cell.trim().to_owned()).collect()
+    row.trim_matches('|')
+        .split('|')
+        .skip(1)
+        .map(|cell| cell.trim().to_owned())
+        .collect()
 }
 
 #[test]
@@ -134,8 +139,12 @@ fn the_tables_of_the_manual_are_what_is_printed() {
         let rows: Vec<&Value> = cases
             .iter()
             .map(|case| {
-                let mut methods = case["methods"].as_array().unwrap().iter();
-                methods.find(|method| method["method"] == name).unwrap()
+                case["methods"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .find(|method| method["method"] == name)
+                    .unwrap()
             })
             .collect();
         let count = |key: &str| format!("{:.0}", rows[1][key].as_f64().unwrap());

@@ -1,4 +1,5 @@
-//! Several people on one project: whose verdict counts, who said what, the log, and the known answers.
+//! Several people on one project: whose verdict counts, who said what, the log, and the known
+//! answers.
 
 use crate::support::{AI_SCORES, Arguments as _, Sandbox, dataset};
 use rstest::rstest;
@@ -28,8 +29,10 @@ fn follow(sandbox: &Sandbox, rule: &str) {
 
 fn verdicts(sandbox: &Sandbox) -> Vec<Value> {
     let lines = sandbox.done("export verdicts --format jsonl");
-    let rows = lines.text().lines();
-    rows.map(|line| serde_json::from_str(line).unwrap())
+    lines
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 

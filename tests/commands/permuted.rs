@@ -1,4 +1,5 @@
-//! The order of the lines of a file changes no number: documents, queries, labels, rankings and candidates in reverse.
+//! The order of the lines of a file changes no number: documents, queries, labels, rankings and
+//! candidates in reverse.
 
 use crate::support::Sandbox;
 use serde_json::Value;
@@ -15,8 +16,10 @@ fn data(name: &str) -> String {
 fn reversed(text: &str, head: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let (head, rest) = lines.split_at(head);
-    let lines = head.iter().chain(rest.iter().rev());
-    lines.map(|line| format!("{line}\n")).collect()
+    head.iter()
+        .chain(rest.iter().rev())
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 fn sorted(text: &str) -> Vec<&str> {

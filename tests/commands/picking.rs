@@ -1,4 +1,5 @@
-//! `pick`, `adjudication` and `rule` with the offline judges: picks and rulings that are only ever added to, and what they amount to.
+//! `pick`, `adjudication` and `rule` with the offline judges: picks and rulings that are only ever
+//! added to, and what they amount to.
 
 use crate::support::{Sandbox, benchmark};
 use rstest::rstest;

@@ -1,4 +1,5 @@
-//! Items of `queue` and `adjudication --disagreements` answered by name: blind, with the chance by which they came.
+//! Items of `queue` and `adjudication --disagreements` answered by name: blind, with the chance by
+//! which they came.
 
 use crate::support::{Sandbox, benchmark, dataset};
 use serde_json::{Value, json};
@@ -60,7 +61,8 @@ fn judge_agrees(sandbox: &Sandbox) -> HashMap<(String, String, String), bool> {
     found
 }
 
-/// The mean of T_t = Σ y of what was shown before + of · y of the control, each with weight 1/(of (of − 1)).
+/// The mean of T_t = Σ y of what was shown before + of · y of the control, each with weight 1/(of
+/// (of − 1)).
 fn estimate(sandbox: &Sandbox, items: &[Value]) -> f64 {
     let agrees = judge_agrees(sandbox);
     let (mut before, mut sum, mut weights) = (0.0, 0.0, 0.0);

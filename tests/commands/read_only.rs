@@ -1,4 +1,5 @@
-//! A project that may be read and not written, in a folder that may not be written either: every reading command works.
+//! A project that may be read and not written, in a folder that may not be written either: every
+//! reading command works.
 #![cfg(unix)]
 
 use crate::support::{Ran, Sandbox, dataset};

@@ -1,4 +1,5 @@
-//! Commands that only read: matrix, queries, status, keys, config, doctor, help, and where their output goes.
+//! Commands that only read: matrix, queries, status, keys, config, doctor, help, and where their
+//! output goes.
 
 use crate::support::{AI_SCORES, Ran, Sandbox, dataset};
 use rstest::rstest;

@@ -1,4 +1,5 @@
-//! What is wrong with what was typed is said in words, with the file, the name that was meant, and what to do.
+//! What is wrong with what was typed is said in words, with the file, the name that was meant, and
+//! what to do.
 
 use crate::support::{AI_SCORES, Sandbox};
 use rstest::rstest;

@@ -19,8 +19,12 @@ fn sandbox(server: &FakeProvider, more: &str) -> Sandbox {
 }
 
 fn check<'a>(checks: &'a Value, name: &str) -> &'a Value {
-    let mut checks = checks.as_array().unwrap().iter();
-    checks.find(|check| check["name"] == name).unwrap()
+    checks
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["name"] == name)
+        .unwrap()
 }
 
 #[test]

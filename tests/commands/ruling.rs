@@ -1,4 +1,5 @@
-//! `rule`, `export qrels` and `adjudication` after them: rulings that are only ever added, and what they make of labels and rankings.
+//! `rule`, `export qrels` and `adjudication` after them: rulings that are only ever added, and what
+//! they make of labels and rankings.
 
 use crate::support::{Sandbox, benchmark};
 use rstest::rstest;

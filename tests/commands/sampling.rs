@@ -1,4 +1,5 @@
-//! `overrule annotate --sampler …` and `lab sampler`: runs in rounds, their budgets, and what they are worth.
+//! `overrule annotate --sampler …` and `lab sampler`: runs in rounds, their budgets, and what they
+//! are worth.
 
 use crate::support::{Sandbox, dataset};
 use rstest::rstest;
@@ -64,7 +65,8 @@ fn the_battles_say_who_was_asked() {
 #[test]
 fn a_total_is_shared_out_by_documents() {
     let sandbox = prepared();
-    // 50 calls for 22 documents: 27 for the pool of 12, 20 for the one of 9, and 2 for the one with nobody to fight.
+    // 50 calls for 22 documents: 27 for the pool of 12, 20 for the one of 9, and 2 for the one with
+    // nobody to fight.
     sandbox.done("annotate in.jsonl --sampler swiss --judging rotate --max-calls 50");
     let queries = sandbox.json("queries --json");
     let votes: Vec<u64> = queries

@@ -48,8 +48,12 @@ fn sbr_of_a_file_is_the_authors() {
         }
         sandbox.write("in.csv", file.into_inner().unwrap());
         let vectors = input.iter().map(|row| {
-            let numbers = row["embedding"].as_array().unwrap().iter();
-            numbers.map(|x| x.as_f64().unwrap()).collect::<Vec<f64>>()
+            row["embedding"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|x| x.as_f64().unwrap())
+                .collect::<Vec<f64>>()
         });
         sandbox.write("v.npy", npy(&vectors.collect::<Vec<_>>()));
         sandbox.done(&format!(

@@ -1,4 +1,5 @@
-//! `pool build` and the offline judges on texts of all scripts: without spaces, decomposed, and with invisible characters.
+//! `pool build` and the offline judges on texts of all scripts: without spaces, decomposed, and
+//! with invisible characters.
 
 use crate::support::Sandbox;
 use rstest::rstest;
@@ -8,7 +9,8 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 const BUILD: &str = "pool build --beir b --out pools.jsonl --run-out run.trec";
 
-/// A benchmark of these documents (d0, d1, …) and queries (q0, q1, …), where query n has document n as its relevant one.
+/// A benchmark of these documents (d0, d1, …) and queries (q0, q1, …), where query n has document n
+/// as its relevant one.
 fn benchmark(documents: &[&str], queries: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new();
     std::fs::create_dir_all(sandbox.path("b/qrels")).unwrap();
@@ -78,9 +80,10 @@ fn a_search_finds_what_a_search_by_characters_finds(
     let ran = sandbox.done(BUILD);
     assert!(!ran.stderr.contains("without spaces"), "{}", ran.stderr);
     let characters = |text: &str| -> BTreeSet<String> {
-        let all = text.graphemes(true);
-        let letters = all.filter(|character| character.starts_with(char::is_alphanumeric));
-        letters.map(str::to_owned).collect()
+        text.graphemes(true)
+            .filter(|character| character.starts_with(char::is_alphanumeric))
+            .map(str::to_owned)
+            .collect()
     };
     for (at, query) in queries.iter().enumerate() {
         let ranking = found(&sandbox, at);
@@ -121,7 +124,8 @@ fn a_word_is_found_however_it_is_encoded(#[case] document: &str, #[case] query: 
     assert_eq!(found(&sandbox, 0), ["d0"]);
 }
 
-/// Two documents that differ in their encoding alone are equal to every judge, and better than a third one.
+/// Two documents that differ in their encoding alone are equal to every judge, and better than a
+/// third one.
 #[rstest]
 #[case::hangul(
     "한국어 문서",

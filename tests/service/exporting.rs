@@ -3,7 +3,8 @@
 use crate::desk::{Desk, told};
 use serde_json::{Value, json};
 
-/// What zBench's model wants of a value, as pydantic checks it: the members are required, others are passed over.
+/// What zBench's model wants of a value, as pydantic checks it: the members are required, others
+/// are passed over.
 enum Schema {
     Text,
     Number,

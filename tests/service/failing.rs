@@ -1,4 +1,5 @@
-//! Failures of one case, faults of a judge, transient states and exhausted budgets, and the summary at the end of a run.
+//! Failures of one case, faults of a judge, transient states and exhausted budgets, and the summary
+//! at the end of a run.
 
 use crate::desk::{Desk, told};
 use crate::fake_provider::{Fault, Faults};

@@ -1,4 +1,5 @@
-//! `overrule init`: keys and servers are found, a file is written and checked, and nothing secret is said.
+//! `overrule init`: keys and servers are found, a file is written and checked, and nothing secret
+//! is said.
 
 use crate::desk::{Desk, KEY, told};
 use serde_json::{Value, json};
@@ -12,7 +13,8 @@ fn desk(models: &[&str]) -> Desk {
     desk
 }
 
-/// Runs `init` with the desk's server in place of the usual ones, and with no key but those of `keys`.
+/// Runs `init` with the desk's server in place of the usual ones, and with no key but those of
+/// `keys`.
 fn init(desk: &Desk, keys: &[&str], more: &[&str]) -> Output {
     let server = format!("ollama={}", desk.server.root());
     let mut command = desk.command(&[&["init", "--server", &server], more].concat());

@@ -381,7 +381,8 @@ fn the_budget_counts_what_batches_may_cost() {
 fn the_budget_of_batches_counts_all_that_was_spent() {
     let desk = Desk::new("price = { input = 1000.0, output = 1000.0 }\nmax_output_tokens = 100");
     assert_eq!(desk.run(&["import", "in.jsonl"]).status.code(), Some(0));
-    // Calls that a kill cut short, as an earlier run has charged them; nothing is left of 30 dollars but the first calls.
+    // Calls that a kill cut short, as an earlier run has charged them; nothing is left of 30
+    // dollars but the first calls.
     desk.change(
         "INSERT INTO call (uid, purpose, service, worst_usd, sent_ms, ended_ms, cause, assumed_usd)
          VALUES (x'01', 'picks', 'gpt', 29.0, 1, 2, 'killed', 29.0)",

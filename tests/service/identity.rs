@@ -1,4 +1,5 @@
-//! Who a judge is: what may be changed about it without buying its votes again, and what is said where they are.
+//! Who a judge is: what may be changed about it without buying its votes again, and what is said
+//! where they are.
 
 use crate::desk::{CALLS, Desk, json_of, told};
 use crate::fake_provider::{Fault, Faults};
@@ -129,7 +130,8 @@ fn a_renamed_judge_is_announced_and_can_have_its_votes() {
         serde_json::json!([{ "name": "new name", "before": "j", "votes": 36 }])
     );
     assert_eq!(dry["changed"], serde_json::json!([]));
-    // Somebody who changed more than the name has another judge, about which there is nothing to say.
+    // Somebody who changed more than the name has another judge, about which there is nothing to
+    // say.
     configure_one(&desk, "other", "prompt = \"choice\"");
     assert!(!told(&desk.annotate(&["--dry-run"])).contains("has no votes;"));
 

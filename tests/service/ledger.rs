@@ -1,4 +1,5 @@
-//! Every paid call is counted, whatever becomes of it; and what stands in the way of calls ends a run, with its cause.
+//! Every paid call is counted, whatever becomes of it; and what stands in the way of calls ends a
+//! run, with its cause.
 
 use crate::desk::{Desk, told};
 use crate::fake_provider::{FakeProvider, Fault, Faults};
@@ -157,18 +158,20 @@ fn picks_and_votes_are_paid_from_one_budget() {
     let pick = ["pick", "in.jsonl", "--open", "--judges", "gpt"];
     for picks_first in [true, false] {
         let desk = priced("");
-        let first = match picks_first {
-            true => desk.run(&pick),
-            false => desk.annotate(&["--judges", "gpt"]),
+        let first = if picks_first {
+            desk.run(&pick)
+        } else {
+            desk.annotate(&["--judges", "gpt"])
         };
         ended(&first, 0);
         let (known, _) = spent(&desk);
         assert!(known > 0.0);
         let calls = desk.server.total_calls();
         let budget = format!("{}", known + 0.01);
-        let second = match picks_first {
-            false => desk.run(&[&pick[..], &["--budget", &budget]].concat()),
-            true => desk.annotate(&["--judges", "gpt", "--budget", &budget]),
+        let second = if picks_first {
+            desk.annotate(&["--judges", "gpt", "--budget", &budget])
+        } else {
+            desk.run(&[&pick[..], &["--budget", &budget]].concat())
         };
         ended(&second, 3);
         assert!(told(&second).contains("budget"), "{}", told(&second));

@@ -1,4 +1,5 @@
-//! The binary with judges behind a provider on loopback: what is bought, recorded, handed over and never said.
+//! The binary with judges behind a provider on loopback: what is bought, recorded, handed over and
+//! never said.
 #![cfg(test)]
 
 mod desk;

@@ -1,4 +1,5 @@
-//! A folder that somebody else made: its files send no key to a server and run no program before the user has allowed it.
+//! A folder that somebody else made: its files send no key to a server and run no program before
+//! the user has allowed it.
 #![cfg(unix)]
 
 use crate::desk::{Desk, KEY, json_of, told};

@@ -11,7 +11,8 @@ use std::time::Duration;
 
 const POOLS: usize = 20;
 
-/// Pools of ten, one or two of them gold and labelled, in places that follow from the number of the pool.
+/// Pools of ten, one or two of them gold and labelled, in places that follow from the number of the
+/// pool.
 fn desk(models: &[&str]) -> Desk {
     let desk = Desk::new("");
     let mut config = String::new();
@@ -177,7 +178,8 @@ fn a_killed_run_goes_on_where_it_was() {
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert_eq!(records(&desk).len(), POOLS);
     let calls = desk.server.requests().len();
-    // Two in flight, and two whose answers came in the moment of the kill: a place is free when an answer is there.
+    // Two in flight, and two whose answers came in the moment of the kill: a place is free when an
+    // answer is there.
     assert!((POOLS..=POOLS + 3 * 4).contains(&calls), "{calls}");
 }
 

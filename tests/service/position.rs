@@ -141,7 +141,8 @@ fn a_run_probes_some_pairs_in_the_other_order_and_scores_nothing_by_them() {
         std::fs::read_to_string(other.path("out.jsonl")).unwrap(),
         probed
     );
-    // What was judged without a probe is probed by a run that does not forbid it, and by nothing more.
+    // What was judged without a probe is probed by a run that does not forbid it, and by nothing
+    // more.
     assert!(told(&other.annotate(&[])).contains("4 votes and 0 failures"));
     assert_eq!(
         std::fs::read_to_string(other.path("out.jsonl")).unwrap(),

@@ -1,4 +1,5 @@
-//! Each block of the manual that is there to be copied judges a dataset to its end; only its address is another.
+//! Each block of the manual that is there to be copied judges a dataset to its end; only its
+//! address is another.
 
 use crate::desk::{Desk, KEY, told};
 use rstest::rstest;
@@ -49,8 +50,10 @@ fn a_ready_block_judges_to_the_end(#[case] at: usize, #[case] provider: &str) {
     assert_eq!(desk.count("SELECT count(*) FROM failure"), 0);
     let sends_key = desk.server.requests().iter().all(|request| {
         let headers = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
-        let mut values = headers.iter().filter_map(|name| request.header(name));
-        values.any(|value| value.ends_with(KEY))
+        headers
+            .iter()
+            .filter_map(|name| request.header(name))
+            .any(|value| value.ends_with(KEY))
     });
     assert_eq!(sends_key, !matches!(provider, "ollama" | "llamacpp"));
 }

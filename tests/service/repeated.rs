@@ -1,5 +1,5 @@
-//! Several plans in one project: a pair that comes again is shown in the other order, no answer counts twice, and what is
-//! said to be called is called.
+//! Several plans in one project: a pair that comes again is shown in the other order, no answer
+//! counts twice, and what is said to be called is called.
 
 use crate::desk::{Desk, json_of, told};
 use rstest::rstest;
@@ -65,7 +65,8 @@ fn a_pair_that_is_planned_again_is_shown_in_the_other_order(#[case] commands: &[
 #[test]
 fn batches_show_a_repeated_pair_in_the_other_order_too() {
     let desk = Desk::new("");
-    // While the first plan's calls are still with the providers, another plan asks about some of its pairs again.
+    // While the first plan's calls are still with the providers, another plan asks about some of
+    // its pairs again.
     annotate(&desk, "--cycles 4 --batch", &[]);
     annotate(&desk, "--cycles 8 --seed 9 --document-limit 6 --batch", &[]);
     desk.server.finish_batches();
@@ -112,7 +113,8 @@ fn a_probe_becomes_the_second_battle_of_its_pair() {
     assert_eq!(desk.count(probes), 0);
     assert_eq!(desk.count("SELECT count(*) FROM vote"), 3 * 3 * 72);
     assert_eq!(desk.count(ANSWERED_TWICE), 0);
-    // A pair that has been judged in both orders is not probed, and there is nothing more to ask about it.
+    // A pair that has been judged in both orders is not probed, and there is nothing more to ask
+    // about it.
     assert_eq!(forecast(&desk, "--cycles 4 --seed 5"), 0);
     let pair = desk.run(&["annotate", "--pair", "p", "d0", "d1"]);
     assert!(told(&pair).contains("both orders"), "{}", told(&pair));

@@ -1,5 +1,5 @@
-//! The real binary reranking with judges and services: as many calls as the methods need, each bought once, and no query
-//! lost to a bad answer.
+//! The real binary reranking with judges and services: as many calls as the methods need, each
+//! bought once, and no query lost to a bad answer.
 
 use crate::desk::{Desk, json_of, told};
 use crate::fake_provider::{Fault, Faults};
@@ -10,7 +10,8 @@ use std::time::Duration;
 
 const QUERIES: usize = 8;
 const DOCUMENTS: usize = 20;
-/// Methods with the calls of a query of 20: windows, points of a tournament twice 20 → 10 → 5 → 2 → 1, grades.
+/// Methods with the calls of a query of 20: windows, points of a tournament twice 20 → 10 → 5 → 2 →
+/// 1, grades.
 const METHODS: [(&str, usize); 3] = [
     ("rankgpt@20:w10:s5/gpt", 3),
     ("tourrank@20:r2/gpt", 8),

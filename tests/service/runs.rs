@@ -1,4 +1,5 @@
-//! The real binary with network judges: complete, counted, within its budget, and quiet about its keys.
+//! The real binary with network judges: complete, counted, within its budget, and quiet about its
+//! keys.
 
 use crate::desk::{CALLS, Desk, KEY, told};
 use crate::fake_provider::{Fault, Faults};
@@ -56,7 +57,8 @@ fn passing_faults_change_no_score() {
 
 #[test]
 fn a_run_killed_ten_times_buys_only_what_was_in_flight_again() {
-    // Two calls of each judge, and two whose answers came in the moment of the kill: a place is free when an answer is there.
+    // Two calls of each judge, and two whose answers came in the moment of the kill: a place is
+    // free when an answer is there.
     const IN_FLIGHT: usize = 2 * 2 * 3;
     let calm = Desk::new("");
     assert_eq!(calm.annotate(&[]).status.code(), Some(0));

@@ -1,5 +1,5 @@
-//! The real binary having a judge grade anchors: each answer bought once and kept, a failed call never a grade, and the scale
-//! that follows.
+//! The real binary having a judge grade anchors: each answer bought once and kept, a failed call
+//! never a grade, and the scale that follows.
 
 mod links;
 
@@ -15,8 +15,8 @@ const DOCUMENTS: usize = 12;
 const ANCHORS: usize = 5;
 const ALL: usize = QUERIES * ANCHORS;
 
-/// Queries whose battles an offline judge has fought, and a judge who sees how relevant a document is: less and less from the
-/// top of the ranking down, and more from query to query.
+/// Queries whose battles an offline judge has fought, and a judge who sees how relevant a document
+/// is: less and less from the top of the ranking down, and more from query to query.
 fn desk() -> Desk {
     desk_of(QUERIES)
 }
@@ -168,7 +168,8 @@ fn training_files_of_single_documents_have_linked_scores_where_there_are_any() {
         assert_eq!(row["expected_grade"], linked["expected_grade"]);
         assert!(row["target_se"].as_f64() > row["se"].as_f64(), "{row}");
     }
-    // A student that counts in the project's scores moves them and the offsets, and is in no score that a student learns.
+    // A student that counts in the project's scores moves them and the offsets, and is in no score
+    // that a student learns.
     let mut predictions = String::new();
     for rows in rows.chunks(DOCUMENTS) {
         for (at, a) in rows.iter().enumerate() {
@@ -279,8 +280,8 @@ fn a_budget_ends_a_run_that_goes_on_with_a_larger_one() {
 #[test]
 fn a_killed_run_goes_on_where_it_was() {
     const KILLS: usize = 3;
-    // Two in flight, and two whose answers came in the moment of the kill. With twice as many a kill the count is beyond the
-    // bound if nothing outlasts one.
+    // Two in flight, and two whose answers came in the moment of the kill. With twice as many a
+    // kill the count is beyond the bound if nothing outlasts one.
     const LOST: usize = 4;
     let desk = desk();
     desk.server.set_latency(Duration::from_millis(20));

@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 const BUNDLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/scifact-small");
-/// Names a whole benchmark in BEIR's folder instead, to measure there what the test holds on the bundled claims.
+/// Names a whole benchmark in BEIR's folder instead, to measure there what the test holds on the
+/// bundled claims.
 const BENCHMARK: &str = "OVERRULE_TEST_BEIR";
 
-/// The claims with twelve abstracts each. What stands in front of an abstract is its true relevance: mostly whether it
-/// has a label, then how many of the claim's words are in it, and then what no text says.
+/// The claims with twelve abstracts each. What stands in front of an abstract is its true
+/// relevance: mostly whether it has a label, then how many of the claim's words are in it, and then
+/// what no text says.
 fn pools(desk: &Desk) -> String {
     let benchmark = std::env::var(BENCHMARK).unwrap_or_else(|_| BUNDLED.to_owned());
     let built = desk.run(&[
@@ -46,8 +48,8 @@ fn pools(desk: &Desk) -> String {
     lines
 }
 
-/// What `student train` says of the student, which has seen no vote on the queries that it is measured on, or, told of
-/// other battles, none on the pairs.
+/// What `student train` says of the student, which has seen no vote on the queries that it is
+/// measured on, or, told of other battles, none on the pairs.
 fn trained(desk: &Desk, more: &[&str]) -> Value {
     let trained = desk.run(&[&["student", "train", "--json"], more].concat());
     assert_eq!(trained.status.code(), Some(0), "{}", told(&trained));

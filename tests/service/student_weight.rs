@@ -1,4 +1,5 @@
-//! A student beside paid judges whose documents have a known relevance: the same calls, better rankings.
+//! A student beside paid judges whose documents have a known relevance: the same calls, better
+//! rankings.
 
 use crate::desk::{Desk, told};
 use crate::fake_provider::normal;
@@ -75,8 +76,12 @@ fn scores(desk: &Desk) -> Vec<Vec<f64>> {
     let text = done(desk, &["export", "annotated"]);
     let pool = |line: &str| -> Vec<f64> {
         let pool: Value = serde_json::from_str(line).unwrap();
-        let documents = pool["documents"].as_array().unwrap().iter();
-        documents.map(|of| of["score"].as_f64().unwrap()).collect()
+        pool["documents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|of| of["score"].as_f64().unwrap())
+            .collect()
     };
     text.lines().map(pool).collect()
 }
@@ -120,7 +125,8 @@ fn ndcgs(scores: &[Vec<f64>]) -> Vec<f64> {
     scores.iter().enumerate().map(of).collect()
 }
 
-/// The mean of the differences, and half of its 95 % interval (Student's t with 39 degrees of freedom).
+/// The mean of the differences, and half of its 95 % interval (Student's t with 39 degrees of
+/// freedom).
 fn change(with: &[f64], without: &[f64]) -> (f64, f64) {
     let n = with.len() as f64;
     let gains: Vec<f64> = with.iter().zip(without).map(|(x, y)| x - y).collect();

@@ -14,7 +14,8 @@ use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 const ANSWER: &str = r#"{"choices":[{"finish_reason":"stop","message":{"content":"{\"thoughts\":[\"x\"],\"score\":1}"}}],"usage":{"prompt_tokens":9,"completion_tokens":9}}"#;
 
-/// A server on a thread of its own: its address, its certificate, and the versions of HTTP that it was spoken to in.
+/// A server on a thread of its own: its address, its certificate, and the versions of HTTP that it
+/// was spoken to in.
 pub(crate) type Encrypted = (String, String, Arc<Mutex<Vec<Version>>>);
 
 pub(crate) fn encrypted(protocols: &[&[u8]]) -> Encrypted {

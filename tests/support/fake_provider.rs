@@ -1,5 +1,6 @@
-//! A provider on loopback that speaks every wire format, answers from the documents of the prompt alone, fails as it is
-//! told, and remembers what it was asked. It runs on a thread of its own, for tests of the binary as well.
+//! A provider on loopback that speaks every wire format, answers from the documents of the prompt
+//! alone, fails as it is told, and remembers what it was asked. It runs on a thread of its own, for
+//! tests of the binary as well.
 
 #![allow(dead_code, unused_imports, reason = "no test file needs all of it")]
 
@@ -64,8 +65,10 @@ pub(crate) struct Recorded {
 
 impl Recorded {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -77,7 +80,8 @@ struct State {
     latency: Latency,
     limit: Option<Limit>,
     books: Books,
-    /// Scripted answers to calls whose prompt contains certain words: words, status, body, and number of attempts per call.
+    /// Scripted answers to calls whose prompt contains certain words: words, status, body, and
+    /// number of attempts per call.
     marked: Vec<(String, u16, Value, usize)>,
     /// Forms of answer below this one are refused, as a server would that does not know them.
     first_form: u8,
@@ -240,7 +244,8 @@ impl FakeProvider {
         self.state().latency = latency;
     }
 
-    /// Takes `burst` requests for each model, and then so many a minute; the others get 429 at once.
+    /// Takes `burst` requests for each model, and then so many a minute; the others get 429 at
+    /// once.
     pub(crate) fn limit_requests(
         &self,
         per_minute: f64,
@@ -267,8 +272,8 @@ impl FakeProvider {
         self.state().books.clone()
     }
 
-    /// What a provider would charge: for every call that it computed an answer to, also where the answer was cut, told no
-    /// usage, or was not waited for. Batches are left out.
+    /// What a provider would charge: for every call that it computed an answer to, also where the
+    /// answer was cut, told no usage, or was not waited for. Batches are left out.
     pub(crate) fn billed_usd(&self) -> f64 {
         self.state().books.billed_usd()
     }
@@ -278,7 +283,8 @@ impl FakeProvider {
         self.state().books.requests
     }
 
-    /// Refuses forms of answer: 1 knows no `json_schema`, 2 no schema beside `json_object`, 3 no form at all.
+    /// Refuses forms of answer: 1 knows no `json_schema`, 2 no schema beside `json_object`, 3 no
+    /// form at all.
     pub(crate) fn know_forms_from(&self, first: u8) {
         self.state().first_form = first;
     }
@@ -293,7 +299,8 @@ impl FakeProvider {
         self.state().no_logprobs = true;
     }
 
-    /// Lists these models where Ollama and OpenAI list theirs; what stands after an @ is the digest.
+    /// Lists these models where Ollama and OpenAI list theirs; what stands after an @ is the
+    /// digest.
     pub(crate) fn list_models(&self, models: &[&str]) {
         let models = models.iter().map(|model| (*model).to_owned());
         self.state().models = Some(models.collect());
@@ -446,7 +453,8 @@ async fn attend(stream: TcpStream, address: SocketAddr, state: Arc<Mutex<State>>
     drop(connection.await);
 }
 
-/// A call that waits for its answer; it is over when this is dropped, whether it was answered or given up.
+/// A call that waits for its answer; it is over when this is dropped, whether it was answered or
+/// given up.
 struct InFlight(Arc<Mutex<State>>);
 
 impl Drop for InFlight {

@@ -1,4 +1,5 @@
-//! What the integration tests share: a folder of their own with the binary run in it, and pools made from a seed.
+//! What the integration tests share: a folder of their own with the binary run in it, and pools
+//! made from a seed.
 
 #![allow(dead_code, reason = "no test file needs all of it")]
 
@@ -107,13 +108,16 @@ WHERE recount.votes IS NOT kept.votes OR recount.votes_priced IS NOT kept.votes_
    OR abs(recount.failures_usd - kept.failures_usd) > 1e-9";
 
 impl Drop for Sandbox {
-    /// Whatever a test did, by votes, failures, imports, merges, batches or undo: the running totals of calls hold.
+    /// Whatever a test did, by votes, failures, imports, merges, batches or undo: the running
+    /// totals of calls hold.
     fn drop(&mut self) {
-        let project = (!std::thread::panicking()).then(|| read_only(&self.project()));
-        let wrong = project.flatten().and_then(|db| {
-            let sound = db.query_row(WRONG_TOTALS, [], |row| row.get(0));
-            sound.ok()
-        });
+        let wrong = (!std::thread::panicking())
+            .then(|| read_only(&self.project()))
+            .flatten()
+            .and_then(|db| {
+                let sound = db.query_row(WRONG_TOTALS, [], |row| row.get(0));
+                sound.ok()
+            });
         assert!(
             matches!(wrong, None | Some(0_i64)),
             "running totals of calls are wrong"
@@ -153,7 +157,8 @@ impl Sandbox {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The binary in this folder, with this folder as home and nothing of the tester's environment that it reads.
+    /// The binary in this folder, with this folder as home and nothing of the tester's environment
+    /// that it reads.
     pub(crate) fn command(&self, arguments: &(impl Arguments + ?Sized)) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
         command.current_dir(self.folder.path()).stdin(Stdio::null());
@@ -263,7 +268,8 @@ impl Ran {
         std::str::from_utf8(&self.stdout).unwrap()
     }
 
-    /// Asserts that nothing was printed that steers a terminal, and nothing that reorders or hides text.
+    /// Asserts that nothing was printed that steers a terminal, and nothing that reorders or hides
+    /// text.
     #[track_caller]
     pub(crate) fn is_harmless(&self) {
         for text in [self.text(), &self.stderr] {
@@ -275,7 +281,8 @@ impl Ran {
         }
     }
 
-    /// Asserts that no number on stdout has a hyphen for its sign: people read U+2212, as on the screens.
+    /// Asserts that no number on stdout has a hyphen for its sign: people read U+2212, as on the
+    /// screens.
     #[track_caller]
     fn has_real_minus_signs(&self) {
         let text = self.text();
@@ -383,7 +390,8 @@ pub(crate) fn dataset(sizes: impl IntoIterator<Item = usize>) -> String {
     lines
 }
 
-/// A benchmark in BEIR's form, in the folder `beir`: two queries with labels, of which the first stage misses one.
+/// A benchmark in BEIR's form, in the folder `beir`: two queries with labels, of which the first
+/// stage misses one.
 pub(crate) fn benchmark(sandbox: &Sandbox) {
     std::fs::create_dir_all(sandbox.path("beir/qrels")).unwrap();
     sandbox.write(

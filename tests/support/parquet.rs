@@ -38,7 +38,8 @@ fn value(field: &Field) -> Value {
     }
 }
 
-/// Whether two values are the same, but for the last digits of numbers, which reading them as text may change.
+/// Whether two values are the same, but for the last digits of numbers, which reading them as text
+/// may change.
 pub(crate) fn is_near(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
         (Value::Number(x), Value::Number(y)) => {

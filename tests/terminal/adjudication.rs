@@ -1,5 +1,5 @@
-//! From a benchmark to corrected labels: ten rulings in the terminal, a restart, undo over the restart, and nothing of
-//! label and picks on the wire before a ruling.
+//! From a benchmark to corrected labels: ten rulings in the terminal, a restart, undo over the
+//! restart, and nothing of label and picks on the wire before a ruling.
 
 use super::{Terminal, link_data, overrule};
 use serde_json::Value;
@@ -20,7 +20,8 @@ fn begin(folder: &Path) -> (Terminal, usize) {
     (terminal, from)
 }
 
-/// Rules on a document with two keys, the `nth` in all; what was sent before held nothing of its label and of the picks.
+/// Rules on a document with two keys, the `nth` in all; what was sent before held nothing of its
+/// label and of the picks.
 fn rule(terminal: &mut Terminal, key: &str, nth: usize, from: usize) -> usize {
     terminal.wait("Does this document");
     let raw = String::from_utf8_lossy(&terminal.raw[from..]).into_owned();
@@ -77,7 +78,8 @@ fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
     terminal.keys("u");
     terminal.wait("undone");
     terminal.wait("4 ruled by you");
-    // The document is before the person again, with its label in sight: what is ruled now is not blind.
+    // The document is before the person again, with its label in sight: what is ruled now is not
+    // blind.
     terminal.wait("benchmark: no label");
     terminal.keys("b");
     terminal.wait("5 ruled by you");

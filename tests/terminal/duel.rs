@@ -1,5 +1,5 @@
-//! A duel of ten queries by keyboard alone: killed in the middle, gone on with, undone, and summed up; nothing of the
-//! rankings on the wire before a choice.
+//! A duel of ten queries by keyboard alone: killed in the middle, gone on with, undone, and summed
+//! up; nothing of the rankings on the wire before a choice.
 
 use super::{Terminal, link_data, overrule};
 use serde_json::Value;
@@ -8,7 +8,8 @@ use std::path::Path;
 const SIZE: (u16, u16) = (120, 40);
 const TASKS: usize = 10;
 
-/// A project with two rankings in files and a duel of ten queries; returns what must not be sent before a choice.
+/// A project with two rankings in files and a duel of ten queries; returns what must not be sent
+/// before a choice.
 fn project(folder: &Path) -> Vec<String> {
     link_data(folder);
     let beir = "data/scifact-small";
@@ -96,9 +97,10 @@ fn answer(terminal: &mut Terminal, nth: usize) {
         }
     }
     terminal.keys(".");
-    match nth < TASKS {
-        true => terminal.wait(&format!("task {} of {TASKS} · {nth} done", nth + 1)),
-        false => terminal.wait("This session"),
+    if nth < TASKS {
+        terminal.wait(&format!("task {} of {TASKS} · {nth} done", nth + 1))
+    } else {
+        terminal.wait("This session")
     }
 }
 

@@ -1,4 +1,5 @@
-//! Leaving while judges behind HTTP are at work: calls in flight are waited for, and the run is over in the project.
+//! Leaving while judges behind HTTP are at work: calls in flight are waited for, and the run is
+//! over in the project.
 
 use super::Terminal;
 use super::fake_provider::{FakeProvider, Fault, Faults};
@@ -40,7 +41,8 @@ pub(super) fn running(folder: &Path, server: &FakeProvider) -> Terminal {
     terminal
 }
 
-/// The run is over as one that was told to stop, and every call that the server was asked is an answer in the project.
+/// The run is over as one that was told to stop, and every call that the server was asked is an
+/// answer in the project.
 #[track_caller]
 pub(super) fn assert_nothing_lost(folder: &Path, server: &FakeProvider) {
     let project = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();

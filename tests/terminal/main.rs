@@ -1,4 +1,5 @@
-//! The real binary in a real pseudo-terminal: it starts, walks, overrules, and gives the terminal back clean.
+//! The real binary in a real pseudo-terminal: it starts, walks, overrules, and gives the terminal
+//! back clean.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -1,5 +1,5 @@
-//! Twenty pairs judged with two keys each, a restart in the middle, undo over the restart, and nothing of the judges on
-//! the wire before a decision.
+//! Twenty pairs judged with two keys each, a restart in the middle, undo over the restart, and
+//! nothing of the judges on the wire before a decision.
 
 use super::{Terminal, demo, link_data, overrule};
 use std::path::Path;
@@ -12,8 +12,11 @@ fn project(folder: &Path) -> Vec<String> {
     overrule(folder, "annotate data/scifact.jsonl out.jsonl");
     let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
     let mut names = db.prepare("SELECT name FROM document").unwrap();
-    let names = names.query_map([], |row| row.get(0)).unwrap();
-    names.map(Result::unwrap).collect()
+    names
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 fn verdicts(folder: &Path, what: &str) -> i64 {
@@ -91,7 +94,8 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     terminal.keys("u");
     terminal.wait("undone");
     terminal.wait("9 judged");
-    // What the judges said of this pair has been seen: the verdict after it was taken back is not blind.
+    // What the judges said of this pair has been seen: the verdict after it was taken back is not
+    // blind.
     terminal.keys("b");
     terminal.wait("your first verdict: ");
     terminal.wait_gone("fitting the ranking");

@@ -301,13 +301,17 @@ pub fn ruling_context(
     let answers = valid_answers(&groups, &pool_set);
     let slot = slots.iter().position(|slot| slot.document == *document);
     let against = slot.map_or(0, |slot| {
-        let said = answers.iter().filter_map(|answer| answer.says(slot));
-        said.filter(|picked| *picked != slots[slot].positive)
+        answers
+            .iter()
+            .filter_map(|answer| answer.says(slot))
+            .filter(|picked| *picked != slots[slot].positive)
             .count()
     });
     let said = slot.map_or(0, |slot| {
-        let said = answers.iter().filter_map(|answer| answer.says(slot));
-        said.count()
+        answers
+            .iter()
+            .filter_map(|answer| answer.says(slot))
+            .count()
     });
     Ok(RulingContext {
         grade: db.label(&id, document)?,

@@ -49,8 +49,10 @@ pub fn document_evidence(db: &Db, query: QueryKey, document: &DocId) -> Result<D
             for given in given.values() {
                 if let PickAnswer::Picks(_) = given.answer {
                     let proof = given.verdict_on(document).map(|verdict| {
-                        let sentence = verdict.sentence.as_deref();
-                        let quoted = sentence.map_or(String::new(), |text| format!(" “{text}”"));
+                        let quoted = verdict
+                            .sentence
+                            .as_deref()
+                            .map_or(String::new(), |text| format!(" “{text}”"));
                         let flaw = verdict
                             .unproven
                             .map_or(String::new(), |unproven| format!(" ({})", unproven.words()));

@@ -39,13 +39,19 @@ impl RulingEffect {
     }
 
     fn found(&self, finding: Finding) -> usize {
-        let rulings = self.corrections.iter().map(|one| one.ruling.finding);
-        rulings.filter(|found| *found == finding).count()
+        self.corrections
+            .iter()
+            .map(|one| one.ruling.finding)
+            .filter(|found| *found == finding)
+            .count()
     }
 
     fn faults(&self, fault: DisagreementCause) -> usize {
-        let rulings = self.corrections.iter().map(|one| one.ruling.fault);
-        rulings.filter(|found| *found == Some(fault)).count()
+        self.corrections
+            .iter()
+            .map(|one| one.ruling.fault)
+            .filter(|found| *found == Some(fault))
+            .count()
     }
 
     /// Number of rulings of each kind.

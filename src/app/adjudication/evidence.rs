@@ -24,8 +24,11 @@ pub(super) fn by_verdict<'a>(
     for given in answers {
         let boxes = given.outcomes().unwrap_or_default();
         for (stance, sum) in &mut sums {
-            let own = given.verdicts.iter().filter(|v| v.verdict == *stance);
-            let outcomes = own.filter_map(|verdict| boxes.get(verdict.slot.checked_sub(1)?));
+            let outcomes = given
+                .verdicts
+                .iter()
+                .filter(|v| v.verdict == *stance)
+                .filter_map(|verdict| boxes.get(verdict.slot.checked_sub(1)?));
             *sum += outcomes.copied().collect::<PickCounts>();
         }
     }

@@ -70,8 +70,10 @@ pub fn overview(
         .collect();
     let judges = rows.groups.iter().flat_map(|group| {
         let several = group.orders.len() > 1;
-        let orders = group.orders.iter();
-        orders.map(move |(order, given)| row(group, several.then_some(*order), given))
+        group
+            .orders
+            .iter()
+            .map(move |(order, given)| row(group, several.then_some(*order), given))
     });
     Ok(AdjudicationOverview {
         pools: rows.pool_set.pools.len(),
@@ -84,10 +86,10 @@ pub fn overview(
         changed: corrections.iter().filter(|one| one.changes()).count(),
         conflicts: rows.settled().1,
         effect: rows.effect(&corrections).map_err(unmeasured)?,
-        warning: rows
-            .pool_set
-            .labels_stand_first()
-            .then_some("the labelled documents stand first in every pool: naming the first slots is always right"),
+        warning: rows.pool_set.labels_stand_first().then_some(
+            "the labelled documents stand first in every pool: naming the first slots is always \
+             right",
+        ),
     })
 }
 

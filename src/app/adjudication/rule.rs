@@ -46,8 +46,9 @@ pub struct RuledLabel {
 impl RuledLabel {
     /// Whether this ruling is the effective one.
     pub fn is_in_force(&self) -> bool {
-        let correction = self.correction.as_ref();
-        correction.is_some_and(|one| one.ruling.uid == self.uid)
+        self.correction
+            .as_ref()
+            .is_some_and(|one| one.ruling.uid == self.uid)
     }
 }
 
@@ -80,8 +81,10 @@ pub fn rule_on_label(store: &Store, ruling: LabelRuling) -> Result<RuledLabel> {
         let rule = db.final_rule()?;
         let standing = db.rulings_on(query, &document)?.into_iter();
         let standing: Vec<Ruling> = standing.map(|row| row.ruling).collect();
-        let in_force = rulings_in_force(&rule, &standing).0.pop();
-        let correction = in_force.map(|ruling| LabelCorrection::of(ruling, before));
+        let correction = rulings_in_force(&rule, &standing)
+            .0
+            .pop()
+            .map(|ruling| LabelCorrection::of(ruling, before));
         Ok(RuledLabel {
             uid,
             query: db.query(query)?.id,

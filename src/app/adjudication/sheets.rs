@@ -157,8 +157,9 @@ pub fn disagreements(
                 cells.extend(texts(labelled.get(row).copied()));
                 cells.extend(texts(picked.get(row).copied()));
                 cells.extend([group.judge.clone(), group.model.clone()]);
-                let picked = picked.get(row);
-                let verdict = picked.and_then(|document| given.verdict_on(&document.id));
+                let verdict = picked
+                    .get(row)
+                    .and_then(|document| given.verdict_on(&document.id));
                 cells.push(verdict.map_or(String::new(), |given| given.verdict.name().to_owned()));
                 cells.push(
                     verdict

@@ -1,8 +1,9 @@
-//! Batches: the outstanding calls of a plan, submitted to the providers' batch endpoints, and their results.
+//! Batches: the outstanding calls of a plan, submitted to the providers' batch endpoints, and their
+//! results.
 //!
-//! A batch is written into the project before it is submitted, and its calls count as made from then
-//! on: whatever is cut short, no call is bought twice. What became of a batch is asked for later, by
-//! any process that has the project and the keys.
+//! A batch is written into the project before it is submitted, and its calls count as made from
+//! then on: whatever is cut short, no call is bought twice. What became of a batch is asked for
+//! later, by any process that has the project and the keys.
 
 pub mod by_number;
 mod fetch;
@@ -116,9 +117,9 @@ fn as_it_says(error: &CallError) -> Retry {
     error.retry
 }
 
-/// Asks the providers about every open batch and notes what they say. It closes none. `alone` is true
-/// while the caller holds the run's lock: only then can a batch that the provider does not know be one
-/// that never arrived; otherwise it may be on its way.
+/// Asks the providers about every open batch and notes what they say. It closes none. `alone` is
+/// true while the caller holds the run's lock: only then can a batch that the provider does not
+/// know be one that never arrived; otherwise it may be on its way.
 pub async fn refresh(
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -204,8 +205,8 @@ async fn note(store: &Store, row: &BatchRow) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Looks for a batch whose submission was cut short: names it, or sets its stage to failed if it never
-/// arrived. Returns what to say if neither is known.
+/// Looks for a batch whose submission was cut short: names it, or sets its stage to failed if it
+/// never arrived. Returns what to say if neither is known.
 async fn look_for(
     store: &Store,
     api: &dyn BatchApi,
@@ -225,7 +226,8 @@ async fn look_for(
         Ok(found) => found,
         Err(error) => {
             let why = format!(
-                "{CUT}, and the provider's list of batches cannot be read ({error}); ask again later, or {}",
+                "{CUT}, and the provider's list of batches cannot be read ({error}); ask again \
+                 later, or {}",
                 by_hand(row)
             );
             return Ok(Some(BatchTrouble::Unconfirmed(why)));
@@ -252,12 +254,14 @@ const CUT: &str = "its submission was cut short";
 fn by_hand(row: &BatchRow) -> String {
     let id = row.id.0;
     format!(
-        "look there, then `overrule batch adopt {id} NAME`, or `overrule batch forget {id}` to let its calls be made, and \
+        "look there, then `overrule batch adopt {id} NAME`, or `overrule batch forget {id}` to let \
+         its calls be made, and \
          paid for, again"
     )
 }
 
-/// Why a search does not settle whether a batch arrived, and what to do; `None` if it never arrived.
+/// Why a search does not settle whether a batch arrived, and what to do; `None` if it never
+/// arrived.
 fn unsettled(
     found: &BatchSearch,
     row: &BatchRow,
@@ -278,23 +282,27 @@ fn unsettled(
     }
     if row.account.is_none() {
         return Some(format!(
-            "{CUT}, and an earlier version did not note the account that it was submitted with; {by_hand}"
+            "{CUT}, and an earlier version did not note the account that it was submitted with; \
+             {by_hand}"
         ));
     }
     if !is_same_account {
         return Some(format!(
-            "{CUT}, and it was submitted with another key, address or headers than the judge has now: set them back and ask again, or {by_hand}"
+            "{CUT}, and it was submitted with another key, address or headers than the judge has \
+             now: set them back and ask again, or {by_hand}"
         ));
     }
     if !found.possible.is_empty() {
         let names = found.possible.join(", ");
         return Some(format!(
-            "{CUT}, and {names} at the provider may be it, which shows only when that batch is over; ask again then, or {by_hand}"
+            "{CUT}, and {names} at the provider may be it, which shows only when that batch is \
+             over; ask again then, or {by_hand}"
         ));
     }
     if !found.is_whole {
         return Some(format!(
-            "{CUT}, and the provider's list of batches cannot be read to its end; ask again later, or {by_hand}"
+            "{CUT}, and the provider's list of batches cannot be read to its end; ask again later, \
+             or {by_hand}"
         ));
     }
     (now_ms() - row.submitted_ms < SETTLED_MS).then(|| {

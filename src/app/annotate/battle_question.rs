@@ -87,9 +87,10 @@ impl BattleQuestion {
         let raw = kept.then(|| reply.text.clone());
         let result = CallOutcome::Vote {
             margin,
-            reasoning: match kept {
-                true => voted.opinion.thoughts.join("\n"),
-                false => String::new(),
+            reasoning: if kept {
+                voted.opinion.thoughts.join("\n")
+            } else {
+                String::new()
             },
             model: reply.model.clone(),
             stop_reason: reply.stop_reason.clone(),

@@ -358,8 +358,11 @@ impl Dispatcher {
 
     /// Mean call latency of judges behind a network, in seconds.
     fn call_times(&self) -> Vec<(String, f64)> {
-        let judges = self.progress.judges.iter();
-        let asked = judges.filter(|judge| !judge.offline && judge.latency_ms > 0.0);
+        let asked = self
+            .progress
+            .judges
+            .iter()
+            .filter(|judge| !judge.offline && judge.latency_ms > 0.0);
         asked
             .map(|judge| {
                 let calls = (judge.votes + judge.failures).saturating_sub(judge.reused);

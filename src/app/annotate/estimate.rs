@@ -313,8 +313,8 @@ impl CostEstimate {
     }
 }
 
-/// The prompt about the two documents that take the most room: no call about these pairs costs more.
-/// `None` for judges that cost nothing, and without a pair.
+/// The prompt about the two documents that take the most room: no call about these pairs costs
+/// more. `None` for judges that cost nothing, and without a pair.
 fn longest_prompt(
     judge: &dyn Judge,
     pairs: &[Pair],

@@ -223,7 +223,8 @@ impl fmt::Display for ChangedJudge {
         };
         write!(
             f,
-            "; not reused: {}, which stay in the project. Restore {restored}, or give the judge another name to keep both.",
+            "; not reused: {}, which stay in the project. Restore {restored}, or give the judge \
+             another name to keep both.",
             counted(*votes, "vote")
         )
     }
@@ -244,7 +245,8 @@ impl fmt::Display for RenamedJudge {
         let (name, before) = (sanitise::line(&self.name), sanitise::line(&self.before));
         write!(
             f,
-            "{name} has no votes; {before} has {} of the same model, prompt and parameters, which are not reused. If you \
+            "{name} has no votes; {before} has {} of the same model, prompt and parameters, which \
+             are not reused. If you \
              renamed {before}, run `overrule config judges --rename {} {}` to keep its votes.",
             counted(self.votes, "vote"),
             shell_word(&before),
@@ -262,7 +264,8 @@ impl fmt::Display for ReseededJudge {
         );
         write!(
             f,
-            "{name}: its seed changed from {before} to {now}. Its {} still count, because a judge with another seed is the same \
+            "{name}: its seed changed from {before} to {now}. Its {} still count, because a judge \
+             with another seed is the same \
              judge. Give it another name to collect votes with the new seed.",
             counted(self.votes, "vote")
         )

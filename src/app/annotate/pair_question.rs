@@ -46,17 +46,19 @@ impl PairQuestion {
         let of_query = db.judges_of(query)?;
         let known = db.known_judges(specs)?;
         let is_of_query = |judge: &JudgeId| of_query.iter().any(|(id, _)| id == judge);
-        let seats: Vec<usize> = match of_query.is_empty() {
-            true => (0..specs.len()).collect(),
-            false => (0..specs.len())
+        let seats: Vec<usize> = if of_query.is_empty() {
+            (0..specs.len()).collect()
+        } else {
+            (0..specs.len())
                 .filter(|at| is_of_query(&known[*at]))
-                .collect(),
+                .collect()
         };
         let absent = of_query.iter().filter(|(id, _)| !known.contains(id));
         let absent: Vec<String> = absent.map(|(_, spec)| spec.name.clone()).collect();
         if seats.is_empty() {
             return Err(invalid!(
-                "no judge of this query can be asked: {} dropped, not chosen or not configured. A run with the judges of now asks about all pairs of the query",
+                "no judge of this query can be asked: {} dropped, not chosen or not configured. A \
+                 run with the judges of now asks about all pairs of the query",
                 match absent.len() {
                     1 => format!("{} is", first_names(&absent)),
                     _ => format!("{} are", first_names(&absent)),
@@ -97,11 +99,13 @@ impl PairQuestion {
                 });
             }
         }
-        Err(match seats.iter().all(|at| specs[*at].is_offline()) {
-            true => invalid!(
-                "the offline judges have judged this pair; the order of its documents changes nothing for them"
-            ),
-            false => invalid!("the judges have judged this pair in both orders of its documents"),
+        Err(if seats.iter().all(|at| specs[*at].is_offline()) {
+            invalid!(
+                "the offline judges have judged this pair; the order of its documents changes \
+                 nothing for them"
+            )
+        } else {
+            invalid!("the judges have judged this pair in both orders of its documents")
         })
     }
 

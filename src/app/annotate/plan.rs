@@ -60,8 +60,11 @@ impl QueryPlan {
 
     /// The pairs of the probe.
     pub(super) fn probed(&self) -> HashSet<Pair> {
-        let probe = self.planned.iter().filter(|one| one.game == PROBE_GAME);
-        probe.map(|battle| battle.pair).collect()
+        self.planned
+            .iter()
+            .filter(|one| one.game == PROBE_GAME)
+            .map(|battle| battle.pair)
+            .collect()
     }
 
     /// Asks the language models about these pairs in the other order too, unless the plan already
@@ -165,9 +168,10 @@ pub(super) fn probe_shares(
     let documents: Vec<usize> = documents.map(|all| entered(request, all)).collect();
     // Rounds choose their pairs from earlier votes, and an embedded judge scores each document
     // separately.
-    let most = match request.rounds().is_none() && judges.iter().any(|one| !one.is_offline()) {
-        true => request.probe,
-        false => 0,
+    let most = if request.rounds().is_none() && judges.iter().any(|one| !one.is_offline()) {
+        request.probe
+    } else {
+        0
     };
     sampling::probe_shares(most, &documents, request.cycles)
 }

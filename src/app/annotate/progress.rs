@@ -259,9 +259,11 @@ impl RunProgress {
     /// Whether the votes of a language model carry no information about the documents. Embedded
     /// judges are excluded, as a dataset may offer nothing for them to compare.
     pub fn has_void_judge(&self) -> bool {
-        let models = self.judges.iter().filter(|judge| !judge.offline);
-        let mut findings = models.filter_map(|judge| judge.answers.finding());
-        findings.any(AnswerFinding::is_void)
+        self.judges
+            .iter()
+            .filter(|judge| !judge.offline)
+            .filter_map(|judge| judge.answers.finding())
+            .any(AnswerFinding::is_void)
     }
 
     /// The number of calls that were not made because a person dropped their judges, with the
@@ -337,7 +339,8 @@ impl RunProgress {
 /// that follows its name.
 pub fn replaced_weights(votes: usize) -> String {
     format!(
-        "answers with other weights than those of {} before: the model of this name was replaced; another judge name \
+        "answers with other weights than those of {} before: the model of this name was replaced; \
+         another judge name \
          keeps the votes apart",
         counted(votes, "vote")
     )

@@ -129,9 +129,10 @@ impl QuestionSource {
         let (mut calls, probed) = self.outstanding(query, selection).await?;
         // A judge that was away still has the calls of earlier rounds.
         calls.retain(|call| !self.asked_battles.contains(&call.battle));
-        let told = match probe_only {
-            true => !self.told.insert(place),
-            false => self.told.remove(&place),
+        let told = if probe_only {
+            !self.told.insert(place)
+        } else {
+            self.told.remove(&place)
         };
         if !told {
             // Report the calls before the first question is sent, since the run counts them down as

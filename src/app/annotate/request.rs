@@ -64,8 +64,10 @@ impl ListedBattles {
     }
 
     pub(super) fn of(&self, query: &str) -> Vec<PlannedBattle> {
-        let found = self.of_query.get(&QueryId::new(query));
-        found.cloned().unwrap_or_default()
+        self.of_query
+            .get(&QueryId::new(query))
+            .cloned()
+            .unwrap_or_default()
     }
 }
 
@@ -113,8 +115,9 @@ impl RunRequest {
 
     /// The campaign for playing in rounds; `None` for the plain plan and for listed battles.
     pub(super) fn rounds(&self) -> Option<&AdaptivePlan> {
-        let campaign = self.campaign.as_ref();
-        campaign.filter(|_| self.pair.is_none() && self.listed.is_none())
+        self.campaign
+            .as_ref()
+            .filter(|_| self.pair.is_none() && self.listed.is_none())
     }
 
     /// Maximum number of a query's documents whose texts are needed.

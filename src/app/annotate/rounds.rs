@@ -219,9 +219,10 @@ async fn next(
         .read(move |db| {
             let info = db.query(query)?;
             let depth = entered(&of, info.documents);
-            let student = match campaign.student {
-                true => db.student_opinion(query)?,
-                false => None,
+            let student = if campaign.student {
+                db.student_opinion(query)?
+            } else {
+                None
             };
             let played = db.played(query, depth, &judge_indices)?;
             Ok((info.id, depth, played, student))
@@ -246,9 +247,10 @@ async fn next(
         };
         let mut state = SamplingState::new(depth, judge_indices, &played.asked, lambda);
         if let Some(student) = student {
-            let weight = match student.weight > 0.0 {
-                true => student.weight,
-                false => CHOOSING_WEIGHT,
+            let weight = if student.weight > 0.0 {
+                student.weight
+            } else {
+                CHOOSING_WEIGHT
             };
             let pairs = unvoted(depth, state.votes(), &student.predictions);
             state = state.with_student(student_battles(depth, judge_indices, weight, &pairs));

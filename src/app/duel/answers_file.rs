@@ -121,14 +121,14 @@ pub fn take_answers(
         if line.trim().is_empty() {
             continue;
         }
-        let read =
-            read(store, &session, line)?.and_then(|read| match seen.insert(read.key.clone()) {
-                true => {
-                    let standing = standing.get(&read.key);
-                    Ok(read.in_place_of(standing))
-                }
-                false => Err("this task has a line above; give one line per task".to_owned()),
-            });
+        let read = read(store, &session, line)?.and_then(|read| {
+            if seen.insert(read.key.clone()) {
+                let standing = standing.get(&read.key);
+                Ok(read.in_place_of(standing))
+            } else {
+                Err("this task has a line above; give one line per task".to_owned())
+            }
+        });
         let read = read.map_err(|what| Problem::new(&name, Some(at), &what));
         answers.extend(problems.keep(read));
     }

@@ -126,10 +126,13 @@ impl DuelDraft {
         if a.orders == b.orders {
             notes.push(match request.form {
                 DuelForm::Interleaved => {
-                    "the two rankings are the same one: credit is even on average, and goes either way by chance".to_owned()
+                    "the two rankings are the same one: credit is even on average, and goes either \
+                     way by chance"
+                        .to_owned()
                 }
                 DuelForm::Lists => {
-                    "the two rankings are the same one: a preference is for a side, or chance".to_owned()
+                    "the two rankings are the same one: a preference is for a side, or chance"
+                        .to_owned()
                 }
                 DuelForm::Grid => {
                     "the two rankings are the same one: credit must come out even".to_owned()
@@ -151,9 +154,10 @@ impl DuelDraft {
                 let mut lists = [Vec::new(), Vec::new()];
                 for ((list, orders), missing) in lists.iter_mut().zip(&orders).zip(&mut missing) {
                     for (document, _) in orders.get(query).into_iter().flatten() {
-                        match texts.contains_key(document) {
-                            true => list.push(document.clone()),
-                            false => *missing += 1,
+                        if texts.contains_key(document) {
+                            list.push(document.clone())
+                        } else {
+                            *missing += 1
                         }
                     }
                 }
@@ -174,7 +178,8 @@ impl DuelDraft {
         for (name, missing) in [&a.name, &b.name].into_iter().zip(missing) {
             if missing > 0 {
                 notes.push(format!(
-                    "{}: {} not among the candidates of the query in the project: left out, and ranks are counted without them",
+                    "{}: {} not among the candidates of the query in the project: left out, and \
+                     ranks are counted without them",
                     crate::domain::sanitise::line(name),
                     counted(missing, "document")
                 ));
@@ -196,7 +201,8 @@ impl DuelDraft {
         let queries: Vec<DraftQuery> = queries.into_iter().filter(|one| !empty(one)).collect();
         if queries.is_empty() {
             return Err(invalid!(
-                "no query of the project has documents in both rankings; import the texts of what they rank first"
+                "no query of the project has documents in both rankings; import the texts of what \
+                 they rank first"
             ));
         }
         Ok(Self {
@@ -211,8 +217,7 @@ impl DuelDraft {
     /// The texts compared to find an easy negative.
     pub fn texts(&self) -> Vec<DocumentText<'_>> {
         let texts = self.queries.iter().flat_map(|of| {
-            let texts = of.texts.iter();
-            texts.map(|(document, text)| DocumentText {
+            of.texts.iter().map(|(document, text)| DocumentText {
                 query: &of.query,
                 document,
                 text,
@@ -239,8 +244,7 @@ impl DuelDraft {
                 continue;
             }
             let of_query: Option<HashMap<DocId, Vec<f32>>> = vectors.map(|vectors| {
-                let ids = query.a.iter().chain(&query.b);
-                let found = ids.filter_map(|id| {
+                let found = query.a.iter().chain(&query.b).filter_map(|id| {
                     let vector = vectors.of(&query.query, id, query.text_of(id))?;
                     Some((id.clone(), vector.iter().map(|x| *x as f32).collect()))
                 });
@@ -275,7 +279,8 @@ impl DuelDraft {
         }
         if without_vectors > 0 {
             notes.push(format!(
-                "{} with documents without a vector: where such a one is compared, shared word stems say how alike texts are",
+                "{} with documents without a vector: where such a one is compared, shared word \
+                 stems say how alike texts are",
                 counted(without_vectors, "query")
             ));
         }

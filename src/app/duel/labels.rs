@@ -47,7 +47,8 @@ fn with_choices(db: &Db, key: DuelKey) -> Result<StoredDuel> {
     let stored = db.duel(key)?;
     match stored.duel.form {
         DuelForm::Lists => Err(StoreError::Conflict(format!(
-            "duel {}: in the form of lists no document is chosen; a grid or an interleaved list makes labels",
+            "duel {}: in the form of lists no document is chosen; a grid or an interleaved list \
+             makes labels",
             key.0
         ))),
         DuelForm::Grid | DuelForm::Interleaved => Ok(stored),

@@ -67,8 +67,11 @@ impl DuelRankings {
     /// Reads all rankings of the project and computes their pairwise differences.
     pub fn read(db: &Db) -> crate::store::Result<Self> {
         let top = |order: &[(DocId, f64)]| -> Vec<DocId> {
-            let first = order.iter().take(COMPARED);
-            first.map(|(document, _)| document.clone()).collect()
+            order
+                .iter()
+                .take(COMPARED)
+                .map(|(document, _)| document.clone())
+                .collect()
         };
         let tops =
             |orders: &BTreeMap<QueryId, Vec<(DocId, f64)>>| -> BTreeMap<QueryId, Vec<DocId>> {
@@ -128,8 +131,11 @@ fn difference(
             let depths = 1..=of_a.len().max(of_b.len());
             let apart = depths.clone().map(|depth| {
                 let of_b = &of_b[..depth.min(of_b.len())];
-                let first = of_a.iter().take(depth);
-                let common = first.filter(|document| of_b.contains(document)).count();
+                let common = of_a
+                    .iter()
+                    .take(depth)
+                    .filter(|document| of_b.contains(document))
+                    .count();
                 1.0 - common as f64 / depth as f64
             });
             apart.sum::<f64>() / depths.count() as f64
@@ -274,8 +280,8 @@ mod tests {
 
     fn tops(of: &[(&str, &[&str])]) -> BTreeMap<QueryId, Vec<DocId>> {
         let documents = |ids: &[&str]| ids.iter().map(|id| DocId::new(*id)).collect();
-        let tops = of.iter();
-        tops.map(|(query, ids)| (QueryId::new(*query), documents(ids)))
+        of.iter()
+            .map(|(query, ids)| (QueryId::new(*query), documents(ids)))
             .collect()
     }
 

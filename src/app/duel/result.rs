@@ -86,11 +86,12 @@ pub fn ends_blindness(
         let own = own.unwrap_or_default();
         let seen = own.iter().any(|event| event.action == Action::Reveal);
         let answers = answers_of(&own);
-        let mut tasks = schedule(&db.duel(key)?.duel, number).into_iter();
-        let left = tasks.any(|task| {
-            let answer = answers.get(&task.key);
-            !answer.is_some_and(|answer| answer.finished)
-        });
+        let left = schedule(&db.duel(key)?.duel, number)
+            .into_iter()
+            .any(|task| {
+                let answer = answers.get(&task.key);
+                !answer.is_some_and(|answer| answer.finished)
+            });
         Ok(left && !seen)
     })?)
 }

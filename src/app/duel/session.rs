@@ -62,10 +62,10 @@ pub fn open_duel(
 pub fn task_texts(db: &Db, task: &Task) -> Result<TaskTexts> {
     let query = db.find_query(task.key.query.as_str())?;
     let wanted: BTreeSet<DocId> = match &task.content {
-        Content::Places(places) => {
-            let documents = places.iter().filter_map(|place| place.document.clone());
-            documents.collect()
-        }
+        Content::Places(places) => places
+            .iter()
+            .filter_map(|place| place.document.clone())
+            .collect(),
         Content::Lists { lists, .. } => lists.iter().flatten().cloned().collect(),
     };
     texts_of(db, query, &wanted)

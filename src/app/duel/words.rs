@@ -107,7 +107,8 @@ fn stop_words(result: &DuelResult) -> String {
         (Some(Side::A), _) => "may stop: A is better, error ≤ 5 %".to_owned(),
         (Some(Side::B), _) => "may stop: B is better, error ≤ 5 %".to_owned(),
         (None, Some(further)) => format!(
-            "go on: about {} of other queries expected until one may be called better with error ≤ 5 %{}",
+            "go on: about {} of other queries expected until one may be called better with error ≤ \
+             5 %{}",
             counted(further, "further judgment"),
             match left {
                 left if left >= further => String::new(),
@@ -131,7 +132,8 @@ fn held_back(result: &DuelResult) -> Option<String> {
     (result.held_back > 0).then(|| {
         let verb = if result.held_back == 1 { "does" } else { "do" };
         format!(
-            "{} of queries that were judged before {verb} not count until their participant has judged every query",
+            "{} of queries that were judged before {verb} not count until their participant has \
+             judged every query",
             counted(result.held_back, "judgment")
         )
     })
@@ -143,7 +145,8 @@ fn after_reveal(result: &DuelResult) -> Option<String> {
     (count > 0).then(|| {
         let verb = if count == 1 { "is" } else { "are" };
         format!(
-            "{} {verb} not blind: given or changed after the result was seen, and left out of the stop rule",
+            "{} {verb} not blind: given or changed after the result was seen, and left out of the \
+             stop rule",
             counted(count, "judgment")
         )
     })
@@ -254,12 +257,13 @@ fn agreement(result: &DuelResult) -> String {
 
 fn places(result: &DuelResult) -> Vec<String> {
     let lists = result.form == DuelForm::Lists;
-    let (what, name): (_, fn(usize) -> String) = match lists {
-        true => ("preferred", |place| match place {
+    let (what, name): (_, fn(usize) -> String) = if lists {
+        ("preferred", |place| match place {
             1 => "left".to_owned(),
             _ => "right".to_owned(),
-        }),
-        false => ("chosen", |place| place.to_string()),
+        })
+    } else {
+        ("chosen", |place| place.to_string())
     };
     let mut lines = Vec::new();
     if result.places.is_empty() {
@@ -407,9 +411,12 @@ mod tests {
             "median time of a judgment: 42 s",
             "all alike: p < 0.001",
             "33 % (95 % 6 to 79 %)",
-            "1 judgment is not blind: given or changed after the result was seen, and left out of the stop rule",
-            "go on: about 40 further judgments of other queries expected until one may be called better with error ≤ 5 %; this duel has 7 queries left",
-            "ana: 3 judgments, 1 not blind · same answer when repeated 8 of 9 · one list on both sides in 1 task: A 3, B 2 · attention tasks passed –",
+            "1 judgment is not blind: given or changed after the result was seen, and left out of \
+             the stop rule",
+            "go on: about 40 further judgments of other queries expected until one may be called \
+             better with error ≤ 5 %; this duel has 7 queries left",
+            "ana: 3 judgments, 1 not blind · same answer when repeated 8 of 9 · one list on both \
+             sides in 1 task: A 3, B 2 · attention tasks passed –",
             "B  −0.50  q1",
         ] {
             assert!(text.contains(words), "{words:?} is not in:\n{text}");

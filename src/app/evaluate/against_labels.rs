@@ -69,9 +69,10 @@ pub fn evaluate_run(
     options: &EvaluationOptions,
 ) -> Result<EvaluationReport, AppError> {
     let usual: Vec<String> = METRICS.split(',').map(str::to_owned).collect();
-    let names = match options.metrics.is_empty() {
-        true => &usual,
-        false => &options.metrics,
+    let names = if options.metrics.is_empty() {
+        &usual
+    } else {
+        &options.metrics
     };
     let metrics = names.iter().map(|name| name.parse::<Metric>());
     let metrics: Vec<Metric> = metrics
@@ -125,7 +126,8 @@ pub fn evaluate_run(
             let [mine, theirs] = [&measured, other].map(|one| one.values(metric).len());
             if (mine, theirs) != (both, both) {
                 warnings.push(format!(
-                    "{metric}: the means are over {mine} and {theirs} queries, the difference over the {both} that both have"
+                    "{metric}: the means are over {mine} and {theirs} queries, the difference over \
+                     the {both} that both have"
                 ));
             }
             report.compare(other.mean(metric), comparison, per_query(other, metric));
@@ -234,7 +236,8 @@ impl<'a> RankingFile<'a> {
             (true, _) => "missing from the ranking: they count as 0",
             (false, true) => "missing from the ranking: left out",
             (false, false) => {
-                "missing from the ranking: left out, so that this is not the mean over the judged queries (--count-missing \
+                "missing from the ranking: left out, so that this is not the mean over the judged \
+                 queries (--count-missing \
                  counts them as 0, --partial says that it is meant)"
             }
         };
@@ -271,11 +274,12 @@ fn check_overlap(name: &str, qrels: &Qrels, run: &RankedRun) -> Result<(), AppEr
     let labelled = |(grades, documents): (&BTreeMap<DocId, i32>, &Vec<(DocId, f64)>)| {
         documents.iter().any(|(id, _)| grades.contains_key(id))
     };
-    match shared.any(labelled) {
-        true => Ok(()),
-        false => Err(invalid!(
+    if shared.any(labelled) {
+        Ok(())
+    } else {
+        Err(invalid!(
             "{name}: none of its documents has a label; compare the document ids of the two files"
-        )),
+        ))
     }
 }
 
@@ -309,6 +313,10 @@ fn changed(
             .binary_search_by(|query| query.query.cmp(&one.query));
         known.is_ok_and(|at| evaluation.queries[at].values != one.values)
     };
-    let differing = other.queries.into_iter().filter(differs);
-    Ok(differing.map(|one| one.query).collect())
+    Ok(other
+        .queries
+        .into_iter()
+        .filter(differs)
+        .map(|one| one.query)
+        .collect())
 }

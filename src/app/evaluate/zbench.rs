@@ -77,16 +77,18 @@ pub fn evaluate_zbench(
     limit: Option<usize>,
     partial: bool,
 ) -> Result<EvaluationReport, AppError> {
-    let names: Vec<&str> = match metrics.is_empty() {
-        true => METRICS.to_vec(),
-        false => metrics.iter().map(String::as_str).collect(),
+    let names: Vec<&str> = if metrics.is_empty() {
+        METRICS.to_vec()
+    } else {
+        metrics.iter().map(String::as_str).collect()
     };
     let measures = names
         .iter()
         .map(|name| {
             ZbenchMeasure::parse(name).ok_or_else(|| {
                 invalid!(
-                    "--metrics: {name:?} is not a metric of zBench's: expected ndcg, accuracy, recall@K, recall@K/G"
+                    "--metrics: {name:?} is not a metric of zBench's: expected ndcg, accuracy, \
+                     recall@K, recall@K/G"
                 )
             })
         })
@@ -106,7 +108,8 @@ pub fn evaluate_zbench(
     report.incomplete = !partial && covered.map(Vec::len).any(|queries| queries < known.len());
     if report.incomplete {
         warnings.push(format!(
-            "{} of {} with true scores: not the mean over all of them (--partial says that it is meant)",
+            "{} of {} with true scores: not the mean over all of them (--partial says that it is \
+             meant)",
             tested.len(),
             counted(known.len(), "query")
         ));
@@ -204,7 +207,8 @@ fn scores(
     }
     if found.iter().all(|(_, scores)| scores.test.is_empty()) {
         return Err(invalid!(
-            "{name}: has no document with a score in both files; compare their ids, or annotate first"
+            "{name}: has no document with a score in both files; compare their ids, or annotate \
+             first"
         ));
     }
     Ok(found)

@@ -59,8 +59,7 @@ fn scored_lines(
     let scores = scores.map_err(|error| {
         let id = sanitise::line(pool.query.id.as_str());
         let who = error.blamed(|at| {
-            let document = pool.documents.get(at);
-            document.map_or(String::new(), |d| {
+            pool.documents.get(at).map_or(String::new(), |d| {
                 sanitise::line(d.id.as_str()).into_owned()
             })
         });

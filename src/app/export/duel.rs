@@ -302,9 +302,10 @@ fn event_row(
         Action::Select { document, passage } => {
             row["start_idx"] = json!(passage.map(|passage| passage.start));
             row["end_idx"] = json!(passage.map(|passage| passage.end));
-            match chosen.insert(of(document)) {
-                true => ("PASSAGE_SELECTION", document.clone()),
-                false => ("UPDATE_SELECTION", document.clone()),
+            if chosen.insert(of(document)) {
+                ("PASSAGE_SELECTION", document.clone())
+            } else {
+                ("UPDATE_SELECTION", document.clone())
             }
         }
         Action::Unselect { document } => {

@@ -39,11 +39,13 @@ pub struct LabelChanges {
 
 /// Rejects a project with nothing to write.
 fn check_labels(data: &AdjudicationData) -> Result<(), AppError> {
-    match data.labels.is_empty() && data.rulings.is_empty() {
-        true => Err(invalid!(
-            "the project holds no labels; `overrule import QRELS` or `overrule pool build --beir DIR` brings some in"
-        )),
-        false => Ok(()),
+    if data.labels.is_empty() && data.rulings.is_empty() {
+        Err(invalid!(
+            "the project holds no labels; `overrule import QRELS` or `overrule pool build --beir \
+             DIR` brings some in"
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -54,13 +56,15 @@ pub fn write_labels(
     mut out: &mut dyn Write,
 ) -> Result<(), AppError> {
     check_labels(data)?;
-    let labels = match how.corrected {
-        true => corrected_labels(&data.labels, corrections),
-        false => data.labels.clone(),
+    let labels = if how.corrected {
+        corrected_labels(&data.labels, corrections)
+    } else {
+        data.labels.clone()
     };
-    match how.beir {
-        true => beir::write_qrels(&mut out, &labels)?,
-        false => trec::write_qrels(&mut out, &labels)?,
+    if how.beir {
+        beir::write_qrels(&mut out, &labels)?
+    } else {
+        trec::write_qrels(&mut out, &labels)?
     }
     Ok(())
 }

@@ -44,14 +44,17 @@ impl MemberNames {
             let judges: Vec<String> = judges
                 .iter()
                 .map(|spec| {
-                    let (name, provider) = (sanitise::line(&spec.name), sanitise::line(&spec.provider));
+                    let (name, provider) =
+                        (sanitise::line(&spec.name), sanitise::line(&spec.provider));
                     format!("{name} ({provider})")
                 })
                 .collect();
             let lacks: Vec<String> = lacks.iter().map(|name| format!("{name}_score")).collect();
             format!(
-                "zBench's own reader refuses this file: every pair needs openai_score, gemini_score and anthropic_score, and query {} \
-                 lacks {}, as its judges are {}; one judge of each of these providers gets these names by itself, and \
+                "zBench's own reader refuses this file: every pair needs openai_score, \
+                 gemini_score and anthropic_score, and query {} \
+                 lacks {}, as its judges are {}; one judge of each of these providers gets these \
+                 names by itself, and \
                  --as openai=JUDGE,gemini=JUDGE,anthropic=JUDGE gives them to others",
                 sanitise::line(query.as_str()),
                 lacks.join(", "),
@@ -66,10 +69,10 @@ impl MemberNames {
         match self {
             Self::Own => Some(spec.name.clone()),
             Self::Provider => Some(spec.provider.clone()),
-            Self::Chosen(pairs) => {
-                let found = pairs.iter().find(|(_, judge)| *judge == spec.name);
-                found.map(|(member, _)| member.clone())
-            }
+            Self::Chosen(pairs) => pairs
+                .iter()
+                .find(|(_, judge)| *judge == spec.name)
+                .map(|(member, _)| member.clone()),
         }
     }
 }

@@ -162,9 +162,12 @@ impl ExportRequest {
     /// The requested queries.
     pub fn keys(&self, store: &Store) -> Result<Vec<QueryKey>, AppError> {
         let names = self.queries.clone();
-        Ok(store.read_blocking(move |db| match names.is_empty() {
-            true => Ok(db.queries()?.into_iter().map(|query| query.key).collect()),
-            false => names.iter().map(|name| db.find_query(name)).collect(),
+        Ok(store.read_blocking(move |db| {
+            if names.is_empty() {
+                Ok(db.queries()?.into_iter().map(|query| query.key).collect())
+            } else {
+                names.iter().map(|name| db.find_query(name)).collect()
+            }
         })?)
     }
 
@@ -275,9 +278,10 @@ impl ExportRequest {
         let scale = project_scale(store)?;
         let pools = scored_pools(store, keys)?;
         let truth = zelo_truth(&pools, &corrected, self.basis, scale.as_ref())?;
-        match self.is_beir(path) {
-            true => beir::write_qrels(&mut out, &truth.qrels)?,
-            false => trec::write_qrels(&mut out, &truth.qrels)?,
+        if self.is_beir(path) {
+            beir::write_qrels(&mut out, &truth.qrels)?
+        } else {
+            trec::write_qrels(&mut out, &truth.qrels)?
         }
         truth.notes.iter().for_each(|note| tell(note));
         tell(&format!(
@@ -297,9 +301,10 @@ impl ExportRequest {
         let key = chosen_duel(store, self.duel)?;
         let mut made = store.read_blocking(move |db| duel_labels(db, key))?;
         made.labels.retain(|query, _| self.wants(query));
-        match self.is_beir(path) {
-            true => beir::write_qrels(&mut out, &made.labels)?,
-            false => trec::write_qrels(&mut out, &made.labels)?,
+        if self.is_beir(path) {
+            beir::write_qrels(&mut out, &made.labels)?
+        } else {
+            trec::write_qrels(&mut out, &made.labels)?
         }
         let labels: usize = made.labels.values().map(|grades| grades.len()).sum();
         tell(&format!(

@@ -60,8 +60,10 @@ pub fn write_votes(
                 ))
             })?;
         let name_of = |judge: JudgeId| {
-            let found = judges.iter().find(|(id, _)| *id == judge);
-            found.map(|(_, spec)| &spec.name)
+            judges
+                .iter()
+                .find(|(id, _)| *id == judge)
+                .map(|(_, spec)| &spec.name)
         };
         for (record, votes) in battles {
             let battle = record.battle;

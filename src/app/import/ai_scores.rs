@@ -29,8 +29,10 @@ struct TextHashes {
 
 impl TextHashes {
     fn documents(&self) -> usize {
-        let named = self.known.keys();
-        named.filter(|(_, document)| document.is_some()).count()
+        self.known
+            .keys()
+            .filter(|(_, document)| document.is_some())
+            .count()
     }
 
     /// How a pair contradicts an earlier one: the same identifier must not stand for two texts.

@@ -44,12 +44,13 @@ pub fn typed_path(typed: &str) -> PathBuf {
 /// SQLite's locks.
 pub fn refuse_project(path: &Path, project: &Path) -> Result<(), AppError> {
     let real = real_path(project);
-    match file::same(path, &real) || is_beside_project(path, &real) {
-        false => Ok(()),
-        true => Err(invalid!(
+    if file::same(path, &real) || is_beside_project(path, &real) {
+        Err(invalid!(
             "{}: is the open project; name another file",
             path.display()
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -67,9 +68,10 @@ fn is_beside_project(path: &Path, real: &Path) -> bool {
 /// Lists a folder, with the open project as [`THIS_PROJECT`]: first importable files, then folders,
 /// then other files, each sorted by name. Symbolic links are followed.
 pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>> {
-    let folder = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     };
     let real = real_path(project);
     let mut entries = Vec::new();

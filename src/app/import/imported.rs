@@ -43,7 +43,8 @@ impl PoolsImport {
     pub fn updated(&self) -> Option<String> {
         (self.queries_updated > 0).then(|| {
             format!(
-                "metadata, titles or other fields of {} in {} differ from the project's and replace them; votes stay, because no judge is shown \
+                "metadata, titles or other fields of {} in {} differ from the project's and \
+                 replace them; votes stay, because no judge is shown \
                  these fields",
                 counted(self.documents_updated, "document"),
                 counted(self.queries_updated, "query")
@@ -160,7 +161,8 @@ impl VotesImport {
         }
         if self.conflicts > 0 {
             notes.push(format!(
-                "people differ on {}; the {} verdict counts (`overrule config project --final latest|majority|adjudicator`)",
+                "people differ on {}; the {} verdict counts (`overrule config project --final \
+                 latest|majority|adjudicator`)",
                 counted(self.conflicts, "pair"),
                 match &self.rule {
                     FinalRule::Latest => "latest",
@@ -171,7 +173,8 @@ impl VotesImport {
         }
         if self.keep_their_judges > 0 {
             notes.push(format!(
-                "{}: the judges whose votes counted there still count; the votes of others are stored and do not count",
+                "{}: the judges whose votes counted there still count; the votes of others are \
+                 stored and do not count",
                 counted(self.keep_their_judges, "query")
             ));
         }
@@ -194,9 +197,10 @@ impl KnownQueries {
 
     /// Number of queries without a pool in the project.
     pub(super) fn lacking<'a>(&self, queries: impl Iterator<Item = &'a QueryId>) -> usize {
-        match self.0.is_empty() {
-            true => 0,
-            false => queries.filter(|query| !self.contains(query)).count(),
+        if self.0.is_empty() {
+            0
+        } else {
+            queries.filter(|query| !self.contains(query)).count()
         }
     }
 }

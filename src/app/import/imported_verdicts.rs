@@ -31,9 +31,10 @@ impl ImportedVerdicts {
             Outcome::Tie => Decision::Tie,
             Outcome::B => Decision::B,
         };
-        let (shown, decision) = match vote.swapped {
-            false => ((a, b), straight),
-            true => ((b, a), straight.flipped()),
+        let (shown, decision) = if vote.swapped {
+            ((b, a), straight.flipped())
+        } else {
+            ((a, b), straight)
         };
         let mut line = vec![
             json!(vote.query),

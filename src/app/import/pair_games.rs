@@ -63,9 +63,10 @@ impl VoteInGame {
     }
 
     fn margin(&self, game: &StoredGame) -> Margin {
-        match game.a == self.a {
-            true => self.score,
-            false => self.score.flipped(),
+        if game.a == self.a {
+            self.score
+        } else {
+            self.score.flipped()
         }
     }
 }
@@ -95,9 +96,10 @@ impl PairGames {
                 .into_iter()
                 .map(|(vote, reasoning)| KnownVote {
                     judge: vote.judge,
-                    first: match vote.swapped {
-                        true => pair.other(game.a).unwrap_or(game.a),
-                        false => game.a,
+                    first: if vote.swapped {
+                        pair.other(game.a).unwrap_or(game.a)
+                    } else {
+                        game.a
                     },
                     margin: vote.margin,
                     reasoning: (reasoning != VoteReasoning::Unkept)
@@ -190,8 +192,13 @@ impl PairGames {
         if let Some(at) = self.0.iter().position(open_battle) {
             return Ok(at);
         }
-        let battles = self.0.iter().filter(|game| counts(game));
-        let next = battles.map(|game| game.number + 1).max().unwrap_or(0);
+        let next = self
+            .0
+            .iter()
+            .filter(|game| counts(game))
+            .map(|game| game.number + 1)
+            .max()
+            .unwrap_or(0);
         self.begin(next, next > 0, vote.a, begin)
     }
 

@@ -23,8 +23,8 @@ pub struct PicksImport {
 
 pub(super) fn read(path: &Path) -> Result<Vec<PickRecord>, AppError> {
     let mut problems = FileProblems::of(path);
-    let records = read_picks(open(path)?, &display_name(path));
-    let picks = records.filter_map(|record| problems.keep(record));
+    let picks =
+        read_picks(open(path)?, &display_name(path)).filter_map(|record| problems.keep(record));
     let picks = picks.map(|(_, record)| record).collect();
     problems.refuse(REFUSED)?;
     Ok(picks)
@@ -40,9 +40,10 @@ pub(super) fn import(
     let (added, unknown) = store.write_blocking(move |db| {
         let (mut added, mut unknown) = (0, 0);
         for pick in &picks {
-            match known.contains(&pick.query) {
-                true => added += usize::from(db.add_pick(pick)?),
-                false => unknown += 1,
+            if known.contains(&pick.query) {
+                added += usize::from(db.add_pick(pick)?)
+            } else {
+                unknown += 1
             }
         }
         Ok((added, unknown))

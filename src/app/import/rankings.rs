@@ -40,9 +40,10 @@ pub(super) fn import(
 
 impl Display for RankingImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let again = match self.replaced {
-            true => "in place of those in the ranking of that name",
-            false => "new",
+        let again = if self.replaced {
+            "in place of those in the ranking of that name"
+        } else {
+            "new"
         };
         write!(
             f,

@@ -105,9 +105,9 @@ pub(super) fn first_record(
                 sample(Some(pools.line()), record)
             })
         }
-        FileContent::AiScores => {
-            let mut pairs = read_scored_pairs(open(path)?, &name, ExpectedJudges::Any);
-            pairs.find_map(Result::ok).map(|pair| {
+        FileContent::AiScores => read_scored_pairs(open(path)?, &name, ExpectedJudges::Any)
+            .find_map(Result::ok)
+            .map(|pair| {
                 let record = format!(
                     "query {}, documents {} and {} with {}",
                     quoted(pair.query_id.as_str()),
@@ -116,8 +116,7 @@ pub(super) fn first_record(
                     counted(pair.votes.len(), "vote")
                 );
                 sample(None, record)
-            })
-        }
+            }),
         FileContent::Picks => {
             read_picks(open(path)?, &name)
                 .find_map(Result::ok)
@@ -143,11 +142,12 @@ pub(super) fn first_record(
             })
         }
         FileContent::Rankings(FileKind::Table(layout)) => {
-            let mut rows = columns::read_rankings(open(path)?, &name, layout);
-            rows.find_map(Result::ok).map(|(line, of)| {
-                let record = ranked(of.query.as_str(), of.document.as_str(), of.rank, of.score);
-                sample(Some(line), record)
-            })
+            columns::read_rankings(open(path)?, &name, layout)
+                .find_map(Result::ok)
+                .map(|(line, of)| {
+                    let record = ranked(of.query.as_str(), of.document.as_str(), of.rank, of.score);
+                    sample(Some(line), record)
+                })
         }
         FileContent::Labels(_) | FileContent::Rankings(_) => None,
     })

@@ -49,7 +49,8 @@ pub fn preview(
                     counted(found.labels, "label")
                 ),
                 format!(
-                    "Pools of {} documents are built: those with labels, filled up with the best that BM25 finds in the corpus.",
+                    "Pools of {} documents are built: those with labels, filled up with the best \
+                     that BM25 finds in the corpus.",
                     pool::USUAL_DEPTH
                 ),
             ],
@@ -154,12 +155,13 @@ fn merge_notes(counts: &MergeCounts) -> Vec<String> {
 }
 
 fn refuse_other_folders(path: &Path) -> Result<(), AppError> {
-    match is_benchmark(path) {
-        true => Ok(()),
-        false => Err(invalid!(
+    if is_benchmark(path) {
+        Ok(())
+    } else {
+        Err(invalid!(
             "{}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name a file",
             path.display()
-        )),
+        ))
     }
 }
 

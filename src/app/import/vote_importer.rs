@@ -130,8 +130,12 @@ impl<'a> VotesImporter<'a> {
         let (key, places, fresh) = match self.db.known_query(id)? {
             Some(key) => {
                 self.report.queries_unchanged += 1;
-                let documents = self.db.documents(key)?.into_iter().enumerate();
-                let places = documents.map(|(at, document)| (document.id.to_string(), at));
+                let places = self
+                    .db
+                    .documents(key)?
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, document)| (document.id.to_string(), at));
                 (key, places.collect(), false)
             }
             None => {
@@ -154,8 +158,11 @@ impl<'a> VotesImporter<'a> {
                 };
                 let key = self.db.add_pool(&pool, self.dataset)?.key();
                 self.report.documents_added += pool.documents.len();
-                let documents = pool.documents.iter().enumerate();
-                let places = documents.map(|(at, document)| (document.id.to_string(), at));
+                let places = pool
+                    .documents
+                    .iter()
+                    .enumerate()
+                    .map(|(at, document)| (document.id.to_string(), at));
                 (key, places.collect(), true)
             }
         };
@@ -221,12 +228,11 @@ impl<'a> VotesImporter<'a> {
                 let known = known
                     .filter(|(_, spec)| spec.name == vote.by && spec.provider == place.provider);
                 let known: Vec<JudgeId> = known.map(|(judge, _)| judge).collect();
-                match known.is_empty() {
-                    true => {
-                        let spec = recorded_judge(&vote.by, &place.provider, &place.model);
-                        vec![self.db.judge(&spec)?]
-                    }
-                    false => known,
+                if known.is_empty() {
+                    let spec = recorded_judge(&vote.by, &place.provider, &place.model);
+                    vec![self.db.judge(&spec)?]
+                } else {
+                    known
                 }
             }
         };
@@ -379,9 +385,10 @@ impl<'a> VotesImporter<'a> {
                 ..verdict
             },
         )?;
-        match added {
-            true => self.report.verdicts += 1,
-            false => self.report.unchanged += 1,
+        if added {
+            self.report.verdicts += 1
+        } else {
+            self.report.unchanged += 1
         }
         query.changed |= added;
         Ok(())

@@ -119,8 +119,9 @@ pub fn usual_addresses(env: &dyn Fn(&str) -> Option<String>) -> Vec<ServerAddres
     };
     let usual = LOCAL.iter().filter_map(|provider| match *provider {
         "ollama" => {
-            let named = env("OLLAMA_HOST").and_then(|host| ollama::host(&host));
-            let url = named.map_or_else(|| ollama::BASE.to_owned(), |url| url.to_string());
+            let url = env("OLLAMA_HOST")
+                .and_then(|host| ollama::host(&host))
+                .map_or_else(|| ollama::BASE.to_owned(), |url| url.to_string());
             Some(at(provider, &url))
         }
         _ => Some(at(provider, compatible::named(provider)?.base)),

@@ -91,8 +91,9 @@ impl JudgedQueries {
     /// The judge indices of the members of a query's ensemble.
     pub fn numbers(&self, query: QueryKey) -> &[usize] {
         let ensemble = self.place(query).and_then(|place| self.queries[place].1);
-        let numbers = ensemble.and_then(|ensemble| self.numbers.get(&ensemble));
-        numbers.map_or(&[], Vec::as_slice)
+        ensemble
+            .and_then(|ensemble| self.numbers.get(&ensemble))
+            .map_or(&[], Vec::as_slice)
     }
 }
 
@@ -274,8 +275,12 @@ impl DrawnPairs {
     /// Adds the pairs of a query that judges have voted on.
     pub fn add(&mut self, query: QueryKey, tally: &QueryTally) {
         self.frame += tally.voted();
-        let pairs = self.pairs.get(&query).into_iter().flatten();
-        let voted = pairs.filter(|pair| tally.has_voted(**pair));
+        let voted = self
+            .pairs
+            .get(&query)
+            .into_iter()
+            .flatten()
+            .filter(|pair| tally.has_voted(**pair));
         self.voted.extend(voted.map(|pair| (query, *pair)));
     }
 

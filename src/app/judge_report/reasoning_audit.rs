@@ -57,10 +57,15 @@ impl ReasoningAudit {
         };
         let quotes = match (self.quotes, self.copied) {
             (0, _) => {
-                "no quote, and no passage copied from a document: what they rest on could not be checked"
+                "no quote, and no passage copied from a document: what they rest on could not be \
+                 checked"
                     .to_owned()
             }
-            (quotes, 0) => format!("{} of {} are in neither document", self.missing_quotes, counted(quotes, "quote")),
+            (quotes, 0) => format!(
+                "{} of {} are in neither document",
+                self.missing_quotes,
+                counted(quotes, "quote")
+            ),
             (quotes, copied) => format!(
                 "{} of {} are in neither document ({copied} copied without quotation marks)",
                 self.missing_quotes,
@@ -90,9 +95,10 @@ pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
     let mut audit = ReasoningAudit::default();
     let mut texts: HashMap<(QueryKey, usize), AuditedText> = HashMap::new();
     let mut embedded = EmbeddedReasoning::default();
-    let at_once = match embedded.writes(db, judge)? {
-        true => FEW_POOLS,
-        false => 1,
+    let at_once = if embedded.writes(db, judge)? {
+        FEW_POOLS
+    } else {
+        1
     };
     for vote in db.votes_with_reasoning(judge, AUDITED, at_once)? {
         let ReasonedVote {
@@ -137,8 +143,11 @@ pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
         let marked = quotes(reasoning);
         for quote in &marked {
             let phrase = &reasoning[quote.clone()];
-            let mut all = documents.iter().map(|text| &text.folded).chain([&query]);
-            let stands = all.any(|text| !text.find(phrase).is_empty());
+            let stands = documents
+                .iter()
+                .map(|text| &text.folded)
+                .chain([&query])
+                .any(|text| !text.find(phrase).is_empty());
             audit.missing_quotes += usize::from(!stands);
         }
         let runs: Vec<&WordRuns> = documents.iter().map(|text| &text.runs).collect();

@@ -247,8 +247,10 @@ impl ReportWalk {
 impl RaterReport {
     /// The names of the judges whose margins are informative beyond their direction.
     fn telling_margins(&self) -> Vec<String> {
-        let margins = self.margins.iter();
-        let telling = margins.filter(|(_, of)| of.suggests_calibration());
+        let telling = self
+            .margins
+            .iter()
+            .filter(|(_, of)| of.suggests_calibration());
         telling
             .filter_map(|(at, _)| Some(self.rater_data.judges.get(*at)?.1.name.clone()))
             .collect()
@@ -256,8 +258,11 @@ impl RaterReport {
 
     /// Number of verdicts that changed after the judges' votes were revealed.
     pub fn changed_since_reveal(&self) -> usize {
-        let verdicts = self.rater_data.verdicts.iter();
-        verdicts.filter(|v| v.score != v.revealed).count()
+        self.rater_data
+            .verdicts
+            .iter()
+            .filter(|v| v.score != v.revealed)
+            .count()
     }
 
     /// The clearly worst judge, if there is one.

@@ -146,8 +146,11 @@ impl Page {
     fn table(&mut self, rows: &[Vec<String>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let widest = |column: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.width()).max().unwrap_or(0)
+            rows.iter()
+                .filter_map(|row| row.get(column))
+                .map(|cell| cell.width())
+                .max()
+                .unwrap_or(0)
         };
         let room = self.width.saturating_sub(columns.saturating_sub(1) * GAP);
         let widths = shared_widths((0..columns).map(widest).collect(), room);
@@ -210,9 +213,12 @@ mod tests {
 
     #[test]
     fn markdown_becomes_text_for_a_terminal() {
-        let markdown = "# Title\n\nA **bold** word and `a*b`,\nsee [Picks](picks.md).\n\n- one\n- two, which is\n  long\n\n\
-                        | key | what |\n| --- | --- |\n| `a` | A is *better* and so on |\n\n```console\n$ overrule keys\n```\n";
-        let wanted = "Title\n=====\n\nA bold word and `a*b`, see\nPicks (`overrule manual\npicks`).\n\n- one\n- two, which is long\n\n\
+        let markdown = "# Title\n\nA **bold** word and `a*b`,\nsee [Picks](picks.md).\n\n- one\n- \
+                        two, which is\n  long\n\n\
+                        | key | what |\n| --- | --- |\n| `a` | A is *better* and so on \
+                        |\n\n```console\n$ overrule keys\n```\n";
+        let wanted = "Title\n=====\n\nA bold word and `a*b`, see\nPicks (`overrule \
+                      manual\npicks`).\n\n- one\n- two, which is long\n\n\
                       key  what\na    A is better and so on\n\n    $ overrule keys\n";
         assert_eq!(plain(markdown, 28), wanted);
     }
@@ -224,7 +230,8 @@ mod tests {
             plain(table, 31),
             "a      b\nfirst  words that do not fit\n       into the line\n"
         );
-        let table = "| a | b | c |\n| --- | --- | --- |\n| first | words that are wrapped | as these are too |\n";
+        let table = "| a | b | c |\n| --- | --- | --- |\n| first | words that are wrapped | as \
+                     these are too |\n";
         assert_eq!(
             plain(table, 31),
             "a      b            c\nfirst  words that   as these\n       are wrapped  are too\n"

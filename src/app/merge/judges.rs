@@ -15,8 +15,12 @@ pub(super) fn unite(
         return Ok(());
     };
     let there = merger.ensemble(ensemble)?;
-    let here = merger.db.judges_of(query.ours)?.into_iter();
-    let mut judges: Vec<(JudgeId, String)> = here.map(|(judge, spec)| (judge, spec.name)).collect();
+    let mut judges: Vec<(JudgeId, String)> = merger
+        .db
+        .judges_of(query.ours)?
+        .into_iter()
+        .map(|(judge, spec)| (judge, spec.name))
+        .collect();
     if there.iter().all(|judge| judges.contains(judge)) {
         return Ok(());
     }

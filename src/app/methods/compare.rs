@@ -21,8 +21,11 @@ pub fn compare_methods(
 ) -> Result<MethodsReport, AppError> {
     let (rows, pools, missed) = store.read_blocking(|db| {
         let missed = db.missed_by_first_stage()?;
-        let results = db.rerank_results()?.into_iter();
-        let rows: Vec<MethodRow> = results.map(|result| result.row).collect();
+        let rows: Vec<MethodRow> = db
+            .rerank_results()?
+            .into_iter()
+            .map(|result| result.row)
+            .collect();
         let mut pools = Vec::new();
         if rows.iter().any(|row| row.method == ORIGINAL) {
             return Ok((rows, pools, missed));
@@ -34,8 +37,10 @@ pub fn compare_methods(
             }
             let documents = db.documents(query.key)?;
             let order = first_stage_order(documents.iter().map(|document| &document.metadata));
-            let documents = order.into_iter().filter_map(|at| documents.get(at));
-            let ids = documents.map(|document| document.id.clone());
+            let ids = order
+                .into_iter()
+                .filter_map(|at| documents.get(at))
+                .map(|document| document.id.clone());
             pools.push((query.id, ids.collect::<Vec<DocId>>()));
         }
         Ok((rows, pools, missed))
@@ -60,7 +65,8 @@ pub fn compare_methods(
     let forced: usize = of_report.map(|(_, count)| count).sum();
     if forced > 0 {
         report.notes.push(format!(
-            "{} in the pools only because of labels: the first stage did not find {}. Every method, original too, looks better \
+            "{} in the pools only because of labels: the first stage did not find {}. Every \
+             method, original too, looks better \
              than on the first stage's own candidates (--candidates FILE measures on those)",
             match forced {
                 1 => "1 document is".to_owned(),
@@ -89,7 +95,8 @@ fn measured(
         .collect();
     if queries.is_empty() {
         return Err(invalid!(
-            "no query on which a method was run is judged by {}; --truth zelo measures against the judges of the project",
+            "no query on which a method was run is judged by {}; --truth zelo measures against the \
+             judges of the project",
             truth.name
         ));
     }

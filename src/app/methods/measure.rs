@@ -39,8 +39,10 @@ pub(super) fn values(
     let run: RankedRun = orders
         .iter()
         .map(|(query, order)| {
-            let places = order.iter().enumerate();
-            let ranked = places.map(|(above, id)| (id.clone(), -(above as f64)));
+            let ranked = order
+                .iter()
+                .enumerate()
+                .map(|(above, id)| (id.clone(), -(above as f64)));
             (query.clone(), ranked.collect())
         })
         .collect();

@@ -66,9 +66,10 @@ pub struct BaselineTest {
 impl MethodEntry {
     /// Cost of the method per query, in dollars or calls; `None` if a price is unknown.
     pub fn cost(&self, in_usd: bool) -> Option<f64> {
-        match in_usd {
-            true => self.effort.usd_a_query(),
-            false => self.effort.a_query(self.effort.calls),
+        if in_usd {
+            self.effort.usd_a_query()
+        } else {
+            self.effort.a_query(self.effort.calls)
         }
     }
 }
@@ -89,9 +90,10 @@ impl MethodsReport {
 
     /// Unit of the plot's cost.
     pub fn cost_unit(&self) -> &'static str {
-        match self.in_usd {
-            true => "US dollars per query",
-            false => "calls per query",
+        if self.in_usd {
+            "US dollars per query"
+        } else {
+            "calls per query"
         }
     }
 

@@ -60,7 +60,8 @@ pub(super) fn ranks_without_own_votes(
             .get(at)
             .map_or("", |method| method.name.as_str());
         report.notes.push(format!(
-            "{name} asked {}, which judged the truth too, and looks better than it is: rank {with} of {}, without its votes {}",
+            "{name} asked {}, which judged the truth too, and looks better than it is: rank {with} \
+             of {}, without its votes {}",
             own.join(", "),
             report.methods.len(),
             without.map_or_else(|| "–".to_owned(), |rank| rank.to_string())

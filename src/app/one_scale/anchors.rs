@@ -46,9 +46,10 @@ pub fn anchors(store: &Store, count: usize) -> Result<Vec<AnchorDocument>, AppEr
             }));
         }
     }
-    match found.is_empty() {
-        true => Err(unscored()),
-        false => Ok(found),
+    if found.is_empty() {
+        Err(unscored())
+    } else {
+        Ok(found)
     }
 }
 
@@ -93,9 +94,10 @@ pub fn prepare_anchor_run(
     let mut bare = 0;
     for (key, pool) in keys.iter().zip(&pools) {
         let documents = documents_of(pool, count, &known);
-        match documents.is_empty() {
-            true => bare += 1,
-            false => drop(chosen.insert(*key, documents)),
+        if documents.is_empty() {
+            bare += 1
+        } else {
+            drop(chosen.insert(*key, documents))
         }
     }
     if chosen.is_empty() {
@@ -116,10 +118,9 @@ pub fn prepare_anchor_run(
 
 /// A judge that also judged the battles makes the same errors in both.
 fn own_vendor(pools: &[ScoredPool], judge: &str) -> Option<String> {
-    let fought = pools.iter().any(|pool| {
-        let mut judges = pool.judges.iter();
-        judges.any(|name| name == judge)
-    });
+    let fought = pools
+        .iter()
+        .any(|pool| pool.judges.iter().any(|name| name == judge));
     fought.then(|| {
         format!(
             "{} judged the battles too: a judge of another vendor errs less the same way",
@@ -139,8 +140,11 @@ fn documents_of(pool: &ScoredPool, count: usize, known: &Qrels) -> Vec<DocId> {
     let mut places = more_anchor_places(ranking.len(), count, &have);
     places.extend(have);
     places.sort_unstable();
-    let documents = places.into_iter().filter_map(|place| ranking.get(place));
-    documents.map(|(document, _)| document.clone()).collect()
+    places
+        .into_iter()
+        .filter_map(|place| ranking.get(place))
+        .map(|(document, _)| document.clone())
+        .collect()
 }
 
 /// A judge's grades of anchors, 0 to 3, under one model, prompt and parameters.
@@ -164,17 +168,18 @@ pub(super) struct StoredGrades {
 /// grading failed has no grade.
 pub(super) fn stored_grades(store: &Store) -> Result<BTreeMap<String, StoredGrades>, AppError> {
     let given = |grades: &Qrels| -> usize { grades.values().map(BTreeMap::len).sum() };
-    let found = grades_by_setting(store)?.into_iter();
-    let counted = found.filter_map(|(judge, settings)| {
-        let all: usize = settings.iter().map(|of| given(&of.grades)).sum();
-        let most = settings.into_iter();
-        let most = most.max_by_key(|of| (of.grades.len(), of.latest_ms))?;
-        let grades = StoredGrades {
-            others: all - given(&most.grades),
-            grades: most.grades,
-        };
-        Some((judge, grades))
-    });
+    let counted = grades_by_setting(store)?
+        .into_iter()
+        .filter_map(|(judge, settings)| {
+            let all: usize = settings.iter().map(|of| given(&of.grades)).sum();
+            let most = settings.into_iter();
+            let most = most.max_by_key(|of| (of.grades.len(), of.latest_ms))?;
+            let grades = StoredGrades {
+                others: all - given(&most.grades),
+                grades: most.grades,
+            };
+            Some((judge, grades))
+        });
     Ok(counted.collect())
 }
 

@@ -74,7 +74,8 @@ pub fn prepare_link_run(
     };
     match run.scored() {
         0 | 1 => Err(invalid!(
-            "links compare documents of two queries, and {} a zELO score; `overrule annotate` has the pools judged",
+            "links compare documents of two queries, and {} a zELO score; `overrule annotate` has \
+             the pools judged",
             match run.scored() {
                 0 => "none has",
                 _ => "only one has",
@@ -87,8 +88,10 @@ pub fn prepare_link_run(
 impl LinkRun {
     /// Number of queries with a score.
     pub fn scored(&self) -> usize {
-        let pools = self.pools.iter();
-        pools.filter(|pool| !pool.ranking().is_empty()).count()
+        self.pools
+            .iter()
+            .filter(|pool| !pool.ranking().is_empty())
+            .count()
     }
 
     /// The remaining questions and their cost, measured on links as they would be planned now.
@@ -209,9 +212,12 @@ impl LinkRun {
         let scores: Vec<Vec<f64>> = rankings
             .iter()
             .enumerate()
-            .map(|(at, ranking)| match free.contains(&at) {
-                true => ranking.iter().map(|(_, score)| *score).collect(),
-                false => Vec::new(),
+            .map(|(at, ranking)| {
+                if free.contains(&at) {
+                    ranking.iter().map(|(_, score)| *score).collect()
+                } else {
+                    Vec::new()
+                }
             })
             .collect();
         let document = |(query, place): (usize, usize)| LinkedDocument {
@@ -247,8 +253,7 @@ fn link_texts(
         else {
             return Ok(None);
         };
-        let mut documents = pool.documents.iter();
-        let Some(at) = documents.position(|(id, _)| *id == of.document) else {
+        let Some(at) = pool.documents.iter().position(|(id, _)| *id == of.document) else {
             return Ok(None);
         };
         Ok(Some((db.query(key)?.text, db.document_text(key, at)?)))
@@ -304,8 +309,11 @@ pub(super) fn fit(pools: &[ScoredPool], links: &[&StoredLink]) -> Option<Vec<Opt
     let places: HashMap<&QueryId, usize> = pools.iter().map(|pool| &pool.query).zip(0..).collect();
     let scored = |of: &LinkedDocument| {
         let at = *places.get(&of.query)?;
-        let mut documents = pools.get(at)?.documents.iter();
-        let (_, score) = documents.find(|(id, _)| *id == of.document)?;
+        let (_, score) = pools
+            .get(at)?
+            .documents
+            .iter()
+            .find(|(id, _)| *id == of.document)?;
         Some((at, (*score)?))
     };
     let mut battles = Vec::new();
@@ -330,8 +338,13 @@ pub(super) fn fit(pools: &[ScoredPool], links: &[&StoredLink]) -> Option<Vec<Opt
     let offsets = fit_links(pools.len(), &battles, phi).ok()?;
     let edges: Vec<(usize, usize)> = battles.iter().map(|of| (of.a.0, of.b.0)).collect();
     let connected = largest_component(pools.len(), &edges);
-    let offsets = offsets.into_iter().zip(connected);
-    Some(offsets.map(|(of, on)| on.then_some(of)).collect())
+    Some(
+        offsets
+            .into_iter()
+            .zip(connected)
+            .map(|(of, on)| on.then_some(of))
+            .collect(),
+    )
 }
 
 /// Which nodes are in the largest connected component; the first one on ties.

@@ -43,8 +43,10 @@ impl PreparedScale {
             usd: Some(0.0),
             ..CallVolume::default()
         };
-        let estimate = MethodEstimate::of(store, &run.plan)?.into_iter().next();
-        let (expected, most) = estimate.map_or((none, none), |of| (of.expected, of.most));
+        let (expected, most) = MethodEstimate::of(store, &run.plan)?
+            .into_iter()
+            .next()
+            .map_or((none, none), |of| (of.expected, of.most));
         Ok(Self::Anchors(Box::new(run), expected, most))
     }
 

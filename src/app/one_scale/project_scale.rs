@@ -163,9 +163,10 @@ pub fn project_scale_of(
 ) -> Result<Option<ProjectScale>, AppError> {
     let asked = !stored_grades(store)?.is_empty()
         || store.read_blocking(|db| Ok(!db.links()?.is_empty()))?;
-    match asked {
-        false => Ok(None),
-        true => Ok(scale_by(store, GradeSource::Stored, scores)?.ok()),
+    if asked {
+        Ok(scale_by(store, GradeSource::Stored, scores)?.ok())
+    } else {
+        Ok(None)
     }
 }
 
@@ -233,8 +234,11 @@ fn finished(found: FoundOffsets, pools: &[ScoredPool], labels: &Qrels) -> Projec
             continue;
         };
         if let Some(model) = &model {
-            let scores = pool.documents.iter().filter_map(|(_, score)| *score);
-            let relevant = scores.map(|score| model.at_least_one(score + offset.value));
+            let relevant = pool
+                .documents
+                .iter()
+                .filter_map(|(_, score)| *score)
+                .map(|score| model.at_least_one(score + offset.value));
             expected.insert(pool.query.clone(), relevant.sum());
         }
         offsets.insert(pool.query.clone(), *offset);
@@ -365,7 +369,8 @@ fn no_scale(basis: &str, used: usize, given: usize) -> AppError {
         _ => ("are", "make"),
     };
     invalid!(
-        "{basis}: {used} of {} {are} for a document with a zELO score and {make} no scale: some have to be 0 and some above it",
+        "{basis}: {used} of {} {are} for a document with a zELO score and {make} no scale: some \
+         have to be 0 and some above it",
         counted(given, "grade")
     )
 }
@@ -395,13 +400,14 @@ fn grades_of(
     };
     let Some(StoredGrades { grades, others }) = stored.remove(&found) else {
         let names = || stored.keys().map(|name| sanitise::line(name));
-        return Err(match stored.is_empty() {
-            true => none_asked(),
-            false => invalid!(
+        return Err(if stored.is_empty() {
+            none_asked()
+        } else {
+            invalid!(
                 "--judge: {:?} has graded no anchors; there are grades of {}",
                 sanitise::line(&found),
                 names().collect::<Vec<_>>().join(", ")
-            ),
+            )
         });
     };
     let mut notes = Vec::new();
@@ -425,7 +431,8 @@ fn grades_of(
 
 fn none_asked() -> AppError {
     invalid!(
-        "nobody has graded anchors; `overrule scale run --judge NAME` has a judge grade some, and a file of grades can be named"
+        "nobody has graded anchors; `overrule scale run --judge NAME` has a judge grade some, and \
+         a file of grades can be named"
     )
 }
 

@@ -59,8 +59,12 @@ struct GradedDocument {
 impl ScaledQuery {
     /// The highest of its documents' most probable grades.
     fn best_grade(&self) -> i32 {
-        let graded = self.documents.iter().filter_map(|of| of.graded.as_ref());
-        graded.map(|of| of.grade).max().unwrap_or_default()
+        self.documents
+            .iter()
+            .filter_map(|of| of.graded.as_ref())
+            .map(|of| of.grade)
+            .max()
+            .unwrap_or_default()
     }
 }
 
@@ -79,8 +83,11 @@ pub fn scale_report(store: &Store, source: GradeSource<'_>) -> Result<ScaleRepor
             let mut documents = Vec::new();
             // Queries without an offset are not reported, so nothing needs to be read.
             if offset.is_some() {
-                let ids = db.documents(key)?.into_iter().map(|document| document.id);
-                let standings = ids.zip(db.view(key)?.standings);
+                let standings = db
+                    .documents(key)?
+                    .into_iter()
+                    .map(|document| document.id)
+                    .zip(db.view(key)?.standings);
                 documents.extend(standings.filter_map(|(document, standing)| {
                     let standing = standing?;
                     let linked = scale.linked(&id, standing.zelo, standing.se)?;
@@ -124,8 +131,10 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     let linked = on_scale().count();
     let low = on_scale().filter(|query| query.best_grade() <= 1).count();
     let expected: f64 = on_scale().filter_map(|query| query.expected_relevant).sum();
-    let documents = on_scale().flat_map(|query| &query.documents);
-    let graded: Vec<_> = documents.filter_map(|of| of.graded.as_ref()).collect();
+    let graded: Vec<_> = on_scale()
+        .flat_map(|query| &query.documents)
+        .filter_map(|of| of.graded.as_ref())
+        .collect();
     let sure = |of: &GradedDocument| of.probabilities.iter().any(|p| *p >= SURE);
     let unsure = graded.iter().filter(|of| !sure(of)).count();
     let verb = |count: usize, one: &'static str, more: &'static str| match count {
@@ -181,15 +190,18 @@ fn drift_note(scale: &ProjectScale) -> Option<String> {
     let better = "battles over queries are better: `overrule scale run --link 4 --judge NAME`";
     match scale.drift {
         Some(drift) if drift.ratio.is_infinite() => Some(format!(
-            "the judge of the anchors errs by query alone: within a query its grades differ from the labels by the same; {better}"
+            "the judge of the anchors errs by query alone: within a query its grades differ from \
+             the labels by the same; {better}"
         )),
         Some(drift) if drift.is_too_much() => Some(format!(
-            "the judge of the anchors drifts from query to query: {:.2} of what it errs by within one, above .80; {better}",
+            "the judge of the anchors drifts from query to query: {:.2} of what it errs by within \
+             one, above .80; {better}",
             drift.ratio
         )),
         Some(_) => None,
         None => Some(
-            "whether the judge of the anchors drifts from query to query is not known: 100 documents with its grade and a label would say so"
+            "whether the judge of the anchors drifts from query to query is not known: 100 \
+             documents with its grade and a label would say so"
                 .to_owned(),
         ),
     }

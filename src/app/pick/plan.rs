@@ -102,7 +102,9 @@ impl PickPlan {
             return Err(AppError::file(
                 &inputs.source,
                 format!(
-                    "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); no label is needed to let judges pick any number (--open) or decide on every document (--per-document)",
+                    "has no label of {} or more to say how many documents are relevant \
+                     (metadata.grade, or qrels); no label is needed to let judges pick any number \
+                     (--open) or decide on every document (--per-document)",
                     options.relevant_from
                 ),
             ));
@@ -110,7 +112,8 @@ impl PickPlan {
         if idle > 0 {
             let what = counted(idle, "pool");
             plan.notes.push(format!(
-                "{what} without a relevant document: not asked about (--open and --per-document ask about all)"
+                "{what} without a relevant document: not asked about (--open and --per-document \
+                 ask about all)"
             ));
         }
         Ok(plan)
@@ -148,14 +151,20 @@ impl PickPlan {
                 let questions = self.calls.iter().skip(at).step_by(self.judges.max(1));
                 let questions: Vec<&PickQuestionKey> = questions.collect();
                 let count = |is: fn(&QuestionState) -> bool| {
-                    let states = questions.iter().filter_map(|one| answers.state(one));
-                    states.filter(|state| is(state)).count()
+                    questions
+                        .iter()
+                        .filter_map(|one| answers.state(one))
+                        .filter(|state| is(state))
+                        .count()
                 };
                 let valid = count(QuestionState::is_valid);
                 let invalid = count(QuestionState::is_invalid);
                 let failed = count(QuestionState::is_failed);
-                let states = questions.iter().filter_map(|one| answers.state(one));
-                let unproven = states.map(|state| state.unproven).sum();
+                let unproven = questions
+                    .iter()
+                    .filter_map(|one| answers.state(one))
+                    .map(|state| state.unproven)
+                    .sum();
                 let (usage, spend) = answers.used(&questions);
                 JudgePicks {
                     judge: judge.spec().name.clone(),

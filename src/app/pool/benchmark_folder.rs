@@ -26,9 +26,10 @@ impl BenchmarkFolder {
         let file = or_packed(qrels.join(format!("{split}.tsv")));
         if !file.is_file() {
             let known = splits(&qrels);
-            let known = match known.is_empty() {
-                true => "the folder has no labels".to_owned(),
-                false => format!("--split is one of {}", known.join(", ")),
+            let known = if known.is_empty() {
+                "the folder has no labels".to_owned()
+            } else {
+                format!("--split is one of {}", known.join(", "))
             };
             return Err(AppError::file(
                 &file,
@@ -101,9 +102,10 @@ impl BenchmarkFolder {
             }
         }
         problems.refuse_any()?;
-        match any {
-            true => Ok(()),
-            false => Err(AppError::file(&self.corpus, "holds no document")),
+        if any {
+            Ok(())
+        } else {
+            Err(AppError::file(&self.corpus, "holds no document"))
         }
     }
 }
@@ -127,8 +129,9 @@ fn splits(qrels: &Path) -> Vec<String> {
 fn or_packed(path: PathBuf) -> PathBuf {
     let mut name = path.clone().into_os_string();
     name.push(".gz");
-    match !path.exists() && Path::new(&name).is_file() {
-        true => name.into(),
-        false => path,
+    if !path.exists() && Path::new(&name).is_file() {
+        name.into()
+    } else {
+        path
     }
 }

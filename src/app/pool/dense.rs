@@ -104,8 +104,10 @@ impl<'a> DenseSearch<'a> {
         let mut rankings = Vec::new();
         for (query, dense) in self.queries.iter().zip(nearest) {
             let scored = |ranking: Vec<(DocId, f64)>| {
-                let scores = ranking.into_iter();
-                scores.map(|(id, score)| (id, Some(score))).collect()
+                ranking
+                    .into_iter()
+                    .map(|(id, score)| (id, Some(score)))
+                    .collect()
             };
             let dense = stage.without_own(&query.id, dense, self.depth);
             let stages = [scored(stage.ranking(query, self.depth)), scored(dense)];
@@ -169,8 +171,10 @@ impl<'a> DenseSearch<'a> {
     /// The texts of the queries as sent to the embedder.
     fn query_texts(&self) -> Vec<String> {
         let embedder = self.vectors.embedder();
-        let queries = self.queries.iter();
-        queries.map(|query| embedder.query(&query.text)).collect()
+        self.queries
+            .iter()
+            .map(|query| embedder.query(&query.text))
+            .collect()
     }
 }
 
@@ -205,8 +209,9 @@ fn for_each_chunk(
         chunk.clear();
         visited
     })?;
-    match chunk.is_empty() {
-        true => Ok(()),
-        false => visit(&chunk),
+    if chunk.is_empty() {
+        Ok(())
+    } else {
+        visit(&chunk)
     }
 }

@@ -37,7 +37,8 @@ pub(super) fn pools(
             let Some(Some(passage)) = texts.get(&slot.document) else {
                 let (corpus, id) = (folder.corpus.display(), slot.document.as_str());
                 return Err(invalid!(
-                    "{corpus}: document {id:?} is no longer in the corpus, which changed while it was read; run the command again"
+                    "{corpus}: document {id:?} is no longer in the corpus, which changed while it \
+                     was read; run the command again"
                 ));
             };
             let grade = qrels

@@ -200,8 +200,10 @@ impl FirstStage {
         let queries = queries.count();
         (queries + self.misread > 0).then(|| {
             format!(
-                "{} and {} have text without spaces between words, as in Chinese, Japanese or Thai. The profile duckdb takes \
-                 such text for one word, as DuckDB does; --profile overrule searches it by characters",
+                "{} and {} have text without spaces between words, as in Chinese, Japanese or \
+                 Thai. The profile duckdb takes \
+                 such text for one word, as DuckDB does; --profile overrule searches it by \
+                 characters",
                 counted(self.misread, "document"),
                 counted(queries, "query")
             )

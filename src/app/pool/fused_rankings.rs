@@ -31,15 +31,19 @@ impl FusedRankings {
 
     /// The best documents of a query.
     pub(super) fn ranking(&self, query: &QueryId, depth: usize) -> Vec<(DocId, f64)> {
-        let best = self.of(query).iter().take(depth);
-        best.map(|fused| (fused.item.clone(), fused.score))
+        self.of(query)
+            .iter()
+            .take(depth)
+            .map(|fused| (fused.item.clone(), fused.score))
             .collect()
     }
 
     /// Rank and score of a document in each stage that found it.
     pub(super) fn places(&self, query: &QueryId, document: &DocId) -> Option<Value> {
-        let mut found = self.of(query).iter();
-        let fused = found.find(|fused| fused.item == *document)?;
+        let fused = self
+            .of(query)
+            .iter()
+            .find(|fused| fused.item == *document)?;
         let mut places = json!({FUSED: {"score": fused.score}});
         for (name, place) in STAGES.iter().zip(&fused.stages) {
             if let Some(place) = place {
@@ -54,13 +58,17 @@ impl FusedRankings {
         let stages = STAGES.into_iter().enumerate();
         let mut runs: Vec<(&'static str, RankedRun)> = stages
             .map(|(at, name)| {
-                let queries = self.rankings.iter();
-                let run = queries.map(|(query, fused)| (query.clone(), stage(fused, at)));
+                let run = self
+                    .rankings
+                    .iter()
+                    .map(|(query, fused)| (query.clone(), stage(fused, at)));
                 (name, run.collect())
             })
             .collect();
-        let queries = self.rankings.keys();
-        let fused = queries.map(|query| (query.clone(), self.ranking(query, usize::MAX)));
+        let fused = self
+            .rankings
+            .keys()
+            .map(|query| (query.clone(), self.ranking(query, usize::MAX)));
         runs.push((FUSED, fused.collect()));
         runs
     }

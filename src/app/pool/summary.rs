@@ -64,8 +64,10 @@ impl Summarised<'_> {
         let (found, missed) = (of(SlotSource::LabelFound), of(SlotSource::LabelMissed));
         let short = |pool: &&JudgingPool| pool.slots.len() < self.depth;
         let stages = self.stage.hybrid().map(|hybrid| {
-            let runs = hybrid.runs().into_iter();
-            runs.map(|(name, run)| Ok((name.to_owned(), self.quality(&run)?.1.into())))
+            hybrid
+                .runs()
+                .into_iter()
+                .map(|(name, run)| Ok((name.to_owned(), self.quality(&run)?.1.into())))
                 .collect::<Result<_, AppError>>()
         });
         Ok(PoolSummary {

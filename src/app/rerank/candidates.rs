@@ -104,7 +104,8 @@ pub(super) fn check(
             return Err(AppError::file(
                 file,
                 format!(
-                    "document {id:?} of query {query:?} is not in its pool; import it first, or take the line out"
+                    "document {id:?} of query {query:?} is not in its pool; import it first, or \
+                     take the line out"
                 ),
             ));
         }

@@ -50,8 +50,12 @@ impl MethodEstimate {
         let methods = plan.methods.iter().enumerate();
         methods
             .map(|(place, method)| {
-                let own = plan.outstanding.iter().filter(|one| one.method == place);
-                let queries: Vec<QueryKey> = own.map(|one| one.query).collect();
+                let queries: Vec<QueryKey> = plan
+                    .outstanding
+                    .iter()
+                    .filter(|one| one.method == place)
+                    .map(|one| one.query)
+                    .collect();
                 estimate(store, plan, method, &queries)
             })
             .collect()
@@ -149,15 +153,16 @@ fn measure(method: &PreparedMethod, candidates: &Candidates) -> [Sum; 3] {
     dearest.raise(&dear);
     let times = f64::from(MAX_CHARGED);
     // A method without calls needs nothing, however often it asks.
-    let most = match calls == 0.0 || least.calls == 0.0 {
-        true => Sum::default(),
-        false => Sum {
+    let most = if calls == 0.0 || least.calls == 0.0 {
+        Sum::default()
+    } else {
+        Sum {
             calls: times * calls,
             tokens_input: times * calls * dearest.tokens_input,
             tokens_output: times * calls * dearest.tokens_output,
             usd: calls * dearest.usd,
             unpriced: dearest.unpriced,
-        },
+        }
     };
     [least, expected, most]
 }

@@ -69,8 +69,8 @@ impl LinkJudges {
         check_budget(budget, &self.ensemble)
     }
 
-    /// What asking these links takes, and what it takes at most, if all but the last attempt of each
-    /// call come to nothing and are charged.
+    /// What asking these links takes, and what it takes at most, if all but the last attempt of
+    /// each call come to nothing and are charged.
     pub fn estimate(&self, links: &[LinkTexts]) -> (CallVolume, CallVolume) {
         let none = CallVolume {
             usd: Some(0.0),
@@ -104,9 +104,10 @@ impl LinkJudges {
         let open =
             |link: &LinkTexts, judge: &JudgeSpec| !link.answered.contains(&identity_of(judge));
         links.iter().flat_map(move |link| {
-            let judges = self.ensemble.iter();
-            let judges = judges.filter(move |judge| open(link, judge.spec()));
-            judges.map(move |judge| (judge, link))
+            self.ensemble
+                .iter()
+                .filter(move |judge| open(link, judge.spec()))
+                .map(move |judge| (judge, link))
         })
     }
 
@@ -188,9 +189,10 @@ async fn ask_all(
     let mut waiting = FuturesUnordered::new();
     for (service, link, target) in targets {
         let (key, judge) = (target.key(), target.service().to_owned());
-        let known = match target.is_kept() {
-            true => store.read(move |db| db.rerank_answer(&key, retry)).await?,
-            false => None,
+        let known = if target.is_kept() {
+            store.read(move |db| db.rerank_answer(&key, retry)).await?
+        } else {
+            None
         };
         let (tell, told) = oneshot::channel();
         let reused = known.is_some();

@@ -205,9 +205,10 @@ impl RerankPlan {
             |db, key| db.rerank_results_of(key),
             |key, results| {
                 let current = |result: &StoredResult| {
-                    let mut names = self.method_names();
-                    let method = names.position(|name| name == result.row.method);
-                    let identity = method.and_then(|at| self.identities.get(&(at, key)));
+                    let identity = self
+                        .method_names()
+                        .position(|name| name == result.row.method)
+                        .and_then(|at| self.identities.get(&(at, key)));
                     identity == Some(&result.identity)
                 };
                 let found = results.into_iter().filter(current);

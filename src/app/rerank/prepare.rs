@@ -262,7 +262,8 @@ impl<'a> Preparing<'a> {
             let (asked, others) = (judges.first(), judges.len() - 1);
             let name = asked.map_or("", |judge| &judge.spec().name);
             self.notes.push(format!(
-                "methods ask the first judge, {} (zelo asks all); name {} with --judges to have each judge asked",
+                "methods ask the first judge, {} (zelo asks all); name {} with --judges to have \
+                 each judge asked",
                 sanitise::line(name),
                 if others == 1 { "both" } else { "several" },
             ));
@@ -316,7 +317,8 @@ impl<'a> Preparing<'a> {
             if let Some(other) = known.other_meaning(name) {
                 let name = sanitise::line(name);
                 return Err(invalid!(
-                    "--method: {name:?} is a reranker of {FILE} and {other}; give the reranker another name"
+                    "--method: {name:?} is a reranker of {FILE} and {other}; give the reranker \
+                     another name"
                 ));
             }
             if let Some(reranker) = self.configuration.reranker(name)? {
@@ -348,7 +350,8 @@ impl<'a> Preparing<'a> {
             format!("there are {}", all.join(", "))
         };
         Err(invalid!(
-            "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods are rankgpt, prp, tourrank, \
+            "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods \
+             are rankgpt, prp, tourrank, \
              setwise, pointwise, zelo and original, such as prp@20:p3",
             sanitise::line(name),
         ))

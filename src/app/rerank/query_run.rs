@@ -112,9 +112,10 @@ pub(super) async fn rank(
             }
             for (service, range, target) in parts {
                 let key = target.key();
-                let known = match target.is_kept() {
-                    true => store.read(move |db| db.rerank_answer(&key, retry)).await?,
-                    false => None,
+                let known = if target.is_kept() {
+                    store.read(move |db| db.rerank_answer(&key, retry)).await?
+                } else {
+                    None
                 };
                 let (tell, told) = oneshot::channel();
                 match (known, workers.get(service)) {

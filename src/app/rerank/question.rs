@@ -273,9 +273,10 @@ impl RerankQuestion {
                 candidates,
             } => {
                 let scored = reranker.score(query, candidates).await?;
-                let answer = match scored.places_only {
-                    true => by_place(&scored.scores),
-                    false => Answer::Scores(scored.scores),
+                let answer = if scored.places_only {
+                    by_place(&scored.scores)
+                } else {
+                    Answer::Scores(scored.scores)
                 };
                 Ok(RerankReply {
                     answer,

@@ -190,9 +190,10 @@ async fn rank_all(
     concurrency: usize,
     events: mpsc::UnboundedSender<RerankEvent>,
 ) -> Result<(), StoreError> {
-    let most = match plan.one_at_a_time {
-        true => 1,
-        false => concurrency.clamp(QUERIES.0, QUERIES.1),
+    let most = if plan.one_at_a_time {
+        1
+    } else {
+        concurrency.clamp(QUERIES.0, QUERIES.1)
     };
     let mut tasks: JoinSet<Result<Option<MethodRow>, StoreError>> = JoinSet::new();
     let mut outstanding = plan.outstanding.iter().copied();

@@ -24,8 +24,11 @@ pub(super) fn pairs_against(db: &Db, judge: JudgeId) -> Result<HashSet<(QueryKey
         let outcome = |votes: &[Margin]| combined_outcome(votes.iter().copied());
         matches!((outcome(own), outcome(others)), (Some(own), Some(others)) if own != others)
     };
-    let against = votes.into_iter().filter(|(_, votes)| differ(votes));
-    Ok(against.map(|(pair, _)| pair).collect())
+    Ok(votes
+        .into_iter()
+        .filter(|(_, votes)| differ(votes))
+        .map(|(pair, _)| pair)
+        .collect())
 }
 
 /// The combined outcome of several votes.

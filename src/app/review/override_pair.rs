@@ -52,8 +52,9 @@ pub struct OverrideEffect {
 
 impl OverrideEffect {
     pub fn counts(&self) -> bool {
-        let in_force = self.in_force.as_ref();
-        in_force.is_some_and(|(verdict, ..)| verdict.uid == self.uid)
+        self.in_force
+            .as_ref()
+            .is_some_and(|(verdict, ..)| verdict.uid == self.uid)
     }
 }
 

@@ -32,8 +32,10 @@ impl PairVerdicts {
     }
 
     pub fn pairs(&self) -> BTreeSet<Pair> {
-        let said = self.people.said().iter();
-        said.filter_map(|verdict| Pair::new(verdict.a, verdict.b))
+        self.people
+            .said()
+            .iter()
+            .filter_map(|verdict| Pair::new(verdict.a, verdict.b))
             .collect()
     }
 

@@ -81,18 +81,20 @@ impl QueueItem {
 pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
     let ledger = assignment_history(db, &request.annotator, request.scope)?;
     let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
-    let others = match request.overlap > 0.0 {
-        true => judged_by_others(db, &request.annotator)?,
-        false => HashSet::new(),
+    let others = if request.overlap > 0.0 {
+        judged_by_others(db, &request.annotator)?
+    } else {
+        HashSet::new()
     };
     // These requests may need pairs that are not among those with the highest priority.
     let all = request.conflicts
         || request.against.is_some()
         || !others.is_empty()
         || (request.gold > 0.0 && !db.gold(request.scope)?.is_empty());
-    let most_urgent = match all {
-        true => None,
-        false => MostUrgent::new(&design, request.limit + ledger.lines.len()),
+    let most_urgent = if all {
+        None
+    } else {
+        MostUrgent::new(&design, request.limit + ledger.lines.len())
     };
     let (mut candidates, keys) = match most_urgent {
         None => candidates(db, request.policy, request.scope)?,
@@ -110,9 +112,10 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
             query.is_some_and(|query| against.contains(&(*query, candidate.key.pair)))
         });
     }
-    let conflicts = match request.conflicts {
-        true => Some(conflicts(db, request.scope)?),
-        false => None,
+    let conflicts = if request.conflicts {
+        Some(conflicts(db, request.scope)?)
+    } else {
+        None
     };
     if let Some(conflicts) = &conflicts {
         candidates = conflicting_candidates(candidates, &keys, conflicts);
@@ -137,9 +140,12 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     let mut items: Vec<QueueItem> = ledger
         .again
         .iter()
-        .map(|line| match line.was_judged {
-            true => waiting(line, QueueItemState::Again),
-            false => waiting(line, QueueItemState::PassedOver),
+        .map(|line| {
+            if line.was_judged {
+                waiting(line, QueueItemState::Again)
+            } else {
+                waiting(line, QueueItemState::PassedOver)
+            }
         })
         .collect();
     for entry in build_queue(&candidates, &shown, &design, limit) {
@@ -254,8 +260,9 @@ fn urgent_candidates(
     each_candidates(db, request.scope, |key, number, priorities| {
         keys.insert(number, key);
         if wanted(key) {
-            let of_query = priorities.candidates(number, request.policy);
-            of_query.for_each(|candidate| most_urgent.add(candidate));
+            priorities
+                .candidates(number, request.policy)
+                .for_each(|candidate| most_urgent.add(candidate));
         }
     })?;
     Ok((most_urgent.into_candidates(), keys))

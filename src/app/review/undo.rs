@@ -95,8 +95,10 @@ pub fn undo_ruling_within(
             uid: ruling.uid,
         });
     }
-    let undone = db.undo_ruling(annotator, now_ms)?.map(Box::new);
-    Ok(undone.map_or(Undo::Nothing, Undo::TakenBack))
+    Ok(db
+        .undo_ruling(annotator, now_ms)?
+        .map(Box::new)
+        .map_or(Undo::Nothing, Undo::TakenBack))
 }
 
 /// Describes a ruling, its document and its time.
@@ -137,8 +139,9 @@ pub fn undo_verdict(
 /// Undoes the annotator's latest ruling.
 pub fn undo_ruling(store: &Store, annotator: &str) -> std::result::Result<StoredRuling, AppError> {
     let who = annotator.to_owned();
-    let undone = store.write_blocking(move |db| db.undo_ruling(&who, now_ms()))?;
-    undone.ok_or_else(|| nothing_by(annotator, "ruling"))
+    store
+        .write_blocking(move |db| db.undo_ruling(&who, now_ms()))?
+        .ok_or_else(|| nothing_by(annotator, "ruling"))
 }
 
 fn nothing_by(annotator: &str, what: &str) -> AppError {

@@ -72,12 +72,16 @@ pub(super) fn lambda<'a>(
 /// The dispersion that a project with these queries would use: estimated from all their battles if
 /// there are enough, or else one over the number of judges.
 pub(super) fn phi<'a>(lines: impl Iterator<Item = &'a StrategyOnQuery> + Clone) -> f64 {
-    let known = lines.clone().filter_map(|line| line.state.dispersion());
-    let pooled = known.fold(Dispersion::default(), Dispersion::pooled);
+    let pooled = lines
+        .clone()
+        .filter_map(|line| line.state.dispersion())
+        .fold(Dispersion::default(), Dispersion::pooled);
     let mut lines = lines;
     let judges = lines.next().map_or(1, |line| line.state.judges().max(1));
-    let estimated = pooled.phi().filter(|_| pooled.battles >= ENOUGH_BATTLES);
-    estimated.unwrap_or(1.0 / judges as f64)
+    pooled
+        .phi()
+        .filter(|_| pooled.battles >= ENOUGH_BATTLES)
+        .unwrap_or(1.0 / judges as f64)
 }
 
 /// Coverage of the intervals of one query, one entry per strategy.

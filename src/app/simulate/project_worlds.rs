@@ -83,7 +83,8 @@ impl ProjectWorlds {
             .max_by_key(|(_, queries)| queries.len())
         else {
             return Err(invalid!(
-                "--resample: no query has votes and a fit with errors; judge some first (`overrule annotate`)"
+                "--resample: no query has votes and a fit with errors; judge some first (`overrule \
+                 annotate`)"
             ));
         };
         let left_out = skipped + all - queries.len();

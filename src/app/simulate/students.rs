@@ -135,8 +135,7 @@ impl StudentSimulation {
         let evidence: Vec<_> = played.iter().filter_map(|of| of.evidence).collect();
         let learned = LearnedWeight::of(&evidence);
         let weight = learned.map_or(0.0, |learned| learned.weight);
-        let queries = played.iter().enumerate();
-        let qualities = queries.map(|(index, of)| {
+        let qualities = played.iter().enumerate().map(|(index, of)| {
             let world = self.world(index);
             let predictions = world.predicted_by_student(self.correlation);
             let pairs = unvoted(self.documents, of.state.votes(), &predictions);

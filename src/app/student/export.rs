@@ -189,7 +189,8 @@ impl StudentExport {
         rows.finish()?;
         if done.lines == 0 {
             return Err(invalid!(
-                "nothing is left to write: the sample, its side or the test data leave no judged pair"
+                "nothing is left to write: the sample, its side or the test data leave no judged \
+                 pair"
             ));
         }
         if !left_out.is_empty() {
@@ -272,8 +273,7 @@ impl StudentExport {
             ))
         })?;
         let mut add = |what: &str, is_test: &dyn Fn(usize, &QueryId) -> bool| {
-            let queries = judged.queries.iter().enumerate();
-            let written = queries.filter(|(at, query)| {
+            let written = judged.queries.iter().enumerate().filter(|(at, query)| {
                 let in_sample = |places: &SamplePlaces| places.keys().any(|(of, _)| of == at);
                 !query.pairs.is_empty()
                     && !test_queries.contains(&query.id)
@@ -285,7 +285,8 @@ impl StudentExport {
                 .collect();
             if !both.is_empty() {
                 done.notes.push(format!(
-                    "{} {what} in these files; a student trained on the files must not be measured on them: {}",
+                    "{} {what} in these files; a student trained on the files must not be measured \
+                     on them: {}",
                     counted(both.len(), "query"),
                     first_names(&both)
                 ));
@@ -322,9 +323,10 @@ impl StudentExport {
         let line = |target: &PairTarget| {
             let (low, high) = (target.pair.low(), target.pair.high());
             let turned = turned.get(&target.pair).copied().unwrap_or_default();
-            let (a, b, score) = match turned {
-                true => (high, low, 1.0 - target.score),
-                false => (low, high, target.score),
+            let (a, b, score) = if turned {
+                (high, low, 1.0 - target.score)
+            } else {
+                (low, high, target.score)
             };
             let soft = OutcomeProbabilities::soft_target(score);
             let prompt = || {
@@ -374,7 +376,8 @@ impl StudentExport {
 fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
     let Some(scale) = scale else {
         return vec![
-            "target is zelo, which compares documents of one query only: nothing puts the queries on one scale (`overrule scale run`)"
+            "target is zelo, which compares documents of one query only: nothing puts the queries \
+             on one scale (`overrule scale run`)"
                 .to_owned(),
         ];
     };
@@ -413,8 +416,12 @@ fn messages(prompt: JudgePrompt) -> Value {
 type Scores = Vec<Option<(f64, Option<f64>)>>;
 
 fn votes_alone(db: &Db, query: QueryKey) -> Result<Scores, StoreError> {
-    let standings = db.view_without_student(query)?.standings.into_iter();
-    Ok(standings.map(|of| of.map(|of| (of.zelo, of.se))).collect())
+    Ok(db
+        .view_without_student(query)?
+        .standings
+        .into_iter()
+        .map(|of| of.map(|of| (of.zelo, of.se)))
+        .collect())
 }
 
 /// The texts of a query.

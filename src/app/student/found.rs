@@ -30,8 +30,9 @@ pub struct StudentsFound {
 /// The built-in student is fitted again on the current votes.
 pub fn students_found(store: &Store, name: Option<&str>) -> Result<StudentsFound, AppError> {
     let stored = store.read_blocking(|db| db.latest_checkpoints())?;
-    let built_in = std::iter::once(BUILT_IN.to_owned());
-    let names: Vec<String> = built_in.chain(stored.into_keys()).collect();
+    let names: Vec<String> = std::iter::once(BUILT_IN.to_owned())
+        .chain(stored.into_keys())
+        .collect();
     let known = name.filter(|name| names.iter().any(|known| known == name));
     let report = match known.filter(|name| *name != BUILT_IN) {
         Some(name) => stored_report(store, name)?,
@@ -53,7 +54,8 @@ fn built_in_report(store: &Store) -> Result<Option<StudentReport>, AppError> {
     let mut report = report_predictions(BUILT_IN.to_owned(), &predictions, &judged);
     if let Some(report) = &mut report {
         report.notes.push(format!(
-            "predictions of each query are of a model that never saw it: {FOLDS} groups of queries are left out in turn"
+            "predictions of each query are of a model that never saw it: {FOLDS} groups of queries \
+             are left out in turn"
         ));
     }
     Ok(report)

@@ -123,11 +123,13 @@ pub fn check_name(name: &str) -> Result<(), AppError> {
             "{name:?} is not a student name: expected up to 64 letters, digits and - _ . @ +"
         ));
     }
-    match name == BUILT_IN {
-        true => Err(invalid!(
-            "{BUILT_IN} is what the student is called that follows the votes as they are; choose another name"
-        )),
-        false => Ok(()),
+    if name == BUILT_IN {
+        Err(invalid!(
+            "{BUILT_IN} is what the student is called that follows the votes as they are; choose \
+             another name"
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -215,8 +217,11 @@ impl PoolPlaces {
             places: HashMap::with_capacity(pools.len()),
         };
         for (key, name, documents) in pools {
-            let documents = documents.into_iter().enumerate();
-            let places = documents.map(|(at, id)| (id, at)).collect();
+            let places = documents
+                .into_iter()
+                .enumerate()
+                .map(|(at, id)| (id, at))
+                .collect();
             found
                 .places
                 .insert(QueryId::new(name), (found.keys.len(), places));

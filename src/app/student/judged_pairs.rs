@@ -36,8 +36,11 @@ pub(super) fn hash_of_pairs<'a>(pairs: impl Iterator<Item = [&'a str; 3]>) -> St
 /// The first bytes of a hash in hexadecimal.
 pub(super) fn short_hash(hash: Sha256) -> String {
     let digest = hash.finalize();
-    let bytes = digest.iter().take(8);
-    bytes.map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// The judged pairs of all queries.

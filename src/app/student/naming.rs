@@ -14,8 +14,11 @@ pub struct StudentChoice {
 
 impl StudentChoice {
     pub fn read(db: &Db) -> StoreResult<Self> {
-        let students = db.students()?.into_iter();
-        let mut names: Vec<String> = students.map(|student| student.name).collect();
+        let mut names: Vec<String> = db
+            .students()?
+            .into_iter()
+            .map(|student| student.name)
+            .collect();
         names.dedup();
         let named = db.named_student()?;
         Ok(Self {
@@ -42,9 +45,12 @@ pub fn name_student(
         }
     };
     let kept = named.clone();
-    store.write_blocking(move |db| match wanted() {
-        true => db.name_student(kept.as_ref()),
-        false => Ok(()),
+    store.write_blocking(move |db| {
+        if wanted() {
+            db.name_student(kept.as_ref())
+        } else {
+            Ok(())
+        }
     })?;
     Ok(named)
 }

@@ -96,11 +96,13 @@ impl AlikeTexts {
     /// The mean score of the documents most similar to `document`, except for its opponent,
     /// weighted by cosine; 0, the mean of the query, if none is similar.
     fn mean(&self, document: usize, opponent: usize, scores: &[f64]) -> f64 {
-        let alike = self.0[document].iter();
-        let alike = alike.filter(|(other, _)| *other != opponent).take(ALIKE);
-        let (sum, weight) = alike.fold((0.0, 0.0), |(sum, weight), (other, cosine)| {
-            (sum + cosine * scores[*other], weight + cosine)
-        });
+        let (sum, weight) = self.0[document]
+            .iter()
+            .filter(|(other, _)| *other != opponent)
+            .take(ALIKE)
+            .fold((0.0, 0.0), |(sum, weight), (other, cosine)| {
+                (sum + cosine * scores[*other], weight + cosine)
+            });
         if weight > 0.0 { sum / weight } else { 0.0 }
     }
 }

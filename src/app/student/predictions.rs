@@ -54,12 +54,13 @@ impl Predictions {
             }
         }
         problems.refuse_any()?;
-        match lines.is_empty() {
-            true => Err(AppError::file(
+        if lines.is_empty() {
+            Err(AppError::file(
                 path,
                 "holds no prediction; expected query, a, b, p_a and p_b a line",
-            )),
-            false => Ok(found),
+            ))
+        } else {
+            Ok(found)
         }
     }
 
@@ -74,7 +75,8 @@ impl Predictions {
             return match foreign {
                 ForeignLine::Counted => Ok(()),
                 ForeignLine::Refused => Err(format!(
-                    "the project has no query {:?} with documents {:?} and {:?} (`overrule queries` lists the queries)",
+                    "the project has no query {:?} with documents {:?} and {:?} (`overrule \
+                     queries` lists the queries)",
                     line.query.as_str(),
                     line.a.as_str(),
                     line.b.as_str()
@@ -85,9 +87,10 @@ impl Predictions {
             return Ok(());
         };
         let turned = a == pair.high();
-        let predicted = match turned {
-            true => line.predicted.swapped(),
-            false => line.predicted,
+        let predicted = if turned {
+            line.predicted.swapped()
+        } else {
+            line.predicted
         };
         let step = self.steps.entry(line.step).or_default();
         let orders = &mut step.entry((query, pair)).or_default().orders;

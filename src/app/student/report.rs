@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// Describes the scores that a student is compared with.
-const AGAINST: &str = "against the scores that the fit counts: the votes of the judges, and verdicts where there are some";
+const AGAINST: &str = "against the scores that the fit counts: the votes of the judges, and \
+                       verdicts where there are some";
 
 /// The evaluation of a student.
 #[derive(Clone, Debug)]
@@ -121,13 +122,16 @@ fn trained_note(
         Some(hash) => *hash != hash_of_pairs(names),
         None => predicted > model.pairs,
     };
-    Ok(Some(match are_others {
-        false => trained,
-        true => format!(
-            "{trained}; of {} with a prediction now, those judged since are predicted by a model that learned from all \
-             queries, their own too: figures on them are too good. `overrule student train` measures it anew",
+    Ok(Some(if are_others {
+        format!(
+            "{trained}; of {} with a prediction now, those judged since are predicted by a model \
+             that learned from all \
+             queries, their own too: figures on them are too good. `overrule student train` \
+             measures it anew",
             counted(predicted, "judged pair")
-        ),
+        )
+    } else {
+        trained
     }))
 }
 
@@ -237,32 +241,35 @@ impl StepReport {
                 .iter()
                 .for_each(|at| segments[*at] = Some(name.clone()));
         }
-        let rows = self.battles.iter().zip(&figures.rows).enumerate();
-        rows.map(|(at, (battle, row))| {
-            let predicted = battle.predicted;
-            json!({
-                "step": self.step,
-                "query": battle.query,
-                "a": battle.a,
-                "b": battle.b,
-                "score": battle.score,
-                "p_a": predicted.a(),
-                "p_b": predicted.b(),
-                "p_tie": predicted.tie(),
-                "strength": predicted.strength(),
-                "x": row.x,
-                "y": row.y,
-                "turned": row.turned,
-                "folded_score": row.score,
-                "radius": row.radius,
-                "to_certain": row.distance_to_certain(),
-                "to_decided": row.distance_to_decided(),
-                "category": row.category,
-                "bucket": buckets[at],
-                "segment": segments[at],
+        self.battles
+            .iter()
+            .zip(&figures.rows)
+            .enumerate()
+            .map(|(at, (battle, row))| {
+                let predicted = battle.predicted;
+                json!({
+                    "step": self.step,
+                    "query": battle.query,
+                    "a": battle.a,
+                    "b": battle.b,
+                    "score": battle.score,
+                    "p_a": predicted.a(),
+                    "p_b": predicted.b(),
+                    "p_tie": predicted.tie(),
+                    "strength": predicted.strength(),
+                    "x": row.x,
+                    "y": row.y,
+                    "turned": row.turned,
+                    "folded_score": row.score,
+                    "radius": row.radius,
+                    "to_certain": row.distance_to_certain(),
+                    "to_decided": row.distance_to_decided(),
+                    "category": row.category,
+                    "bucket": buckets[at],
+                    "segment": segments[at],
+                })
             })
-        })
-        .collect()
+            .collect()
     }
 
     fn json(&self) -> Value {

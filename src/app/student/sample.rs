@@ -91,9 +91,10 @@ pub fn plan_sample(
     let allowed = |query: &JudgedQuery| {
         let fought = query.pairs.iter().map(|target| target.pair);
         let fought: BTreeSet<Pair> = fought.filter(|pair| pair.high() < depth).collect();
-        match fought.is_empty() {
-            true => AllowedPairs::All,
-            false => AllowedPairs::AllBut(fought),
+        if fought.is_empty() {
+            AllowedPairs::All
+        } else {
+            AllowedPairs::AllBut(fought)
         }
     };
     let drawn = draw(&judged, depth, allowed, request)?;
@@ -264,13 +265,15 @@ fn read_pairs(
             continue;
         };
         let mut wrong = |what: &str| problems.add(Problem::new(&name, Some(number), what));
-        let found = judged.find(&line.query, &line.a, &line.b);
-        let place = found.and_then(|(query, a, b)| Some((query, Pair::new(a, b)?)));
+        let place = judged
+            .find(&line.query, &line.a, &line.b)
+            .and_then(|(query, a, b)| Some((query, Pair::new(a, b)?)));
         match place {
             None => wrong("the project does not have this query with these two documents"),
             Some((query, pair)) if !is_ready(query, pair) => {
                 wrong(
-                    "the pair is not judged; `overrule annotate --sample` has the pairs of a sample judged",
+                    "the pair is not judged; `overrule annotate --sample` has the pairs of a \
+                     sample judged",
                 );
             }
             Some(place) => {
@@ -281,8 +284,9 @@ fn read_pairs(
         }
     }
     problems.refuse_any()?;
-    match places.is_empty() {
-        true => Err(AppError::file(path, "holds no pair")),
-        false => Ok(places),
+    if places.is_empty() {
+        Err(AppError::file(path, "holds no pair"))
+    } else {
+        Ok(places)
     }
 }

@@ -16,15 +16,17 @@ pub fn known_student(store: &Store, name: &str) -> Result<Vec<StoredStudent>, Ap
     let mut names: Vec<&str> = students.iter().map(|of| of.name.as_str()).collect();
     names.dedup();
     if !names.contains(&name) {
-        return Err(match names.is_empty() {
-            true => invalid!(
-                "no student {name:?}: the project has none; `overrule student train --name NAME` and `overrule student import FILE --name NAME` store one"
-            ),
-            false => invalid!(
+        return Err(if names.is_empty() {
+            invalid!(
+                "no student {name:?}: the project has none; `overrule student train --name NAME` \
+                 and `overrule student import FILE --name NAME` store one"
+            )
+        } else {
+            invalid!(
                 "no student {name:?} in the project{}; it has {}",
                 did_you_mean(name, &names),
                 first_names(&names)
-            ),
+            )
         });
     }
     Ok(students.into_iter().filter(|of| of.name == name).collect())

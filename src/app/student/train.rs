@@ -120,9 +120,10 @@ pub fn train_with(
             }
         }
         let features = QueryFeatures::new(&numbers);
-        let scores = match options.other_battles {
-            true => Some(OtherScores::of(query, &settings, &texts)?),
-            false => None,
+        let scores = if options.other_battles {
+            Some(OtherScores::of(query, &settings, &texts)?)
+        } else {
+            None
         };
         if options.all_pairs {
             let judged: HashSet<Pair> = query.pairs.iter().map(|target| target.pair).collect();
@@ -161,7 +162,8 @@ pub fn train_with(
     let found = found.map_err(|error| match error {
         NoModel::TooFewQueries => invalid!("{error}; `overrule annotate` has more judged"),
         NoModel::NotFitted => invalid!(
-            "{error}: some number of its pairs is not finite, or too large; try it without --embed and --other-battles"
+            "{error}: some number of its pairs is not finite, or too large; try it without --embed \
+             and --other-battles"
         ),
         NoModel::NotWanted => AppError::from(StoreError::Closed),
     })?;
@@ -238,13 +240,14 @@ impl OtherStudent {
     /// checkpoints.
     fn read(store: &Store, name: &str, judged: &JudgedPairs) -> Result<Self, AppError> {
         let path = Path::new(name);
-        let found = match path.exists() {
-            true => Predictions::read(
+        let found = if path.exists() {
+            Predictions::read(
                 path,
                 |query, a, b| judged.find(query, a, b),
                 ForeignLine::Counted,
-            )?,
-            false => stored_predictions(store, name, judged)?,
+            )?
+        } else {
+            stored_predictions(store, name, judged)?
         };
         Ok(Self {
             name: name.to_owned(),
@@ -310,8 +313,13 @@ impl TrainedStudent {
     /// The features with the student's weights. For ties, the inputs are the size of each
     /// difference, and the cosine of both documents.
     pub fn weights(&self) -> Vec<FeatureWeights> {
-        let odd = self.model.odd.iter().copied().map(Some);
-        let differences = odd.chain(std::iter::once(None));
+        let differences = self
+            .model
+            .odd
+            .iter()
+            .copied()
+            .map(Some)
+            .chain(std::iter::once(None));
         // The first even weight is the constant.
         let ties = self.model.even.iter().skip(1).copied();
         let named = self.feature_names().into_iter().zip(differences).zip(ties);
@@ -376,8 +384,9 @@ impl TrainedStudent {
     pub(super) fn predictions(
         &self,
     ) -> impl Iterator<Item = (&str, &str, &str, OutcomeProbabilities)> {
-        let all = self.predictions.iter();
-        all.map(|one| (&*one.query, &*one.a, &*one.b, one.predicted))
+        self.predictions
+            .iter()
+            .map(|one| (&*one.query, &*one.a, &*one.b, one.predicted))
     }
 
     /// Writes predictions: of judged pairs by models that never saw their query, of others by the

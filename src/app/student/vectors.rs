@@ -87,14 +87,16 @@ impl KnownVectors {
 
     /// Rejects vectors that are missing for some documents.
     pub(super) fn check(&self, known: usize, all: usize) -> Result<(), AppError> {
-        match known == all {
-            true => Ok(()),
-            false => Err(invalid!(
-                "embedder {:?} has vectors of {known} of the {} with judged pairs, each with its query; `overrule sbr --embed` makes \
+        if known == all {
+            Ok(())
+        } else {
+            Err(invalid!(
+                "embedder {:?} has vectors of {known} of the {} with judged pairs, each with its \
+                 query; `overrule sbr --embed` makes \
                  those of documents, `overrule pool build --embed` those of queries too",
                 self.embedder.name,
                 counted(all, "document")
-            )),
+            ))
         }
     }
 }

@@ -96,8 +96,9 @@ fn name_items(
 }
 
 fn outcome(item: &AdjudicationItem) -> &'static str {
-    match item.dispute.positive {
-        true => "label only",
-        false => "pick only",
+    if item.dispute.positive {
+        "label only"
+    } else {
+        "pick only"
     }
 }

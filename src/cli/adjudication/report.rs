@@ -46,9 +46,10 @@ fn answers_line(order: &OrderReport, missing: usize) -> String {
     let causes: Vec<String> = causes
         .map(|(cause, count)| format!("{count} {cause}"))
         .collect();
-    let causes = match causes.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", causes.join(", ")),
+    let causes = if causes.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", causes.join(", "))
     };
     let mut text = format!(
         "{} valid, {invalid} invalid{causes}, {} failed, {missing} missing\n",
@@ -189,7 +190,8 @@ fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
     if unproven > 0 {
         let verdicts = counted(unproven, "verdict");
         text.push_str(&format!(
-            "{verdicts} without a sentence of the document: counted neither as picked nor as not picked\n"
+            "{verdicts} without a sentence of the document: counted neither as picked nor as not \
+             picked\n"
         ));
     }
     text

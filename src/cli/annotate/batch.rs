@@ -25,7 +25,8 @@ pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
         return Ok(());
     }
     Err(usage!(
-        "--batch: {} has no batch endpoint; name those that have one with --judges, and run again without --batch for all",
+        "--batch: {} has no batch endpoint; name those that have one with --judges, and run again \
+         without --batch for all",
         without.join(", ")
     ))
 }
@@ -62,7 +63,8 @@ pub(super) fn run(
         tried_judges.partition(|(_, judge)| judge.stopped.is_none() && judge.failures == 0);
     for (_, judge) in bad {
         output::message(&format!(
-            "{}: its first call failed, so nothing was submitted; correct the cause, then --retry-failed",
+            "{}: its first call failed, so nothing was submitted; correct the cause, then \
+             --retry-failed",
             judge.name
         ));
     }
@@ -86,7 +88,8 @@ pub(super) fn run(
     }
     if submitted.budget_reached {
         output::message(
-            "the budget is reached, with what the batches may cost at most: no further batch; continue with a larger --budget",
+            "the budget is reached, with what the batches may cost at most: no further batch; \
+             continue with a larger --budget",
         );
     }
     if as_json {
@@ -98,7 +101,8 @@ pub(super) fn run(
     let (owed, _) = store.read_blocking(|db| db.committed())?;
     if owed > 0 {
         output::message(&format!(
-            "{} calls are being made by batches; `overrule batch status` says how far they are, and the same command \
+            "{} calls are being made by batches; `overrule batch status` says how far they are, \
+             and the same command \
              fetches what is done and goes on",
             count(owed)
         ));

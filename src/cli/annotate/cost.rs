@@ -47,14 +47,16 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
     text.push_str(&time_words(estimate, ensemble));
     if estimate.identical > 0 {
         text.push_str(&format!(
-            "{} more without a call: the same judge answers the same question about documents with the same text\n",
+            "{} more without a call: the same judge answers the same question about documents with \
+             the same text\n",
             counted(estimate.identical, "vote")
         ));
     }
     if estimate.probed > 0 {
         let pairs = counted(estimate.probed, "pair");
         text.push_str(&format!(
-            "each language model is first asked about {pairs} in both orders (--probe 0: about none)\n"
+            "each language model is first asked about {pairs} in both orders (--probe 0: about \
+             none)\n"
         ));
     }
     for line in estimate.history.lines() {
@@ -90,9 +92,10 @@ fn time_words(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     };
     let judges = estimate.judges.iter().filter_map(|judge| {
         let time = judge.time.filter(|_| judge.calls > 0)?;
-        let from = match time.measured {
-            true => "one call just now",
-            false => "the latest run",
+        let from = if time.measured {
+            "one call just now"
+        } else {
+            "the latest run"
         };
         Some(format!(
             "{} {} a call, {} at a time, by {from}",

@@ -26,9 +26,10 @@ impl AnnotateCommand {
         let latest = store.read_blocking(|db| db.latest_run())?;
         let usual = &context.config.run;
         let request = RunRequest {
-            selection: match self.retry_failed {
-                true => CallSelection::FreshAndFailed,
-                false => CallSelection::Fresh,
+            selection: if self.retry_failed {
+                CallSelection::FreshAndFailed
+            } else {
+                CallSelection::Fresh
             },
             at_most: self.batch.then_some(1),
             pin_model: self.pin_model,
@@ -37,9 +38,10 @@ impl AnnotateCommand {
         let request = sample_request(&store, path, &ensemble, &request)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let estimate = || {
-            let mut estimate = match self.batch {
-                true => CostEstimate::of_project_in_batches(&store, &ensemble, &request)?,
-                false => CostEstimate::of_project(&store, &ensemble, &request)?,
+            let mut estimate = if self.batch {
+                CostEstimate::of_project_in_batches(&store, &ensemble, &request)?
+            } else {
+                CostEstimate::of_project(&store, &ensemble, &request)?
             };
             estimate.recall_times(&store)?;
             Ok::<_, crate::store::StoreError>(estimate)

@@ -72,7 +72,8 @@ impl SamplingOptions {
         let student = self.prior == Some(PriorName::Student);
         if student && sampler == Sampler::Cycles {
             return Err(usage!(
-                "--prior student goes with --sampler swiss, eig or top: random cycles do not look at scores"
+                "--prior student goes with --sampler swiss, eig or top: random cycles do not look \
+                 at scores"
             ));
         }
         let sized = self.round.is_some() || self.battles.is_some() || self.max_calls.is_some();
@@ -133,7 +134,8 @@ pub(super) fn check_batch(plan: Option<&AdaptivePlan>) -> CommandResult {
         return Ok(());
     }
     Err(usage!(
-        "--batch: a batch answers within a day, and each round waits for the votes of the one before; leave out --batch, \
+        "--batch: a batch answers within a day, and each round waits for the votes of the one \
+         before; leave out --batch, \
          or take the plain plan (--sampler cycles --judging all, and no other option of sampling)"
     ))
 }

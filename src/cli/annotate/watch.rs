@@ -120,9 +120,10 @@ impl RunProgressDisplay {
                 )
             }),
             json,
-            pace: match json {
-                true => ProgressPace::new(),
-                false => ProgressPace::of_log(),
+            pace: if json {
+                ProgressPace::new()
+            } else {
+                ProgressPace::of_log()
             },
         }
     }

@@ -11,11 +11,15 @@ use std::path::PathBuf;
 #[command(after_help = "One vote a line:
   {\"query\":{\"id\":\"q1\",\"query\":\"…\"},\"a\":{\"id\":\"d1\",\"content\":\"…\"},\"b\":{\"id\":\"d2\",\"content\":\"…\"},
    \"by\":\"gpt-4o\",\"kind\":\"llm\",\"score\":-0.5,\"shown\":\"ab\",\"reasoning\":\"…\"}
-The score is in -1..1, negative where a is better; shown says which document came first (ab unless it says ba).
-kind is llm or human. A text may be left out once it is known. Optional: reasoning, created_ms; the rest is ignored.
+The score is in -1..1, negative where a is better; shown says which document came first (ab unless \
+it says ba).
+kind is llm or human. A text may be left out once it is known. Optional: reasoning, created_ms; \
+the rest is ignored.
 
-Votes of models become votes of judges: one in each game of the pair, so that a judge who saw a pair in both orders
-has voted in two. Votes of people become verdicts: a, b or tie; the strength of their scores is not used.
+Votes of models become votes of judges: one in each game of the pair, so that a judge who saw a \
+pair in both orders
+has voted in two. Votes of people become verdicts: a, b or tie; the strength of their scores is \
+not used.
 What is there already is not added again.
 
 Examples:
@@ -39,9 +43,10 @@ pub(super) struct ImportVotesCommand {
 
 impl ImportVotesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let project = match context.has_project() {
-            true => Some(context.open()?),
-            false => None,
+        let project = if context.has_project() {
+            Some(context.open()?)
+        } else {
+            None
         };
         let mut texts = votes::TextsByQuery::new();
         for path in &self.paths {

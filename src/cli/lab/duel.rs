@@ -12,12 +12,16 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Participants choose from grids of nine documents. A document is chosen with probability σ(−0.5 + utility). Utilities have a standard \
-deviation of 1 in log-odds. Documents of B have --effects more than those of A, which varies from query to query by --query-effects. The \
+    after_help = "Participants choose from grids of nine documents. A document is chosen with \
+                  probability σ(−0.5 + utility). Utilities have a standard \
+deviation of 1 in log-odds. Documents of B have --effects more than those of A, which varies from \
+query to query by --query-effects. The \
 first place of the grid has --place-bias more than the last, and the easy negative has 3 less.
 
-The stop rule is that of `overrule duel --result`, checked after every judgment. For comparison, the table has a sign test at 5 % that is checked \
-as often, which is wrong, and the tests at the end. A result is false if the named ranking is not better.
+The stop rule is that of `overrule duel --result`, checked after every judgment. For comparison, \
+the table has a sign test at 5 % that is checked \
+as often, which is wrong, and the tests at the end. A result is false if the named ranking is not \
+better.
 
 Examples:
   overrule lab duel
@@ -126,8 +130,10 @@ impl DuelCommand {
             ">place bias found",
         ];
         format!(
-            "{} of {} with {} for each effect, effects varying by {} from query to query, a place bias of {}, seed {}\n\n{}\n{}\n\
-             Shares are of duels, with 95 % intervals (Wilson). Judgments of the stop rule: the median of the duels in which it stopped.\n\
+            "{} of {} with {} for each effect, effects varying by {} from query to query, a place \
+             bias of {}, seed {}\n\n{}\n{}\n\
+             Shares are of duels, with 95 % intervals (Wilson). Judgments of the stop rule: the \
+             median of the duels in which it stopped.\n\
              Simulated: nobody was asked, and people err in ways that these do not.\n",
             counted(self.duels as usize, "simulated duel"),
             counted(usize::from(self.queries), "query"),
@@ -190,6 +196,7 @@ fn percent(share: DuelShare) -> String {
 
 fn log_odds(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok();
-    let number = number.filter(|number| (0.0..=10.0).contains(number));
-    number.ok_or_else(|| "expected a number from 0 to 10".to_owned())
+    number
+        .filter(|number| (0.0..=10.0).contains(number))
+        .ok_or_else(|| "expected a number from 0 to 10".to_owned())
 }

@@ -15,19 +15,25 @@ use front::Fronts;
 use serde_json::{Value, json};
 
 /// All kinds of methods with common settings, and zELO at four budgets.
-const HEADLINE: &str = "original,pointwise:yesno,pointwise:grade,rankgpt,setwise:c3,tourrank:r1,tourrank:r2,tourrank:r10,prp:p1,prp:p3,\
-prp:p10,zelo:b1,zelo:b2,zelo:b4,zelo:b8";
+const HEADLINE: &str = "original,pointwise:yesno,pointwise:grade,rankgpt,setwise:c3,tourrank:r1,tourrank:r2,tourrank:r10,prp:p1,prp:p3,prp:p10,zelo:b1,zelo:b2,zelo:b4,zelo:b8";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A method is NAME[@N][:OPTIONS], as described in `overrule manual methods`; without @N it reranks all candidates. All methods \
-see the same queries in the same first-stage order, and ask the same judge; if there are several judges, zelo asks all of them. \
-Calls are per query. Texts are the documents that the calls show, which determine the length of prompts. Waits are how often a method needs \
-answers before it can continue. A method is on the front if no other method has a better NDCG@10 at the same cost or less.
+    after_help = "A method is NAME[@N][:OPTIONS], as described in `overrule manual methods`; \
+                  without @N it reranks all candidates. All methods \
+see the same queries in the same first-stage order, and ask the same judge; if there are several \
+judges, zelo asks all of them. \
+Calls are per query. Texts are the documents that the calls show, which determine the length of \
+prompts. Waits are how often a method needs \
+answers before it can continue. A method is on the front if no other method has a better NDCG@10 \
+at the same cost or less.
 
-Errors of judges: in a comparison, the error has a standard deviation of --noise per pair, of 0.50 shared by all judges, and of 0.30 \
-per call, and there is a bias to the document shown first. In a list or a grade, each document and prompt has an error that makes two documents as hard \
-to distinguish as in a comparison, no matter how long the list is. Real models do worse with long prompts, and their grades \
+Errors of judges: in a comparison, the error has a standard deviation of --noise per pair, of 0.50 \
+shared by all judges, and of 0.30 \
+per call, and there is a bias to the document shown first. In a list or a grade, each document and \
+prompt has an error that makes two documents as hard \
+to distinguish as in a comparison, no matter how long the list is. Real models do worse with long \
+prompts, and their grades \
 need not be on one scale. The table compares algorithms, not prompts.
 
 Examples:
@@ -39,7 +45,8 @@ pub(in crate::cli) struct MethodsCommand {
     /// Candidates per query; one table for each number
     #[arg(long, value_delimiter = ',', default_value = "20,100", value_name = "K,…", value_parser = clap::value_parser!(u32).range(2..=1000))]
     documents: Vec<u32>,
-    /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82; one table each
+    /// Standard deviation of a judge's own error on a pair; that of the true scores is 1.82; one
+    /// table each
     #[arg(long, value_delimiter = ',', default_value = "0.35,0.8,1.6", value_name = "X,…", value_parser = noise)]
     noise: Vec<f64>,
     /// Queries per table
@@ -87,7 +94,8 @@ impl MethodsCommand {
         let named = |method: &&Method| matches!(method.kind, MethodKind::Named(_));
         if let Some(named) = self.methods.iter().find(named) {
             return Err(usage!(
-                "--methods {named}: a simulated judge cannot stand for a service, a program or a run; expected original, rankgpt, prp, \
+                "--methods {named}: a simulated judge cannot stand for a service, a program or a \
+                 run; expected original, rankgpt, prp, \
                  tourrank, setwise, pointwise or zelo"
             ));
         }
@@ -133,8 +141,10 @@ impl MethodsCommand {
     fn as_text(&self, cases: &[Case]) -> String {
         let tables: Vec<String> = cases.iter().map(|case| self.table(case)).collect();
         format!(
-            "{}\n± is half of the 95 % interval of a mean over queries (Student's t). On the front: no other method has as high an NDCG@10 \
-             for as few calls, or texts.\nSimulated: no model was asked, and real judges err in ways that these do not.\n",
+            "{}\n± is half of the 95 % interval of a mean over queries (Student's t). On the \
+             front: no other method has as high an NDCG@10 \
+             for as few calls, or texts.\nSimulated: no model was asked, and real judges err in \
+             ways that these do not.\n",
             tables.join("\n")
         )
     }
@@ -175,7 +185,8 @@ impl MethodsCommand {
             "on the front of",
         ];
         format!(
-            "{} of {} candidates, {} scores, first stage at correlation {}, {} straying by {}, seed {}\n\n{}{}",
+            "{} of {} candidates, {} scores, first stage at correlation {}, {} straying by {}, \
+             seed {}\n\n{}{}",
             counted(self.queries as usize, "simulated query"),
             case.documents,
             self.theta,
@@ -232,7 +243,8 @@ impl MethodsCommand {
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    let number = number.filter(|share| (0.0..=1.0).contains(share));
-    number.ok_or_else(|| "expected a number from 0 to 1".to_owned())
+    text.parse::<f64>()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share))
+        .ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }

@@ -17,8 +17,10 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "After the judges have voted, a simulated person reviews the first pairs of the queue `value` of each query. All rules start from the \
-same votes, and the person perceives the same gaps. Gains are changes of the query's ranking; ± is half of the 95 % interval of a mean over queries (Student's t). A \
+    after_help = "After the judges have voted, a simulated person reviews the first pairs of the \
+                  queue `value` of each query. All rules start from the \
+same votes, and the person perceives the same gaps. Gains are changes of the query's ranking; ± is \
+half of the 95 % interval of a mean over queries (Student's t). A \
 verdict that lowers the gap of the preferred document counts as moved the wrong way.
 
 Examples:
@@ -155,7 +157,8 @@ impl OverrideCommand {
             })
             .collect();
         format!(
-            "{} simulated queries of {} documents, {} verdicts each after {} cycles of 3 judges (noise {}, person {}), seed {}\n\n{}\n\
+            "{} simulated queries of {} documents, {} verdicts each after {} cycles of 3 judges \
+             (noise {}, person {}), seed {}\n\n{}\n\
              Simulated: no model and no person was asked.\n",
             self.queries,
             self.documents,

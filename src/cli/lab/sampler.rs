@@ -25,14 +25,21 @@ const JUDGES: usize = 3;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate --sampler top --judging escalate \
---battles 2`. BATTLES is the number of calls per document, in battles of the whole ensemble. All strategies see the same queries and \
-the same votes. Intervals are 95 % intervals of the mean over queries (Student's t), and changes are relative to the first strategy. The \
-second table shows how often the 95 % rank intervals contain the true rank, with the dispersion and prior that a project of these queries would use.
+    after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate \
+                  --sampler top --judging escalate \
+--battles 2`. BATTLES is the number of calls per document, in battles of the whole ensemble. All \
+strategies see the same queries and \
+the same votes. Intervals are 95 % intervals of the mean over queries (Student's t), and changes \
+are relative to the first strategy. The \
+second table shows how often the 95 % rank intervals contain the true rank, with the dispersion \
+and prior that a project of these queries would use.
 
-In pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 at a sixth of the cost, but a lower Kendall τ than cycles:4; \
-top+escalate:4 has a higher one. In pools of 50, top+escalate:2 matches cycles:12 on NDCG@10 and is worse on recall@10; in pools of 25 \
-it is worse on both. If scores are used as training targets, use swiss or eig. Simulated judges do not have the preferences of real ones.
+In pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 at a sixth of the cost, but a lower \
+Kendall τ than cycles:4; \
+top+escalate:4 has a higher one. In pools of 50, top+escalate:2 matches cycles:12 on NDCG@10 and \
+is worse on recall@10; in pools of 25 \
+it is worse on both. If scores are used as training targets, use swiss or eig. Simulated judges do \
+not have the preferences of real ones.
 
 Examples:
   overrule lab sampler
@@ -119,12 +126,14 @@ impl SamplerCommand {
         let queries = self.queries;
         match source {
             WorldSource::Synthetic(theta, documents, noise) => format!(
-                "{queries} simulated queries of {documents} documents, {theta} scores, {} simulated judges, seed {}",
+                "{queries} simulated queries of {documents} documents, {theta} scores, {} \
+                 simulated judges, seed {}",
                 noise.judges.len(),
                 self.seed
             ),
             WorldSource::Project(worlds) => format!(
-                "{queries} simulated queries drawn from {} of the project, {} judges as fitted to their votes, seed {}",
+                "{queries} simulated queries drawn from {} of the project, {} judges as fitted to \
+                 their votes, seed {}",
                 worlds.queries(),
                 worlds.noise().judges.len(),
                 self.seed
@@ -179,7 +188,8 @@ impl SamplerCommand {
         ];
         let rows: Vec<Vec<String>> = rows.collect();
         format!(
-            "{text}{}{}\n± is half of the 95 % interval of a mean over queries; price and change are against {}, change query by query.\n\
+            "{text}{}{}\n± is half of the 95 % interval of a mean over queries; price and change \
+             are against {}, change query by query.\n\
              Simulated: no model was asked, and real judges err in ways that these do not.\n",
             output::table(&header, &rows),
             intervals_table(table),
@@ -225,9 +235,10 @@ impl SamplerCommand {
 }
 
 pub(super) fn noise(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    let number = number.filter(|noise| (0.0..=1e3).contains(noise));
-    number.ok_or_else(|| "expected a number from 0 to 1000".to_owned())
+    text.parse::<f64>()
+        .ok()
+        .filter(|noise| (0.0..=1e3).contains(noise))
+        .ok_or_else(|| "expected a number from 0 to 1000".to_owned())
 }
 
 fn prior(text: &str) -> Result<PriorPrecision, String> {

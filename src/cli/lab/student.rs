@@ -16,10 +16,14 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "--students sets how well the scores of a student correlate with the truth. A student knows its accuracy, and is wrong about a document \
-on all pairs of that document. All columns use the same number of calls. `in the fit` is `overrule config project --student NAME \
---student-weight auto`: the student counts as much as the votes support, which may be nothing. `in the choice` is `annotate --prior \
-student`: the student helps to choose pairs, but scores are computed from votes alone. Changes are relative to no student; ± is half of the 95 % \
+    after_help = "--students sets how well the scores of a student correlate with the truth. A \
+                  student knows its accuracy, and is wrong about a document \
+on all pairs of that document. All columns use the same number of calls. `in the fit` is `overrule \
+config project --student NAME \
+--student-weight auto`: the student counts as much as the votes support, which may be nothing. `in \
+the choice` is `annotate --prior \
+student`: the student helps to choose pairs, but scores are computed from votes alone. Changes are \
+relative to no student; ± is half of the 95 % \
 interval of a mean over queries (Student's t).
 
 Examples:
@@ -62,9 +66,10 @@ pub(in crate::cli) struct StudentCommand {
 }
 
 fn correlation(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    let number = number.filter(|of| *of > 0.0 && *of < 1.0);
-    number.ok_or_else(|| "expected a number above 0 and below 1".to_owned())
+    text.parse::<f64>()
+        .ok()
+        .filter(|of| *of > 0.0 && *of < 1.0)
+        .ok_or_else(|| "expected a number above 0 and below 1".to_owned())
 }
 
 /// Results for one level of noise and one student.
@@ -151,8 +156,10 @@ impl StudentCommand {
         ];
         format!(
             "{} simulated queries of {} documents, {} scores, 3 simulated judges, seed {}\n\n{}\n\
-             ± is half of the 95 % interval of a mean over queries; changes are against no student, at the same calls, query by query.\n\
-             The weight is in battles per document, as far as the votes support it. Simulated: no model was asked.\n",
+             ± is half of the 95 % interval of a mean over queries; changes are against no \
+             student, at the same calls, query by query.\n\
+             The weight is in battles per document, as far as the votes support it. Simulated: no \
+             model was asked.\n",
             self.queries,
             self.documents,
             self.theta,
@@ -163,8 +170,7 @@ impl StudentCommand {
 
     fn as_json(&self, cases: &[Case]) -> Value {
         let cases = cases.iter().flat_map(|case| {
-            let rows = case.worth.iter();
-            rows.map(move |of| {
+            case.worth.iter().map(move |of| {
                 let change = |with: Option<&Vec<Quality>>| {
                     with.map(|with| {
                         let change = quality_differences(with, &of.alone);
@@ -235,8 +241,10 @@ fn queue_text(cases: &[Case]) -> String {
         ">student less scores",
     ];
     format!(
-        "\n{}\nHow often votes are wrong (half where they tie) on the tenth of a query's voted pairs that a queue shows first: `queue --policy student`\n\
-         begins with the votes that it would least have cast, `by the scores` with those least probable by the fit of all votes.\n",
+        "\n{}\nHow often votes are wrong (half where they tie) on the tenth of a query's voted \
+         pairs that a queue shows first: `queue --policy student`\n\
+         begins with the votes that it would least have cast, `by the scores` with those least \
+         probable by the fit of all votes.\n",
         output::table(&header, &rows.collect::<Vec<_>>())
     )
 }

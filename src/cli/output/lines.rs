@@ -18,8 +18,9 @@ pub(super) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
         }
         let indent = line.len() - line.trim_start_matches(' ').len();
         let gap = line[indent..].find("  ").map(|gap| indent + gap);
-        let after_gap = gap.map(|gap| line.len() - line[gap..].trim_start_matches(' ').len());
-        let begin = after_gap.filter(|at| 2 * line[..*at].width() <= width);
+        let begin = gap
+            .map(|gap| line.len() - line[gap..].trim_start_matches(' ').len())
+            .filter(|at| 2 * line[..*at].width() <= width);
         let (lead, words) = line.split_at(begin.unwrap_or(indent));
         wrap_into(&mut lines, lead.to_owned(), words, width, lead.width());
     }

@@ -34,8 +34,9 @@ fn table_within(width: Option<usize>, header: &[&str], rows: &[Vec<String>]) -> 
     }
     let header = [&["#"], header].concat();
     let numbered = rows.iter().enumerate().map(|(at, row)| {
-        let number = std::iter::once((at + 1).to_string());
-        number.chain(row.iter().cloned()).collect()
+        std::iter::once((at + 1).to_string())
+            .chain(row.iter().cloned())
+            .collect()
     });
     let rows: Vec<Vec<String>> = numbered.collect();
     let parts = columns_of(&header, &rows).parts(line, 1);
@@ -78,9 +79,10 @@ fn cell_words(cell: &str, kind: ColumnKind) -> Cow<'_, str> {
         words.push_str(&rest[..at]);
         let end = rest[at..].find(|character: char| !character.is_ascii_digit());
         let (digits, after) = rest[at..].split_at(end.unwrap_or(rest.len() - at));
-        match words.ends_with(['.', ',']) {
-            true => words.push_str(digits),
-            false => words.push_str(&number_words::count(digits)),
+        if words.ends_with(['.', ',']) {
+            words.push_str(digits)
+        } else {
+            words.push_str(&number_words::count(digits))
         }
         rest = after;
     }
@@ -244,7 +246,8 @@ mod tests {
             table(None),
             "judge  flips  votes     p50\nbm25    57 %  1,200  0.25 s\n"
         );
-        let parts = "judge  flips\nbm25    57 %\n\njudge  votes\nbm25   1,200\n\njudge     p50\nbm25   0.25 s\n";
+        let parts = "judge  flips\nbm25    57 %\n\njudge  votes\nbm25   1,200\n\njudge     \
+                     p50\nbm25   0.25 s\n";
         assert_eq!(table(Some(14)), parts);
     }
 
@@ -306,8 +309,8 @@ mod tests {
 
     #[test]
     fn numbers_in_columns_of_numbers_have_separated_thousands() {
-        let cells = ["2400", "12/1500", "0.12345", "1,234", "12345 ms"];
-        let shown = cells.map(|cell| cell_words(cell, ColumnKind::Numbers).into_owned());
+        let shown = ["2400", "12/1500", "0.12345", "1,234", "12345 ms"]
+            .map(|cell| cell_words(cell, ColumnKind::Numbers).into_owned());
         assert_eq!(
             shown,
             ["2,400", "12/1,500", "0.12345", "1,234", "12,345 ms"]

@@ -62,9 +62,10 @@ impl RankingTerms<'_> {
         } = prepared;
         let paid = plan.asks_servers()
             && (ensemble.iter().any(|judge| is_paid(judge.as_ref())) || plan.asks_rerankers());
-        let estimates = match self.spending.dry_run || paid {
-            true => MethodEstimate::of(store, &plan)?,
-            false => Vec::new(),
+        let estimates = if self.spending.dry_run || paid {
+            MethodEstimate::of(store, &plan)?
+        } else {
+            Vec::new()
         };
         if self.spending.dry_run {
             self.print_estimate(&plan, &estimates, &notes, &context.consent)?;
@@ -233,7 +234,8 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
         .min()
     {
         text.push_str(&format!(
-            "Measured on {} of each method, played on simulated answers; at most: each call asked twice at its worst price.\n",
+            "Measured on {} of each method, played on simulated answers; at most: each call asked \
+             twice at its worst price.\n",
             counted(fewest, "query")
         ));
     }

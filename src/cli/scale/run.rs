@@ -18,15 +18,21 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A few documents of each query, spread over its ranking by zELO, are graded 0 to 3 by one judge who sees them one by one: five calls per query.
-Use a judge of another vendor than those of the battles if you can. The offsets that follow are printed; `scale fit` prints
+    after_help = "A few documents of each query, spread over its ranking by zELO, are graded 0 to \
+                  3 by one judge who sees them one by one: five calls per query.
+Use a judge of another vendor than those of the battles if you can. The offsets that follow are \
+printed; `scale fit` prints
 them again, and exports hold linked scores from then on.
 
-Every answer is in the project before it counts. Run the same command again to continue where it stopped: what was graded is not asked
-again, also where `rerank --method pointwise` asked it. A document whose answer could not be read has no grade.
+Every answer is in the project before it counts. Run the same command again to continue where it \
+stopped: what was graded is not asked
+again, also where `rerank --method pointwise` asked it. A document whose answer could not be read \
+has no grade.
 
-Where the judge's grades drift from query to query (`scale fit` says so), links are better: each asks which of two documents of two
-queries serves its own query better. The pairs are near equals by what is known so far, in rounds in which every query takes part once
+Where the judge's grades drift from query to query (`scale fit` says so), links are better: each \
+asks which of two documents of two
+queries serves its own query better. The pairs are near equals by what is known so far, in rounds \
+in which every query takes part once
 (with an odd number one of them twice).
 
 Examples:

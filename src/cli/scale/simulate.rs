@@ -9,9 +9,12 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Worlds of 60 queries with 30 documents, four cycles of battles by three judges. The number is the correlation of linked scores with the truth
-over all documents, where the levels of queries spread half as far as documents within a query, and as far. Drift is the standard
-deviation of the anchors' judge's own shift from query to query, in units of the truth (1.82 within a query).
+    after_help = "Worlds of 60 queries with 30 documents, four cycles of battles by three judges. \
+                  The number is the correlation of linked scores with the truth
+over all documents, where the levels of queries spread half as far as documents within a query, \
+and as far. Drift is the standard
+deviation of the anchors' judge's own shift from query to query, in units of the truth (1.82 \
+within a query).
 
 Example:
   overrule scale simulate --worlds 6"

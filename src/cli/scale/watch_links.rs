@@ -84,10 +84,11 @@ pub(super) fn watch_links(
                 event = events.recv() => match event {
                     None => break,
                     Some(RerankEvent::Linked { answered }) => {
-                        match answered {
-                            true => ended.answered += 1,
-                            false => ended.unreadable += 1,
-                        }
+                        if answered {
+ended.answered += 1
+} else {
+ended.unreadable += 1
+}
                         if pace.is_due() {
                             ended.spent = spend_on_reranking(store).await?.since(before);
                             output::message(&ended.describe());
@@ -149,7 +150,8 @@ impl EndedLinks {
             ),
             _ if self.ended.budget_reached => {
                 format!(
-                    "missing: {missing}, and later rounds; the budget is reached; continue with a larger --budget"
+                    "missing: {missing}, and later rounds; the budget is reached; continue with a \
+                     larger --budget"
                 )
             }
             _ => format!("missing: {missing}, and later rounds; run the same command again"),

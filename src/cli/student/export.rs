@@ -18,7 +18,8 @@ enum FormName {
     Dpo,
     /// Two texts: query, text_a, text_b, a_over_b (P(A) − P(B))
     Pairwise,
-    /// A query and a document: query, text, target (zelo_linked or zelo, as target_is says), target_se, expected_grade
+    /// A query and a document: query, text, target (zelo_linked or zelo, as target_is says),
+    /// target_se, expected_grade
     Pointwise,
 }
 
@@ -38,10 +39,15 @@ enum SideName {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every line but those of pointwise has soft targets: target (0: A better, 1: B better) and the probabilities p_a, p_b and p_tie = 1 − 2·|target − ½|,
-with the weight of the pair in battles. Votes and verdicts count as the fit counts them. Which document is A is drawn by --seed. Keys and
-types are the same on every line. The target of pointwise is zelo_linked where anchors or links put the query on one scale with others
-(`overrule scale run`), else zelo, which compares documents of one query only: target_is says which. datasets.load_dataset(\"json\", data_files=\"train.jsonl\"), or (\"parquet\", …) of a Parquet file, reads
+    after_help = "Every line but those of pointwise has soft targets: target (0: A better, 1: B \
+                  better) and the probabilities p_a, p_b and p_tie = 1 − 2·|target − ½|,
+with the weight of the pair in battles. Votes and verdicts count as the fit counts them. Which \
+document is A is drawn by --seed. Keys and
+types are the same on every line. The target of pointwise is zelo_linked where anchors or links \
+put the query on one scale with others
+(`overrule scale run`), else zelo, which compares documents of one query only: target_is says \
+which. datasets.load_dataset(\"json\", data_files=\"train.jsonl\"), or (\"parquet\", …) of a \
+Parquet file, reads
 each without code, and TRL's SFTTrainer and DPOTrainer take sft and dpo as they are.
 
 Examples:

@@ -8,10 +8,14 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, p_a, p_b and perhaps p_tie (else what is left of 1)
-and step (a checkpoint). p_a is the probability that document a is better; a was shown first. Both orders of a pair may be there, and
-both are kept. The whole file is stored, or nothing of it. Nothing is ever removed: of a name and step the latest file counts, and the
-same file again changes nothing. A student does not count in scores, unless `overrule config project --student NAME --student-weight auto`
+    after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, \
+                  p_a, p_b and perhaps p_tie (else what is left of 1)
+and step (a checkpoint). p_a is the probability that document a is better; a was shown first. Both \
+orders of a pair may be there, and
+both are kept. The whole file is stored, or nothing of it. Nothing is ever removed: of a name and \
+step the latest file counts, and the
+same file again changes nothing. A student does not count in scores, unless `overrule config \
+project --student NAME --student-weight auto`
 or a number says so.
 
 Examples:

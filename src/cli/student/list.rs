@@ -31,7 +31,8 @@ impl ListCommand {
         }
         if students.is_empty() {
             output::message(
-                "the project has no student: `overrule student train --name NAME` and `overrule student import FILE --name NAME` store one",
+                "the project has no student: `overrule student train --name NAME` and `overrule \
+                 student import FILE --name NAME` store one",
             );
             return Ok(());
         }

@@ -14,12 +14,16 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "overrule student report [OPTIONS] <FILE>\n       overrule student report [OPTIONS] --student <NAME>",
-    after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, p_a, p_b and perhaps p_tie (else what is left of 1)
-and step (a checkpoint). p_a is the probability that document a is better; a was shown first. A pair may be there in both orders.
+    override_usage = "overrule student report [OPTIONS] <FILE>\n       overrule student report \
+                      [OPTIONS] --student <NAME>",
+    after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, \
+                  p_a, p_b and perhaps p_tie (else what is left of 1)
+and step (a checkpoint). p_a is the probability that document a is better; a was shown first. A \
+pair may be there in both orders.
 
 Examples:
-  echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"p_a\":0.7,\"p_b\":0.2,\"p_tie\":0.1}' > predictions.jsonl
+  echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"p_a\":0.7,\"p_b\":0.2,\"p_tie\":0.1}' > \
+  predictions.jsonl
   overrule student report predictions.jsonl
   overrule student import predictions.jsonl --name llama-8b
   overrule student report --student llama-8b
@@ -146,13 +150,15 @@ fn details(step: &StepReport) -> String {
     let mut text = calibration_table(figures);
     if let Some(order) = step.order {
         text += &format!(
-            "\nOrder ({} in both orders): {} toward the first document, {:.1} % change their favourite\n",
+            "\nOrder ({} in both orders): {} toward the first document, {:.1} % change their \
+             favourite\n",
             counted(order.pairs, "pair"),
             signed(order.toward_first, 3),
             100.0 * order.flips
         );
     }
-    text += "\nYield: battles within a distance r of certainty, and what the ensemble says of the favourite\n";
+    text += "\nYield: battles within a distance r of certainty, and what the ensemble says of the \
+             favourite\n";
     let yields = figures.by_radius.iter().map(|point| {
         let mut cells = vec![
             format!("{:.1}", point.radius),

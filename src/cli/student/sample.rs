@@ -17,18 +17,24 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Writes a JSON line per pair: query, a, b and side (train or test), for `overrule student export --sample`. No document is drawn twice,
-also not in different queries, and a query's pairs are all on one side. Each query of a side gives one pair in turn while it can. The
-same project, numbers and seed give the same sample. What cannot be had is refused, with the greatest number that can.
+    after_help = "Writes a JSON line per pair: query, a, b and side (train or test), for `overrule \
+                  student export --sample`. No document is drawn twice,
+also not in different queries, and a query's pairs are all on one side. Each query of a side gives \
+one pair in turn while it can. The
+same project, numbers and seed give the same sample. What cannot be had is refused, with the \
+greatest number that can.
 
-The pairs are judged ones, or with --plan pairs that nobody has judged: it says what their judgments would cost, asks where that is money, and
-enters them as battles; `overrule annotate --sample FILE` then has them judged. It calls nobody itself.
+The pairs are judged ones, or with --plan pairs that nobody has judged: it says what their \
+judgments would cost, asks where that is money, and
+enters them as battles; `overrule annotate --sample FILE` then has them judged. It calls nobody \
+itself.
 
 Examples:
   overrule student sample --pairs 20 --train 16 --out sample.jsonl
   overrule student sample --pairs 20 --train 16 | jq -r .query | sort | uniq -c
   overrule student sample --pairs 40 --train 32 --plan --dry-run
-  overrule student sample --pairs 40 --train 32 --plan --out new.jsonl && overrule annotate --sample new.jsonl"
+  overrule student sample --pairs 40 --train 32 --plan --out new.jsonl && overrule annotate \
+  --sample new.jsonl"
 )]
 pub(super) struct SampleCommand {
     /// Total number of pairs
@@ -109,9 +115,10 @@ impl SampleCommand {
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
         // Held until the end: a run that started while the question is open could use other judges.
-        let _lock = match self.dry_run {
-            true => None,
-            false => Some(RunLock::take(context.project())?),
+        let _lock = if self.dry_run {
+            None
+        } else {
+            Some(RunLock::take(context.project())?)
         };
         let latest = store.read_blocking(|db| db.latest_run())?;
         let usual = RunRequest::continuing(latest, &context.config.run);
@@ -125,9 +132,10 @@ impl SampleCommand {
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
         let words = cost::describe(&plan.estimate, &ensemble);
-        match ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
-            true => confirm_spending(&words, self.yes)?,
-            false => output::message(words.trim_end()),
+        if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
+            confirm_spending(&words, self.yes)?
+        } else {
+            output::message(words.trim_end())
         }
         // Write the file first: battles that no file names would be planned for nothing.
         self.write(&plan.drawn)?;
@@ -150,9 +158,10 @@ impl SampleCommand {
 
 fn describe(drawn: &DrawnSample) -> String {
     let (least, most) = drawn.pairs_a_query;
-    let each = match least == most {
-        true => counted(most, "pair"),
-        false => format!("{least} to {}", counted(most, "pair")),
+    let each = if least == most {
+        counted(most, "pair")
+    } else {
+        format!("{least} to {}", counted(most, "pair"))
     };
     format!(
         "{}: {} to learn from, {} to test on; {each} a query",

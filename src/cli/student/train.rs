@@ -13,10 +13,14 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A softmax regression of three outcomes on what offline judges find in the texts (BM25, proximity, n-grams, terms matched), on
-words covered, phrases, term density, likeness to the query's other texts, length and first-stage rank, and with --embed on
-vectors. It does not know which document is called A. Its probabilities are calibrated by a temperature or by
-isotonic curves, whichever does better on queries left out. Everything that is printed is of queries that the model did not see: each
+    after_help = "A softmax regression of three outcomes on what offline judges find in the texts \
+                  (BM25, proximity, n-grams, terms matched), on
+words covered, phrases, term density, likeness to the query's other texts, length and first-stage \
+rank, and with --embed on
+vectors. It does not know which document is called A. Its probabilities are calibrated by a \
+temperature or by
+isotonic curves, whichever does better on queries left out. Everything that is printed is of \
+queries that the model did not see: each
 group of queries is predicted by a model of the others.
 
 Examples:
@@ -102,9 +106,10 @@ impl TrainCommand {
             write_whole(path, |out| student.write_model(out))?;
             output::wrote(path);
         }
-        match self.json {
-            true => output::json(&student.json()),
-            false => output::text(&describe(&student)),
+        if self.json {
+            output::json(&student.json())
+        } else {
+            output::text(&describe(&student))
         }
     }
 }
@@ -163,7 +168,8 @@ fn describe(student: &TrainedStudent) -> String {
         None => format!("temperature {:.2}", student.model.temperature),
     };
     text += &format!(
-        "\nWeights (penalty {}, calibrated by {calibration}): of the difference, and of its size for a tie\n",
+        "\nWeights (penalty {}, calibrated by {calibration}): of the difference, and of its size \
+         for a tie\n",
         student.precision
     );
     let rows: Vec<Vec<String>> = student

@@ -26,9 +26,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
     /// Maximum number of calls in flight now.
     pub(super) fn places(&self, control: &RunControl) -> usize {
         let places = lock(&self.gate).places(control.concurrency);
-        match self.shared.budget.is_limited() {
-            true => places.min(self.usage.places()),
-            false => places,
+        if self.shared.budget.is_limited() {
+            places.min(self.usage.places())
+        } else {
+            places
         }
     }
 
@@ -84,7 +85,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             }
             if needs.worst_usd.is_none() && self.shared.budget.is_limited() {
                 self.first.push_front(call);
-                let why = "the budget cannot be kept: nothing says what a call costs at most; give `price` in \
+                let why = "the budget cannot be kept: nothing says what a call costs at most; give \
+                           `price` in \
                            overrule.toml, or take the budget away";
                 self.stop(why.to_owned()).await;
                 return None;
@@ -281,8 +283,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
         if late.is_empty() && self.ready.iter().all(|call| self.is_wanted(call)) {
             return;
         }
-        let late = late.into_iter().filter_map(|at| self.later.remove(&at));
-        let mut dropped: Vec<CallTask<Q>> = late.collect();
+        let mut dropped: Vec<CallTask<Q>> = late
+            .into_iter()
+            .filter_map(|at| self.later.remove(&at))
+            .collect();
         let mut unsent = Vec::new();
         for call in std::mem::take(&mut self.ready) {
             if self.is_wanted(&call) {

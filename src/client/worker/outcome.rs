@@ -28,8 +28,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             Ok((id, landed)) => (id, Some(landed)),
             Err(error) => (error.id(), None),
         };
-        // The reservation is dropped with `sent` at the end, after `record_end` has counted the cost. In
-        // the opposite order, another worker could reserve the same dollars in between.
+        // The reservation is dropped with `sent` at the end, after `record_end` has counted the
+        // cost. In the opposite order, another worker could reserve the same dollars in between.
         let Some(sent) = self.sent.remove(&id) else {
             return;
         };

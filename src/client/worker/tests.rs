@@ -258,7 +258,7 @@ impl ServiceQuestion for ServerQuestion {
         None
     }
 
-    fn share_answer(&self) -> Option<RecordJob> {
+    fn share(&self) -> Option<RecordJob> {
         Some(Box::new(|_| Ok(RecordOutcome::Row)))
     }
 }
@@ -411,7 +411,7 @@ async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -
 }
 
 /// A uniform random number for one request, the same in every run.
-fn jitter(request: &ServerRequest, what: &str) -> f64 {
+fn draw(request: &ServerRequest, what: &str) -> f64 {
     let name = format!("{}/{}", request.number, request.before);
     SeededRng::new(11, &[what, &name]).unit()
 }

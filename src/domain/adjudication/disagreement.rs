@@ -218,8 +218,9 @@ pub fn order_disagreements(
         DisagreementOrder::Impact => all.sort_by(|x, y| impact(x).total_cmp(&impact(y))),
         DisagreementOrder::Confidence => all.sort_by(|x, y| {
             let share = |at: &usize| -disagreements[*at].share();
-            let by_share = share(x).total_cmp(&share(y));
-            by_share.then(impact(x).total_cmp(&impact(y)))
+            share(x)
+                .total_cmp(&share(y))
+                .then(impact(x).total_cmp(&impact(y)))
         }),
         DisagreementOrder::Query => return all.into_iter().map(|at| (at, false)).collect(),
         DisagreementOrder::Random => {

@@ -24,8 +24,11 @@ pub struct PoolSet {
 impl PoolSet {
     /// Creates the set. If a query has several pools, the last one is used.
     pub fn new(pools: Vec<JudgingPool>) -> Self {
-        let places = pools.iter().enumerate();
-        let by_query = places.map(|(at, pool)| (pool.query.clone(), at)).collect();
+        let by_query = pools
+            .iter()
+            .enumerate()
+            .map(|(at, pool)| (pool.query.clone(), at))
+            .collect();
         Self { pools, by_query }
     }
 
@@ -104,8 +107,11 @@ impl PoolAnswer {
         let PickAnswer::Picks(positions) = &self.answer else {
             return Vec::new();
         };
-        let slots = positions.iter().filter_map(|at| self.pool.slots.get(*at));
-        slots.map(|slot| &slot.document).collect()
+        positions
+            .iter()
+            .filter_map(|at| self.pool.slots.get(*at))
+            .map(|slot| &slot.document)
+            .collect()
     }
 
     /// Each document with its verdict, in the order shown; empty if no verdicts were requested.
@@ -118,8 +124,8 @@ impl PoolAnswer {
 
     /// The verdict on a document.
     pub fn verdict_on(&self, document: &DocId) -> Option<&SlotVerdict> {
-        let mut told = self.told();
-        told.find_map(|(id, given)| (id == document).then_some(given))
+        self.told()
+            .find_map(|(id, given)| (id == document).then_some(given))
     }
 
     /// Whether the judge picked a document; `None` if its verdict lacks the required proof.

@@ -25,8 +25,12 @@ pub fn pick_outcomes(pool: &JudgingPool, picks: &[usize], unproven: &[usize]) ->
         (false, true) => PickOutcome::PickOnly,
         (false, false) => PickOutcome::Neither,
     };
-    let positive = pool.slots.iter().map(|slot| slot.positive);
-    positive.enumerate().map(outcome).collect()
+    pool.slots
+        .iter()
+        .map(|slot| slot.positive)
+        .enumerate()
+        .map(outcome)
+        .collect()
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

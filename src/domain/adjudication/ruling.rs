@@ -92,10 +92,12 @@ pub(super) fn ruling_in_force<'a>(rule: &FinalRule, said: &[&'a Ruling]) -> Opti
     match rule {
         FinalRule::Latest => said.last().copied(),
         FinalRule::Majority => majority(said),
-        FinalRule::Adjudicator(name) => {
-            let own = said.iter().rev().find(|ruling| ruling.annotator == *name);
-            own.copied().or_else(|| majority(said))
-        }
+        FinalRule::Adjudicator(name) => said
+            .iter()
+            .rev()
+            .find(|ruling| ruling.annotator == *name)
+            .copied()
+            .or_else(|| majority(said)),
     }
 }
 

@@ -142,8 +142,9 @@ pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
         influence / (1.0 - expected).powi(2) / n
     };
     let pulls = tables.iter().flat_map(|table| {
-        let cells = table.cells();
-        cells.map(|(x, y, count)| (table.query, pull(x, y), count))
+        table
+            .cells()
+            .map(|(x, y, count)| (table.query, pull(x, y), count))
     });
     let error = ClusteredError::weighted(pulls);
     // If the raters never differ, the error is only rounding noise.
@@ -301,35 +302,36 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn calling_the_documents_the_other_way_round_changes_nothing(
-            rows in prop::collection::vec((0usize..4, 0usize..3, 0usize..3, any::<bool>()), 1..40),
-        ) {
-            let all = [A, Tie, B];
-            let pairs = |turn: bool| -> Vec<LabelledPair> {
-                let pair = |(query, x, y, swap): &(usize, usize, usize, bool)| match turn && *swap {
-                    true => (*query, turned(all[*x]), turned(all[*y])),
-                    false => (*query, all[*x], all[*y]),
+            #[test]
+            fn calling_the_documents_the_other_way_round_changes_nothing(
+                rows in prop::collection::vec((0usize..4, 0usize..3, 0usize..3, any::<bool>()), 1..40),
+            ) {
+                let all = [A, Tie, B];
+                let pairs = |turn: bool| -> Vec<LabelledPair> {
+                    let pair = |(query, x, y, swap): &(usize, usize, usize, bool)| if turn && *swap {
+    (*query, turned(all[*x]), turned(all[*y]))
+    } else {
+    (*query, all[*x], all[*y])
+    };
+                    rows.iter().map(pair).collect()
                 };
-                rows.iter().map(pair).collect()
-            };
-            let near = |x: f64, y: f64| (x - y).abs() < 1e-9;
-            let (there, back) = (kappa_of(&pairs(false)), kappa_of(&pairs(true)));
-            prop_assert_eq!(there.is_some(), back.is_some());
-            if let (Some(there), Some(back)) = (there, back) {
-                prop_assert!(near(there.value, back.value) && near(there.se, back.se));
-            }
-            let alpha = |turn: bool| battle_alpha(&labels(&pairs(turn)));
-            let (there, back) = (alpha(false), alpha(true));
-            prop_assert_eq!(there.is_some(), back.is_some());
-            if let (Some(there), Some(back)) = (there, back) {
-                prop_assert!(near(there.value, back.value));
-                let low = |alpha: &Alpha| alpha.interval.map(|interval| interval.low);
-                match (low(&there), low(&back)) {
-                    (Some(x), Some(y)) => prop_assert!(near(x, y)),
-                    (x, y) => prop_assert_eq!(x.is_some(), y.is_some()),
+                let near = |x: f64, y: f64| (x - y).abs() < 1e-9;
+                let (there, back) = (kappa_of(&pairs(false)), kappa_of(&pairs(true)));
+                prop_assert_eq!(there.is_some(), back.is_some());
+                if let (Some(there), Some(back)) = (there, back) {
+                    prop_assert!(near(there.value, back.value) && near(there.se, back.se));
+                }
+                let alpha = |turn: bool| battle_alpha(&labels(&pairs(turn)));
+                let (there, back) = (alpha(false), alpha(true));
+                prop_assert_eq!(there.is_some(), back.is_some());
+                if let (Some(there), Some(back)) = (there, back) {
+                    prop_assert!(near(there.value, back.value));
+                    let low = |alpha: &Alpha| alpha.interval.map(|interval| interval.low);
+                    match (low(&there), low(&back)) {
+                        (Some(x), Some(y)) => prop_assert!(near(x, y)),
+                        (x, y) => prop_assert_eq!(x.is_some(), y.is_some()),
+                    }
                 }
             }
         }
-    }
 }

@@ -36,8 +36,11 @@ pub fn tops(query: &QueryId, a: &[RankedText<'_>], b: &[RankedText<'_>], top: us
         )
     });
     let short = |side: Side, name: &str| {
-        let ranks = documents.iter().filter_map(|one| rank(one, side));
-        let found = ranks.filter(|rank| *rank <= top).count();
+        let found = documents
+            .iter()
+            .filter_map(|one| rank(one, side))
+            .filter(|rank| *rank <= top)
+            .count();
         let plural = if found == 1 { "" } else { "s" };
         let reason = || {
             format!(

@@ -74,12 +74,13 @@ const ORIGINAL_REFERENCE: usize = 5;
 
 /// Chooses the documents of a query.
 ///
-/// [`SbrProfile::Overrule`]: documents with the same text count once; A and B take turns to choose their
-/// best remaining document. The negative is the document least like those chosen that is neither known
-/// to be relevant, nor ungraded in the first ten of a ranking, nor ranked as high as a chosen document.
+/// [`SbrProfile::Overrule`]: documents with the same text count once; A and B take turns to choose
+/// their best remaining document. The negative is the document least like those chosen that is
+/// neither known to be relevant, nor ungraded in the first ten of a ranking, nor ranked as high as
+/// a chosen document.
 ///
-/// [`SbrProfile::Original`]: as the authors' script chooses, where A is the first stage and B is SBR.
-/// Without grades, the first ten of either ranking count as relevant.
+/// [`SbrProfile::Original`]: as the authors' script chooses, where A is the first stage and B is
+/// SBR. Without grades, the first ten of either ranking count as relevant.
 pub fn nine(input: &NineInput<'_>, options: &NineOptions) -> Nine {
     match options.profile {
         SbrProfile::Overrule => balanced(input, options),
@@ -98,9 +99,12 @@ fn balanced(input: &NineInput<'_>, options: &NineOptions) -> Nine {
     let mut depth = 0;
     for turn in 0..2 * options.top {
         let of_b = (turn % 2 == 1) != b_first;
-        let rank = |document: &DistinctDocument<'_>| match of_b {
-            true => document.rank_b,
-            false => document.rank_a,
+        let rank = |document: &DistinctDocument<'_>| {
+            if of_b {
+                document.rank_b
+            } else {
+                document.rank_a
+            }
         };
         let free = documents.iter().enumerate().filter_map(|(at, document)| {
             let free = taken.iter().all(|(other, _)| *other != at);
@@ -182,7 +186,8 @@ fn shortfall(taken: usize, asked: usize, rest: usize, negative: bool) -> String 
         reasons.push(match rest {
             0 => "no easy negative: the rankings have no further document".to_owned(),
             rest => format!(
-                "no easy negative: none of the {} further down is known not to be relevant, or ungraded below rank {UNJUDGED_TOP} of \
+                "no easy negative: none of the {} further down is known not to be relevant, or \
+                 ungraded below rank {UNJUDGED_TOP} of \
                  both rankings",
                 documents(rest)
             ),
@@ -200,8 +205,10 @@ fn grade_of(input: &NineInput<'_>, ids: &[&DocId]) -> Option<i32> {
 /// The grades that the original assigns if there are none.
 fn original_grades(input: &NineInput<'_>) -> BTreeMap<DocId, i32> {
     let tops = [input.a, input.b].map(|list| list.iter().take(UNJUDGED_TOP));
-    let tops = tops.into_iter().flatten();
-    tops.map(|one| (one.id.clone(), 1)).collect()
+    tops.into_iter()
+        .flatten()
+        .map(|one| (one.id.clone(), 1))
+        .collect()
 }
 
 /// The original's choice. Without `grades`, every document qualifies.
@@ -283,8 +290,9 @@ fn similarities(
         documents.iter().enumerate().map(of).collect()
     };
     let units = |list: &[RankedText<'_>]| -> Option<Vec<Vec<f64>>> {
-        let list = list.iter();
-        list.map(|one| Some(unit(vectors?.get(one.id)?))).collect()
+        list.iter()
+            .map(|one| Some(unit(vectors?.get(one.id)?)))
+            .collect()
     };
     if let (Some(own), Some(others)) = (units(documents), units(best)) {
         return (Likeness::Vectors, means(&|x, y| dot(&own[x], &others[y])));

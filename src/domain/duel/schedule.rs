@@ -202,8 +202,9 @@ impl<'a> Layout<'a> {
             TaskKind::SameLists => deal(&mut places, query, &mut rng),
             TaskKind::Attention => ask_for_attention(&mut places, &mut rng),
         }
-        let row = row.into_iter();
-        row.filter_map(|at| places.get(at).cloned()).collect()
+        row.into_iter()
+            .filter_map(|at| places.get(at).cloned())
+            .collect()
     }
 
     /// A is on the left for half of the participants of a query, and for half of the queries of a

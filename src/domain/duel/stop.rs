@@ -260,9 +260,10 @@ fn further(wins: usize, losses: usize, ties: usize) -> Option<usize> {
     }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        match enough(middle) {
-            true => high = middle,
-            false => low = middle,
+        if enough(middle) {
+            high = middle
+        } else {
+            low = middle
         }
     }
     let tied = (ties as f64 + 0.5) / ((decided + ties) as f64 + 1.0);

@@ -67,9 +67,10 @@ pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Opti
         .collect();
     // Sort by all fields, so that sums do not depend on the order of the rows.
     votes.sort_by(|x, y| {
-        let parts = x.confidence.total_cmp(&y.confidence);
-        let parts = parts.then(x.correct.total_cmp(&y.correct));
-        parts.then(x.query.cmp(&y.query))
+        x.confidence
+            .total_cmp(&y.confidence)
+            .then(x.correct.total_cmp(&y.correct))
+            .then(x.query.cmp(&y.query))
     });
     let n = votes.len();
     let count = (n / PER_BIN).clamp(1, BINS);
@@ -153,8 +154,8 @@ mod tests {
 
     #[test]
     fn a_judge_that_only_names_documents_states_no_confidence() {
-        let margins = [1.0, -1.0, 0.0, 0.5];
-        let stated = margins.map(|margin| states_confidence(&rating(0, 1, 2, margin)));
+        let stated =
+            [1.0, -1.0, 0.0, 0.5].map(|margin| states_confidence(&rating(0, 1, 2, margin)));
         assert_eq!(stated, [false, false, false, true]);
     }
 

@@ -217,24 +217,24 @@ fn errors(coefficients: [f64; 2], there: &LikelihoodTerms) -> Option<LogisticFit
     let [xx, yy, xy] = there.information;
     let determinant = xx * yy - xy * xy;
     let clustered = there.clusters > 1 && there.clusters < there.cases;
-    let variances = match clustered {
-        true => {
-            let [gg, hh, gh] = there.scores;
-            let of = |x: f64, y: f64| {
-                let spread = x * x * gg + y * y * hh + 2.0 * x * y * gh;
-                spread / determinant.powi(2) * there.clusters as f64 / (there.clusters - 1) as f64
-            };
-            [of(yy, -xy), of(-xy, xx)]
-        }
-        false => [yy / determinant, xx / determinant],
+    let variances = if clustered {
+        let [gg, hh, gh] = there.scores;
+        let of = |x: f64, y: f64| {
+            let spread = x * x * gg + y * y * hh + 2.0 * x * y * gh;
+            spread / determinant.powi(2) * there.clusters as f64 / (there.clusters - 1) as f64
+        };
+        [of(yy, -xy), of(-xy, xx)]
+    } else {
+        [yy / determinant, xx / determinant]
     };
     let se = variances.map(f64::sqrt);
-    let sound = se.iter().all(|se| se.is_finite() && *se > 0.0);
-    sound.then_some(LogisticFit {
-        coefficients,
-        se,
-        degrees: clustered.then(|| there.clusters - 1),
-    })
+    se.iter()
+        .all(|se| se.is_finite() && *se > 0.0)
+        .then_some(LogisticFit {
+            coefficients,
+            se,
+            degrees: clustered.then(|| there.clusters - 1),
+        })
 }
 
 impl LikelihoodTerms {

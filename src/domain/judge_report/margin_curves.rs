@@ -60,9 +60,10 @@ fn comparisons(
     let mut pairs: BTreeMap<_, Vec<(&Rating, Margin)>> = BTreeMap::new();
     for rating in ratings {
         if let Some((key, _)) = rating.on_pair() {
-            let margin = match rating.a < rating.b {
-                true => rating.margin,
-                false => rating.margin.flipped(),
+            let margin = if rating.a < rating.b {
+                rating.margin
+            } else {
+                rating.margin.flipped()
             };
             pairs.entry(key).or_default().push((rating, margin));
         }
@@ -94,9 +95,10 @@ fn comparisons(
     }
     let choose = |(judge, [people, judges]): (usize, [Vec<Compared>; 2])| {
         let of = |votes: &[Compared]| MarginCurve::fit(pairs_of(votes)).is_some();
-        let chosen = match of(&people) {
-            true => (MarginReference::People, people),
-            false => (MarginReference::Judges, judges),
+        let chosen = if of(&people) {
+            (MarginReference::People, people)
+        } else {
+            (MarginReference::Judges, judges)
         };
         (judge, chosen)
     };
@@ -118,8 +120,10 @@ pub fn margin_curves(
         let curve = MarginCurve::fit(pairs_of(&votes))?;
         Some((judge, CalibratedMargins { reference, curve }))
     };
-    let compared = comparisons(ratings, verdicts).into_iter();
-    compared.filter_map(fitted).collect()
+    comparisons(ratings, verdicts)
+        .into_iter()
+        .filter_map(fitted)
+        .collect()
 }
 
 /// Whether each judge's margins carry more information than their direction, based on people's

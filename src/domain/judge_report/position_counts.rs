@@ -125,11 +125,13 @@ impl PositionCounts {
         let (all, decided) = (self.votes(), self.first + self.second);
         Some(match finding {
             AnswerFinding::AlwaysFirst => format!(
-                "names the first document in {} battles: position only; its votes carry no information",
+                "names the first document in {} battles: position only; its votes carry no \
+                 information",
                 share(self.first, all)
             ),
             AnswerFinding::AlwaysSecond => format!(
-                "names the second document in {} battles: position only; its votes carry no information",
+                "names the second document in {} battles: position only; its votes carry no \
+                 information",
                 share(self.second, all)
             ),
             AnswerFinding::AlwaysTie => format!(
@@ -190,7 +192,8 @@ mod tests {
         let words = counts(40, 0, 0).finding_words().unwrap();
         assert_eq!(
             words,
-            "names the first document in 100 % of 40 battles: position only; its votes carry no information"
+            "names the first document in 100 % of 40 battles: position only; its votes carry no \
+             information"
         );
     }
 }

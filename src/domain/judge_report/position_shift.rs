@@ -55,9 +55,10 @@ impl ShiftTally {
             };
             // Votes on one pair are oriented to the document that its first battle calls B.
             let (first_b, votes) = pairs.entry(key).or_insert((rating.b, Default::default()));
-            let (score, swapped) = match *first_b == rating.b {
-                true => (rating.score(), rating.swapped),
-                false => (1.0 - rating.score(), !rating.swapped),
+            let (score, swapped) = if *first_b == rating.b {
+                (rating.score(), rating.swapped)
+            } else {
+                (1.0 - rating.score(), !rating.swapped)
             };
             tally.shown[usize::from(swapped)] += 1;
             votes[usize::from(swapped)].push(score);
@@ -115,8 +116,9 @@ pub(super) fn position_shift(queries: &[(usize, ShiftTally)]) -> Option<Position
         .sum::<f64>()
         + 0.0;
     let pulls = known().flat_map(|(part, own)| {
-        let pulls = part.pulls.iter();
-        pulls.map(move |(query, pull, times)| (*query, pull * own / votes, *times))
+        part.pulls
+            .iter()
+            .map(move |(query, pull, times)| (*query, pull * own / votes, *times))
     });
     let error = ClusteredError::counted(pulls);
     Some(PositionShift {
@@ -150,8 +152,10 @@ fn mean_of(items: impl Iterator<Item = (f64, u32)>) -> Option<(f64, f64)> {
 fn paired(queries: &[(usize, ShiftTally)]) -> Option<ShiftPart> {
     let differences = || {
         queries.iter().flat_map(|(query, tally)| {
-            let own = tally.differences.iter();
-            own.map(|(difference, times)| (*query, *difference, *times))
+            tally
+                .differences
+                .iter()
+                .map(|(difference, times)| (*query, *difference, *times))
         })
     };
     let (n, value) = mean_of(differences().map(|(_, d, times)| (d, times)))?;
@@ -168,8 +172,9 @@ fn unpaired(queries: &[(usize, ShiftTally)]) -> Option<ShiftPart> {
     let ((plain, low), (swapped, high)) = (of_side(0)?, of_side(1)?);
     let pull = |side: usize, (n, mean): (f64, f64), sign: f64| {
         queries.iter().flat_map(move |(query, tally)| {
-            let votes = tally.votes(side);
-            votes.map(move |(vote, times)| (*query, sign * (vote - mean) / n, times as usize))
+            tally
+                .votes(side)
+                .map(move |(vote, times)| (*query, sign * (vote - mean) / n, times as usize))
         })
     };
     let pulls = pull(0, (plain, low), -1.0).chain(pull(1, (swapped, high), 1.0));

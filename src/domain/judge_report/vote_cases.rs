@@ -38,9 +38,10 @@ impl VoteCases {
         let mut cases = Self::default();
         for like in rows.chunk_by(|(x, one), (y, other)| spot(*x, one) == spot(*y, other)) {
             let (gap, first) = like[0];
-            let ratio = match first.length_a > 0 && first.length_b > 0 {
-                true => (first.length_b as f64 / first.length_a as f64).ln(),
-                false => f64::NAN,
+            let ratio = if first.length_a > 0 && first.length_b > 0 {
+                (first.length_b as f64 / first.length_a as f64).ln()
+            } else {
+                f64::NAN
             };
             cases.battles.push((gap, ratio, like.len() as u32));
             let vote = |(_, rating): &(f64, Rating)| {
@@ -92,8 +93,10 @@ impl FitSearch {
 
     /// Whether another round is needed.
     pub fn goes_on(&self) -> bool {
-        let mut searches = self.searches.iter().flatten();
-        searches.any(|search| search.trial().is_some())
+        self.searches
+            .iter()
+            .flatten()
+            .any(|search| search.trial().is_some())
     }
 
     /// Empty terms.
@@ -133,8 +136,11 @@ impl FitSearch {
             }
         }
         // Votes of one query are alike, so they form a cluster.
-        let judges = terms.0.iter_mut().flatten();
-        judges.for_each(LikelihoodTerms::close_cluster);
+        terms
+            .0
+            .iter_mut()
+            .flatten()
+            .for_each(LikelihoodTerms::close_cluster);
         terms
     }
 
@@ -149,11 +155,12 @@ impl FitSearch {
 
     /// The results by judge, with all together last.
     pub fn found(self) -> Vec<CardFits> {
-        let fits = self.searches.into_iter();
-        fits.map(|[response, slope]| CardFits {
-            response: JudgeRegression::of(response),
-            slope: LengthSlope::of(slope),
-        })
-        .collect()
+        self.searches
+            .into_iter()
+            .map(|[response, slope]| CardFits {
+                response: JudgeRegression::of(response),
+                slope: LengthSlope::of(slope),
+            })
+            .collect()
     }
 }

@@ -106,8 +106,7 @@ pub fn weakest_judge(judges: &[JudgeRecord<'_>], kappas: &[JudgeKappa]) -> Optio
 
 fn by_answers(judges: &[JudgeRecord<'_>]) -> Option<WeakestJudge> {
     let found = |void: bool| {
-        let mut all = judges.iter().enumerate();
-        all.find_map(|(judge, record)| {
+        judges.iter().enumerate().find_map(|(judge, record)| {
             let finding = record.named.finding()?;
             (finding.is_void() == void).then_some(WeakestJudge {
                 judge,
@@ -138,9 +137,10 @@ fn by_share(
         .min_by(|x, y| (sign * x.1).total_cmp(&(sign * y.1)))?;
     let others = known.iter().filter(|(other, ..)| *other != judge);
     let others = mean(others.map(|(_, value, _)| *value))?;
-    let apart = match high_is_bad {
-        true => interval.low > others,
-        false => interval.high < others,
+    let apart = if high_is_bad {
+        interval.low > others
+    } else {
+        interval.high < others
     };
     apart.then(|| WeakestJudge {
         judge,

@@ -28,9 +28,10 @@ impl MethodValues {
             .collect();
         let answered_mean = estimate(&answered, how);
         Self {
-            all: match all.len() == answered.len() {
-                true => answered_mean,
-                false => estimate(&all, how),
+            all: if all.len() == answered.len() {
+                answered_mean
+            } else {
+                estimate(&all, how)
             },
             answered: answered_mean,
             per_query,
@@ -39,8 +40,10 @@ impl MethodValues {
 
     /// The values on the queries where both have one, this method's first.
     pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
-        let both = self.per_query.iter().zip(&other.per_query);
-        both.filter_map(|(mine, theirs)| Some(((*mine)?, (*theirs)?)))
+        self.per_query
+            .iter()
+            .zip(&other.per_query)
+            .filter_map(|(mine, theirs)| Some(((*mine)?, (*theirs)?)))
             .unzip()
     }
 

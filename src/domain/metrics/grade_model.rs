@@ -279,8 +279,10 @@ fn curvature(rows: &[Row], at: &[f64]) -> Vec<Vec<f64>> {
     };
     let rows = (0..at.len()).map(|place| {
         let (up, down) = (slope(place, STEP), slope(place, -STEP));
-        let pairs = up.iter().zip(&down);
-        pairs.map(|(up, down)| (up - down) / (2.0 * STEP)).collect()
+        up.iter()
+            .zip(&down)
+            .map(|(up, down)| (up - down) / (2.0 * STEP))
+            .collect()
     });
     rows.collect()
 }

@@ -154,8 +154,11 @@ impl Metric {
             Measure::Judged if top.is_empty() => return None,
             Measure::Judged => ratio(top.iter().flatten().count() as f64, top.len()),
             Measure::RPrecision => {
-                let top = top.iter().take(query.relevant);
-                let hits = top.filter(|grade| query.is_relevant(**grade)).count();
+                let hits = top
+                    .iter()
+                    .take(query.relevant)
+                    .filter(|grade| query.is_relevant(**grade))
+                    .count();
                 ratio(hits as f64, query.relevant)
             }
             Measure::Bpref => ratio(query.bpref(), query.relevant),
@@ -165,9 +168,12 @@ impl Metric {
     fn ndcg(self, query: &GradedRanking, gain: impl Fn(f64) -> f64) -> f64 {
         let places = self.cutoff.map_or(usize::MAX, NonZeroUsize::get);
         let sum = |gains: &[f64]| -> f64 {
-            let discounted = |(above, of): (usize, &f64)| match *of > 0.0 {
-                true => gain(*of) / ((above + 2) as f64).log2(),
-                false => 0.0,
+            let discounted = |(above, of): (usize, &f64)| {
+                if *of > 0.0 {
+                    gain(*of) / ((above + 2) as f64).log2()
+                } else {
+                    0.0
+                }
             };
             gains.iter().take(places).enumerate().map(discounted).sum()
         };
@@ -305,7 +311,8 @@ mod tests {
             assert_eq!(
                 error,
                 format!(
-                    "{text:?} is not a metric: expected ndcg[@K], ndcg_exp[@K], mrr[@K], map[@K], recall[@K], bpref, \
+                    "{text:?} is not a metric: expected ndcg[@K], ndcg_exp[@K], mrr[@K], map[@K], \
+                     recall[@K], bpref, \
                      rprec, p@K, success@K, judged@K"
                 )
             );

@@ -241,9 +241,10 @@ pub fn bootstraps<const N: usize>(
     if n < 2 || !(how.level > 0.0 && how.level < 1.0) {
         return [None; N];
     }
-    let found = match n < ENOUGH_TO_RESAMPLE {
-        true => jackknives(n, how.level, statistics),
-        false => percentiles(n, how, statistics),
+    let found = if n < ENOUGH_TO_RESAMPLE {
+        jackknives(n, how.level, statistics)
+    } else {
+        percentiles(n, how, statistics)
     };
     found.map(|ends| ends.filter(has_width))
 }
@@ -425,8 +426,9 @@ mod tests {
         let mut rng = SeededRng::new(9, &["coverage"]);
         let held = (0..2000).filter(|_| {
             let values: Vec<f64> = (0..10).map(|_| value(&mut rng)).collect();
-            let of = estimate(&values, &Resampling::default()).and_then(|of| of.interval);
-            of.is_some_and(|(low, high)| low <= truth && truth <= high)
+            estimate(&values, &Resampling::default())
+                .and_then(|of| of.interval)
+                .is_some_and(|(low, high)| low <= truth && truth <= high)
         });
         held.count() as f64 / 2000.0
     }
@@ -437,10 +439,7 @@ mod tests {
         // queries at 1.
         let even = coverage(0.5, SeededRng::unit);
         let high = coverage(2.0 / 3.0, |rng| rng.unit().sqrt());
-        let ceiling = coverage(0.6, |rng| match rng.unit() < 0.2 {
-            true => 1.0,
-            false => rng.unit(),
-        });
+        let ceiling = coverage(0.6, |rng| if rng.unit() < 0.2 { 1.0 } else { rng.unit() });
         for share in [even, high, ceiling] {
             assert!((0.93..=0.975).contains(&share), "{even} {high} {ceiling}");
         }

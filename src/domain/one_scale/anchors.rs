@@ -25,8 +25,10 @@ pub fn more_anchor_places(documents: usize, anchors: usize, have: &[usize]) -> V
     let mut added: Vec<usize> = Vec::with_capacity(missing);
     for _ in 0..missing {
         let distance = |place: &usize| {
-            let there = have.iter().chain(&added);
-            there.map(|other| other.abs_diff(*place)).min()
+            have.iter()
+                .chain(&added)
+                .map(|other| other.abs_diff(*place))
+                .min()
         };
         let free = wanted.iter().filter(|place| distance(place) != Some(0));
         // In a tie, take the first, which is ranked best.

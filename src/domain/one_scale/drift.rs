@@ -55,9 +55,10 @@ pub fn drift(graded: &[GradedTwice]) -> Option<Drift> {
     let within = within / (n - groups);
     let size = (n - squares / n) / (groups - 1.0);
     let between = ((between / (groups - 1.0) - within) / size).max(0.0);
-    let ratio = match between > 0.0 {
-        true => (between / within).sqrt(),
-        false => 0.0,
+    let ratio = if between > 0.0 {
+        (between / within).sqrt()
+    } else {
+        0.0
     };
     Some(Drift {
         rulings: graded.len(),

@@ -71,9 +71,12 @@ pub fn fit_anchors(queries: usize, anchors: &[AnchorGrade]) -> Option<CommonScal
             .filter_map(|anchor| Some(intercepts.get(anchor.query)?.0))
             .collect();
         model = GradeModel::fit_shifted(&graded, &shifts)?;
-        let found = of_query.iter().zip(&intercepts);
-        let found = found.filter(|(anchors, _)| !anchors.is_empty());
-        let sum: f64 = found.map(|(_, (u, curve))| u * u + curve).sum();
+        let sum: f64 = of_query
+            .iter()
+            .zip(&intercepts)
+            .filter(|(anchors, _)| !anchors.is_empty())
+            .map(|(_, (u, curve))| u * u + curve)
+            .sum();
         let next = sum / with_anchors;
         let done = (next - variance).abs() <= DONE * (1.0 + variance);
         variance = next;

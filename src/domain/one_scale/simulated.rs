@@ -163,12 +163,13 @@ fn graded_anchors(
 /// The mean vote of all judges, 1 if the second document is better.
 fn vote_mean(all: &SimulatedQuery, x: usize, y: usize) -> Option<f64> {
     let pair = Pair::new(x, y)?;
-    let votes = (0..JUDGES).filter_map(|seat| all.vote(pair, seat));
-    let points = votes.map(|vote| match vote {
-        Outcome::A => 0.0,
-        Outcome::Tie => 0.5,
-        Outcome::B => 1.0,
-    });
+    let points = (0..JUDGES)
+        .filter_map(|seat| all.vote(pair, seat))
+        .map(|vote| match vote {
+            Outcome::A => 0.0,
+            Outcome::Tie => 0.5,
+            Outcome::B => 1.0,
+        });
     Some(points.sum::<f64>() / JUDGES as f64)
 }
 

@@ -164,8 +164,7 @@ impl<'a> FlipContext<'a> {
         }
         let pairs = self.on.iter().filter_map(|(pair, indexes)| {
             let merged = self.merged(indexes)?;
-            let turned = Self::turned(merged.score).into_iter();
-            let impacts = turned.map(|score| {
+            let impacts = Self::turned(merged.score).into_iter().map(|score| {
                 let moved = self.moved_near(&merged, score, &firmness)?;
                 Some(self.impact_near(moved, &place, &sorted))
             });

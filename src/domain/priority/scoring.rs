@@ -141,8 +141,11 @@ impl<'a> Top<'a> {
             }
             Self::Taken(view, top) => {
                 view.places(pair)?;
-                let first = view.by_zelo.iter().take(*top);
-                let mut inside = first.filter(|at| [pair.low(), pair.high()].contains(at));
+                let mut inside = view
+                    .by_zelo
+                    .iter()
+                    .take(*top)
+                    .filter(|at| [pair.low(), pair.high()].contains(at));
                 Some(InTop::ByScores(inside.next().is_some()))
             }
         }

@@ -144,8 +144,10 @@ fn responses<'a>(
     let weight = record.weight(rows.judges.len()) / votes;
     record.votes.iter().map(move |vote| {
         let seat = rows.judges.iter().position(|judge| *judge == vote.judge);
-        let response = seat.and_then(|seat| rows.responses.get(seat));
-        let (slope, gamma) = response.copied().unwrap_or((1.0, 0.0));
+        let (slope, gamma) = seat
+            .and_then(|seat| rows.responses.get(seat))
+            .copied()
+            .unwrap_or((1.0, 0.0));
         let score = rule.vote_score(vote.margin, rows.curve_of(vote.judge));
         Observation {
             slope,

@@ -63,13 +63,15 @@ impl NotLearned {
     fn words(self) -> String {
         match self {
             Self::FewQueries => format!(
-                "too few votes to tell: {ENOUGH_QUERIES} queries with votes are needed, and predictions of their other pairs"
+                "too few votes to tell: {ENOUGH_QUERIES} queries with votes are needed, and \
+                 predictions of their other pairs"
             ),
             Self::SawVotes => format!(
-                "no weight is estimated: it predicts from {OTHER_BATTLES}, so that it has seen every vote that could test it"
+                "no weight is estimated: it predicts from {OTHER_BATTLES}, so that it has seen \
+                 every vote that could test it"
             ),
-            Self::Changed => "no weight is estimated since the student changed; \
-                 `overrule config project --student-weight auto` does it"
+            Self::Changed => "no weight is estimated since the student changed; `overrule config \
+                              project --student-weight auto` does it"
                 .to_owned(),
         }
     }
@@ -116,11 +118,13 @@ impl NamedStudent {
             "does not count in the fit".to_owned()
         } else if model == RatingModel::Zbench {
             format!(
-                "does not count: the model zbench takes no predictions, whatever the weight, here {weight}"
+                "does not count: the model zbench takes no predictions, whatever the weight, here \
+                 {weight}"
             )
         } else if effect.counted == 0 {
             format!(
-                "counts in no query yet: none has both votes and predictions of pairs that nobody has judged; \
+                "counts in no query yet: none has both votes and predictions of pairs that nobody \
+                 has judged; \
                  the weight is {weight} battles per document"
             )
         } else if effect.counted == effect.queries {
@@ -158,11 +162,16 @@ impl FromStr for StudentWeight {
         if text == AUTO {
             return Ok(Self::Auto);
         }
-        let number = text.parse::<f64>().ok();
-        let number = number.filter(|weight| (0.0..=MOST_STUDENT_WEIGHT).contains(weight));
-        number.map(Self::Set).ok_or_else(|| {
-            format!("expected {AUTO} or a number of battles per document from 0 to {MOST_STUDENT_WEIGHT}, not {text}")
-        })
+        text.parse::<f64>()
+            .ok()
+            .filter(|weight| (0.0..=MOST_STUDENT_WEIGHT).contains(weight))
+            .map(Self::Set)
+            .ok_or_else(|| {
+                format!(
+                    "expected {AUTO} or a number of battles per document from 0 to \
+                     {MOST_STUDENT_WEIGHT}, not {text}"
+                )
+            })
     }
 }
 
@@ -328,7 +337,10 @@ mod tests {
         let capped = effect(&[Some(0.21), None]);
         let words = student(30.0).words(RatingModel::Map, &capped);
         assert!(
-            words.starts_with("counts 0.21 battles per document in the fit of 1 of 2 queries; the weight is 30, but a prediction"),
+            words.starts_with(
+                "counts 0.21 battles per document in the fit of 1 of 2 queries; the weight is 30, \
+                 but a prediction"
+            ),
             "{words}"
         );
         let note = student(30.0).in_scores(&capped).unwrap();

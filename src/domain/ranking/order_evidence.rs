@@ -54,12 +54,13 @@ impl OrderEvidence {
     pub fn weakest(&self) -> Option<WinLink> {
         let mut links = self.chain.iter().copied();
         let first = links.next()?;
-        Some(
-            links.fold(first, |weakest, link| match link.share < weakest.share {
-                true => link,
-                false => weakest,
-            }),
-        )
+        Some(links.fold(first, |weakest, link| {
+            if link.share < weakest.share {
+                link
+            } else {
+                weakest
+            }
+        }))
     }
 }
 
@@ -91,10 +92,7 @@ impl View {
             .collect();
         common.sort_by(|x, y| y.apart().abs().total_cmp(&x.apart().abs()));
         let zelo = |document: usize| self.standings[document].map(|standing| standing.zelo);
-        let (upper, lower) = match zelo(a) < zelo(b) {
-            true => (b, a),
-            false => (a, b),
-        };
+        let (upper, lower) = if zelo(a) < zelo(b) { (b, a) } else { (a, b) };
         Some(OrderEvidence {
             a,
             b,
@@ -102,10 +100,7 @@ impl View {
             expected: self.expected(a, b),
             direct: self
                 .score_in_force(pair)
-                .map(|score| match a == pair.high() {
-                    true => score,
-                    false => 1.0 - score,
-                }),
+                .map(|score| if a == pair.high() { score } else { 1.0 - score }),
             common,
             chain: widest_chain(&shares, upper, lower),
         })

@@ -84,14 +84,18 @@ impl View {
     ) -> impl Iterator<Item = (JudgeId, Margin)> + '_ {
         let pair = Pair::new(row, column);
         let battles = pair.map_or(&[][..], |pair| self.battles_of(pair)).iter();
-        let records = battles.filter_map(|index| self.rows.battles.get(*index));
-        records.flat_map(move |record| {
-            let turned = record.battle.b != row;
-            record.votes.iter().map(move |vote| match turned {
-                true => (vote.judge, vote.margin.flipped()),
-                false => (vote.judge, vote.margin),
+        battles
+            .filter_map(|index| self.rows.battles.get(*index))
+            .flat_map(move |record| {
+                let turned = record.battle.b != row;
+                record.votes.iter().map(move |vote| {
+                    if turned {
+                        (vote.judge, vote.margin.flipped())
+                    } else {
+                        (vote.judge, vote.margin)
+                    }
+                })
             })
-        })
     }
 
     /// Counts the votes on the battles of two documents.
@@ -141,8 +145,11 @@ impl View {
 
     /// The query's judges that prefer different documents of a pair in the two orders.
     pub fn flips(&self, a: usize, b: usize) -> impl Iterator<Item = JudgeId> + '_ {
-        let judges = self.rows.judges.iter().copied();
-        judges.filter(move |judge| self.order_effect(*judge, a, b) == Some(OrderEffect::Flip))
+        self.rows
+            .judges
+            .iter()
+            .copied()
+            .filter(move |judge| self.order_effect(*judge, a, b) == Some(OrderEffect::Flip))
     }
 
     /// A judge's mean margin over the pair's battles.

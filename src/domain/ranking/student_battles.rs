@@ -206,32 +206,33 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn exchanging_documents_changes_no_weight_and_turns_the_score(
-            probabilities in prop::collection::vec((0.0..=1.0f64, 0.0..=1.0f64), 1..12),
-            weight in 0.0..5.0f64,
-        ) {
-            let of = |turned: bool| -> Vec<((usize, usize), OutcomeProbabilities)> {
-                let one = |(at, (a, share)): (usize, &(f64, f64))| {
-                    let predicted = p(*a, (1.0 - a) * share);
-                    match turned {
-                        true => ((at + 1, 0), predicted.swapped()),
-                        false => ((0, at + 1), predicted),
-                    }
-                };
-                probabilities.iter().enumerate().map(one).collect()
-            };
-            let (one, other) = (student_battles(13, 3, weight, &of(false)), student_battles(13, 3, weight, &of(true)));
-            prop_assert_eq!(one.len(), other.len());
-            for (x, y) in one.iter().zip(&other) {
-                prop_assert_eq!(x.weight, y.weight);
-                prop_assert!((x.score + y.score - 1.0).abs() < 1e-12);
-                prop_assert!(x.weight >= 0.0 && (0.0..=1.0).contains(&x.score));
-            }
-            let total: f64 = one.iter().map(|battle| battle.weight).sum();
-            prop_assert!(total <= weight * 13.0 + 1e-9);
-        }
+            #[test]
+            fn exchanging_documents_changes_no_weight_and_turns_the_score(
+                probabilities in prop::collection::vec((0.0..=1.0f64, 0.0..=1.0f64), 1..12),
+                weight in 0.0..5.0f64,
+            ) {
+                let of = |turned: bool| -> Vec<((usize, usize), OutcomeProbabilities)> {
+                    let one = |(at, (a, share)): (usize, &(f64, f64))| {
+                        let predicted = p(*a, (1.0 - a) * share);
+                        if turned {
+    ((at + 1, 0), predicted.swapped())
+    } else {
+    ((0, at + 1), predicted)
     }
+                    };
+                    probabilities.iter().enumerate().map(one).collect()
+                };
+                let (one, other) = (student_battles(13, 3, weight, &of(false)), student_battles(13, 3, weight, &of(true)));
+                prop_assert_eq!(one.len(), other.len());
+                for (x, y) in one.iter().zip(&other) {
+                    prop_assert_eq!(x.weight, y.weight);
+                    prop_assert!((x.score + y.score - 1.0).abs() < 1e-12);
+                    prop_assert!(x.weight >= 0.0 && (0.0..=1.0).contains(&x.score));
+                }
+                let total: f64 = one.iter().map(|battle| battle.weight).sum();
+                prop_assert!(total <= weight * 13.0 + 1e-9);
+            }
+        }
 
     #[test]
     fn a_student_that_knows_the_truth_is_borne_out_and_one_that_knows_the_opposite_is_not() {

@@ -25,7 +25,8 @@ impl StudentOpinion {
             String::new()
         };
         format!(
-            "scores count student {} too: {weight} battles per document, on {} pairs that nobody has judged; \
+            "scores count student {} too: {weight} battles per document, on {} pairs that nobody \
+             has judged; \
              intervals are of the votes alone{cap}",
             sanitise::line(&self.name),
             share.pairs

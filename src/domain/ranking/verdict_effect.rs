@@ -295,7 +295,8 @@ pub fn verdict_rule_words(settings: &RankingSettings) -> String {
 pub fn override_mode_note(settings: &RankingSettings) -> Option<&'static str> {
     if settings.override_mode.is_legacy() {
         Some(
-            "they count as in versions up to 0.1, where a verdict could lower the document that it prefers; \
+            "they count as in versions up to 0.1, where a verdict could lower the document that it \
+             prefers; \
              `overrule config project --override-mode alongside` changes that, and scores with it",
         )
     } else if settings.effective_override_mode() != settings.override_mode {

@@ -143,7 +143,8 @@ impl ScoreWarning {
                 lambda,
                 battles: Some(battles),
             } => format!(
-                "weak signal: the votes hardly tell documents apart (prior λ = {lambda}, learned from {}), so scores are close together and ranks uncertain",
+                "weak signal: the votes hardly tell documents apart (prior λ = {lambda}, learned \
+                 from {}), so scores are close together and ranks uncertain",
                 counted(*battles, "battle")
             ),
             Self::WeakSignal {
@@ -158,7 +159,8 @@ impl ScoreWarning {
                 judges,
             } => {
                 format!(
-                    "{} of {} are ties in all votes: intervals of documents that do not tie are too narrow; `overrule config project --phi {}` widens them",
+                    "{} of {} are ties in all votes: intervals of documents that do not tie are \
+                     too narrow; `overrule config project --phi {}` widens them",
                     count(*ties),
                     counted(*battles, "battle"),
                     // Round up, so that it is enough.
@@ -281,7 +283,8 @@ mod tests {
         assert_eq!(
             words.as_deref(),
             Some(
-                "1,900 of 2,000 battles are ties in all votes: intervals of documents that do not tie are too narrow; \
+                "1,900 of 2,000 battles are ties in all votes: intervals of documents that do not \
+                 tie are too narrow; \
                  `overrule config project --phi 0.34` widens them"
             )
         );

@@ -117,9 +117,12 @@ impl PriorEvidence {
         for _ in 0..ROUNDS {
             let phi = phi(self.points[at].dispersion);
             let value = |at: usize| self.points[at].evidence.at(phi);
-            let best = (0..GRID.len()).reduce(|best, next| match value(next) > value(best) {
-                true => next,
-                false => best,
+            let best = (0..GRID.len()).reduce(|best, next| {
+                if value(next) > value(best) {
+                    next
+                } else {
+                    best
+                }
             });
             match best {
                 Some(best) if best != at => at = best,

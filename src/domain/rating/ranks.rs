@@ -216,11 +216,13 @@ impl TopDraws {
     /// The number of draws in which at least one of two documents is in the top; 0 if there are no
     /// such documents.
     pub fn either(&self, x: usize, y: usize) -> usize {
-        let both = self.inside.get(x).zip(self.inside.get(y));
-        both.map_or(0, |(x, y)| {
-            let bits = x.iter().zip(y).map(|(x, y)| (x | y).count_ones());
-            bits.sum::<u32>() as usize
-        })
+        self.inside
+            .get(x)
+            .zip(self.inside.get(y))
+            .map_or(0, |(x, y)| {
+                let bits = x.iter().zip(y).map(|(x, y)| (x | y).count_ones());
+                bits.sum::<u32>() as usize
+            })
     }
 }
 
@@ -383,8 +385,10 @@ mod tests {
         let errors = covariance(4, &battles, &fitted, &options, 1.0).unwrap();
         let spans = |phi: f64| -> Vec<(usize, usize)> {
             let errors = errors.clone().with_phi(phi);
-            let found = rank_intervals(&fitted.scores, &errors, 1).into_iter();
-            found.map(|i| (i.low_at_once, i.high_at_once)).collect()
+            rank_intervals(&fitted.scores, &errors, 1)
+                .into_iter()
+                .map(|i| (i.low_at_once, i.high_at_once))
+                .collect()
         };
         assert_eq!(spans(1e-6), [(1, 1), (2, 2), (3, 3), (4, 4)]);
         assert_eq!(spans(0.0), spans(1e-6));

@@ -359,8 +359,13 @@ fn lean(
         pull[o.b] -= force;
         pull[o.a] += force;
     }
-    let rows = covariance.cells.chunks_exact(documents.max(1));
-    Some(rows.map(|row| dot::<8>(row, &pull)).collect())
+    Some(
+        covariance
+            .cells
+            .chunks_exact(documents.max(1))
+            .map(|row| dot::<8>(row, &pull))
+            .collect(),
+    )
 }
 
 /// L⁻¹ for the Cholesky factor L of a positive definite matrix, in row order throughout.

@@ -68,7 +68,8 @@ mod tests {
     use super::super::quotes;
     use super::*;
 
-    const A: &str = "In a trial of 46 adults, cognitive behavioral\ntherapy improved *sleep* more than zopiclone did.";
+    const A: &str = "In a trial of 46 adults, cognitive behavioral\ntherapy improved *sleep* more \
+                     than zopiclone did.";
     const B: &str = "Melatonin is sold over the counter in many countries of the world.";
 
     fn copied(reasoning: &str) -> usize {
@@ -94,7 +95,8 @@ mod tests {
                 0,
             ),
             (
-                "In a trial of 46 adults it did well; (over the counter in many countries of the world) it did not.",
+                "In a trial of 46 adults it did well; (over the counter in many countries of the \
+                 world) it did not.",
                 2,
             ),
             // Both halves are in one text, but not adjacent.

@@ -106,7 +106,8 @@ pub struct FoldedText {
 }
 
 impl FoldedText {
-    /// Folds case, composition, white space, dashes and quotation marks, and drops asterisks and invisible characters.
+    /// Folds case, composition, white space, dashes and quotation marks, and drops asterisks and
+    /// invisible characters.
     pub fn new(text: &str) -> Self {
         let mut folded = Self {
             text: String::with_capacity(text.len()),
@@ -228,7 +229,8 @@ mod tests {
 
     #[test]
     fn a_quote_occurs_whatever_its_case_and_spacing() {
-        let document = "Cognitive  behavioral\ntherapy — the patients’ choice — improved *sleep* in 46 adults.";
+        let document = "Cognitive  behavioral\ntherapy — the patients’ choice — improved *sleep* \
+                        in 46 adults.";
         for quote in [
             "cognitive behavioral therapy",
             "Cognitive Behavioral Therapy…",

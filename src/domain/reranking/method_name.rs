@@ -85,7 +85,8 @@ fn read(text: &str) -> Result<Method, Wrong> {
         match (option, &mut kind) {
             (_, MethodKind::Original | MethodKind::Named(_)) => {
                 return Err(format!(
-                    "{name} takes no options, found {option:?}: options are for rankgpt, prp, tourrank, setwise, \
+                    "{name} takes no options, found {option:?}: options are for rankgpt, prp, \
+                     tourrank, setwise, \
                      pointwise and zelo, such as prp@20:p3"
                 ));
             }
@@ -96,10 +97,11 @@ fn read(text: &str) -> Result<Method, Wrong> {
     }
     match kind {
         MethodKind::Original if depth.is_some() => Err("original is the whole first-stage order, \
-             and takes no @N"
+                                                        and takes no @N"
             .to_owned()),
         MethodKind::RankGpt { window, stride } if stride > window => Err(format!(
-            "s{stride} is larger than w{window}, and candidates would be left out: a stride is at most the window, \
+            "s{stride} is larger than w{window}, and candidates would be left out: a stride is at \
+             most the window, \
              such as rankgpt@100:w20:s10"
         )),
         kind => Ok(Method {
@@ -137,9 +139,12 @@ fn usual(name: &str) -> Result<MethodKind, Wrong> {
             budget: zelo::BUDGET,
         },
         "" => {
-            return Err("a name is missing: expected original, rankgpt@20, prp@20:p3, tourrank@20:r2, setwise@20:c3, \
-                 pointwise@20:grade, zelo@20:b2, or the name of a service, a program or a run"
-                .to_owned());
+            return Err(
+                "a name is missing: expected original, rankgpt@20, prp@20:p3, tourrank@20:r2, \
+                 setwise@20:c3, pointwise@20:grade, zelo@20:b2, or the name of a service, a \
+                 program or a run"
+                    .to_owned(),
+            );
         }
         name if name.chars().all(fits) => MethodKind::Named(name.to_owned()),
         _ => return Err("a name has no spaces and no @, such as cohere@100".to_owned()),
@@ -199,10 +204,11 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Wrong> {
 
 fn number(text: &str, what: &str, least: usize) -> Result<usize, Wrong> {
     let number = text.trim().parse::<usize>().ok();
-    let number = number.filter(|number| (least..=LARGEST).contains(number));
-    number.ok_or_else(|| {
-        format!("{what} is a whole number from {least} to {LARGEST}, found {text:?}")
-    })
+    number
+        .filter(|number| (least..=LARGEST).contains(number))
+        .ok_or_else(|| {
+            format!("{what} is a whole number from {least} to {LARGEST}, found {text:?}")
+        })
 }
 
 #[cfg(test)]

@@ -53,8 +53,13 @@ impl RankGpt {
     }
 
     fn ask(&mut self, start: usize) {
-        let window = self.order.iter().skip(start).take(self.window);
-        let shown: Vec<usize> = window.copied().collect();
+        let shown: Vec<usize> = self
+            .order
+            .iter()
+            .skip(start)
+            .take(self.window)
+            .copied()
+            .collect();
         if shown.len() > 1 {
             let candidates = shown.clone();
             self.calls

@@ -57,8 +57,9 @@ impl Setwise {
         if new.built {
             new.take_out();
         } else {
-            let lowest = (0..candidates).filter(|&at| is_parent(at) && below(at).next().is_none());
-            lowest.for_each(|at| new.sift(at, at));
+            (0..candidates)
+                .filter(|&at| is_parent(at) && below(at).next().is_none())
+                .for_each(|at| new.sift(at, at));
         }
         new
     }

@@ -189,8 +189,10 @@ fn stable_seed(parts: &[Value]) -> u64 {
         other => other.to_string(),
     });
     let digest = Sha256::digest(words.collect::<Vec<_>>().join(":"));
-    let first = digest.iter().take(4);
-    first.fold(0, |seed, byte| 256 * seed + u64::from(*byte))
+    digest
+        .iter()
+        .take(4)
+        .fold(0, |seed, byte| 256 * seed + u64::from(*byte))
 }
 
 #[test]
@@ -205,8 +207,12 @@ fn candidates_are_shuffled_as_ranksmith_does_it_for_each_query() {
         let mut ids = lists[query.as_str().unwrap()].as_array().unwrap().clone();
         let parts = [13.into(), "AskUbuntuDupQuestions".into(), query.clone()];
         CpythonRandom::new(stable_seed(&parts)).shuffle(&mut ids);
-        let candidates = sample["candidates"].as_array().unwrap().iter();
-        let expected: Vec<Value> = candidates.map(|candidate| candidate[0].clone()).collect();
+        let expected: Vec<Value> = sample["candidates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|candidate| candidate[0].clone())
+            .collect();
         assert_eq!(ids, expected, "{query}");
     }
 }

@@ -94,8 +94,13 @@ impl TourRank {
         };
         state.selected = vec![None; stage.groups];
         for number in 0..stage.groups {
-            let dealt = state.order.iter().skip(number).step_by(stage.groups);
-            let seeded: Vec<usize> = dealt.copied().collect();
+            let seeded: Vec<usize> = state
+                .order
+                .iter()
+                .skip(number)
+                .step_by(stage.groups)
+                .copied()
+                .collect();
             let mut shown = seeded.clone();
             match self.dealing {
                 Dealing::Seeded(seed) => {

@@ -50,10 +50,11 @@ impl AnswerFault {
         if let Some(&number) = stranger {
             return Some(Self::OutOfRange { number, shown });
         }
-        let again = (1..found).find(|&at| numbers[..at].contains(&numbers[at]));
-        again.map(|at| Self::Duplicate {
-            number: numbers[at],
-        })
+        (1..found)
+            .find(|&at| numbers[..at].contains(&numbers[at]))
+            .map(|at| Self::Duplicate {
+                number: numbers[at],
+            })
     }
 
     /// The name stored with a failed query.

@@ -20,22 +20,25 @@ const MAX_STEMMED: usize = 512;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnalysisProfile {
-    /// Case and accents go, and with them a possessive `'s`. A hyphenated word counts as its parts and as the word that they
-    /// make, so that `beta-blocker`, `beta blocker` and `betablocker` find each other. Porter's stems; stopwords stay in the
-    /// documents and leave the query; a title counts three times. Scripts without spaces between words are read by characters
-    /// and pairs of characters ([`text::each_part`]).
+    /// Case and accents go, and with them a possessive `'s`. A hyphenated word counts as its parts
+    /// and as the word that they make, so that `beta-blocker`, `beta blocker` and `betablocker`
+    /// find each other. Porter's stems; stopwords stay in the documents and leave the query; a
+    /// title counts three times. Scripts without spaces between words are read by characters and
+    /// pairs of characters ([`text::each_part`]).
     ///
     /// Test: 0.8395, 0.6749, 0.7092, 0.9342. Train: 0.8136, 0.6776, 0.7063, 0.9307.
     ///
-    /// Stopwords and title were chosen for NDCG@10 on the train claims; k₁ and b are the usual ones, as no others were
-    /// clearly better there. Joined words are there for what they mean: on the train claims they change nothing that could
-    /// be told from chance (NDCG@10 by −0.0011, standard error 0.0029).
+    /// Stopwords and title were chosen for NDCG@10 on the train claims; k₁ and b are the usual
+    /// ones, as no others were clearly better there. Joined words are there for what they mean: on
+    /// the train claims they change nothing that could be told from chance (NDCG@10 by −0.0011,
+    /// standard error 0.0029).
     #[default]
     Overrule,
-    /// The defaults of DuckDB's full-text extension: accents and digits are removed, title and text are
-    /// one field, and stopwords are removed from the documents but not from the query.
+    /// The defaults of DuckDB's full-text extension: accents and digits are removed, title and text
+    /// are one field, and stopwords are removed from the documents but not from the query.
     ///
-    /// Test: 0.8209, 0.6321, 0.6730, 0.9287, the original's own. Train: 0.8007, 0.6503, 0.6817, 0.9202.
+    /// Test: 0.8209, 0.6321, 0.6730, 0.9287, the original's own. Train: 0.8007, 0.6503, 0.6817,
+    /// 0.9202.
     Duckdb,
 }
 
@@ -155,7 +158,8 @@ fn each_compound(text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// Whether a character is part of a word: a letter, a digit, or a mark on one, such as the virama of Hindi.
+/// Whether a character is part of a word: a letter, a digit, or a mark on one, such as the virama
+/// of Hindi.
 fn is_in_word(c: char) -> bool {
     let is_mark =
         || GeneralCategoryGroup::Mark.contains(CodePointMapData::<GeneralCategory>::new().get(c));

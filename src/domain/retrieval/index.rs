@@ -284,8 +284,7 @@ mod tests {
                     for at in order {
                         index.add(DocId::new(at.to_string()), "b", &texts[*at]);
                     }
-                    let hits = index.search(&query, usize::MAX).into_iter();
-                    hits.map(|hit| (index.id(hit.document), hit.score.to_bits())).collect::<Vec<_>>()
+                    index.search(&query, usize::MAX).into_iter().map(|hit| (index.id(hit.document), hit.score.to_bits())).collect::<Vec<_>>()
                 };
                 let one = found(&order);
                 SeededRng::new(seed, &["documents"]).shuffle(&mut order);

@@ -40,8 +40,8 @@ pub struct NearestDocuments {
 }
 
 impl NearestDocuments {
-    /// No documents yet. `queries` have length 1 each, or none where they have no direction and find nothing; `depth`
-    /// documents of each are kept.
+    /// No documents yet. `queries` have length 1 each, or none where they have no direction and
+    /// find nothing; `depth` documents of each are kept.
     pub fn new(queries: Vec<Vec<f32>>, depth: usize) -> Self {
         let queries = queries.into_iter().map(|query| (query, BinaryHeap::new()));
         Self {
@@ -50,7 +50,8 @@ impl NearestDocuments {
         }
     }
 
-    /// Considers a document with its vector of length 1; one without a direction, and so without a vector, is not found.
+    /// Considers a document with its vector of length 1; one without a direction, and so without a
+    /// vector, is not found.
     pub fn offer(&mut self, id: &DocId, vector: &[f32]) {
         if vector.is_empty() {
             return;
@@ -76,8 +77,10 @@ impl NearestDocuments {
     /// like trec_eval.
     pub fn rankings(self) -> Vec<Vec<(DocId, f64)>> {
         let best_first = |(_, kept): (_, BinaryHeap<KeptDocument>)| {
-            let sorted = kept.into_sorted_vec().into_iter();
-            sorted.map(|found| (found.id, found.score)).collect()
+            kept.into_sorted_vec()
+                .into_iter()
+                .map(|found| (found.id, found.score))
+                .collect()
         };
         self.queries.into_iter().map(best_first).collect()
     }

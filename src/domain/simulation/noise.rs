@@ -37,8 +37,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// The calibrated model for a number of judges (science.md § Simulations); from the fourth judge
-    /// on, their order effects repeat.
+    /// The calibrated model for a number of judges (science.md § Simulations); from the fourth
+    /// judge on, their order effects repeat.
     ///
     /// For true scores with standard deviation 1.82, three judges agree on 72 % of random pairs,
     /// and are then right in 97 %.

@@ -118,8 +118,10 @@ pub fn summarise_quality(qualities: &[Quality]) -> QualitySummary {
 /// of the same worlds in the same order.
 pub fn quality_differences(qualities: &[Quality], baseline: &[Quality]) -> QualitySummary {
     summarise(|part| {
-        let both = qualities.iter().zip(baseline);
-        both.filter_map(|(this, that)| Some(part(this)? - part(that)?))
+        qualities
+            .iter()
+            .zip(baseline)
+            .filter_map(|(this, that)| Some(part(this)? - part(that)?))
             .collect()
     })
 }

@@ -46,9 +46,10 @@ impl SimulatedQuery {
             Question::Battle { a, b, .. } => {
                 let preference = self.shown_preference(*a, *b, seat, &mut rng);
                 let tie = self.noise.judges.get(seat).map_or(0.0, |judge| judge.tie);
-                Answer::Margin(match preference.abs() <= tie {
-                    true => 0.0,
-                    false => preference.clamp(-1.0, 1.0),
+                Answer::Margin(if preference.abs() <= tie {
+                    0.0
+                } else {
+                    preference.clamp(-1.0, 1.0)
                 })
             }
             Question::Grade { scale, .. } => {

@@ -158,8 +158,9 @@ impl SimulatedDuel {
             .zip(&looks)
             .find_map(|(judgments, look)| Some((look.better?, judgments)));
         let by_sign = |a: usize, b: usize| {
-            let p = sign_test(a, b).filter(|p| *p <= ALPHA);
-            p.map(|_| if a > b { Side::A } else { Side::B })
+            sign_test(a, b)
+                .filter(|p| *p <= ALPHA)
+                .map(|_| if a > b { Side::A } else { Side::B })
         };
         let result = result(duel, participants);
         let preferred = result.preference.map_or(0.0, |of| of.value);
@@ -218,8 +219,10 @@ mod tests {
     fn a_clear_preference_is_found_and_none_is_not() {
         let plays = |duel: SimulatedDuel| (0..40).map(move |index| duel.play(0, index));
         let named = |duel, side| {
-            let stopped = plays(duel).filter_map(|play| play.stopped);
-            stopped.filter(|(found, _)| *found == side).count()
+            plays(duel)
+                .filter_map(|play| play.stopped)
+                .filter(|(found, _)| *found == side)
+                .count()
         };
         assert!(named(duel(3.0, 0.0), Side::B) >= 38);
         assert_eq!(named(duel(3.0, 0.0), Side::A), 0);

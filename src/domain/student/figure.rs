@@ -300,9 +300,10 @@ fn rings(figures: &Figures, grown: bool) -> Vec<FigureGroup> {
         };
         let rows = order.iter().copied();
         let rows = rows.filter(|at| figures.rows.get(*at).is_some_and(|row| inside(row.radius)));
-        let name = match grown {
-            true => format!("r ≤ {to:.1}"),
-            false => format!("r {from:.1}–{to:.1}"),
+        let name = if grown {
+            format!("r ≤ {to:.1}")
+        } else {
+            format!("r {from:.1}–{to:.1}")
         };
         FigureGroup::new(figures, name, (at, 0), rows.collect())
     };

@@ -24,12 +24,15 @@ impl OutcomeProbabilities {
     pub fn new(a: f64, b: f64) -> Option<Self> {
         let share = |p: f64| (0.0..=1.0 + ROUNDING).contains(&p);
         let sum = a + b;
-        (share(a) && share(b) && sum <= 1.0 + ROUNDING).then(|| match sum > 1.0 + EXACT {
-            true => Self {
-                a: a / sum,
-                b: b / sum,
-            },
-            false => Self { a, b },
+        (share(a) && share(b) && sum <= 1.0 + ROUNDING).then(|| {
+            if sum > 1.0 + EXACT {
+                Self {
+                    a: a / sum,
+                    b: b / sum,
+                }
+            } else {
+                Self { a, b }
+            }
         })
     }
 
@@ -109,9 +112,10 @@ impl OutcomeProbabilities {
         let (a, m) = (self.decisiveness(), self.preference());
         let (games, spread) = (self.tie(), a - m * m);
         let (least, most) = STRENGTH;
-        match games > 0.0 {
-            true => (games / spread.max(f64::MIN_POSITIVE)).clamp(least, most),
-            false => least,
+        if games > 0.0 {
+            (games / spread.max(f64::MIN_POSITIVE)).clamp(least, most)
+        } else {
+            least
         }
     }
 }

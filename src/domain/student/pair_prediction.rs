@@ -44,8 +44,9 @@ pub fn prediction_of(
 ) -> Option<OutcomeProbabilities> {
     let pair = Pair::new(first, second)?;
     let predicted = predictions.get(&pair)?.predicted()?;
-    Some(match first == pair.low() {
-        true => predicted,
-        false => predicted.swapped(),
+    Some(if first == pair.low() {
+        predicted
+    } else {
+        predicted.swapped()
     })
 }

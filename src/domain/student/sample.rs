@@ -86,7 +86,8 @@ pub enum SampleRefusal {
     TooMany { wanted: usize, most: usize },
     /// There are enough pairs, but no split of the queries was found with enough on both sides.
     #[error(
-        "no division of the queries was found with {train} pairs to learn from and {test} to test on; the nearest has {train_found} and {test_found}"
+        "no division of the queries was found with {train} pairs to learn from and {test} to test \
+         on; the nearest has {train_found} and {test_found}"
     )]
     NoSplit {
         train: usize,
@@ -261,8 +262,9 @@ impl<'a> Left<'a> {
                     let first = left.swap_remove(rng.below(left.len()));
                     // Start at a random position, so that each partner is equally likely.
                     let begin = rng.below(left.len());
-                    let places = (begin..left.len()).chain(0..begin);
-                    let mut pairs = places.map(|at| (at, Pair::new(first, left[at])));
+                    let mut pairs = (begin..left.len())
+                        .chain(0..begin)
+                        .map(|at| (at, Pair::new(first, left[at])));
                     let found = pairs
                         .find_map(|(at, pair)| Some((at, pair.filter(|pair| allowed.has(*pair))?)));
                     // A document that fits none of the remaining ones will not fit any later.

@@ -180,8 +180,9 @@ fn vectors(texts: &[ReadText], stems: usize) -> Vec<Vec<(u32, f64)>> {
         .map(|text| {
             let mut sorted = text.stems.clone();
             sorted.sort_unstable();
-            let runs = sorted.chunk_by(|a, b| a == b);
-            runs.filter_map(|run| Some((*run.first()?, run.len())))
+            sorted
+                .chunk_by(|a, b| a == b)
+                .filter_map(|run| Some((*run.first()?, run.len())))
                 .inspect(|(stem, _)| holding[*stem as usize] += 1)
                 .collect()
         })
@@ -277,8 +278,7 @@ mod tests {
         ) {
             let pool = PoolTexts::read(&query, &texts);
             for (at, of) in pool.numbers().iter().enumerate() {
-                let others = (0..texts.len()).filter(|other| *other != at);
-                let sum: f64 = others.map(|other| pool.cosine(at, other)).sum();
+                let sum: f64 = (0..texts.len()).filter(|other| *other != at).map(|other| pool.cosine(at, other)).sum();
                 let mean = sum / (texts.len() - 1).max(1) as f64;
                 prop_assert!((of.likeness - mean).abs() < 1e-9);
                 prop_assert!((0.0..=1.0).contains(&of.words_covered));

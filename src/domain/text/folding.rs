@@ -1,4 +1,5 @@
-//! The form in which texts are compared: without case, without invisible characters, and composed (Unicode NFC).
+//! The form in which texts are compared: without case, without invisible characters, and composed
+//! (Unicode NFC).
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use icu_properties::CodePointSetData;
@@ -7,14 +8,14 @@ use icu_properties::props::DefaultIgnorableCodePoint;
 /// The dot that İ keeps over its small letter, and that no other i has.
 const DOT_ABOVE: char = '\u{307}';
 
-/// Whether a character is invisible and says nothing about a word: a soft hyphen, a zero-width space or joiner, a variation
-/// selector.
+/// Whether a character is invisible and says nothing about a word: a soft hyphen, a zero-width
+/// space or joiner, a variation selector.
 pub(super) fn is_ignorable(c: char) -> bool {
     c >= '\u{ad}' && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
 
-/// The small letters of a character by Unicode's full case folding, where ı is an i too, so that a text and the same text in
-/// capitals fold alike in every language.
+/// The small letters of a character by Unicode's full case folding, where ı is an i too, so that a
+/// text and the same text in capitals fold alike in every language.
 fn fold_case(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase()
         .flat_map(char::to_uppercase)

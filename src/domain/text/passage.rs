@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn the_best_passage_has_the_most_and_the_rarest_terms() {
-        let text = "Cells grow. Cells divide. Walls of cells break. Aspirin is old. Other words. Fever is older.";
+        let text = "Cells grow. Cells divide. Walls of cells break. Aspirin is old. Other words. \
+                    Fever is older.";
         assert_eq!(best(text, "cell"), "Cells grow.");
         assert_eq!(best(text, "cells walls"), "Walls of cells break.");
         assert_eq!(

@@ -1,5 +1,5 @@
-//! What a text is compared by: its words, and the characters and pairs of characters of scripts that are read without
-//! spaces between words.
+//! What a text is compared by: its words, and the characters and pairs of characters of scripts
+//! that are read without spaces between words.
 
 use super::folding::{fold_into, is_ignorable};
 use super::{normalise_into, readable};
@@ -19,17 +19,19 @@ pub enum TextPart<'a> {
     Characters(&'a str),
 }
 
-/// Calls `take` with the parts of `text` in order. A character comes before the pair that it begins. Characters that are
-/// invisible are left out.
+/// Calls `take` with the parts of `text` in order. A character comes before the pair that it
+/// begins. Characters that are invisible are left out.
 pub fn each_part(text: &str, mut take: impl FnMut(TextPart<'_>)) {
     let visible = VisibleText::new(readable(text));
     each_part_at(&visible.text, |_, part| take(part));
 }
 
-/// Calls `take` with each token of `text` in order: the bytes that it takes up, and the form in which it is compared.
+/// Calls `take` with each token of `text` in order: the bytes that it takes up, and the form in
+/// which it is compared.
 ///
-/// Tokens are words by Unicode's word boundaries (UAX #29). Text in a script without spaces, and Korean, where particles are
-/// attached to words, gives its characters and, at the same start as their first character, its pairs of characters.
+/// Tokens are words by Unicode's word boundaries (UAX #29). Text in a script without spaces, and
+/// Korean, where particles are attached to words, gives its characters and, at the same start as
+/// their first character, its pairs of characters.
 pub fn each_token(text: &str, mut take: impl FnMut(Range<usize>, &str)) {
     let visible = VisibleText::new(readable(text));
     let mut normal = String::new();
@@ -47,7 +49,8 @@ pub fn each_token(text: &str, mut take: impl FnMut(Range<usize>, &str)) {
     });
 }
 
-/// Whether a text has words that no space separates, so that a search by words between spaces misses them.
+/// Whether a text has words that no space separates, so that a search by words between spaces
+/// misses them.
 pub fn is_unspaced(text: &str) -> bool {
     text.chars()
         .any(|c| is_read_by_character(c) && script(c) != Script::Hangul)
@@ -89,8 +92,9 @@ impl<'a> VisibleText<'a> {
     /// The bytes of the original text that `token`, which starts at `start`, comes from.
     fn origin(&self, start: usize, token: &str) -> Range<usize> {
         let left_out = |cuts: usize| {
-            let cut = cuts.checked_sub(1).and_then(|last| self.left_out.get(last));
-            cut.map_or(0, |(_, bytes)| *bytes)
+            cuts.checked_sub(1)
+                .and_then(|last| self.left_out.get(last))
+                .map_or(0, |(_, bytes)| *bytes)
         };
         let end = start + token.len();
         let before_start = self.left_out.partition_point(|(at, _)| *at <= start);
@@ -127,7 +131,8 @@ fn each_part_at<'a>(text: &'a str, mut take: impl FnMut(usize, TextPart<'a>)) {
     }
 }
 
-/// Whether a letter or digit is of a script that is read without spaces between words, or of Korean.
+/// Whether a letter or digit is of a script that is read without spaces between words, or of
+/// Korean.
 fn is_read_by_character(c: char) -> bool {
     // Below there are Latin, Greek, Cyrillic and the alphabets of the Near East and India.
     c >= '\u{e00}'
@@ -156,7 +161,8 @@ fn is_read_by_character(c: char) -> bool {
         )
 }
 
-/// The script of a character; that of ー and other signs that several scripts share is Katakana where it is one of them.
+/// The script of a character; that of ー and other signs that several scripts share is Katakana
+/// where it is one of them.
 fn script(c: char) -> Script {
     match CodePointMapData::<Script>::new().get(c) {
         Script::Common | Script::Inherited

@@ -122,8 +122,9 @@ impl AnnotatorVerdicts {
     }
 
     pub fn by(&self, annotator: &str, pair: Pair) -> Option<&Verdict> {
-        let mut on = self.on(pair).into_iter();
-        on.find(|verdict| verdict.annotator == annotator)
+        self.on(pair)
+            .into_iter()
+            .find(|verdict| verdict.annotator == annotator)
     }
 
     /// The effective verdicts, at most one per pair, ordered by the first current verdict on each

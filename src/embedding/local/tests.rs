@@ -135,8 +135,7 @@ fn cosines_are_those_of_the_original() {
         .map(|vector| unit_vector(vector).unwrap())
         .collect();
     for (x, y, expected) in [(0, 1, 0.85), (3, 4, 0.51), (0, 3, 0.23)] {
-        let products = vectors[x].iter().zip(&vectors[y]).map(|(x, y)| x * y);
-        let found: f32 = products.sum();
+        let found: f32 = vectors[x].iter().zip(&vectors[y]).map(|(x, y)| x * y).sum();
         assert!((found - expected).abs() < 0.1, "{x} {y} {found}");
     }
 }

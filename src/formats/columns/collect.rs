@@ -157,7 +157,8 @@ fn sort_by_rank(
         if let (Some(rank), true) = (rank, rank == same) {
             let query = quoted(query.as_str());
             let what = format!(
-                "rank {rank} of query {query} is already on line {first}; a rank occurs once per query"
+                "rank {rank} of query {query} is already on line {first}; a rank occurs once per \
+                 query"
             );
             report(Problem::new(file, Some(u64::from(*line)), &what));
         }

@@ -163,7 +163,8 @@ impl Layout {
             let unknown: Vec<String> = header.unknown.into_iter().chain(grade).collect();
             if !unknown.is_empty() {
                 return Err(format!(
-                    "no column of the header is a score or a rank, and {} may be anything; name it score, rank or rating, \
+                    "no column of the header is a score or a rank, and {} may be anything; name it \
+                     score, rank or rating, \
                      or remove it",
                     unknown.join(", ")
                 ));
@@ -275,7 +276,8 @@ pub(in crate::formats) fn refused_delimiter(
             .map(|cell| cell.trim().trim_matches('"'));
         if is_header(&cells.collect::<Vec<_>>())? {
             return Err(format!(
-                "has {name} between its cells; save it with commas or tabs between them, and with decimal points"
+                "has {name} between its cells; save it with commas or tabs between them, and with \
+                 decimal points"
             ));
         }
     }
@@ -317,18 +319,21 @@ fn not_told(line: &str) -> String {
     let cells = delimiter.split(line);
     let pairs = ["query", "a", "b"];
     if pairs.iter().all(|name| cells.contains(name)) {
-        return "is a table of pairs; `overrule import votes`, `overrule student import` and `overrule gold import` \
+        return "is a table of pairs; `overrule import votes`, `overrule student import` and \
+                `overrule gold import` \
                 read such tables"
             .to_owned();
     }
     if line.contains(';') && cells.len() == 1 {
-        return "has semicolons between its cells; save it with commas or tabs between them, under a header, and with \
+        return "has semicolons between its cells; save it with commas or tabs between them, under \
+                a header, and with \
                 decimal points"
             .to_owned();
     }
     if has_words(&cells) {
         return format!(
-            "is a header that names no column of queries or none of documents; the first line must name {NAMES}"
+            "is a header that names no column of queries or none of documents; the first line must \
+             name {NAMES}"
         );
     }
     // A line with more words may be prose.
@@ -343,7 +348,8 @@ fn not_told(line: &str) -> String {
         );
     }
     format!(
-        "begins with {}, which is neither qrels (4 columns), a run (6 columns), a table whose first line names {NAMES}, \
+        "begins with {}, which is neither qrels (4 columns), a run (6 columns), a table whose \
+         first line names {NAMES}, \
          nor JSON",
         quoted(line.trim())
     )

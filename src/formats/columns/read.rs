@@ -88,8 +88,11 @@ impl<R: BufRead, T> Iterator for ColumnRows<R, T> {
                         .and_then(|text| parse(layout, &layout.cells(text)?)),
                     Err(problem) => return Some(Err(problem)),
                 };
-                let parsed = parsed.map_err(|what| lines.problem(&what));
-                Some(parsed.map(|row| (lines.number(), row)))
+                Some(
+                    parsed
+                        .map_err(|what| lines.problem(&what))
+                        .map(|row| (lines.number(), row)),
+                )
             }
             Rows::Table(rows) => {
                 let parsed = match rows.next()? {
@@ -112,7 +115,8 @@ impl Layout {
         refuse_feature_lists(line)?;
         if self.delimiter == Delimiter::Spaces && line.contains('\t') {
             return Err(
-                "has a tab, and the first line has spaces between its columns; use one of them in the whole file"
+                "has a tab, and the first line has spaces between its columns; use one of them in \
+                 the whole file"
                     .to_owned(),
             );
         }
@@ -129,7 +133,8 @@ impl Layout {
                 let iteration = cells.get(1).copied().unwrap_or_default();
                 if !is_iteration(iteration) {
                     return Err(format!(
-                        "the second column of qrels is the iteration (0 or Q0), found {}; give other columns a header",
+                        "the second column of qrels is the iteration (0 or Q0), found {}; give \
+                         other columns a header",
                         quoted(iteration)
                     ));
                 }

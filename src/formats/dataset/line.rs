@@ -9,7 +9,8 @@ use std::collections::hash_map::{Entry, HashMap};
 /// The message for a query that also occurs on an earlier line.
 pub(super) fn repeated_query(id: &str, first: u64) -> String {
     format!(
-        "query.id: {} is already on line {first}; give each query its own id, with all its documents on one line",
+        "query.id: {} is already on line {first}; give each query its own id, with all its \
+         documents on one line",
         quoted(id)
     )
 }
@@ -93,9 +94,10 @@ pub(super) fn check_ids(
 
 fn document(mut document: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Document> {
     let id = document.identifier("id");
-    let content = match may_be_empty {
-        true => document.string("content"),
-        false => document.text("content"),
+    let content = if may_be_empty {
+        document.string("content")
+    } else {
+        document.text("content")
     };
     let metadata = document.optional("metadata", |value| {
         object(value).map_err(|what| format!("{what}; leave it out where there is none"))

@@ -8,12 +8,16 @@ use std::fmt::Write;
 /// Colors by class, for light pages, and for dark ones if the reader prefers them. Levels 0 to 6 go
 /// from blue (0) through gray (½) to orange (1).
 pub const CHART_STYLE: &str = "\
-svg text{fill:#222}svg .dim{fill:#555}svg .page{fill:#fff}svg .line{fill:none;stroke:#333;stroke-width:1.5}
+svg text{fill:#222}svg .dim{fill:#555}svg .page{fill:#fff}svg \
+.line{fill:none;stroke:#333;stroke-width:1.5}
 svg .axis{fill:none;stroke:#888}svg .grid{fill:none;stroke:#e2e2de}svg .dash{stroke-dasharray:5 4}
-svg .dots{fill:none;stroke-linecap:round;stroke-opacity:.75}svg .point{fill:#333}svg .bar{fill:#4d8cc7}
+svg .dots{fill:none;stroke-linecap:round;stroke-opacity:.75}svg .point{fill:#333}svg \
+.bar{fill:#4d8cc7}
 svg .soft{fill-opacity:.4}
-svg .f0{fill:#1a5fa8}svg .f1{fill:#4d8cc7}svg .f2{fill:#93bbe0}svg .f3{fill:#a3a3a0}svg .f4{fill:#eab67c}svg .f5{fill:#d97b2b}svg .f6{fill:#b3510a}
-svg .s0{stroke:#1a5fa8}svg .s1{stroke:#4d8cc7}svg .s2{stroke:#93bbe0}svg .s3{stroke:#a3a3a0}svg .s4{stroke:#eab67c}svg .s5{stroke:#d97b2b}svg .s6{stroke:#b3510a}
+svg .f0{fill:#1a5fa8}svg .f1{fill:#4d8cc7}svg .f2{fill:#93bbe0}svg .f3{fill:#a3a3a0}svg \
+.f4{fill:#eab67c}svg .f5{fill:#d97b2b}svg .f6{fill:#b3510a}
+svg .s0{stroke:#1a5fa8}svg .s1{stroke:#4d8cc7}svg .s2{stroke:#93bbe0}svg .s3{stroke:#a3a3a0}svg \
+.s4{stroke:#eab67c}svg .s5{stroke:#d97b2b}svg .s6{stroke:#b3510a}
 @media (prefers-color-scheme:dark){
 svg text{fill:#e6e6e3}svg .dim{fill:#a9a9a4}svg .page{fill:#16181d}svg .line{stroke:#d8d8d4}
 svg .axis{stroke:#8a8a86}svg .grid{stroke:#33363d}svg .point{fill:#e6e6e3}svg .bar{fill:#5c9bd6}

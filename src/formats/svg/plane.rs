@@ -45,9 +45,12 @@ pub fn plane_svg(points: &[PlanePoint], words: &PlaneWords<'_>) -> String {
     let low = (lows.fold(1.0, f64::min) * 20.0).floor() / 20.0;
     let high = (highs.fold(low, f64::max) * 20.0).ceil() / 20.0;
     let span = (high - low).max(0.05);
-    let x = |cost: f64| match most > 0.0 {
-        true => LEFT + (WIDTH - LEFT - RIGHT) * (cost.max(0.0) / most).sqrt(),
-        false => LEFT,
+    let x = |cost: f64| {
+        if most > 0.0 {
+            LEFT + (WIDTH - LEFT - RIGHT) * (cost.max(0.0) / most).sqrt()
+        } else {
+            LEFT
+        }
     };
     let y = |quality: f64| HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (quality - low) / span;
     let mut svg = String::new();

@@ -41,7 +41,8 @@ pub fn figure_svg(
     Some(match figure {
         Figure::Accuracy => steps::accuracy(
             start(&format!(
-                "{} battles on which every judge agrees, of {n}; whiskers: 95 % intervals over queries",
+                "{} battles on which every judge agrees, of {n}; whiskers: 95 % intervals over \
+                 queries",
                 figures.consensus
             )),
             steps,
@@ -68,13 +69,15 @@ pub fn figure_svg(
         ),
         Figure::Buckets => groups::buckets(
             start(&format!(
-                "{n}; buckets of equal population; whiskers: 95 % intervals from single battles; dashed: observed as expected"
+                "{n}; buckets of equal population; whiskers: 95 % intervals from single battles; \
+                 dashed: observed as expected"
             )),
             figures,
         ),
         Figure::ResidualTies => groups::residual_ties(
             start(&format!(
-                "{n}; below 0: P(tie) tells ties from splits; whiskers: 95 % intervals from single battles"
+                "{n}; below 0: P(tie) tells ties from splits; whiskers: 95 % intervals from single \
+                 battles"
             )),
             figures,
         ),

@@ -42,9 +42,10 @@ impl<'a> ParquetTable<'a> {
     pub(super) fn write(&mut self, row: Vec<Value>) -> io::Result<()> {
         self.bytes += row.iter().map(bytes).sum::<usize>();
         self.rows.push(row);
-        match self.bytes >= GROUP_BYTES {
-            true => self.write_group().map_err(failed),
-            false => Ok(()),
+        if self.bytes >= GROUP_BYTES {
+            self.write_group().map_err(failed)
+        } else {
+            Ok(())
         }
     }
 
@@ -94,9 +95,10 @@ impl<'a> ParquetTable<'a> {
 fn schema(columns: &[Column]) -> String {
     let field = |column: &Column| {
         let name = column.name;
-        let repetition = match column.is_optional {
-            true => "optional",
-            false => "required",
+        let repetition = if column.is_optional {
+            "optional"
+        } else {
+            "required"
         };
         let list = |element: &str| {
             format!("{repetition} group {name} (LIST) {{ repeated group list {{ {element} }} }}")
@@ -109,7 +111,8 @@ fn schema(columns: &[Column]) -> String {
             CellKind::Flag => format!("{repetition} boolean {name};"),
             CellKind::Texts => list("required binary element (STRING);"),
             CellKind::Messages => list(
-                "required group element { required binary role (STRING); required binary content (STRING); }",
+                "required group element \
+                 { required binary role (STRING); required binary content (STRING); }",
             ),
         }
     };

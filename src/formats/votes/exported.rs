@@ -53,8 +53,10 @@ pub(super) fn exported(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         line.note("pool", &what);
     }
     let document = |id: String| {
-        let mut documents = pool.iter().flat_map(|pool| &pool.documents);
-        let known = documents.find(|document| document.id.as_str() == id);
+        let known = pool
+            .iter()
+            .flat_map(|pool| &pool.documents)
+            .find(|document| document.id.as_str() == id);
         ExternalDocument {
             content: known.map(|document| document.content.clone()),
             id: DocId::new(id),

@@ -150,8 +150,7 @@ fn an_array_and_whole_numbers_as_identifiers_are_read() {
 
 #[test]
 fn a_table_that_was_exported_is_read_and_needs_texts() {
-    let header = "query,a,b,game,judge,counts,provider,model,margin,failure,swapped,attempt,tokens_input,tokens_output,cost_usd,\
-                  latency_ms,reasoning,raw,message,asked";
+    let header = "query,a,b,game,judge,counts,provider,model,margin,failure,swapped,attempt,tokens_input,tokens_output,cost_usd,latency_ms,reasoning,raw,message,asked";
     let rows = "q,'-x,\''=y,0,gpt,true,openai,m,-0.5,,true,1,7,2,,,\"two\nlines\",,,\"[\"\"gpt\"\"]\"\n\
                 q,'-x,\''=y,0,other,true,openai,m,,timed-out,false,1,0,0,,,,,no answer,\n";
     let table = format!("{header}\n{rows}");

@@ -198,7 +198,8 @@ fn template(
     if !template.answer.is_of_battles() {
         let answer = template.answer.name();
         return Err(format!(
-            "prompt {named:?}: asks for {answer}, which is no answer to a battle; a battle wants a score, a choice or a letter"
+            "prompt {named:?}: asks for {answer}, which is no answer to a battle; a battle wants a \
+             score, a choice or a letter"
         ));
     }
     Ok(template)
@@ -269,8 +270,8 @@ pub(super) fn known_price(
     }
 }
 
-/// The price of a judge, and where it comes from. `here` says that its server is on this machine and
-/// wants no key.
+/// The price of a judge, and where it comes from. `here` says that its server is on this machine
+/// and wants no key.
 fn price(
     config: &JudgeConfig,
     profile: &ProviderProfile,

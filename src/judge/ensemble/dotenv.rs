@@ -83,7 +83,8 @@ mod tests {
     #[test]
     fn assignments_are_read_and_the_rest_is_passed_over() {
         let env = Dotenv::parse(
-            "# keys\nA=1\r\nexport B = \"two # not a comment\" # a comment\nC='3'\nD=4 # five\nnonsense\n=x\nE=\nA=9\n",
+            "# keys\nA=1\r\nexport B = \"two # not a comment\" # a comment\nC='3'\nD=4 # \
+             five\nnonsense\n=x\nE=\nA=9\n",
         );
         let get = |name| env.get(name).map(|value| value.expose_secret().to_owned());
         assert_eq!(get("A").as_deref(), Some("9"));

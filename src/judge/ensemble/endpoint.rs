@@ -60,8 +60,11 @@ fn route_removed(provider: &str, path: &str) -> String {
         "gemini" | "gemini-decisions" => &["/v1beta", "/v1"],
         _ => &["/chat/completions"],
     };
-    let route = routes.iter().find_map(|route| path.strip_suffix(route));
-    route.unwrap_or(path).to_owned()
+    routes
+        .iter()
+        .find_map(|route| path.strip_suffix(route))
+        .unwrap_or(path)
+        .to_owned()
 }
 
 pub(super) fn address(config: &JudgeConfig, base: &Url) -> Result<Url, String> {
@@ -141,7 +144,8 @@ fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, String> {
         .contains(&header.as_str())
         {
             return Err(wrong(
-                "carries a secret; put the key into the environment and name its variable with key_env",
+                "carries a secret; put the key into the environment and name its variable with \
+                 key_env",
             ));
         }
         if OURS.contains(&header.as_str()) {

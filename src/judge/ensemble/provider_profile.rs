@@ -181,12 +181,13 @@ pub(super) fn provider_names() -> impl Iterator<Item = &'static str> {
 
 /// The variables in which keys are looked up, with their providers.
 pub fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let vendors = ["openai", "anthropic", "gemini", "azure"].into_iter();
-    let all = vendors.chain(compatible::PRESETS.iter().map(|preset| preset.name));
-    all.flat_map(|provider| {
-        let keys = profile_of(provider).map_or_else(Vec::new, |profile| profile.access.keys);
-        keys.into_iter().map(move |variable| (variable, provider))
-    })
+    ["openai", "anthropic", "gemini", "azure"]
+        .into_iter()
+        .chain(compatible::PRESETS.iter().map(|preset| preset.name))
+        .flat_map(|provider| {
+            let keys = profile_of(provider).map_or_else(Vec::new, |profile| profile.access.keys);
+            keys.into_iter().map(move |variable| (variable, provider))
+        })
 }
 
 pub(super) fn unknown_provider(provider: &str) -> String {

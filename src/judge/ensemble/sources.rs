@@ -26,7 +26,8 @@ pub enum KeyProblem {
 /// A request that the user has not allowed. As text, it follows the name of the requester.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "may not {0}: overrule.toml asks for it and you have not allowed it; `overrule allow` asks you, and keeps the answer in \
+    "may not {0}: overrule.toml asks for it and you have not allowed it; `overrule allow` asks \
+     you, and keeps the answer in \
      your own configuration"
 )]
 pub struct NotAllowed(pub PermissionRequest);

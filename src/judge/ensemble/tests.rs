@@ -311,8 +311,8 @@ fn picks_are_asked_for_in_ones_own_words() {
             trusted_hosts: &[],
             allows: &|_, _| false,
         };
-        let made = pickers_from(&JudgesFile::parse(&text).unwrap(), &sources, way);
-        made.map(|(judges, _)| judges[0].spec().prompt_hash.clone())
+        pickers_from(&JudgesFile::parse(&text).unwrap(), &sources, way)
+            .map(|(judges, _)| judges[0].spec().prompt_hash.clone())
             .map_err(|error| error.to_string())
     };
     let embedded = [

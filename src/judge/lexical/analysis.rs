@@ -143,12 +143,15 @@ mod tests {
         assert_eq!(
             analysis.thoughts(LexicalMethod::Bm25, 0, 1),
             [
-                "Document A matches all 3 query terms (aspirin, reduce, fever), aspirin above all (once, in 1 of 4 \
+                "Document A matches all 3 query terms (aspirin, reduce, fever), aspirin above all \
+                 (once, in 1 of 4 \
                  documents): “Aspirin reduces fever.”",
-                "Document B matches 1 of 3 query terms (fever; not aspirin, reduce), fever above all (once, in 2 of 4 \
+                "Document B matches 1 of 3 query terms (fever; not aspirin, reduce), fever above \
+                 all (once, in 2 of 4 \
                  documents): “Blood tests show that fever is common.”",
                 "Of the query terms, only Document A has aspirin, reduce.",
-                "BM25 scores Document A 2.67 and Document B 0.46, so Document A is clearly the better match.",
+                "BM25 scores Document A 2.67 and Document B 0.46, so Document A is clearly the \
+                 better match.",
             ]
         );
         assert_eq!(

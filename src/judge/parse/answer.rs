@@ -177,12 +177,11 @@ fn in_object(
             Ok(Answer::Numbers(numbers.collect::<Result<_, _>>()?))
         }
         RerankAsk::Best => Ok(Answer::Numbers(vec![number(found)?])),
-        RerankAsk::Compare | RerankAsk::Link => {
-            let text = found.as_str();
-            let wins = text.and_then(winner);
-            wins.map(Answer::SecondWins)
-                .ok_or_else(|| InvalidAnswer::NotAWinner(shown(&found.to_string())))
-        }
+        RerankAsk::Compare | RerankAsk::Link => found
+            .as_str()
+            .and_then(winner)
+            .map(Answer::SecondWins)
+            .ok_or_else(|| InvalidAnswer::NotAWinner(shown(&found.to_string()))),
         RerankAsk::Grade(_) => match number(found)? {
             grade @ 0..=HIGHEST_GRADE => Ok(Answer::Grade(grade as f64 / HIGHEST_GRADE as f64)),
             other => Err(InvalidAnswer::NotAGrade(other.to_string())),
@@ -198,9 +197,10 @@ fn strict_integer(value: &Value) -> Option<i64> {
     if text.contains(['.', 'e', 'E']) && !beyond(number.as_f64()?) {
         return None;
     }
-    Some(number.as_i64().unwrap_or(match text.starts_with('-') {
-        true => i64::MIN,
-        false => i64::MAX,
+    Some(number.as_i64().unwrap_or(if text.starts_with('-') {
+        i64::MIN
+    } else {
+        i64::MAX
     }))
 }
 
@@ -300,8 +300,9 @@ fn bare(ask: RerankAsk, text: &str) -> Option<Answer> {
         }
         RerankAsk::Grade(_) => {
             let grade: i64 = text.parse().ok()?;
-            let fits = (0..=HIGHEST_GRADE).contains(&grade);
-            fits.then_some(Answer::Grade(grade as f64 / HIGHEST_GRADE as f64))
+            (0..=HIGHEST_GRADE)
+                .contains(&grade)
+                .then_some(Answer::Grade(grade as f64 / HIGHEST_GRADE as f64))
         }
     }
 }

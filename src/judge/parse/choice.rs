@@ -12,9 +12,10 @@ pub(crate) fn from_odds(odds: AnswerProbabilities) -> Option<Opinion> {
         return None;
     }
     let (a, b, tie) = (odds.a / whole, odds.b / whole, odds.tie / whole);
-    let margin = match tie >= a.max(b) {
-        true => 0.0,
-        false => (b - a).clamp(-1.0, 1.0),
+    let margin = if tie >= a.max(b) {
+        0.0
+    } else {
+        (b - a).clamp(-1.0, 1.0)
     };
     Some(Opinion {
         margin: Margin::new(margin)?,

@@ -24,7 +24,8 @@ pub enum NoAnswer {
     TakenBack(String),
     /// The text is in the field of the model's reasoning, and is not by itself an answer.
     #[error(
-        "the content of the reply is empty, and its {field} ({characters} characters) is not exactly an answer; turn the \
+        "the content of the reply is empty, and its {field} ({characters} characters) is not \
+         exactly an answer; turn the \
          model's thinking off or allow it more tokens, or check the server's reasoning parser"
     )]
     OutsideContent {

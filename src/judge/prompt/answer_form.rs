@@ -159,49 +159,65 @@ impl AnswerForm {
     pub(super) fn reminder(self) -> &'static str {
         match self {
             Self::Score => {
-                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                "An earlier answer to this message could not be read. Answer with exactly one JSON \
+                 object, \
                  {\"thoughts\": [\"...\"], \"score\": number from -1 to 1}, and no other text."
             }
             Self::Choice => {
-                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                "An earlier answer to this message could not be read. Answer with exactly one JSON \
+                 object, \
                  {\"thoughts\": [\"...\"], \"choice\": \"A\", \"B\" or \"tie\"}, and no other text."
             }
             Self::Letter => {
-                "An earlier answer to this message could not be read. Answer with exactly one letter: A, B or T."
+                "An earlier answer to this message could not be read. Answer with exactly one \
+                 letter: A, B or T."
             }
             Self::Slots => {
-                "An earlier answer to this message broke the rules. Answer with exactly one JSON object of the members \
-                 \"thoughts\" and \"slots\", and no other text; keep to the numbers that exist, to how many are asked \
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON \
+                 object of the members \
+                 \"thoughts\" and \"slots\", and no other text; keep to the numbers that exist, to \
+                 how many are asked \
                  for, and name none twice."
             }
             Self::Verdicts => {
-                "An earlier answer to this message broke the rules. Answer with exactly one JSON object of the members \
-                 \"thoughts\" and \"verdicts\", and no other text; give each document one verdict, copy each sentence word \
-                 for word from its own document, and put null for it where the verdict is \"not_enough\"."
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON \
+                 object of the members \
+                 \"thoughts\" and \"verdicts\", and no other text; give each document one verdict, \
+                 copy each sentence word \
+                 for word from its own document, and put null for it where the verdict \
+                 is \"not_enough\"."
             }
             Self::Ranking => {
-                "An earlier answer to this message broke the rules. Answer with exactly one JSON object, \
-                 {\"ranking\": [numbers]}, and no other text; name every number that exists once, and no other."
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON \
+                 object, \
+                 {\"ranking\": [numbers]}, and no other text; name every number that exists once, \
+                 and no other."
             }
             Self::Selection => {
-                "An earlier answer to this message broke the rules. Answer with exactly one JSON object, \
-                 {\"selected\": [numbers]}, and no other text; keep to the numbers that exist, to how many are asked for, \
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON \
+                 object, \
+                 {\"selected\": [numbers]}, and no other text; keep to the numbers that exist, to \
+                 how many are asked for, \
                  and name none twice."
             }
             Self::Winner | Self::Link => {
-                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                "An earlier answer to this message could not be read. Answer with exactly one JSON \
+                 object, \
                  {\"winner\": \"A\"} or {\"winner\": \"B\"}, and no other text."
             }
             Self::Best => {
-                "An earlier answer to this message broke the rules. Answer with exactly one JSON object, \
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON \
+                 object, \
                  {\"best\": number}, and no other text; the number is one of those that exist."
             }
             Self::Grade => {
-                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                "An earlier answer to this message could not be read. Answer with exactly one JSON \
+                 object, \
                  {\"grade\": 0, 1, 2 or 3}, and no other text."
             }
             Self::YesNo => {
-                "An earlier answer to this message could not be read. Answer with exactly one word: Yes or No."
+                "An earlier answer to this message could not be read. Answer with exactly one \
+                 word: Yes or No."
             }
         }
     }

@@ -23,7 +23,8 @@ const TEXTS: usize = 3;
 pub enum TemplateError {
     /// The first line is invalid.
     #[error(
-        "the prompt does not begin with \"answer: \" and one of score, choice, letter (for battles), slots, verdicts (for picks), \
+        "the prompt does not begin with \"answer: \" and one of score, choice, letter (for \
+         battles), slots, verdicts (for picks), \
          ranking, selection, winner, best, grade, yesno (for reranking), link (for two queries)"
     )]
     Answer,
@@ -63,8 +64,10 @@ impl Template {
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let (first, rest) = text.split_once('\n').ok_or(TemplateError::Answer)?;
-        let named = first.trim().strip_prefix("answer: ");
-        let answer = named.and_then(|name| AnswerForm::from_str(name).ok());
+        let answer = first
+            .trim()
+            .strip_prefix("answer: ")
+            .and_then(|name| AnswerForm::from_str(name).ok());
         let answer = answer.ok_or(TemplateError::Answer)?;
         let (_, rest) = divide(rest, SYSTEM).ok_or(TemplateError::Divider(SYSTEM))?;
         let (system, case) = divide(rest, CASE).ok_or(TemplateError::Divider(CASE))?;
@@ -272,18 +275,22 @@ fn hex(digest: &[u8], bytes: usize) -> String {
 pub(crate) fn task_text(ask: PickRequest, documents: usize) -> String {
     match ask {
         PickRequest::Exactly(1) => format!(
-            "Exactly 1 of these {documents} documents is relevant: \"slots\" holds exactly 1 number from 1 to {documents}."
+            "Exactly 1 of these {documents} documents is relevant: \"slots\" holds exactly 1 \
+             number from 1 to {documents}."
         ),
         PickRequest::Exactly(wanted) => format!(
-            "Exactly {wanted} of these {documents} documents are relevant: \"slots\" holds exactly {wanted} different \
+            "Exactly {wanted} of these {documents} documents are relevant: \"slots\" holds exactly \
+             {wanted} different \
              numbers from 1 to {documents}."
         ),
         PickRequest::AnyNumber => format!(
-            "Any number of these {documents} documents may be relevant, or none: \"slots\" holds their numbers from 1 to \
+            "Any number of these {documents} documents may be relevant, or none: \"slots\" holds \
+             their numbers from 1 to \
              {documents}, and is empty where none is."
         ),
         PickRequest::PerDocument => format!(
-            "Give each of these {documents} documents its verdict: \"verdicts\" has {documents} members, one for each number \
+            "Give each of these {documents} documents its verdict: \"verdicts\" has {documents} \
+             members, one for each number \
              from 1 to {documents}."
         ),
     }
@@ -293,18 +300,22 @@ pub(crate) fn task_text(ask: PickRequest, documents: usize) -> String {
 pub(crate) fn rerank_task_text(ask: RerankAsk, documents: usize) -> String {
     match ask {
         RerankAsk::Rank => format!(
-            "Put these {documents} documents in order: \"ranking\" holds every number from 1 to {documents} exactly once, the \
+            "Put these {documents} documents in order: \"ranking\" holds every number from 1 to \
+             {documents} exactly once, the \
              best document first."
         ),
         RerankAsk::Select { count: 1 } => format!(
-            "Choose the 1 best of these {documents} documents: \"selected\" holds exactly 1 number from 1 to {documents}."
+            "Choose the 1 best of these {documents} documents: \"selected\" holds exactly 1 number \
+             from 1 to {documents}."
         ),
         RerankAsk::Select { count } => format!(
-            "Choose the {count} best of these {documents} documents: \"selected\" holds exactly {count} different numbers from \
+            "Choose the {count} best of these {documents} documents: \"selected\" holds exactly \
+             {count} different numbers from \
              1 to {documents}, the best document first."
         ),
         RerankAsk::Best => format!(
-            "Name the best of these {documents} documents: \"best\" is its number, from 1 to {documents}."
+            "Name the best of these {documents} documents: \"best\" is its number, from 1 to \
+             {documents}."
         ),
         RerankAsk::Compare => {
             "Name the better of the two documents: \"winner\" is \"A\" or \"B\".".to_owned()

@@ -9,15 +9,15 @@ use std::net::IpAddr;
 pub(crate) fn check_address(url: &Url, has_key: bool, insecure_http: bool) -> Result<(), String> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(
-            "base_url holds a user name or a password; put the key in the environment and \
-                    name its variable with key_env"
+            "base_url holds a user name or a password; put the key in the environment and name its \
+             variable with key_env"
                 .to_owned(),
         );
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(
-            "base_url ends in a query; keys do not belong in addresses, and azure's version \
-                    goes into api_version"
+            "base_url ends in a query; keys do not belong in addresses, and azure's version goes \
+             into api_version"
                 .to_owned(),
         );
     }

@@ -78,9 +78,10 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
     if !prompt.system.is_empty() && !merged {
         messages.push(json!({"role": dialect.role, "content": prompt.system}));
     }
-    let user = match merged {
-        true => json!(format!("{}\n\n{}", prompt.system, prompt.user)),
-        false => json!(prompt.user),
+    let user = if merged {
+        json!(format!("{}\n\n{}", prompt.system, prompt.user))
+    } else {
+        json!(prompt.user)
     };
     messages.push(json!({"role": "user", "content": user}));
     let mut body = Map::new();

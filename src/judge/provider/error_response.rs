@@ -148,14 +148,16 @@ pub(crate) fn classify(
         Complaint::NoRoom => {
             let cap = settings.cap;
             return of_judge(format!(
-                "max_output_tokens ({cap}) fills the whole context and leaves no room for a prompt: lower it, or serve the \
+                "max_output_tokens ({cap}) fills the whole context and leaves no room for a \
+                 prompt: lower it, or serve the \
                  model with a longer context"
             ));
         }
         Complaint::TooLong { with_cap } => {
             let advice = if with_cap {
                 format!(
-                    "the prompt and max_output_tokens ({}) do not fit together: lower max_document_chars or max_output_tokens",
+                    "the prompt and max_output_tokens ({}) do not fit together: lower \
+                     max_document_chars or max_output_tokens",
                     settings.cap
                 )
             } else {

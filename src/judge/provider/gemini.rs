@@ -112,9 +112,10 @@ impl WireFormat for Gemini {
         let thinking = counts.optional("/usageMetadata/thoughtsTokenCount");
         // Google omits counts of 0.
         let written_out = "/usageMetadata/candidatesTokenCount";
-        let written_out = match content.is_empty() {
-            true => counts.optional(written_out),
-            false => counts.needed(written_out),
+        let written_out = if content.is_empty() {
+            counts.optional(written_out)
+        } else {
+            counts.needed(written_out)
         };
         let usage = Usage {
             input: counts.needed("/usageMetadata/promptTokenCount"),

@@ -131,10 +131,16 @@ impl Learnt {
 
     /// Notes about the server, to be appended to the judge's name.
     pub(crate) fn words(self) -> Vec<&'static str> {
-        let refused = REFUSALS.iter().filter(|(refusal, _)| self.has(*refusal));
-        let mut words: Vec<_> = refused.map(|(_, words)| *words).collect();
+        let mut words: Vec<_> = REFUSALS
+            .iter()
+            .filter(|(refusal, _)| self.has(*refusal))
+            .map(|(_, words)| *words)
+            .collect();
         if self.rung() > 0 {
-            words.push("has a server that does not hold answers to a whole schema: the prompt describes their form");
+            words.push(
+                "has a server that does not hold answers to a whole schema: the prompt describes \
+                 their form",
+            );
         }
         if self.efforts() > 0 {
             words.push("takes no such reasoning effort: another or none is sent");
@@ -229,10 +235,11 @@ pub(crate) fn learn(
     let efforts = ["reasoning_effort", "reasoning.effort"];
     let effort = efforts.iter().find_map(|word| complaint.place(word));
     let effort = effort.and_then(|place| {
-        let refused = match complaint.is_unknown() && body.code != "unsupported_value" {
+        let refused = if complaint.is_unknown() && body.code != "unsupported_value" {
             // The field itself is unknown.
-            true => left.efforts,
-            false => (learnt.efforts() + 1).min(left.efforts),
+            left.efforts
+        } else {
+            (learnt.efforts() + 1).min(left.efforts)
         };
         (learnt.efforts() < refused).then(|| (place, learnt.with_efforts(refused)))
     });

@@ -127,7 +127,8 @@ impl WireFormat for Ollama {
         let halved = read.abs_diff(context / 2 + 2) <= 2 && received.sent as u64 > 2 * context;
         if read >= context || halved {
             let message = format!(
-                "the server read {read} tokens of a context of {context}, the mark of a prompt cut silently; raise \
+                "the server read {read} tokens of a context of {context}, the mark of a prompt cut \
+                 silently; raise \
                  params.options.num_ctx or lower max_document_chars"
             );
             return Err(failure_in_reply(FailureCause::TooLong, message, reply));

@@ -189,8 +189,11 @@ impl RemoteJudge {
     ) -> (Usage, Option<f64>) {
         // A letter has its own limit; the limits of other answers are far above their actual
         // length.
-        let letter = settings.template.answer.is_word();
-        let allowed = letter.then(|| self.allowed(settings, prompt, self.learnt()));
+        let allowed = settings
+            .template
+            .answer
+            .is_word()
+            .then(|| self.allowed(settings, prompt, self.learnt()));
         settings.estimate(prompt, allowed.flatten())
     }
 

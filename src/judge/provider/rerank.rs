@@ -219,7 +219,8 @@ impl RerankService {
             }
             (Self::Tei, 413) => {
                 error.message = format!(
-                    "{}; send fewer or shorter documents in one call: lower batch or max_document_chars (the server tells its \
+                    "{}; send fewer or shorter documents in one call: lower batch or \
+                     max_document_chars (the server tells its \
                      max_client_batch_size at /info)",
                     said()
                 );
@@ -227,7 +228,8 @@ impl RerankService {
             }
             (Self::Compatible, _) if error.message.contains(LLAMA_TOO_LARGE) => {
                 error.message = format!(
-                    "{}; lower max_document_chars, or start the server with larger --batch-size and --ubatch-size",
+                    "{}; lower max_document_chars, or start the server with larger --batch-size \
+                     and --ubatch-size",
                     said()
                 );
                 error
@@ -248,8 +250,10 @@ fn escaped(byte: u8) -> usize {
 
 /// The results in a response, under any of their possible names.
 fn results(value: &Value) -> Option<&Vec<Value>> {
-    let named = ["results", "data"].into_iter();
-    let found = named.filter_map(|name| value.get(name)?.as_array()).next();
+    let found = ["results", "data"]
+        .into_iter()
+        .filter_map(|name| value.get(name)?.as_array())
+        .next();
     found.or_else(|| value.as_array())
 }
 

@@ -13,7 +13,8 @@ use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
 /// The note shown with estimated tokens.
-pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one and a half others each, times 1.3 for Claude";
+pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one and a half others \
+                            each, times 1.3 for Claude";
 
 /// Tokens of a typical answer with some reasoning.
 const TYPICAL_OUTPUT: u64 = 400;
@@ -275,7 +276,8 @@ pub(crate) fn cut_off(settings: &JudgeSettings, reply: JudgeReply) -> CallError 
     };
     let message = if repeats_itself(&reply.text) {
         format!(
-            "the answer repeats itself and was cut off{written}; a larger limit would not help: set a temperature in params, \
+            "the answer repeats itself and was cut off{written}; a larger limit would not help: \
+             set a temperature in params, \
              try prompt = \"letter\", or take a larger model"
         )
     } else {

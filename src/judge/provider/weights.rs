@@ -34,9 +34,10 @@ pub(super) async fn listed(settings: &JudgeSettings, connection: &ApiConnection)
     let answer = connection.http.send(Method::GET, &url, headers, None);
     let answer = tokio::time::timeout(PATIENCE, answer).await.ok()?.ok()?;
     let list: Value = serde_json::from_slice(&answer.body).ok()?;
-    match is_ollama {
-        true => digest(&list, &settings.spec.model),
-        false => file(&list, &settings.spec.model),
+    if is_ollama {
+        digest(&list, &settings.spec.model)
+    } else {
+        file(&list, &settings.spec.model)
     }
 }
 

@@ -153,7 +153,8 @@ impl ProgramReranker {
             }
             Ok(Err(AskFailure::Unasked(line))) => {
                 let message = format!(
-                    "{program} wrote a line before it was asked, which could be taken for an answer; it must write one line for each \
+                    "{program} wrote a line before it was asked, which could be taken for an \
+                     answer; it must write one line for each \
                      question, and everything else to standard error"
                 );
                 let raw = String::from_utf8_lossy(&line).into_owned();

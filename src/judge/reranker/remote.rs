@@ -88,7 +88,8 @@ impl RemoteReranker {
         if batches.len() > 1 && service.is_listwise(model) {
             let fits = batches.first().map_or(0, Range::len);
             return Err(format!(
-                "{model} scores documents against each other, so that all {} candidates must go in one call, and only {fits} \
+                "{model} scores documents against each other, so that all {} candidates must go in \
+                 one call, and only {fits} \
                  fit: rerank fewer, raise batch, or lower max_document_chars",
                 texts.len()
             ));
@@ -140,10 +141,15 @@ impl RemoteReranker {
         let body = service.request(model, query, texts, &settings.params);
         let body = body.to_string().into_bytes();
         let headers = connection.headers.clone();
-        let sent = connection.http.post(&self.url, headers, body).await;
-        let read = sent.and_then(|received| {
-            error_response::guarded(&received, || service.read(settings, &received, texts.len()))
-        });
+        let read = connection
+            .http
+            .post(&self.url, headers, body)
+            .await
+            .and_then(|received| {
+                error_response::guarded(&received, || {
+                    service.read(settings, &received, texts.len())
+                })
+            });
         match read {
             Ok(answer) => Ok(RerankScores {
                 exchange: connection.redact_exchange(Exchange {

@@ -143,7 +143,8 @@ impl Merger<'_> {
 
     fn documents(&self, query: i64) -> Result<Vec<OtherDocument>> {
         let mut statement = self.from.prepare_cached(
-            "SELECT document.name, content.hash, content.id FROM document JOIN content ON content.id = document.content
+            "SELECT document.name, content.hash, content.id FROM document JOIN content
+             ON content.id = document.content
              WHERE query = ?1 ORDER BY position",
         )?;
         let rows = statement.query_map([query], |row| {

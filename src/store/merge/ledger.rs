@@ -33,7 +33,8 @@ impl Merger<'_> {
             }
             let added = self.db.change(
                 &format!(
-                    "INSERT INTO call (run, {PLAIN}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                    "INSERT INTO call (run, {PLAIN}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                     ?10, ?11)
                      ON CONFLICT DO NOTHING"
                 ),
                 params_from_iter(values),

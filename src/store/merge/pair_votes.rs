@@ -77,7 +77,8 @@ impl PairVotes {
             found.add_battle(id, (a, b), game);
         }
         let votes: Vec<(i64, i64, bool)> = db.all(
-            "SELECT vote.battle, vote.judge, vote.swapped FROM battle JOIN vote ON vote.battle = battle.id
+            "SELECT vote.battle, vote.judge, vote.swapped FROM battle JOIN vote
+             ON vote.battle = battle.id
              WHERE battle.query = ?1",
             [query.0],
             |row| row.try_into(),

@@ -5,8 +5,11 @@ use crate::store::Result;
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
-const CALL: &str = "uid, key, service, answer, readable, cause, tokens_input, tokens_output, cost_usd, latency_ms, truncated, model, created_ms, message, raw";
-const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, failed_calls, tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms";
+const CALL: &str = "uid, key, service, answer, readable, cause, tokens_input, tokens_output,
+                    cost_usd, latency_ms, truncated, model, created_ms, message, raw";
+const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, failed_calls,
+                      tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated,
+                      failure, created_ms";
 
 impl Merger<'_> {
     /// Copies calls of reranking methods, so that their answers need not be bought again.
@@ -17,7 +20,8 @@ impl Merger<'_> {
         let mut rows = statement.query([])?;
         let sql = format!(
             "INSERT INTO rerank_call ({CALL})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT DO NOTHING"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT
+             DO NOTHING"
         );
         while let Some(row) = rows.next()? {
             let values: Vec<Value> = (0..columns(CALL))
@@ -39,7 +43,8 @@ impl Merger<'_> {
         let mut rows = statement.query([query.theirs])?;
         let sql = format!(
             "INSERT INTO rerank_result (query, {RESULT})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT DO NOTHING"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+             ?18) ON CONFLICT DO NOTHING"
         );
         while let Some(row) = rows.next()? {
             let mut values: Vec<Value> = vec![query.ours.0.into()];

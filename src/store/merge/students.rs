@@ -18,7 +18,8 @@ impl Merger<'_> {
             .prepare(&format!("SELECT id, {STUDENT} FROM student ORDER BY id"))?;
         let mut rows = statement.query([])?;
         let sql = format!(
-            "INSERT INTO student ({STUDENT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING"
+            "INSERT INTO student ({STUDENT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT
+             DO NOTHING"
         );
         let mut new = Vec::new();
         while let Some(row) = rows.next()? {
@@ -69,8 +70,15 @@ impl Merger<'_> {
             }
             let packed = Packed::of(&ours)?;
             self.db.change(
-                "INSERT INTO prediction (student, query, pairs, both, packed) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![student, query.ours.0, packed.pairs, packed.both, packed.bytes],
+                "INSERT INTO prediction (student, query, pairs, both, packed) VALUES (?1, ?2, ?3,
+                 ?4, ?5)",
+                params![
+                    student,
+                    query.ours.0,
+                    packed.pairs,
+                    packed.both,
+                    packed.bytes
+                ],
             )?;
             query.changed = true;
         }

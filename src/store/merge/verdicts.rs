@@ -34,13 +34,15 @@ impl Merger<'_> {
             Option<i64>,
         );
         let mut statement = self.from.prepare_cached(
-            "SELECT uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms FROM shown WHERE query = ?1",
+            "SELECT uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms FROM shown
+             WHERE query = ?1",
         )?;
         let rows = statement.query_map([query.theirs], |row| row.try_into())?;
         for row in rows {
             let (uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms): AssignmentColumns = row?;
             self.db.change(
-                "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms, later_ms)
+                "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms,
+                 later_ms)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
                  ON CONFLICT (uid) DO UPDATE SET later_ms = excluded.later_ms
                  WHERE shown.later_ms IS NULL AND excluded.later_ms IS NOT NULL",
@@ -121,9 +123,10 @@ impl Merger<'_> {
         let mut latest: HashMap<(String, usize, usize), [Option<Outcome>; 2]> = HashMap::new();
         for row in statement.query_map([query.ours.0], |row| row.try_into())? {
             let (uid, low, high, first, decision, annotator): Columns = row?;
-            let decision = match first == low {
-                true => decision,
-                false => decision.flipped(),
+            let decision = if first == low {
+                decision
+            } else {
+                decision.flipped()
             };
             let side = match (theirs.new.contains(&uid), theirs.all.contains(&uid)) {
                 (true, _) => 1,
@@ -144,7 +147,8 @@ impl Merger<'_> {
 
     fn undos(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut statement = self.from.prepare_cached(
-            "SELECT undo.uid, undo.verdict, undo.annotator, undo.created_ms, coalesce(undo.order_ms, undo.created_ms)
+            "SELECT undo.uid, undo.verdict, undo.annotator, undo.created_ms,
+             coalesce(undo.order_ms, undo.created_ms)
              FROM undo JOIN verdict ON verdict.uid = undo.verdict WHERE verdict.query = ?1",
         )?;
         let rows = statement.query_map([query.theirs], |row| row.try_into())?;
@@ -204,7 +208,8 @@ struct TheirVerdicts {
 /// The verdicts of the other file on a query, translated to this project, earliest first.
 fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewVerdict)>> {
     let mut statement = from.prepare_cached(
-        "SELECT uid, a, b, decision, note, annotator, blind, active_ms, created_ms, confidence, cause, policy, role,
+        "SELECT uid, a, b, decision, note, annotator, blind, active_ms, created_ms, confidence,
+         cause, policy, role,
              inclusion, revealed_ms, shown, replaces, order_ms, guideline
          FROM verdict WHERE query = ?1 ORDER BY coalesce(order_ms, created_ms), uid",
     )?;

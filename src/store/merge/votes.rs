@@ -17,7 +17,8 @@ use std::collections::HashMap;
 type BattleRows = HashMap<i64, (i64, bool)>;
 
 /// Columns of a vote that can be copied without translation.
-const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking, cost_usd, latency_ms, truncated,
+const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking,
+                     cost_usd, latency_ms, truncated,
     created_ms, call_key";
 
 impl Merger<'_> {
@@ -26,7 +27,8 @@ impl Merger<'_> {
         let mut ours = PairVotes::read(self.db, query.ours)?;
         let battles = self.battles(query, &mut ours)?;
         let mut statement = self.from.prepare_cached(&format!(
-            "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply, {PLAIN},
+            "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply,
+             {PLAIN},
                  {IS_SHARED} AS shared
              FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1
              ORDER BY vote.created_ms, vote.battle, vote.judge"
@@ -44,7 +46,8 @@ impl Merger<'_> {
                 VotePlace::NewGame(game) => self.new_game(query, battle, game, judge, &mut ours)?,
                 VotePlace::Answered(known) => {
                     let there = self.db.one(
-                        "SELECT margin, reply, run IS NOT NULL FROM vote WHERE battle = ?1 AND judge = ?2",
+                        "SELECT margin, reply, run IS NOT NULL FROM vote WHERE battle = ?1
+                         AND judge = ?2",
                         params![known, judge.0],
                         |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))),
                     )?;
@@ -85,8 +88,10 @@ impl Merger<'_> {
             }
             self.db.change(
                 &format!(
-                    "INSERT INTO vote (battle, judge, run, swapped, margin, model, stop_reason, reply, {PLAIN})
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
+                    "INSERT INTO vote (battle, judge, run, swapped, margin, model, stop_reason,
+                     reply, {PLAIN})
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+                     ?17, ?18)"
                 ),
                 params_from_iter(values),
             )?;
@@ -140,15 +145,17 @@ impl Merger<'_> {
         self.db.add_packed_reply(&packed)
     }
 
-    /// Failures have no name of their own: one with the same words at the same moment is the same. So is
-    /// one with the same words in the same run if both come from batches, which have no latency: two
-    /// projects may have fetched the same batch at different times.
+    /// Failures have no name of their own: one with the same words at the same moment is the same.
+    /// So is one with the same words in the same run if both come from batches, which have no
+    /// latency: two projects may have fetched the same batch at different times.
     fn failures(&mut self, query: &mut MatchedQuery, battles: &BattleRows) -> Result<()> {
-        const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd, latency_ms, created_ms, raw,
+        const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd,
+                               latency_ms, created_ms, raw,
             again";
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT failure.battle, failure.judge, failure.run, swapped, {COLUMNS}
-             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1 ORDER BY failure.id"
+             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1
+             ORDER BY failure.id"
         ))?;
         let mut rows = statement.query([query.theirs])?;
         while let Some(row) = rows.next()? {
@@ -157,7 +164,8 @@ impl Merger<'_> {
             let run = row.get::<_, Option<i64>>(2)?;
             let run = run.map(|run| self.run(run)).transpose()?;
             let there = self.exists(
-                "SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2 AND cause = ?3 AND message = ?4 AND attempt = ?5
+                "SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2 AND cause = ?3
+                 AND message = ?4 AND attempt = ?5
                  AND (created_ms = ?6 OR run = ?7 AND latency_ms IS NULL AND ?8 IS NULL)",
                 params![
                     battle,
@@ -226,7 +234,8 @@ impl Merger<'_> {
                 continue;
             }
             self.db.change(
-                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5,
+                 ?6)",
                 params![query.ours.0, a, b, game, cycle, row.get::<_, String>(5)?],
             )?;
             let added = self.db.connection.last_insert_rowid();
@@ -251,7 +260,8 @@ impl Merger<'_> {
     ) -> Result<i64> {
         let (a, b) = ours.documents(like).ok_or_else(|| missing(like))?;
         self.db.change(
-            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'merge')",
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0,
+             'merge')",
             params![query.ours.0, a, b, game],
         )?;
         let added = self.db.connection.last_insert_rowid();

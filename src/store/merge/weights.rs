@@ -9,7 +9,8 @@ impl Merger<'_> {
     /// that time.
     pub(crate) fn weights(&mut self) -> Result<()> {
         let mut statement = self.from.prepare_cached(
-            "SELECT judge, fingerprint, votes_before, seen_ms FROM judge_weights ORDER BY seen_ms, id",
+            "SELECT judge, fingerprint, votes_before, seen_ms FROM judge_weights ORDER BY seen_ms,
+             id",
         )?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

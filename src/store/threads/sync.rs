@@ -118,12 +118,13 @@ pub(in crate::store) fn log_sync(project: &Path) -> LogSync {
         file.sync_data()?;
         // SQLite keeps the log while a connection is open. If another program has replaced it, the
         // commits are in a file that nobody can find once this process ends.
-        match identity.still_there() {
-            true => Ok(()),
-            false => Err(io::Error::other(format!(
+        if identity.still_there() {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!(
                 "{}: was deleted or replaced while the project was open",
                 path.display()
-            ))),
+            )))
         }
     })
 }

@@ -108,8 +108,11 @@ fn battles() -> Vec<Vec<Option<f64>>> {
         '2' => Some(1.0),
         _ => None,
     };
-    let battles = labels.battles.iter();
-    battles.map(|row| row.chars().map(code).collect()).collect()
+    labels
+        .battles
+        .iter()
+        .map(|row| row.chars().map(code).collect())
+        .collect()
 }
 
 fn plain_alpha(rows: &[Vec<Option<f64>>]) -> Alpha {

@@ -59,8 +59,11 @@ impl Project {
         for _ in 0..batches {
             let mut candidates = self.candidates.clone();
             if chase {
-                let wrong = shown.iter().filter(|line| !self.right[&line.key]);
-                let hit: HashSet<u64> = wrong.map(|line| line.key.query).collect();
+                let hit: HashSet<u64> = shown
+                    .iter()
+                    .filter(|line| !self.right[&line.key])
+                    .map(|line| line.key.query)
+                    .collect();
                 for candidate in &mut candidates {
                     if hit.contains(&candidate.key.query) {
                         candidate.priority = candidate.priority.map(|p| p + 100.0);
@@ -153,8 +156,10 @@ fn expectation(y: &[f64], slots: &[bool]) -> f64 {
             (DrawReason::Control { of: left.len() }, left)
         } else {
             // The neighbor of the last pair if that had y = 1, or else the last one left.
-            let last = shown.last().filter(|at| y[**at] > 0.0);
-            let next = last.and_then(|at| left.iter().find(|l| *l > at));
+            let next = shown
+                .last()
+                .filter(|at| y[**at] > 0.0)
+                .and_then(|at| left.iter().find(|l| *l > at));
             (
                 DrawReason::Priority,
                 vec![*next.unwrap_or(&left[left.len() - 1])],

@@ -274,8 +274,12 @@ fn zbench_scores_and_iterations_match_its_own_code() {
         }
         if let Some(reference) = &case.zbench_code_rule {
             for (observation, row) in observations.iter_mut().zip(&case.battles) {
-                let votes = row.votes.as_ref().unwrap().iter();
-                let margins = votes.map(|vote| Margin::new(2.0 * vote - 1.0).unwrap());
+                let margins = row
+                    .votes
+                    .as_ref()
+                    .unwrap()
+                    .iter()
+                    .map(|vote| Margin::new(2.0 * vote - 1.0).unwrap());
                 observation.score = VoteRule::Zbench.score(margins).unwrap();
             }
             check(&case, &observations, reference);

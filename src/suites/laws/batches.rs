@@ -1,5 +1,5 @@
-//! Whatever a server loses, repeats, delays or claims about batches: every answer that is paid for comes
-//! into the project once, and no call is made twice.
+//! Whatever a server loses, repeats, delays or claims about batches: every answer that is paid for
+//! comes into the project once, and no call is made twice.
 
 use super::bench::{Bench, bench};
 use crate::app::annotate::batch::{self, PolledBatch};
@@ -214,7 +214,8 @@ impl World {
         self.open().query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// Answers of batches that are in the project: votes but for the first, and failures with a text.
+    /// Answers of batches that are in the project: votes but for the first, and failures with a
+    /// text.
     fn here(&self) -> usize {
         let votes = self.count("SELECT count(*) FROM vote");
         let texts = self.count("SELECT count(*) FROM failure WHERE raw LIKE '%I cannot decide%'");

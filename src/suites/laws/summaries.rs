@@ -216,9 +216,12 @@ async fn reading_comes_in_order_and_ends_with_the_first_error() {
     let (store, keys) = (bench.store.clone(), bench.keys.clone());
     let read = tokio::task::spawn_blocking(move || {
         let (mut seen, last) = (Vec::new(), keys[30]);
-        let work = |_: &_, key| match key == last {
-            true => panic!("a request that fails"),
-            false => Ok(key),
+        let work = |_: &_, key| {
+            if key == last {
+                panic!("a request that fails")
+            } else {
+                Ok(key)
+            }
         };
         let result: Result<(), StoreError> = store.read_each(&keys, work, |key, value| {
             seen.push((key, value));
@@ -247,8 +250,10 @@ async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
                 .await
                 .unwrap();
             let bits = |scores: Vec<Option<f64>>| -> Vec<Option<u64>> {
-                let scores = scores.into_iter();
-                scores.map(|score| score.map(f64::to_bits)).collect()
+                scores
+                    .into_iter()
+                    .map(|score| score.map(f64::to_bits))
+                    .collect()
             };
             let of_view = bits(view.scores());
             assert_eq!(bits(scores.unwrap()), of_view);

@@ -115,8 +115,11 @@ async fn a_rule_is_written_in_the_project_and_taken_back_to_the_last_bit() {
         .unwrap();
     assert_eq!(judges.len(), 3);
     let scores = |view: &crate::domain::ranking::View| -> Vec<u64> {
-        let standings = view.standings.iter().flatten();
-        standings.map(|standing| standing.zelo.to_bits()).collect()
+        view.standings
+            .iter()
+            .flatten()
+            .map(|standing| standing.zelo.to_bits())
+            .collect()
     };
     for rule in [VoteRule::Margin, VoteRule::Calibrated] {
         assert_ne!(scores(&set(rule).await), scores(&before), "{rule:?}");

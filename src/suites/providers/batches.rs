@@ -76,7 +76,8 @@ async fn a_batch_can_be_cancelled_and_found_again() {
             calls,
             others: &[],
         };
-        // Anthropic keeps no names: a batch may be anybody's until its results show the ids of its calls.
+        // Anthropic keeps no names: a batch may be anybody's until its results show the ids of its
+        // calls.
         let has_names = provider != "anthropic";
         let found = batch.find(sought("run-2", "i-", 1)).await.unwrap();
         let ids = |found: bool| Vec::from_iter(found.then(|| id.clone()));

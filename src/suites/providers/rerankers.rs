@@ -280,8 +280,7 @@ const CHAPTER: &str = include_str!("../../../assets/manual/rerankers.md");
 
 #[test]
 fn every_block_of_the_manual_is_a_reranker() {
-    let blocks = CHAPTER.split("```toml\n").skip(1);
-    let made = blocks.map(|block| {
+    let made = CHAPTER.split("```toml\n").skip(1).map(|block| {
         let file = JudgesFile::parse(block.split("```").next().unwrap()).unwrap();
         let made = with_sources(|sources| Reranker::new(&file.rerankers[0], None, sources));
         let made = made.unwrap();

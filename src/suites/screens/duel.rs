@@ -67,8 +67,12 @@ fn open(bench: &Bench) -> &OpenDuel {
 
 /// The answers on disk, as actions in order.
 fn stored(bench: &Bench) -> Vec<Action> {
-    let events = open(bench).session.events.iter();
-    events.map(|event| event.action.clone()).collect()
+    open(bench)
+        .session
+        .events
+        .iter()
+        .map(|event| event.action.clone())
+        .collect()
 }
 
 #[test]
@@ -250,8 +254,12 @@ fn without_a_duel(size: (u16, u16)) -> Bench {
         .write_blocking(|db| {
             let mut run = RankedRun::default();
             for query in db.queries()? {
-                let documents = db.documents(query.key)?.into_iter().enumerate();
-                let scores = documents.map(|(at, one)| (one.id, at as f64)).collect();
+                let scores = db
+                    .documents(query.key)?
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, one)| (one.id, at as f64))
+                    .collect();
                 run.insert(query.id, scores);
             }
             db.put_ranking(SIDES[1], &run, 1)

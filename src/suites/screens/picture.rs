@@ -60,7 +60,8 @@ pub(crate) fn buffer_svg(buffer: &Buffer, title: &str, colors: TerminalColors) -
     assemble(&layers, buffer, title, colors)
 }
 
-/// The colors of a cell on a screen in true color, which sets RGB colors or leaves the terminal's own.
+/// The colors of a cell on a screen in true color, which sets RGB colors or leaves the terminal's
+/// own.
 fn cell_colors(cell: &Cell, colors: TerminalColors) -> (Rgb, Rgb) {
     let resolve = |color, default| match color {
         Color::Rgb(red, green, blue) => (red, green, blue),
@@ -244,8 +245,8 @@ fn assemble(layers: &Layers, buffer: &Buffer, title: &str, colors: TerminalColor
     svg
 }
 
-/// The rectangles (x, y, width, height) of a box-drawing character in its cell; `None` if it is drawn as
-/// text.
+/// The rectangles (x, y, width, height) of a box-drawing character in its cell; `None` if it is
+/// drawn as text.
 fn shapes(symbol: char) -> Option<Vec<(usize, usize, usize, usize)>> {
     let light = |from, to| (from, 7, to - from, 1);
     let heavy = |from, to| (from, 7, to - from, 2);

@@ -115,10 +115,12 @@ fn not_a_project(path: &Path) -> AppError {
 /// An error as lines: each problem of a file with its line number, then the consequence.
 fn problems(error: AppError) -> Vec<String> {
     match error {
-        AppError::Problems(problems) => {
-            let lines = problems.first.iter().map(ToString::to_string);
-            lines.chain([problems.to_string()]).collect()
-        }
+        AppError::Problems(problems) => problems
+            .first
+            .iter()
+            .map(ToString::to_string)
+            .chain([problems.to_string()])
+            .collect(),
         error => vec![error.to_string()],
     }
 }

@@ -61,9 +61,10 @@ pub(crate) fn methods_report(
         TruthChoice::Usual => {
             let labelled = store.read_blocking(|db| Ok(!db.labels()?.is_empty()));
             labelled.map_err(AppError::from).and_then(|labelled| {
-                compared(match labelled {
-                    true => TruthSource::Qrels,
-                    false => TruthSource::Zelo,
+                compared(if labelled {
+                    TruthSource::Qrels
+                } else {
+                    TruthSource::Zelo
                 })
             })
         }

@@ -89,11 +89,12 @@ async fn ask(
         let lock = RunLock::take(project.path()).map_err(AppError::failed)?;
         let prepared = Prepared::of(&project, &options, &set)?;
         let now = prepared.price().calls;
-        match now > calls {
-            true => Err(invalid!(
+        if now > calls {
+            Err(invalid!(
                 "{now} calls are needed now, but {calls} were confirmed; no judge was asked"
-            )),
-            false => Ok((lock, prepared)),
+            ))
+        } else {
+            Ok((lock, prepared))
         }
     });
     let (_lock, prepared) = prepared.await.map_err(AppError::failed)??;

@@ -56,9 +56,11 @@ impl Runner {
     pub(super) fn price_pair(&self, query: QueryKey, pair: Pair, control: RunControl) {
         let (store, results) = (self.store.clone(), self.results.clone());
         let usual = self.options.request.clone();
-        let places = (0..).zip(&self.ensemble);
-        let asked = places.filter(|(at, _)| !control.is_dropped(*at));
-        let ensemble: JudgeEnsemble = asked.map(|(_, judge)| judge.clone()).collect();
+        let ensemble: JudgeEnsemble = (0..)
+            .zip(&self.ensemble)
+            .filter(|(at, _)| !control.is_dropped(*at))
+            .map(|(_, judge)| judge.clone())
+            .collect();
         tokio::task::spawn_blocking(move || {
             let priced = PricedQuestion::of(&store, (query, pair), &ensemble, &usual);
             let priced = priced.map(Box::new).map_err(|error| error.to_string());

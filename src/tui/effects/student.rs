@@ -36,6 +36,7 @@ impl Runner {
 
 /// The students of the project with the report on one, or why there is none.
 pub(crate) fn found(store: &Store, name: Option<&str>) -> Result<Box<StudentsFound>, String> {
-    let found = students_found(store, name);
-    found.map(Box::new).map_err(|error| error.to_string())
+    students_found(store, name)
+        .map(Box::new)
+        .map_err(|error| error.to_string())
 }

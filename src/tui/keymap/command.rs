@@ -177,8 +177,10 @@ commands! {
 
 impl Command {
     pub(super) fn named(name: &str) -> Option<Self> {
-        let mut all = Self::ALL.iter().copied();
-        all.find(|command| command.name() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|command| command.name() == name)
     }
 
     /// Whether it gives a verdict, a ruling or an answer in a duel. In the verdict state, such a

@@ -54,7 +54,8 @@ impl KeyChord {
 /// A name that is not a key.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{0:?} is not a key; write a character, Ctrl- with one, or Enter, Esc, Tab, Space, Up, PgDn, F5 and so on"
+    "{0:?} is not a key; write a character, Ctrl- with one, or Enter, Esc, Tab, Space, Up, PgDn, \
+     F5 and so on"
 )]
 pub struct UnknownKey(String);
 
@@ -122,9 +123,10 @@ impl fmt::Display for KeyChord {
             KeyCode::F(n) => format!("F{n}"),
             other => format!("{other:?}"),
         };
-        match self.ctrl {
-            true => f.pad(&format!("Ctrl-{name}")),
-            false => f.pad(&name),
+        if self.ctrl {
+            f.pad(&format!("Ctrl-{name}"))
+        } else {
+            f.pad(&name)
         }
     }
 }

@@ -54,8 +54,10 @@ fn tables(wanted: &[BoundKeys]) -> Result<Tables, RemapError> {
         let binding = table.iter_mut().find(|binding| binding.command == command);
         let binding = binding.ok_or_else(|| {
             let of = |scope: &Scope| {
-                let mut own = scope.built_in().iter();
-                own.any(|binding| binding.command == command)
+                scope
+                    .built_in()
+                    .iter()
+                    .any(|binding| binding.command == command)
             };
             let where_else: Vec<&str> = Scope::all().filter(of).map(Scope::name).collect();
             let names = where_else.join(", ");
@@ -121,8 +123,8 @@ fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
     }
     let hidden = |scope: Scope, binding: &Binding, own: &[Binding]| {
         let taken = |key: &KeyChord| {
-            let mut others = own.iter();
-            others.any(|other| other.command != binding.command && other.keys.contains(key))
+            own.iter()
+                .any(|other| other.command != binding.command && other.keys.contains(key))
         };
         scope != Scope::Input && binding.keys.iter().all(taken)
     };
@@ -185,8 +187,11 @@ mod tests {
         let tables = tables(&swapped).unwrap();
         let table = &tables[&Scope::named("review").unwrap()];
         let keys = |command| {
-            let mut all = table.iter();
-            all.find(|binding| binding.command == command).unwrap().keys
+            table
+                .iter()
+                .find(|binding| binding.command == command)
+                .unwrap()
+                .keys
         };
         assert_eq!(
             keys(Command::JudgeA),

@@ -85,8 +85,11 @@ impl Scope {
 
     /// Its bindings, including the user's changes.
     pub fn own(self) -> &'static [Binding] {
-        let remapped = REMAPPED.get().and_then(|tables| tables.get(&self));
-        remapped.copied().unwrap_or(self.built_in())
+        REMAPPED
+            .get()
+            .and_then(|tables| tables.get(&self))
+            .copied()
+            .unwrap_or(self.built_in())
     }
 
     pub(super) fn built_in(self) -> &'static [Binding] {

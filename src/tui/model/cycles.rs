@@ -26,8 +26,9 @@ impl CycleRow {
     /// Winner and loser of the weakest pair.
     pub(crate) fn weakest(&self) -> (usize, usize) {
         let pair = self.triad.weakest;
-        let first = self.edges.first();
-        first.map_or((pair.low(), pair.high()), |edge| (edge.winner, edge.loser))
+        self.edges
+            .first()
+            .map_or((pair.low(), pair.high()), |edge| (edge.winner, edge.loser))
     }
 }
 

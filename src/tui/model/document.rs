@@ -60,8 +60,9 @@ impl DocumentScreen {
 pub fn most_surprising_first(open: &OpenQuery, battles: &mut [usize]) {
     let size = |index: &usize| {
         let battle = open.view.battles.get(*index);
-        let surprise = battle.and_then(|battle| battle.surprise);
-        surprise.map_or(-1.0, f64::abs)
+        battle
+            .and_then(|battle| battle.surprise)
+            .map_or(-1.0, f64::abs)
     };
     battles.sort_by(|x, y| size(y).total_cmp(&size(x)));
 }

@@ -115,9 +115,10 @@ impl OpenDuel {
         open.refresh();
         let tasks = open.session.tasks.iter();
         let undone = tasks.take_while(|task| open.is_done(task)).count();
-        open.task = match undone < open.session.tasks.len() {
-            true => undone,
-            false => 0,
+        open.task = if undone < open.session.tasks.len() {
+            undone
+        } else {
+            0
         };
         open
     }
@@ -125,14 +126,12 @@ impl OpenDuel {
     /// Recomputes the answers.
     pub fn refresh(&mut self) {
         self.stored = answers_of(&self.session.events);
-        self.answers = match self.pending.is_empty() {
-            true => self.stored.clone(),
-            false => {
-                let pending = self.pending.iter().map(|(_, event)| event.clone());
-                let all: Vec<DuelEvent> =
-                    self.session.events.iter().cloned().chain(pending).collect();
-                answers_of(&all)
-            }
+        self.answers = if self.pending.is_empty() {
+            self.stored.clone()
+        } else {
+            let pending = self.pending.iter().map(|(_, event)| event.clone());
+            let all: Vec<DuelEvent> = self.session.events.iter().cloned().chain(pending).collect();
+            answers_of(&all)
         };
     }
 
@@ -170,8 +169,11 @@ impl OpenDuel {
 
     /// Number of tasks that are done according to the disk.
     pub fn done(&self) -> usize {
-        let tasks = self.session.tasks.iter();
-        tasks.filter(|task| self.is_done(task)).count()
+        self.session
+            .tasks
+            .iter()
+            .filter(|task| self.is_done(task))
+            .count()
     }
 
     pub fn all_done(&self) -> bool {
@@ -181,8 +183,11 @@ impl OpenDuel {
     /// Whether the person has seen the result, including events being written.
     pub fn has_seen_result(&self) -> bool {
         let pending = self.pending.iter().map(|(_, event)| event);
-        let mut all = self.session.events.iter().chain(pending);
-        all.any(|event| event.action == Action::Reveal)
+        self.session
+            .events
+            .iter()
+            .chain(pending)
+            .any(|event| event.action == Action::Reveal)
     }
 
     /// Whether the task can be finished: there is a choice, a preference, or the answer that none
@@ -199,8 +204,9 @@ impl OpenDuel {
             let answer = task.and_then(|task| self.answers.get(&task.key));
             answer.is_some_and(|answer| answer.finished)
         };
-        let mut others = (1..count).map(|step| (self.task + step) % count);
-        others.find(|at| !done(at))
+        (1..count)
+            .map(|step| (self.task + step) % count)
+            .find(|at| !done(at))
     }
 
     /// Number of positions in the grid or list with the cursor.

@@ -91,8 +91,9 @@ impl MethodsScreen {
 
     /// Whether the method under the cursor is the baseline.
     pub(crate) fn is_baseline(&self) -> bool {
-        let found = self.found().zip(self.method());
-        found.is_some_and(|(report, method)| report.baseline == method.name)
+        self.found()
+            .zip(self.method())
+            .is_some_and(|(report, method)| report.baseline == method.name)
     }
 
     /// Number of documents in the longest ranking.

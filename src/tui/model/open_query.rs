@@ -48,28 +48,32 @@ impl OpenQuery {
 
     /// The display name of a document: its sanitized identifier.
     pub fn name(&self, document: usize) -> String {
-        let found = self.documents.get(document);
-        found.map_or(String::new(), |document| line(document.id.as_str()))
+        self.documents
+            .get(document)
+            .map_or(String::new(), |document| line(document.id.as_str()))
     }
 
     /// A document's sanitized title, or the beginning of its text.
     pub fn headline(&self, document: usize) -> String {
-        let found = self.documents.get(document);
-        found.map_or(String::new(), |document| {
-            line(document.title.as_deref().unwrap_or(&document.snippet))
-        })
+        self.documents
+            .get(document)
+            .map_or(String::new(), |document| {
+                line(document.title.as_deref().unwrap_or(&document.snippet))
+            })
     }
 
     /// A judge's sanitized name, by its index in the ensemble.
     pub fn judge_name(&self, index: usize) -> String {
-        let found = self.judges.get(index);
-        found.map_or(String::new(), |(_, spec)| line(&spec.name))
+        self.judges
+            .get(index)
+            .map_or(String::new(), |(_, spec)| line(&spec.name))
     }
 
     /// A student's sanitized name, by its index.
     pub fn student_name(&self, index: usize) -> String {
-        let found = self.students.get(index);
-        found.map_or(String::new(), |(name, _)| line(name))
+        self.students
+            .get(index)
+            .map_or(String::new(), |(name, _)| line(name))
     }
 
     pub fn judge_index(&self, judge: JudgeId) -> Option<usize> {

@@ -94,10 +94,7 @@ impl QueriesScreen {
             }
             return shown;
         }
-        let sign = match self.largest_first() {
-            true => -1.0,
-            false => 1.0,
-        };
+        let sign = if self.largest_first() { -1.0 } else { 1.0 };
         let key = |index: &usize| {
             let summary = self.rows[*index].1.as_ref();
             let value = summary.and_then(|summary| self.sort.value(summary));
@@ -126,10 +123,12 @@ impl QueriesScreen {
 
     /// Failed calls that were not retried, for one query or all.
     pub fn failures(&self, query: Option<QueryKey>) -> usize {
-        let rows = self.rows.iter();
-        let rows = rows.filter(|(info, _)| query.is_none_or(|query| info.key == query));
-        let summaries = rows.filter_map(|(_, summary)| summary.as_ref());
-        summaries.map(|summary| summary.failures).sum()
+        self.rows
+            .iter()
+            .filter(|(info, _)| query.is_none_or(|query| info.key == query))
+            .filter_map(|(_, summary)| summary.as_ref())
+            .map(|summary| summary.failures)
+            .sum()
     }
 
     /// Number of ranks that count as the top, if it is the same for every query with a ranking.
@@ -167,8 +166,10 @@ impl QueriesScreen {
             .iter()
             .map(|info| format!("{} {}", info.id, info.text));
         let names: Vec<String> = names.collect();
-        let kept = fuzzy::kept(filter, &names).into_iter();
-        kept.map(|at| among[at].key).collect()
+        fuzzy::kept(filter, &names)
+            .into_iter()
+            .map(|at| among[at].key)
+            .collect()
     }
 
     /// Moves the cursor to a query, if it is shown.
@@ -184,8 +185,10 @@ impl QueriesScreen {
     }
 
     pub fn info(&self, key: QueryKey) -> Option<&QueryInfo> {
-        let mut rows = self.rows.iter();
-        rows.find(|(info, _)| info.key == key).map(|(info, _)| info)
+        self.rows
+            .iter()
+            .find(|(info, _)| info.key == key)
+            .map(|(info, _)| info)
     }
 
     /// The cached summary of a query, if it is up to date.

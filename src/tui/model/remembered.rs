@@ -30,9 +30,12 @@ impl Remembered {
 
     /// The current state to remember.
     pub(crate) fn of(model: &Model) -> Self {
-        let chosen = |now: bool, configured: bool, before: Option<bool>| match now == configured {
-            true => before.map(|_| now),
-            false => Some(now),
+        let chosen = |now: bool, configured: bool, before: Option<bool>| {
+            if now == configured {
+                before.map(|_| now)
+            } else {
+                Some(now)
+            }
         };
         let before = &model.remembered;
         let judging = &model.options.judging;
@@ -41,9 +44,10 @@ impl Remembered {
         let query = open.or_else(|| model.queries.selected().map(|(info, _)| info));
         let query = query.map(|info| info.id.to_string());
         Self {
-            ramp: match model.ramp == configured.ramp {
-                true => before.ramp.map(|_| model.ramp),
-                false => Some(model.ramp),
+            ramp: if model.ramp == configured.ramp {
+                before.ramp.map(|_| model.ramp)
+            } else {
+                Some(model.ramp)
             },
             theme: model.theme,
             order: model.matrix.order,

@@ -61,9 +61,10 @@ impl CurrentItem {
 
     /// How it was drawn; an item chosen from further down was not drawn at random.
     pub fn draw(&self) -> DrawReason {
-        match self.first {
-            true => self.item.draw,
-            false => DrawReason::Priority,
+        if self.first {
+            self.item.draw
+        } else {
+            DrawReason::Priority
         }
     }
 

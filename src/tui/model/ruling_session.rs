@@ -145,12 +145,13 @@ impl RulingSession {
                 counted(count, "label")
             ));
         }
-        match lines.len() == before {
-            true => lines.push("your rulings change no label".to_owned()),
-            false => lines.push(
+        if lines.len() == before {
+            lines.push("your rulings change no label".to_owned())
+        } else {
+            lines.push(
                 "Where several people have ruled, the final rule decides whose ruling counts."
                     .to_owned(),
-            ),
+            )
         }
         lines.extend(self.warning().map(|words| format!("\n{words}")));
         Some(lines.join("\n"))

@@ -98,8 +98,12 @@ impl CallPace {
     /// The latest seconds, oldest first, without the current one.
     pub fn latest(&self, seconds: usize) -> Vec<u64> {
         let whole = self.per_second.len().saturating_sub(1);
-        let all = self.per_second.iter().take(whole);
-        all.skip(whole.saturating_sub(seconds)).copied().collect()
+        self.per_second
+            .iter()
+            .take(whole)
+            .skip(whole.saturating_sub(seconds))
+            .copied()
+            .collect()
     }
 }
 

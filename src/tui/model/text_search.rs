@@ -42,8 +42,11 @@ impl TextSearch {
 
     /// The matches in one text.
     pub fn in_text(&self, side: usize) -> Vec<Range<usize>> {
-        let here = self.found.iter().filter(|(place, _)| *place == side);
-        here.map(|(_, range)| range.clone()).collect()
+        self.found
+            .iter()
+            .filter(|(place, _)| *place == side)
+            .map(|(_, range)| range.clone())
+            .collect()
     }
 
     /// The current match, if it is in this text.

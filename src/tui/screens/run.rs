@@ -16,9 +16,12 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "providers",
     offers: update::offers,
     exports: ExportSubject::Votes,
-    labels: |model| match model.run.running {
-        true => &[("start", "resume")],
-        false => &[],
+    labels: |model| {
+        if model.run.running {
+            &[("start", "resume")]
+        } else {
+            &[]
+        }
     },
     ..ScreenSpec::new(view::view, update::update)
 };

@@ -104,9 +104,10 @@ impl Pen {
             u8::from(colours.0 != self.foreground) + u8::from(colours.1 != self.background)
         };
         let (as_it_is, turned) = ((foreground, background), (background, foreground));
-        match changes(turned) < changes(as_it_is) {
-            true => (HALVES[1 - half], turned.0, turned.1),
-            false => (symbol, foreground, background),
+        if changes(turned) < changes(as_it_is) {
+            (HALVES[1 - half], turned.0, turned.1)
+        } else {
+            (symbol, foreground, background)
         }
     }
 
@@ -156,8 +157,8 @@ impl Pen {
     }
 }
 
-/// The parameters that set a color. The sixteen that every color terminal has are set with the codes
-/// that each of them knows; crossterm takes them for colors of a palette of 256.
+/// The parameters that set a color. The sixteen that every color terminal has are set with the
+/// codes that each of them knows; crossterm takes them for colors of a palette of 256.
 #[derive(Clone, Copy)]
 enum Sgr {
     Text(Color),

@@ -1,9 +1,11 @@
-//! Rows with characters of several code points, of which terminals differ in how wide they draw them.
+//! Rows with characters of several code points, of which terminals differ in how wide they draw
+//! them.
 //!
-//! A vowel sign of an Indic script is a cell of its own in one terminal, and part of the cell before
-//! it in another. What stands to the right of one may therefore stand elsewhere than in the buffer,
-//! and the difference of two buffers does not say which cells have to be drawn again. Rows that change
-//! are sent whole from such a character on, as long as they hold one and once more when they do not.
+//! A vowel sign of an Indic script is a cell of its own in one terminal, and part of the cell
+//! before it in another. What stands to the right of one may therefore stand elsewhere than in the
+//! buffer, and the difference of two buffers does not say which cells have to be drawn again. Rows
+//! that change are sent whole from such a character on, as long as they hold one and once more when
+//! they do not.
 
 use ratatui::buffer::{Buffer, CellDiffOption};
 use std::hash::{DefaultHasher, Hash, Hasher};

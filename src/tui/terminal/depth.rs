@@ -42,8 +42,9 @@ mod tests {
 
     fn depth(vars: &[(&str, &str)]) -> ColourDepth {
         depth_from(None, |name| {
-            let found = vars.iter().find(|(key, _)| *key == name);
-            found.map(|(_, value)| (*value).to_owned())
+            vars.iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
         })
     }
 

@@ -1,5 +1,6 @@
-//! Output to the terminal, written on a thread of its own: a terminal that takes no output (a frozen
-//! window, a paused connection) must not keep the program from reading keys, signals and answers.
+//! Output to the terminal, written on a thread of its own: a terminal that takes no output (a
+//! frozen window, a paused connection) must not keep the program from reading keys, signals and
+//! answers.
 
 use super::loss::{is_loss, set_lost};
 use std::io::{self, IsTerminal as _, Write};
@@ -127,7 +128,8 @@ pub(super) fn start() -> io::Result<()> {
     Ok(())
 }
 
-/// Stdout without its lock: whoever else prints must not wait for a thread that the terminal holds up.
+/// Stdout without its lock: whoever else prints must not wait for a thread that the terminal holds
+/// up.
 #[cfg(unix)]
 fn stdout() -> io::Result<impl Write + Send + 'static> {
     use std::os::fd::AsFd as _;

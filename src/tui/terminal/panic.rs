@@ -33,8 +33,9 @@ fn route(ui: ThreadId, current: ThreadId, active: bool) -> Route {
 
 fn message(payload: &dyn Any) -> String {
     let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("no message").into()
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message")
+        .into()
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> WorkerPanic {

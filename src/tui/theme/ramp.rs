@@ -276,8 +276,10 @@ impl FromStr for Ramp {
     type Err = UnknownRamp;
 
     fn from_str(name: &str) -> Result<Self, UnknownRamp> {
-        let found = Self::ALL.into_iter().find(|ramp| ramp.name() == name);
-        found.ok_or_else(|| UnknownRamp(name.into()))
+        Self::ALL
+            .into_iter()
+            .find(|ramp| ramp.name() == name)
+            .ok_or_else(|| UnknownRamp(name.into()))
     }
 }
 

@@ -32,11 +32,13 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
         Command::Quit if model.run.running || model.stack.len() > 1 => {
             let resume = keymap::key_name(Command::StartRun, scope);
-            let question = match model.run.running {
-                true => format!(
-                    "A run is in progress. Quit? What has been judged is kept; press {resume} next time to resume."
-                ),
-                false => "Quit Overrule? What you have decided is stored.".to_owned(),
+            let question = if model.run.running {
+                format!(
+                    "A run is in progress. Quit? What has been judged is kept; press {resume} next \
+                     time to resume."
+                )
+            } else {
+                "Quit Overrule? What you have decided is stored.".to_owned()
             };
             let asked =
                 |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Quit));
@@ -193,11 +195,12 @@ fn back(model: &mut Model) -> Vec<Effect> {
 
 fn copy(model: &mut Model) -> Vec<Effect> {
     match (spec(model.screen()).copy)(model) {
-        Copied::SelectedQuery => {
-            let selected = model.queries.selected().into_iter();
-            let copy = selected.map(|(info, _)| Effect::Copy(info.id.to_string()));
-            copy.collect()
-        }
+        Copied::SelectedQuery => model
+            .queries
+            .selected()
+            .into_iter()
+            .map(|(info, _)| Effect::Copy(info.id.to_string()))
+            .collect(),
         Copied::Text(text) => {
             model.say(Level::Good, "copied the identifiers");
             vec![Effect::Copy(text)]

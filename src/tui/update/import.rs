@@ -39,8 +39,7 @@ pub(super) fn look(model: &mut Model, wanted: Option<Wanted>) -> Vec<Effect> {
 /// The dialog that waits for this answer.
 pub(super) fn dialog(model: &mut Model, generation: u64) -> Option<&mut ImportDialog> {
     let wanted = generation == model.import.generation;
-    let mut overlays = model.overlays.iter_mut();
-    let dialog = overlays.find_map(|overlay| match overlay {
+    let dialog = model.overlays.iter_mut().find_map(|overlay| match overlay {
         Overlay::Import(dialog) => Some(dialog),
         _ => None,
     });

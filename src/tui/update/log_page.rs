@@ -10,7 +10,9 @@ use crate::tui::effects::LOGGED;
 pub(super) fn words(rows: &[LogRow]) -> String {
     let mut text = match rows.len() {
         0 => "Nothing was decided, imported or run in this project yet.\n".to_owned(),
-        _ => "Times are UTC. `overrule log` prints this as a table, `overrule log --csv` for a spreadsheet.\n".to_owned(),
+        _ => "Times are UTC. `overrule log` prints this as a table, `overrule log --csv` for a \
+              spreadsheet.\n"
+            .to_owned(),
     };
     for row in rows.iter().rev() {
         let when = row.when.get(..16).unwrap_or(&row.when).replace('T', " ");

@@ -32,10 +32,11 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
 /// Whether something on screen is to be judged without knowing other opinions of it.
 pub(super) fn judges_blind(model: &Model) -> bool {
     model.stack.iter().any(|screen| match screen {
-        Screen::Review => {
-            let current = model.queue.current.as_ref();
-            current.is_some_and(CurrentItem::is_hidden)
-        }
+        Screen::Review => model
+            .queue
+            .current
+            .as_ref()
+            .is_some_and(CurrentItem::is_hidden),
         Screen::Ruling => {
             let current = model.adjudication.current.as_ref();
             current.is_some_and(|current| !current.open)

@@ -108,8 +108,9 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
 
 /// What a key means where something lies over the screen.
 ///
-/// Terminals send Alt as Esc before the key, so Esc and a key that follows it closely look like Alt:
-/// a chord with Alt means Esc, except for those that edit a line. Other modifiers mean nothing.
+/// Terminals send Alt as Esc before the key, so Esc and a key that follows it closely look like
+/// Alt: a chord with Alt means Esc, except for those that edit a line. Other modifiers mean
+/// nothing.
 fn without_alt(key: KeyEvent, typed_into: bool) -> Option<KeyEvent> {
     let others = KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META;
     if key.modifiers.intersects(others) {
@@ -229,15 +230,16 @@ fn found(model: &Model, text: &str) -> Option<usize> {
     let open = model.open.as_ref()?;
     let words = WordFilter::new(text);
     let start = model.matrix.heat.cursor.0 + 1;
-    let mut places = (0..order.len()).map(|step| (start + step) % order.len());
-    places.find(|place| {
-        let document = order[*place];
-        words.matches(&format!(
-            "{} {}",
-            open.name(document),
-            open.headline(document)
-        ))
-    })
+    (0..order.len())
+        .map(|step| (start + step) % order.len())
+        .find(|place| {
+            let document = order[*place];
+            words.matches(&format!(
+                "{} {}",
+                open.name(document),
+                open.headline(document)
+            ))
+        })
 }
 
 /// Goes to the requested document.

@@ -46,8 +46,7 @@ pub(super) fn open_picks(model: &mut Model) -> Vec<Effect> {
 
 /// One judge grades all anchors, so each judge is an option.
 pub(super) fn open_anchors(model: &mut Model) -> Vec<Effect> {
-    let judges = model.options.judges.iter();
-    let ways = judges.map(|judge| QuestionWay {
+    let ways = model.options.judges.iter().map(|judge| QuestionWay {
         set: QuestionSet::Anchors(judge.clone()),
         name: sanitise::line(judge).into_owned(),
         doc: format!("grades {ANCHORS} documents of each query, 0 to 3"),
@@ -97,8 +96,7 @@ fn open(model: &mut Model, title: &'static str, ways: Vec<QuestionWay>) -> Vec<E
 }
 
 fn dialog(model: &mut Model) -> Option<&mut QuestionDialog> {
-    let mut overlays = model.overlays.iter_mut();
-    overlays.find_map(|overlay| match overlay {
+    model.overlays.iter_mut().find_map(|overlay| match overlay {
         Overlay::Questions(dialog) => Some(dialog),
         _ => None,
     })

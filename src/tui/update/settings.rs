@@ -86,7 +86,8 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
         Setting {
             kind: SettingKind::Ramp,
             name: "colours of cells",
-            doc: "The ramp of the matrix, from “row worse” to “row better”. Blue and orange suit colour-blind readers.",
+            doc: "The ramp of the matrix, from “row worse” to “row better”. Blue and orange suit \
+                  colour-blind readers.",
             values: Ramp::ALL.iter().map(ToString::to_string).collect(),
             chosen: place(&Ramp::ALL, &model.ramp),
         },
@@ -100,7 +101,8 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
         Setting {
             kind: SettingKind::Order,
             name: "order of the matrix",
-            doc: "Hybrid order is the first-stage order in which the documents came; zELO is best first.",
+            doc: "Hybrid order is the first-stage order in which the documents came; zELO is best \
+                  first.",
             values: owned(&["hybrid order", "zELO"]),
             chosen: place(&ORDERS, &model.matrix.order),
         },
@@ -121,21 +123,24 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
         Setting {
             kind: SettingKind::FinalRule,
             name: "verdict that counts",
-            doc: "Of the project, for everybody: whose verdict is in force where several people judged a pair. Changes scores.",
+            doc: "Of the project, for everybody: whose verdict is in force where several people \
+                  judged a pair. Changes scores.",
             values: rules.iter().map(rule_name).collect(),
             chosen: place(&rules, &project.rule),
         },
         Setting {
             kind: SettingKind::OverrideMode,
             name: "verdict and votes",
-            doc: "Of the project, for everybody: a verdict is added to the judges' votes on its pair, or replaces votes that it contradicts. Changes scores.",
+            doc: "Of the project, for everybody: a verdict is added to the judges' votes on its \
+                  pair, or replaces votes that it contradicts. Changes scores.",
             values: modes.iter().map(|mode| mode_name(*mode)).collect(),
             chosen: place(&modes, &project.ranking.override_mode),
         },
         Setting {
             kind: SettingKind::Top,
             name: "top k",
-            doc: "Of the project, for everybody: how many ranks are to be right; half of a small pool at most. Changes no score.",
+            doc: "Of the project, for everybody: how many ranks are to be right; half of a small \
+                  pool at most. Changes no score.",
             values: tops.iter().map(|top| format!("top {top}")).collect(),
             chosen: place(&tops, &project.ranking.top),
         },
@@ -155,13 +160,12 @@ fn student_rows(student: &StudentChoice) -> Vec<Setting> {
     let mut rows = vec![Setting {
         kind: SettingKind::Student,
         name: "student",
-        doc: match student.names.is_empty() {
-            true => {
-                "The project holds no student yet: overrule student train --name NAME fits one to its votes."
-            }
-            false => {
-                "Of the project, for everybody: whose predictions may count along with the votes, as much as its weight says."
-            }
+        doc: if student.names.is_empty() {
+            "The project holds no student yet: overrule student train --name NAME fits one to its \
+             votes."
+        } else {
+            "Of the project, for everybody: whose predictions may count along with the votes, as \
+             much as its weight says."
         },
         values,
         chosen: at.map_or(0, |at| at + 1),
@@ -175,7 +179,8 @@ fn student_rows(student: &StudentChoice) -> Vec<Setting> {
         rows.push(Setting {
             kind: SettingKind::StudentWeight,
             name: "student's weight",
-            doc: "What its predictions of a document count for, in battles; auto estimates it from the votes. Changes scores.",
+            doc: "What its predictions of a document count for, in battles; auto estimates it from \
+                  the votes. Changes scores.",
             values: weights.iter().map(weight_name).collect(),
             chosen: place(&weights, &now),
         });
@@ -268,12 +273,14 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     if let Some(at) = dialog.chosen(SettingKind::Top) {
         after.ranking.top = tops(before.ranking.top)[at];
     }
-    match is_weight_of_nobody(dialog) {
-        false => model.say(Level::Good, "the settings are kept in this project"),
-        true => model.say(
+    if is_weight_of_nobody(dialog) {
+        model.say(
             Level::Error,
-            "a weight is kept with a student: choose one too; the other settings are kept in this project",
-        ),
+            "a weight is kept with a student: choose one too; the other settings are kept in this \
+             project",
+        )
+    } else {
+        model.say(Level::Good, "the settings are kept in this project")
     }
     let mut effects = remember(model);
     if after != before {

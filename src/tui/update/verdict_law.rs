@@ -141,9 +141,10 @@ fn finding(command: Command) -> Option<Finding> {
 
 /// A decision from the point of view of the pair's first document.
 fn oriented(pair: Pair, a: usize, decision: Decision) -> Decision {
-    match a == pair.low() {
-        true => decision,
-        false => decision.flipped(),
+    if a == pair.low() {
+        decision
+    } else {
+        decision.flipped()
     }
 }
 
@@ -278,8 +279,8 @@ fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
         '\u{1b}' => KeyEvent::from(KeyCode::Esc),
         c => KeyEvent::from(KeyCode::Char(c)),
     });
-    let effects = keys.flat_map(|key| update(model, Msg::Key(key), now));
-    effects.collect()
+    keys.flat_map(|key| update(model, Msg::Key(key), now))
+        .collect()
 }
 
 fn decides(effects: &[Effect]) -> bool {

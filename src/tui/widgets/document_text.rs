@@ -125,13 +125,17 @@ impl LayoutCache {
         columns: usize,
     ) -> (Arc<PreparedText>, WrappedLines) {
         self.first(source, query, |kept| {
-            let known = kept.wraps.iter().find(|(width, _)| *width == columns);
-            let lines = known.map(|(_, lines)| lines.clone()).unwrap_or_else(|| {
-                let lines: WrappedLines = text::wrap(&kept.prepared.text, columns).into();
-                kept.wraps.truncate(3);
-                kept.wraps.insert(0, (columns, lines.clone()));
-                lines
-            });
+            let lines = kept
+                .wraps
+                .iter()
+                .find(|(width, _)| *width == columns)
+                .map(|(_, lines)| lines.clone())
+                .unwrap_or_else(|| {
+                    let lines: WrappedLines = text::wrap(&kept.prepared.text, columns).into();
+                    kept.wraps.truncate(3);
+                    kept.wraps.insert(0, (columns, lines.clone()));
+                    lines
+                });
             (kept.prepared.clone(), lines)
         })
     }

@@ -115,8 +115,8 @@ impl ExportDialog {
         }
     }
 
-    /// Moves in the list; Enter asks for the file's name and then accepts it, Esc goes back by a step.
-    /// Whether its keys are text.
+    /// Moves in the list; Enter asks for the file's name and then accepts it, Esc goes back by a
+    /// step. Whether its keys are text.
     pub fn is_typed_into(&self) -> bool {
         self.file.is_some()
     }

@@ -45,8 +45,12 @@ impl Help {
             })
             .collect();
         let entries = tables.iter().flat_map(|(_, entries)| entries);
-        let widest = entries.map(|(keys, _)| width(keys) + 3).max();
-        let room = widest.unwrap_or(0).max(KEYS).min(columns / 2);
+        let room = entries
+            .map(|(keys, _)| width(keys) + 3)
+            .max()
+            .unwrap_or(0)
+            .max(KEYS)
+            .min(columns / 2);
         let mut lines = Vec::new();
         for (scope, entries) in tables {
             if !lines.is_empty() {
@@ -68,8 +72,12 @@ impl Help {
         let free = |key: &&KeyChord| !here.iter().any(|other| other.keys.contains(*key));
         let keys: Vec<&KeyChord> = match scope == self.scope {
             true => {
-                let everywhere = Scope::Global.own().iter().filter(same);
-                let more = everywhere.flat_map(|other| other.keys).filter(free);
+                let more = Scope::Global
+                    .own()
+                    .iter()
+                    .filter(same)
+                    .flat_map(|other| other.keys)
+                    .filter(free);
                 binding.keys.iter().chain(more).collect()
             }
             false if here.iter().any(|other| same(&other)) => Vec::new(),

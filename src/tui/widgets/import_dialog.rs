@@ -154,9 +154,12 @@ impl ImportDialog {
             .iter()
             .filter(visible)
             // The open project is not offered, but can be selected by typing its name.
-            .filter(|entry| match entry.holds == Some(THIS_PROJECT) {
-                true => entry.name == words,
-                false => self.purpose.lists(entry),
+            .filter(|entry| {
+                if entry.holds == Some(THIS_PROJECT) {
+                    entry.name == words
+                } else {
+                    self.purpose.lists(entry)
+                }
             })
             .filter(|entry| entry.name.to_lowercase().contains(&wanted))
             .collect();
@@ -376,9 +379,10 @@ impl ImportDialog {
         let entries = shown.iter().enumerate().skip(self.top.get());
         for (row, (at, entry)) in list.rows().zip(entries) {
             let selected = at == self.selected;
-            let style = match entry.holds.is_some() || entry.folder {
-                true => theme.text(),
-                false => theme.muted(),
+            let style = if entry.holds.is_some() || entry.folder {
+                theme.text()
+            } else {
+                theme.muted()
             };
             let slash = if entry.folder { "/" } else { "" };
             let label = format!("{}{slash}", sanitise::line(&entry.name));

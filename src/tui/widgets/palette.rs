@@ -256,8 +256,10 @@ mod tests {
         let found = |words: &str| {
             let mut palette = palette();
             palette.paste(words);
-            let found = palette.found.iter();
-            let names = found.map(|(index, _)| palette.commands[*index].name());
+            let names = palette
+                .found
+                .iter()
+                .map(|(index, _)| palette.commands[*index].name());
             names.collect::<Vec<_>>()
         };
         for (words, first) in [

@@ -70,8 +70,7 @@ impl QuestionDialog {
     /// enough.
     pub fn ask(&mut self) -> Option<QuestionSet> {
         let (way, price) = self.ways.get_mut(self.selected)?;
-        let unknown = matches!(price, Priced::Unknown);
-        unknown.then(|| {
+        matches!(price, Priced::Unknown).then(|| {
             *price = Priced::Asked;
             way.set.clone()
         })
@@ -155,8 +154,8 @@ impl QuestionDialog {
             }
             Some(Priced::Known(Ok(price))) => {
                 let said = words(price, &self.budget);
-                let said = said.iter();
-                said.flat_map(|words| text::lines(words, columns, theme.text()))
+                said.iter()
+                    .flat_map(|words| text::lines(words, columns, theme.text()))
                     .collect()
             }
         };

@@ -12,7 +12,8 @@ fn people_of_a_file_correct_nothing_unless_it_says_how_their_pairs_were_drawn() 
         .iter()
         .map(|(a, b)| llm(a, b, "m1", 0.5, "ab"))
         .collect();
-    // Somebody was given the twenty pairs on which the judge is mostly wrong, and four of the other twenty.
+    // Somebody was given the twenty pairs on which the judge is mostly wrong, and four of the other
+    // twenty.
     let judged = pairs.iter().take(24).enumerate();
     let said = |at: usize| if at < 15 { -1.0 } else { 1.0 };
     let raw = judged
@@ -69,15 +70,16 @@ fn judges_agree_pair_by_pair_whatever_the_documents_are_called() {
             for (judge, right) in [("m1", at % 4 != 0), ("m2", at % 3 != 0)] {
                 let score = if right { 0.5 } else { -0.5 };
                 for shown in ["ab", "ba"] {
-                    lines.push(match turn && at % 2 == 0 {
-                        true => llm(
+                    lines.push(if turn && at % 2 == 0 {
+                        llm(
                             &b,
                             &a,
                             judge,
                             -score,
                             if shown == "ab" { "ba" } else { "ab" },
-                        ),
-                        false => llm(&a, &b, judge, score, shown),
+                        )
+                    } else {
+                        llm(&a, &b, judge, score, shown)
                     });
                 }
             }

@@ -249,9 +249,11 @@ fn predictions_of_pairs_judged_since_are_known_by_the_pairs_and_not_by_their_num
             pair
         })
         .collect();
-    let pairs = (0..8).flat_map(|low| (low + 1..8).map(move |high| [low, high]));
-    let pairs = pairs.map(|pair| pair.map(|at| format!("q0-d{at}")));
-    let unfought: Vec<[String; 2]> = pairs.filter(|pair| !fought.contains(pair)).collect();
+    let unfought: Vec<[String; 2]> = (0..8)
+        .flat_map(|low| (low + 1..8).map(move |high| [low, high]))
+        .map(|pair| pair.map(|at| format!("q0-d{at}")))
+        .filter(|pair| !fought.contains(pair))
+        .collect();
     let judge = |[a, b]: &[String; 2]| {
         sandbox.done(&format!("override --query q0 --a {a} --b {b} --verdict a"));
     };

@@ -32,7 +32,8 @@ fn a_student_is_kept_by_name_and_step_and_the_same_file_changes_nothing() {
         "order": { "pairs": 1, "toward_first": first["steps"][0]["order"]["toward_first"], "flips": 0.0 },
     }]);
     assert_eq!(first["steps"], steps);
-    // P(B) − P(A) is −.5 shown A first and −.3 shown B first: half of the difference is toward the first.
+    // P(B) − P(A) is −.5 shown A first and −.3 shown B first: half of the difference is toward the
+    // first.
     let toward = first["steps"][0]["order"]["toward_first"].as_f64().unwrap();
     assert!((toward - 0.1).abs() < 1e-12, "{toward}");
     let kept = crate::merging::rows(&sandbox.project());

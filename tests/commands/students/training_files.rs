@@ -58,7 +58,8 @@ fn training_files_have_the_same_keys_and_types_on_every_line() {
             assert!((number("p_b") + tie / 2.0 - target).abs() < 1e-12);
             assert!((tie - (1.0 - 2.0 * (target - 0.5).abs())).abs() < 1e-12);
             if form == "pairwise" {
-                // What a margin between the scores of the two texts is trained on: positive where A is better.
+                // What a margin between the scores of the two texts is trained on: positive where A
+                // is better.
                 let over = number("p_a") - number("p_b");
                 assert!((number("a_over_b") - over).abs() < 1e-12);
             }

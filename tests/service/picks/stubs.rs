@@ -1,5 +1,5 @@
-//! Judges that know nothing, and one that knows all, through the real command and over a real server: what the report
-//! says of them.
+//! Judges that know nothing, and one that knows all, through the real command and over a real
+//! server: what the report says of them.
 
 use super::{court, desk, json_of, pick, told};
 use crate::desk::Desk;
@@ -70,14 +70,19 @@ fn reports(desk: &Desk, way: &[&str]) -> impl Fn(&str) -> Value + use<> {
     );
     let found = court(desk);
     move |name| {
-        let mut judges = found["judges"].as_array().unwrap().iter();
-        let judge = judges.find(|judge| judge["judge"] == name).unwrap();
+        let judge = found["judges"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|judge| judge["judge"] == name)
+            .unwrap();
         judge["permutations"][0].clone()
     }
 }
 
-/// Three standard deviations of random picks: of the documents agreed on, and of κ, which grows evenly with them. Of eight
-/// stubs that know nothing one is farther off than two of them in every third set of pools, and none than three in 49 of 50.
+/// Three standard deviations of random picks: of the documents agreed on, and of κ, which grows
+/// evenly with them. Of eight stubs that know nothing one is farther off than two of them in every
+/// third set of pools, and none than three in 49 of 50.
 fn three_sd(report: &Value) -> (f64, f64) {
     let count = |key: &str| report["boxes"][key].as_f64().unwrap();
     let (agreed, labels, picks) = (count("agreed"), count("label_only"), count("pick_only"));
@@ -204,7 +209,8 @@ fn a_verdict_without_its_proof_spoils_no_other_and_counts_for_nothing() {
     let desk = benchmark(&["careless"], "original", FEW);
     let output = pick(&desk, &["--per-document"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    // In the original layout the first slot is gold too; every sixth query has a second gold document.
+    // In the original layout the first slot is gold too; every sixth query has a second gold
+    // document.
     let (without, misquoted) = (FEW, FEW / 6);
     let said = format!(
         "careless: {} verdicts without a sentence of the document",

@@ -52,9 +52,13 @@ fn links_are_asked_once_and_put_queries_on_one_scale_without_counting_in_a_query
     let matrix = json_of(&desk.run(&["matrix", "--query", "q5", "--json"]));
     assert_eq!(matrix["scale"], "links answered by gpt");
     let log = json_of(&desk.run(&["log", "--query", "q5", "--json"]));
-    let entries = log.as_array().unwrap().iter();
-    let days = entries.filter(|row| row["event"] == "links");
-    let words: Vec<&str> = days.filter_map(|row| row["about"].as_str()).collect();
+    let words: Vec<&str> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["event"] == "links")
+        .filter_map(|row| row["about"].as_str())
+        .collect();
     let answered = |words: &str| -> usize {
         let number = words.strip_prefix("gpt answered ").unwrap();
         number.split(' ').next().unwrap().parse().unwrap()
@@ -154,7 +158,8 @@ fn links_keep_a_budget_and_outlive_kills() {
     let output = scale(&desk, &["--link", "8"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert_eq!(links(&desk), (LINKS as i64, 8, 8));
-    // One in flight and one whose answer came in the moment of each kill: less than each of them was asked.
+    // One in flight and one whose answer came in the moment of each kill: less than each of them
+    // was asked.
     let calls = desk.server.requests().len();
     assert!((LINKS..=LINKS + 2 * KILLS).contains(&calls), "{calls}");
 }
@@ -215,7 +220,8 @@ fn another_model_of_the_same_name_is_asked_again_and_not_mixed_with_the_first() 
     let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
     let config = config.replace("model = \"gpt\"", "model = \"gpt-new\"");
     std::fs::write(desk.path("overrule.toml"), config).unwrap();
-    // Of one query only: the grades of the others are those of the first model, and all of them count.
+    // Of one query only: the grades of the others are those of the first model, and all of them
+    // count.
     let output = desk.run(&["scale", "run", "--judge", "gpt", "--query", "q0"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert_eq!(desk.server.requests().len(), asked + ANCHORS);

@@ -1,4 +1,5 @@
-//! Answers that follow from the texts in a prompt and the model's name, so that any run can be foretold.
+//! Answers that follow from the texts in a prompt and the model's name, so that any run can be
+//! foretold.
 
 use sha2::{Digest, Sha256};
 
@@ -82,9 +83,10 @@ impl Lineup {
         })
     }
 
-    /// What a model answers, by its name: `oracle` names the documents that call themselves gold, `first` the first slots,
-    /// `echo` repeats an example whatever is asked, `careless` proves its verdicts on gold with a sentence of its own and those on the
-    /// first slot with none, and puts a sentence beside the others, `garbage` says nothing at all, and any other what a die says.
+    /// What a model answers, by its name: `oracle` names the documents that call themselves gold,
+    /// `first` the first slots, `echo` repeats an example whatever is asked, `careless` proves its
+    /// verdicts on gold with a sentence of its own and those on the first slot with none, and puts
+    /// a sentence beside the others, `garbage` says nothing at all, and any other what a die says.
     pub(crate) fn answer(&self, model: &str) -> String {
         let gold = |at: &usize| self.documents[at - 1].contains("gold");
         let few = if model == "first" { 1 } else { 2 };
@@ -105,12 +107,13 @@ impl Lineup {
                 slots
             }
         };
-        let answer = match self.per_document {
-            true => serde_json::json!({"thoughts": ["because"], "verdicts": match model {
+        let answer = if self.per_document {
+            serde_json::json!({"thoughts": ["because"], "verdicts": match model {
                 "careless" => self.careless_verdicts(),
                 _ => self.verdicts(&slots),
-            }}),
-            false => serde_json::json!({"thoughts": ["because"], "slots": slots}),
+            }})
+        } else {
+            serde_json::json!({"thoughts": ["because"], "slots": slots})
         };
         answer.to_string()
     }
@@ -130,16 +133,19 @@ impl Lineup {
 
     /// Every slot with its verdict; the proof of those that support is all of the document.
     fn verdicts(&self, supporting: &[usize]) -> Vec<serde_json::Value> {
-        let verdict = |(slot, text): (usize, &String)| match supporting.contains(&slot) {
-            true => serde_json::json!({"slot": slot, "sentence": text, "verdict": "supports"}),
-            false => serde_json::json!({"slot": slot, "sentence": null, "verdict": "not_enough"}),
+        let verdict = |(slot, text): (usize, &String)| {
+            if supporting.contains(&slot) {
+                serde_json::json!({"slot": slot, "sentence": text, "verdict": "supports"})
+            } else {
+                serde_json::json!({"slot": slot, "sentence": null, "verdict": "not_enough"})
+            }
         };
         (1..).zip(&self.documents).map(verdict).collect()
     }
 }
 
-/// What `model` answers: −1..=1 in hundredths, the opposite when the documents are exchanged; or what it makes of a relevance
-/// that the texts state.
+/// What `model` answers: −1..=1 in hundredths, the opposite when the documents are exchanged; or
+/// what it makes of a relevance that the texts state.
 pub(crate) fn margin(model: &str, shown: &Shown) -> f64 {
     if let Some(margin) = super::latent_margin(model, shown) {
         return margin;

@@ -1,4 +1,5 @@
-//! Files and batches of OpenAI, Anthropic and Gemini. A batch runs until the test says that it is finished.
+//! Files and batches of OpenAI, Anthropic and Gemini. A batch runs until the test says that it is
+//! finished.
 
 use super::fault::{Out, full, whole};
 use super::wire::{self, Dialect};
@@ -14,9 +15,11 @@ pub(crate) struct BatchFaults {
     pub(crate) lose_creation: bool,
     /// New batches are not made, and the answer is a 504.
     pub(crate) drop_creation: bool,
-    /// New batches are not listed before [`FakeProvider::list_batches`](super::FakeProvider::list_batches).
+    /// New batches are not listed before
+    /// [`FakeProvider::list_batches`](super::FakeProvider::list_batches).
     pub(crate) list_late: bool,
-    /// New batches get an error for this many lines, and for as many an answer that is not a judgment.
+    /// New batches get an error for this many lines, and for as many an answer that is not a
+    /// judgment.
     pub(crate) failing: usize,
     pub(crate) unusable: usize,
     /// New batches run out of time before the last lines.
@@ -390,8 +393,11 @@ impl Job {
 
     /// Model and body of every line that was made.
     pub(super) fn answered(&self) -> Vec<(Dialect, Recorded)> {
-        let lines = self.lines.iter().take(self.made());
-        lines.map(|line| self.call(line)).collect()
+        self.lines
+            .iter()
+            .take(self.made())
+            .map(|line| self.call(line))
+            .collect()
     }
 
     /// Lines that a model answered.

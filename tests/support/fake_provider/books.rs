@@ -1,4 +1,5 @@
-//! What the server counted: requests, refusals, calls at a time, and what a provider would charge for its answers.
+//! What the server counted: requests, refusals, calls at a time, and what a provider would charge
+//! for its answers.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

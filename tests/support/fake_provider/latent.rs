@@ -1,12 +1,14 @@
 //! Documents whose true relevance stands in their text, and judges that see it through noise.
 //!
-//! A query that begins with `noise X` and documents that begin with `relevance X` make the noise model of the simulations:
-//! what the judges misread alike in a pair, what each misreads by itself (the query's X), a lean to the document shown
-//! first, and what changes from call to call. It follows from the texts alone, so that any run can be foretold.
+//! A query that begins with `noise X` and documents that begin with `relevance X` make the noise
+//! model of the simulations: what the judges misread alike in a pair, what each misreads by itself
+//! (the query's X), a lean to the document shown first, and what changes from call to call. It
+//! follows from the texts alone, so that any run can be foretold.
 
 use super::answer::{Shown, hash};
 
-/// What all judges misread alike, what changes from call to call, and how small a preference is a tie.
+/// What all judges misread alike, what changes from call to call, and how small a preference is a
+/// tie.
 const PAIR: f64 = 0.498;
 const CALL: f64 = 0.3;
 const TIE: f64 = 0.05;
@@ -24,9 +26,10 @@ pub(crate) fn latent_margin(model: &str, shown: &Shown) -> Option<f64> {
     let gap = number(&shown.b, "relevance ")? - number(&shown.a, "relevance ")?;
     // Misreadings are of the pair, whichever document is shown first.
     let turned = shown.a > shown.b;
-    let (low, high) = match turned {
-        true => (&shown.b, &shown.a),
-        false => (&shown.a, &shown.b),
+    let (low, high) = if turned {
+        (&shown.b, &shown.a)
+    } else {
+        (&shown.a, &shown.b)
     };
     let sign = if turned { -1.0 } else { 1.0 };
     let shared = normal(&["pair", &shown.query, low, high]);

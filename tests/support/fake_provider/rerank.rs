@@ -1,11 +1,12 @@
-//! Answers to reranking questions, of judges and of rerank services, by a relevance that the documents state themselves.
+//! Answers to reranking questions, of judges and of rerank services, by a relevance that the
+//! documents state themselves.
 
 use super::answer::hash;
 use super::wire::Dialect;
 use serde_json::{Value, json};
 
-/// The relevance that a text states as `relevance=0.73` or, at its start, `relevance 0.73`; else one that follows from its
-/// words: how many of the query's it has.
+/// The relevance that a text states as `relevance=0.73` or, at its start, `relevance 0.73`; else
+/// one that follows from its words: how many of the query's it has.
 pub(crate) fn relevance(query: &str, text: &str) -> f64 {
     let number = |rest: &str| {
         let end = rest.find(|c: char| !(c.is_ascii_digit() || ".-".contains(c)));
@@ -13,20 +14,22 @@ pub(crate) fn relevance(query: &str, text: &str) -> f64 {
         digits.trim_end_matches('.').parse::<f64>().ok()
     };
     let stated = text.split_once("relevance=").map(|(_, rest)| rest);
-    let stated = stated.or_else(|| text.trim_start().strip_prefix("relevance "));
-    stated.and_then(number).unwrap_or_else(|| {
-        let words = |text: &str| -> Vec<String> {
-            let text = text.to_lowercase();
-            let words = text.split(|c: char| !c.is_alphanumeric());
-            words
-                .filter(|word| word.len() > 2)
-                .map(str::to_owned)
-                .collect()
-        };
-        let (asked, there) = (words(query), words(text));
-        let shared = asked.iter().filter(|word| there.contains(word)).count();
-        shared as f64 / asked.len().max(1) as f64
-    })
+    stated
+        .or_else(|| text.trim_start().strip_prefix("relevance "))
+        .and_then(number)
+        .unwrap_or_else(|| {
+            let words = |text: &str| -> Vec<String> {
+                let text = text.to_lowercase();
+                let words = text.split(|c: char| !c.is_alphanumeric());
+                words
+                    .filter(|word| word.len() > 2)
+                    .map(str::to_owned)
+                    .collect()
+            };
+            let (asked, there) = (words(query), words(text));
+            let shared = asked.iter().filter(|word| there.contains(word)).count();
+            shared as f64 / asked.len().max(1) as f64
+        })
 }
 
 /// A reranking question as a prompt shows it.
@@ -106,7 +109,8 @@ impl Asked {
             .then(|| relevance(&self.query, &self.documents[0]).clamp(0.0, 1.0))
     }
 
-    /// The answer of a model that sees the relevance as it is, and equal ones in the order of their texts.
+    /// The answer of a model that sees the relevance as it is, and equal ones in the order of their
+    /// texts.
     pub(crate) fn answer(&self) -> String {
         let of = |at: &usize| relevance(&self.query, &self.documents[*at - 1]);
         let mut order: Vec<usize> = (1..=self.documents.len()).collect();
@@ -157,9 +161,10 @@ pub(super) fn reply(dialect: Dialect, model: &str, text: &str, input: usize) -> 
         }),
         Dialect::CohereRank => {
             let results = results("relevance_score");
-            let units = match model.starts_with("rerank-v5") {
-                true => json!({"input_tokens": input}),
-                false => json!({"search_units": results.len().div_ceil(100).max(1)}),
+            let units = if model.starts_with("rerank-v5") {
+                json!({"input_tokens": input})
+            } else {
+                json!({"search_units": results.len().div_ceil(100).max(1)})
             };
             json!({"id": "fake", "results": results, "meta": {"billed_units": units, "warnings": []}})
         }

@@ -403,11 +403,10 @@ pub(super) fn reply(dialect: Dialect, recorded: &Recorded, text: &str, stop: &st
                 Some(yes) => json!([top("Yes", yes), top("No", 1.0 - yes)]),
                 None => json!([top("A", a), top("B", b), top(" T", 0.0)]),
             };
-            let logprobs = match recorded.body["logprobs"] == true {
-                true => {
-                    json!({"content": [{"token": text, "logprob": -0.1, "top_logprobs": tops}]})
-                }
-                false => Value::Null,
+            let logprobs = if recorded.body["logprobs"] == true {
+                json!({"content": [{"token": text, "logprob": -0.1, "top_logprobs": tops}]})
+            } else {
+                Value::Null
             };
             let message = json!({"role": "assistant", "content": text, "refusal": null});
             json!({
@@ -477,7 +476,8 @@ pub(super) fn reply(dialect: Dialect, recorded: &Recorded, text: &str, stop: &st
     }
 }
 
-/// How often each text of a call speaks of what the tests speak of; the last number keeps a vector from being zero.
+/// How often each text of a call speaks of what the tests speak of; the last number keeps a vector
+/// from being zero.
 fn vectors(recorded: &Recorded) -> Vec<[f64; 4]> {
     let texts = recorded.body["input"].as_array().unwrap();
     let count = |text: &Value, words: [&str; 2]| {

@@ -13,8 +13,9 @@ use crate::store::batches::{BatchId, BatchRow, BatchStage};
 /// The open batch with this number.
 fn open_batch(store: &Store, number: i64) -> Result<BatchRow, AppError> {
     let open = store.read_blocking(|db| db.batches(true))?;
-    let found = open.into_iter().find(|row| row.id == BatchId(number));
-    found.ok_or_else(|| no_open_batch(number))
+    open.into_iter()
+        .find(|row| row.id == BatchId(number))
+        .ok_or_else(|| no_open_batch(number))
 }
 
 fn no_open_batch(number: i64) -> AppError {
@@ -32,8 +33,8 @@ pub fn open_batches(store: &Store, numbers: &[i64]) -> Result<Vec<BatchRow>, App
     Ok(open)
 }
 
-/// Says what a batch whose submission was cut short is called at the provider. A batch that was closed,
-/// because it seemed never to have arrived or for another reason, is open again.
+/// Says what a batch whose submission was cut short is called at the provider. A batch that was
+/// closed, because it seemed never to have arrived or for another reason, is open again.
 pub fn adopt(store: &Store, number: i64, name: &str) -> Result<(), AppError> {
     let name = name.trim().to_owned();
     if name.is_empty() {

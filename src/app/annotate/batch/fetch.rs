@@ -64,8 +64,8 @@ struct OtherResults {
     is_ours: bool,
 }
 
-/// Brings the results of a batch that is over into the project and closes it; `Err` if that cannot be
-/// done now, with every answer that came kept.
+/// Brings the results of a batch that is over into the project and closes it; `Err` if that cannot
+/// be done now, with every answer that came kept.
 pub async fn fetch(
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -135,7 +135,8 @@ pub async fn fetch(
             return Ok(Err(BatchTrouble::Incomplete(why)));
         }
     }
-    // Closed only when all that the provider speaks of is here: a closed batch is never fetched again.
+    // Closed only when all that the provider speaks of is here: a closed batch is never fetched
+    // again.
     let (told, message) = (row.told, row.message.clone());
     let (row, keeper) = (row.clone(), Arc::clone(&judge));
     let (closed, mut models) = store
@@ -249,7 +250,8 @@ impl Arrived {
                 "what is still missing a day after its end counts as not made".to_owned()
             }
             _ => format!(
-                "if the others never come, `overrule batch forget {id}` lets their calls be made, and paid for, again"
+                "if the others never come, `overrule batch forget {id}` lets their calls be made, \
+                 and paid for, again"
             ),
         };
         let noted = left_out.words().map(|words| format!("; {words}"));
@@ -260,8 +262,9 @@ impl Arrived {
     }
 }
 
-/// Writes answers down as they come. A vote wins over any other result of the same call, so that those
-/// are written when no more lines can come, and errors of the provider when the batch is closed.
+/// Writes answers down as they come. A vote wins over any other result of the same call, so that
+/// those are written when no more lines can come, and errors of the provider when the batch is
+/// closed.
 async fn take_in(
     store: &Store,
     api: &dyn BatchApi,
@@ -405,8 +408,8 @@ fn record_failures(
     Ok(fetched)
 }
 
-/// Writes down the result of a call and counts it. In one transaction: a result that is kept and not
-/// ticked off would be kept twice by the next fetch.
+/// Writes down the result of a call and counts it. In one transaction: a result that is kept and
+/// not ticked off would be kept twice by the next fetch.
 fn keep(
     db: &Db,
     row: &BatchRow,

@@ -253,8 +253,9 @@ impl BatchSubmitter<'_> {
             ..
         } = chunk;
         let (name, run, account) = (uid.clone(), self.run, api.account(&uid));
-        // Written before it is submitted: cut short in between, it is looked for at the provider by its
-        // mark. The other way round nobody would know of it, and its calls would be bought again.
+        // Written before it is submitted: cut short in between, it is looked for at the provider by
+        // its mark. The other way round nobody would know of it, and its calls would be bought
+        // again.
         let batch = self
             .store
             .write(move |db| db.add_batch(&name, id, run, &account, &rows, now_ms()))
@@ -304,7 +305,8 @@ impl BatchSubmitter<'_> {
             }
             Err(failure) => {
                 self.done.troubles.push(format!(
-                    "{who}: whether batch {} arrived is not known ({failure}); `overrule batch status` finds out",
+                    "{who}: whether batch {} arrived is not known ({failure}); `overrule batch \
+                     status` finds out",
                     batch.0
                 ));
                 Ok(false)

@@ -11,7 +11,8 @@ pub enum BatchTrouble {
     UnknownJudge(String),
     /// The judge's configuration has changed.
     #[error(
-        "the {what} of judge {judge:?} is not the one that the batch was made with; set it back in overrule.toml to fetch"
+        "the {what} of judge {judge:?} is not the one that the batch was made with; set it back in \
+         overrule.toml to fetch"
     )]
     JudgeChanged { judge: String, what: &'static str },
     /// The judge's provider does not support batches.
@@ -25,7 +26,8 @@ pub enum BatchTrouble {
     Call(CallError),
     /// The provider does not know the batch or its results.
     #[error(
-        "the provider does not have it: {said}; `overrule batch forget {batch}` gives it up: the votes that were fetched \
+        "the provider does not have it: {said}; `overrule batch forget {batch}` gives it up: the \
+         votes that were fetched \
          stay, and {left} of its calls can be made, and paid for, again"
     )]
     Gone {
@@ -38,7 +40,8 @@ pub enum BatchTrouble {
     },
     /// The provider refuses to tell another account about the batch.
     #[error(
-        "it was submitted with another key, address or headers than the judge has now; set them back to reach it ({0})"
+        "it was submitted with another key, address or headers than the judge has now; set them \
+         back to reach it ({0})"
     )]
     OtherAccount(CallError),
     /// There are no results to fetch.
@@ -48,7 +51,8 @@ pub enum BatchTrouble {
     #[error("{0}; what came is kept, and fetching goes on where it stopped")]
     CutShort(CallError),
     #[error(
-        "its {results} results belong to another batch; name the right one with `overrule batch adopt {batch} NAME`"
+        "its {results} results belong to another batch; name the right one with `overrule batch \
+         adopt {batch} NAME`"
     )]
     Foreign {
         results: usize,

@@ -237,8 +237,11 @@ impl Dispatcher {
     /// calls for now while another one does. If none makes calls, the run waits for any of them to
     /// return.
     pub(super) async fn weigh_absences(&mut self) -> Result<(), RunError> {
-        let mut absences = self.left.iter().zip(&self.away);
-        let somebody = absences.any(|(left, away)| !left && !away);
+        let somebody = self
+            .left
+            .iter()
+            .zip(&self.away)
+            .any(|(left, away)| !left && !away);
         for judge_index in 0..self.gone.len() {
             let gone = self.left[judge_index] || (self.away[judge_index] && somebody);
             if gone && !self.gone[judge_index] {

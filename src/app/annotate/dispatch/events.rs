@@ -177,7 +177,8 @@ impl Dispatcher {
                 let judge = &mut self.progress.judges[judge_index];
                 (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
                 let line = format!(
-                    "{}: a vote on the same battle had come from elsewhere; the second one does not count",
+                    "{}: a vote on the same battle had come from elsewhere; the second one does \
+                     not count",
                     judge.name
                 );
                 self.progress.say(line);

@@ -17,8 +17,12 @@ impl Dispatcher {
         all: &[QueryKey],
         waiting: &[QueryKey],
     ) -> Result<(), RunError> {
-        let places = self.probed.iter();
-        let probed: Vec<QueryKey> = places.filter_map(|at| waiting.get(*at)).copied().collect();
+        let probed: Vec<QueryKey> = self
+            .probed
+            .iter()
+            .filter_map(|at| waiting.get(*at))
+            .copied()
+            .collect();
         let mut others = all.to_vec();
         others.retain(|query| !probed.contains(query));
         let judges = self.judges.clone();
@@ -43,13 +47,17 @@ impl Dispatcher {
     /// Rereads the judges' answers on pairs in both orders now and then while their probe is
     /// running.
     pub(super) async fn follow_orders(&mut self) -> Result<(), RunError> {
-        let known = self.ensemble.iter().zip(&self.orders.now);
-        let mut probed = known.filter(|(judge, _)| !judge.spec().is_offline());
-        let is_over = probed.all(|(_, now)| now.pairs() >= self.orders.pairs);
+        let is_over = self
+            .ensemble
+            .iter()
+            .zip(&self.orders.now)
+            .filter(|(judge, _)| !judge.spec().is_offline())
+            .all(|(_, now)| now.pairs() >= self.orders.pairs);
         let due = |read: Instant| read.elapsed() >= READ_EVERY;
-        match !is_over && self.orders.read.is_none_or(due) {
-            true => self.read_orders().await,
-            false => Ok(()),
+        if !is_over && self.orders.read.is_none_or(due) {
+            self.read_orders().await
+        } else {
+            Ok(())
         }
     }
 

@@ -75,8 +75,9 @@ fn pools() -> Vec<Pool> {
     let lines: String = (0..POOLS)
         .map(|at| {
             format!(
-                "{{\"query\":{{\"id\":\"q{at}\",\"query\":\"trams {at}\"}},\"documents\":\
-                 [{{\"id\":\"a\",\"content\":\"a tram\"}},{{\"id\":\"b\",\"content\":\"a bus\"}}]}}\n"
+                "{{\"query\":{{\"id\":\"q{at}\",\"query\":\"trams \
+                 {at}\"}},\"documents\":[{{\"id\":\"a\",\"content\":\"a \
+                 tram\"}},{{\"id\":\"b\",\"content\":\"a bus\"}}]}}\n"
             )
         })
         .collect();

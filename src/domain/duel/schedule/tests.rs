@@ -182,8 +182,10 @@ fn a_is_on_the_left_for_half_of_the_queries_and_half_of_the_participants() {
     };
     let (even, odd) = (left(0), left(1));
     let queries = |of: &BTreeMap<TaskKey, Side>, side| {
-        let queries = of.iter().filter(|(key, _)| key.kind == TaskKind::Query);
-        queries.filter(|(_, left)| **left == side).count()
+        of.iter()
+            .filter(|(key, _)| key.kind == TaskKind::Query)
+            .filter(|(_, left)| **left == side)
+            .count()
     };
     assert_eq!((queries(&even, Side::A), queries(&odd, Side::A)), (5, 5));
     for (key, side) in &even {

@@ -63,7 +63,8 @@ impl FromStr for AdaptivePlan {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || {
             format!(
-                "{text:?} is not a strategy: expected SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, such as top+escalate:2"
+                "{text:?} is not a strategy: expected SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, \
+                 such as top+escalate:2"
             )
         };
         let (name, battles) = text.split_once(':').ok_or_else(wrong)?;

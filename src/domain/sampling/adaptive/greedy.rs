@@ -28,8 +28,10 @@ pub(super) fn picks(
     let escalate = strategy.judging == JudgeChoice::Escalate;
     let scores = state.scores();
     let mut candidates = candidates(state, strategy, round, &scores, covariance);
-    let places = (0u32..).zip(&candidates);
-    let mut queue: BinaryHeap<QueuePlace> = places.map(|(at, of)| of.place(at)).collect();
+    let mut queue: BinaryHeap<QueuePlace> = (0u32..)
+        .zip(&candidates)
+        .map(|(at, of)| of.place(at))
+        .collect();
     let mut posterior = Posterior::new(&scores, covariance);
     let mut picks = Vec::new();
     let size = strategy.round_size(state.documents()).min(round.calls);
@@ -137,8 +139,10 @@ struct QueuePlace {
 
 impl Ord for QueuePlace {
     fn cmp(&self, other: &Self) -> Ordering {
-        let turn = other.turn.cmp(&self.turn);
-        turn.then(self.worth.total_cmp(&other.worth))
+        other
+            .turn
+            .cmp(&self.turn)
+            .then(self.worth.total_cmp(&other.worth))
             .then(other.at.cmp(&self.at))
     }
 }

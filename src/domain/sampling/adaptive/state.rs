@@ -118,12 +118,11 @@ impl SamplingState {
 
     /// Votes and student observations.
     fn battles(&self) -> Cow<'_, [Observation]> {
-        match self.student.is_empty() {
-            true => Cow::Borrowed(&self.observations),
-            false => {
-                let votes = self.observations.iter();
-                Cow::Owned(votes.chain(&self.student).copied().collect())
-            }
+        if self.student.is_empty() {
+            Cow::Borrowed(&self.observations)
+        } else {
+            let votes = self.observations.iter();
+            Cow::Owned(votes.chain(&self.student).copied().collect())
         }
     }
 

@@ -28,13 +28,16 @@ impl Sampler {
                 "random cycles: every document fights equally often, whatever its score"
             }
             Self::Swiss => {
-                "neighbours in the current ranking fight: even precision everywhere, right for training targets"
+                "neighbours in the current ranking fight: even precision everywhere, right for \
+                 training targets"
             }
             Self::Eig => {
-                "the pairs that tell most about all scores: even precision everywhere, right for training targets"
+                "the pairs that tell most about all scores: even precision everywhere, right for \
+                 training targets"
             }
             Self::Top => {
-                "the pairs that tell most about the top ranks; scores below are rough: when scores are to be \
+                "the pairs that tell most about the top ranks; scores below are rough: when scores \
+                 are to be \
                  training targets use swiss or eig"
             }
         }
@@ -64,7 +67,8 @@ impl JudgeChoice {
                 "one judge a pair, in turn: more pairs for the same calls, no consensus to look at"
             }
             Self::Escalate => {
-                "one judge first, the others only where they tell more than a new pair would (eig and top)"
+                "one judge first, the others only where they tell more than a new pair would (eig \
+                 and top)"
             }
         }
     }
@@ -124,7 +128,8 @@ impl Strategy {
         }
         if self.judging == JudgeChoice::Escalate && !self.is_informed() {
             return Err(format!(
-                "judging = escalate weighs calls by their information, which {} does not know: use eig or top",
+                "judging = escalate weighs calls by their information, which {} does not know: use \
+                 eig or top",
                 self.sampler
             ));
         }

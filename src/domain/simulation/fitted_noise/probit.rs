@@ -116,8 +116,12 @@ fn solve(mut matrix: [[f64; 3]; 3], mut right: [f64; 3]) -> [f64; 3] {
         }
     }
     for pivot in (0..3).rev() {
-        let row = matrix[pivot].iter().zip(right).skip(pivot + 1);
-        let known: f64 = row.map(|(cell, x)| cell * x).sum();
+        let known: f64 = matrix[pivot]
+            .iter()
+            .zip(right)
+            .skip(pivot + 1)
+            .map(|(cell, x)| cell * x)
+            .sum();
         right[pivot] = (right[pivot] - known) / matrix[pivot][pivot];
     }
     right

@@ -80,9 +80,10 @@ pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelA
 
 fn hit(row: &PreferenceRow, model: usize) -> f64 {
     let preference = row.preferences.get(model).copied().unwrap_or_default();
-    match preference == 0.0 {
-        true => 0.5,
-        false => f64::from(u8::from((preference > 0.0) == (row.score > 0.5))),
+    if preference == 0.0 {
+        0.5
+    } else {
+        f64::from(u8::from((preference > 0.0) == (row.score > 0.5)))
     }
 }
 

@@ -150,8 +150,10 @@ impl Division {
             *n += 1.0;
             *gap += self.gap[*at];
         }
-        let found = found.into_iter();
-        found.map(|(bucket, (n, gap))| (bucket, n, gap)).collect()
+        found
+            .into_iter()
+            .map(|(bucket, (n, gap))| (bucket, n, gap))
+            .collect()
     }
 }
 
@@ -174,8 +176,10 @@ impl QueryTally {
         self.rows += other.rows;
         self.consensus += other.consensus;
         self.right += other.right;
-        let losses = self.losses.iter_mut().zip(other.losses);
-        losses.for_each(|(sum, x)| *sum += x);
+        self.losses
+            .iter_mut()
+            .zip(other.losses)
+            .for_each(|(sum, x)| *sum += x);
     }
 }
 
@@ -252,8 +256,11 @@ pub(super) fn measure(
                 ..QueryTally::default()
             };
             for at in rows {
-                let sums = tally.losses.iter_mut().zip(losses[*at]);
-                sums.for_each(|(sum, x)| *sum += x);
+                tally
+                    .losses
+                    .iter_mut()
+                    .zip(losses[*at])
+                    .for_each(|(sum, x)| *sum += x);
                 if let Some(right) = right[*at] {
                     tally.right += right;
                     tally.consensus += 1.0;
@@ -327,9 +334,10 @@ pub(super) fn measure(
 
 /// 1 if the student prefers the same document as the ensemble, ½ if it prefers neither.
 fn right_share(row: &FoldedRow) -> f64 {
-    match row.x == row.y {
-        true => 0.5,
-        false => f64::from(u8::from(row.score < 0.5)),
+    if row.x == row.y {
+        0.5
+    } else {
+        f64::from(u8::from(row.score < 0.5))
     }
 }
 

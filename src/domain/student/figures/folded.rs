@@ -69,9 +69,10 @@ impl FoldedRow {
     pub(super) fn of(row: &StudentRow) -> Self {
         let (a, b) = (row.predicted.a(), row.predicted.b());
         let turned = b > a;
-        let (x, y, score) = match turned {
-            true => (b, a, 1.0 - row.score),
-            false => (a, b, row.score),
+        let (x, y, score) = if turned {
+            (b, a, 1.0 - row.score)
+        } else {
+            (a, b, row.score)
         };
         Self {
             x,
@@ -85,9 +86,10 @@ impl FoldedRow {
 
     /// P(A) and P(B) as predicted.
     pub fn predicted(&self) -> (f64, f64) {
-        match self.turned {
-            true => (self.y, self.x),
-            false => (self.x, self.y),
+        if self.turned {
+            (self.y, self.x)
+        } else {
+            (self.x, self.y)
         }
     }
 

@@ -102,8 +102,10 @@ pub(super) fn mean(rows: &[usize], value: impl Fn(usize) -> f64) -> f64 {
 
 fn composition(folded: &[FoldedRow], rows: &[usize]) -> Option<[f64; 5]> {
     let share = |category: Category| {
-        let of = rows.iter().filter(|at| folded[**at].category == category);
-        of.count() as f64 / rows.len() as f64
+        rows.iter()
+            .filter(|at| folded[**at].category == category)
+            .count() as f64
+            / rows.len() as f64
     };
     (!rows.is_empty()).then(|| Category::ALL.map(share))
 }

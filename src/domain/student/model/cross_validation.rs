@@ -97,8 +97,8 @@ impl Groups<'_> {
     /// A model's logits for the rows of a group.
     fn scored(&self, model: &StudentModel, group: usize) -> Vec<ScoredLogits> {
         let rows = self.rows_of(|other| other == group).into_iter().flatten();
-        let rows = rows.filter_map(|at| self.rows.get(at));
-        rows.map(|row| (model.logits(&row.features), row.score, row.weight))
+        rows.filter_map(|at| self.rows.get(at))
+            .map(|row| (model.logits(&row.features), row.score, row.weight))
             .collect()
     }
 
@@ -240,8 +240,9 @@ fn calibrate(parts: &[Vec<ScoredLogits>]) -> Calibration {
         of_temperature += Calibration::of_temperature(others, near).loss(part);
         of_curves += Calibration::of_curves(curves).loss(part);
     }
-    match of_curves < of_temperature {
-        true => Calibration::of_curves(curves),
-        false => by_temperature,
+    if of_curves < of_temperature {
+        Calibration::of_curves(curves)
+    } else {
+        by_temperature
     }
 }

@@ -58,9 +58,10 @@ impl SortedPredictions {
         }
         // Sort by all three, so that sums do not depend on the order of the rows.
         let order = |x: &Placed, y: &Placed| {
-            let first = x.place.total_cmp(&y.place);
-            let second = first.then(x.target.total_cmp(&y.target));
-            second.then(x.weight.total_cmp(&y.weight))
+            x.place
+                .total_cmp(&y.place)
+                .then(x.target.total_cmp(&y.target))
+                .then(x.weight.total_cmp(&y.weight))
         };
         better.sort_unstable_by(order);
         tie.sort_unstable_by(order);
@@ -72,8 +73,10 @@ impl SortedPredictions {
     /// Swapping the documents of a prediction changes nothing: P(A) and P(B) share one curve.
     pub(super) fn curves(&self, without: Option<usize>) -> Option<IsotonicCurves> {
         let of = |all: &[Placed]| -> Vec<Placed> {
-            let kept = all.iter().filter(|row| Some(row.part) != without);
-            kept.copied().collect()
+            all.iter()
+                .filter(|row| Some(row.part) != without)
+                .copied()
+                .collect()
         };
         let tie = of(&self.tie);
         let enough = tie.len() >= FEWEST * PER_POINT;

@@ -187,8 +187,11 @@ impl Objective<'_> {
     }
 
     fn at(&self, weights: &[f64]) -> Slope {
-        let held = weights.iter().enumerate();
-        let mut gradient: Vec<f64> = held.map(|(at, w)| self.precision(at) * w).collect();
+        let mut gradient: Vec<f64> = weights
+            .iter()
+            .enumerate()
+            .map(|(at, w)| self.precision(at) * w)
+            .collect();
         let penalty: f64 = gradient.iter().zip(weights).map(|(g, w)| 0.5 * g * w).sum();
         let (odd_weights, even_weights) = weights.split_at(self.table.odd);
         let mut curves = Vec::with_capacity(self.rows.iter().map(Range::len).sum());
@@ -303,8 +306,12 @@ pub(super) fn minimise(
         rows,
         precision,
     };
-    let counted = rows.iter().cloned().flatten();
-    let all: f64 = counted.map(|at| table.targets[at].weight).sum();
+    let all: f64 = rows
+        .iter()
+        .cloned()
+        .flatten()
+        .map(|at| table.targets[at].weight)
+        .sum();
     if all <= 0.0 {
         return None;
     }
@@ -326,8 +333,11 @@ pub(super) fn minimise(
         let promised = promised / all;
         let first = first.unwrap_or(promised);
         let moved = |length: f64| -> Vec<f64> {
-            let pairs = weights.iter().zip(&step);
-            pairs.map(|(w, s)| w - length * s).collect()
+            weights
+                .iter()
+                .zip(&step)
+                .map(|(w, s)| w - length * s)
+                .collect()
         };
         // With the same Hessian, each step multiplies the predicted gain by about the gain of the
         // first step.

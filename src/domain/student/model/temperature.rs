@@ -30,9 +30,10 @@ pub(super) fn temperature<'a>(
         if slope == 0.0 || (slope < 0.0 && s >= high) || (slope > 0.0 && s <= low) {
             break;
         }
-        match slope > 0.0 {
-            true => (high, high_known) = (s, true),
-            false => (low, low_known) = (s, true),
+        if slope > 0.0 {
+            (high, high_known) = (s, true)
+        } else {
+            (low, low_known) = (s, true)
         }
         let middle = (low * high).sqrt();
         let next = match s - slope / curve {
@@ -83,9 +84,10 @@ mod tests {
         let (mut low, mut high) = (-(10.0f64.ln()), 10.0f64.ln());
         for _ in 0..60 {
             let (x, y) = (high - golden * (high - low), low + golden * (high - low));
-            match loss(rows, x.exp()) <= loss(rows, y.exp()) {
-                true => high = y,
-                false => low = x,
+            if loss(rows, x.exp()) <= loss(rows, y.exp()) {
+                high = y
+            } else {
+                low = x
             }
         }
         (0.5 * (low + high)).exp()

@@ -176,8 +176,9 @@ fn what_a_temperature_cannot_mend_is_mended_by_curves() {
     let found = validated(&rows, 5, 1).unwrap();
     assert!(found.model.isotonic.is_some(), "{found:?}");
     let loss = |of: &dyn Fn(usize) -> OutcomeProbabilities| -> f64 {
-        let each = rows.iter().enumerate();
-        each.map(|(at, row)| newton::cross_entropy_of(row.score, of(at)))
+        rows.iter()
+            .enumerate()
+            .map(|(at, row)| newton::cross_entropy_of(row.score, of(at)))
             .sum()
     };
     let temperature = StudentModel {

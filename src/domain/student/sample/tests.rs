@@ -136,9 +136,10 @@ fn brute(edges: &[(usize, usize)], used: u32) -> usize {
     };
     let without = brute(rest, used);
     let (x, y) = (1u32 << x, 1u32 << y);
-    match used & (x | y) == 0 {
-        true => without.max(1 + brute(rest, used | x | y)),
-        false => without,
+    if used & (x | y) == 0 {
+        without.max(1 + brute(rest, used | x | y))
+    } else {
+        without
     }
 }
 

@@ -261,7 +261,8 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
         let (left, top) = (frame.x(of.strip as f64), frame.y((of.cell + 1) as f64));
         let (width, height) = (frame.width / strips as f64, frame.height / cells as f64);
         let hint = format!(
-            "segment {}.{}: {} battles, expected {:.3}, observed {:.3}, E|C| {:.3}, observed |C| {:.3}, other preferred {:.1} %",
+            "segment {}.{}: {} battles, expected {:.3}, observed {:.3}, E|C| {:.3}, observed |C| \
+             {:.3}, other preferred {:.1} %",
             of.strip + 1,
             of.cell + 1,
             of.n,

@@ -42,9 +42,10 @@ pub(super) fn scatter(chart: &mut Chart, figure: Figure, figures: &Figures) {
         .iter()
         .map(|row| {
             let (x, y) = place(row);
-            let score = match figure == Figure::Triangle && row.turned {
-                true => 1.0 - row.score,
-                false => row.score,
+            let score = if figure == Figure::Triangle && row.turned {
+                1.0 - row.score
+            } else {
+                row.score
             };
             (x, y, level(score))
         })

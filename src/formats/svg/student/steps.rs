@@ -97,8 +97,10 @@ pub(super) fn over_steps(mut chart: Chart, steps: &[StudentStep<'_>]) -> String 
 /// The smallest round number, at least 0.05, that is not below a value.
 fn above(value: f64) -> f64 {
     let rounds = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0];
-    let fits = rounds.into_iter().find(|round| *round >= value);
-    fits.unwrap_or_else(|| value.ceil())
+    rounds
+        .into_iter()
+        .find(|round| *round >= value)
+        .unwrap_or_else(|| value.ceil())
 }
 
 fn low(of: &Measured) -> f64 {

@@ -122,11 +122,12 @@ fn rankings_hold_where_the_original_says_so_but_for_booleans() {
         let Ok(count) = usize::try_from(case.expected_count) else {
             continue;
         };
-        let read = strict(RerankAsk::Rank, &case.raw).ok();
-        let holds = read.filter(|answer| match answer {
-            Answer::Numbers(numbers) => AnswerFault::of(numbers, count, count).is_none(),
-            _ => false,
-        });
+        let holds = strict(RerankAsk::Rank, &case.raw)
+            .ok()
+            .filter(|answer| match answer {
+                Answer::Numbers(numbers) => AnswerFault::of(numbers, count, count).is_none(),
+                _ => false,
+            });
         let expected = case.value.filter(|_| !differs(&case.raw));
         assert_eq!(holds, expected.map(Answer::Numbers), "{}", case.raw);
         assert!(case.ok || holds.is_none(), "{}", case.raw);

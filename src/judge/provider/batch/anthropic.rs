@@ -120,8 +120,11 @@ impl BatchFormat for AnthropicBatches {
     ) -> Result<Vec<Url>, CallError> {
         let own = client.at(&format!("{}/results", self.batch_path(id)?));
         // The key must go to no other server, whatever the response says.
-        let named = status.files.first().and_then(|file| Url::parse(file).ok());
-        let url = named.filter(|url| url.origin() == own.origin());
+        let url = status
+            .files
+            .first()
+            .and_then(|file| Url::parse(file).ok())
+            .filter(|url| url.origin() == own.origin());
         Ok(vec![url.unwrap_or(own)])
     }
 }

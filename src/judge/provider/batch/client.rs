@@ -50,8 +50,9 @@ impl BatchClient<'_> {
             .redact_error(error_response::from_response(self.settings, &received)))
     }
 
-    /// Makes a request and returns what `pick` finds in the JSON of the answer. If it finds nothing,
-    /// the failure says so in the provider's words or, without any, that `what` is missing.
+    /// Makes a request and returns what `pick` finds in the JSON of the answer. If it finds
+    /// nothing, the failure says so in the provider's words or, without any, that `what` is
+    /// missing.
     pub(crate) async fn picked<T>(
         &self,
         method: Method,
@@ -196,8 +197,8 @@ pub(crate) fn id_at(value: &Value, pointer: &str) -> Option<String> {
     (!id.trim().is_empty() && id_segment(&id).is_ok()).then_some(id)
 }
 
-/// The names of files at JSON pointers. Providers leave a file out, write null or write an empty name
-/// if there is none.
+/// The names of files at JSON pointers. Providers leave a file out, write null or write an empty
+/// name if there is none.
 pub(crate) fn files_at(value: &Value, pointers: &[&str]) -> Vec<String> {
     pointers.iter().filter_map(|at| id_at(value, at)).collect()
 }

@@ -18,7 +18,8 @@ pub(crate) type ReadResponse<'a> = &'a dyn Fn(&HttpResponse) -> Result<JudgeRepl
 pub(crate) struct ListedBatch {
     /// `None` if it has no id that can be used.
     pub(crate) id: Option<String>,
-    /// The name that its submitter gave it, empty if it has other metadata instead; `None` without any.
+    /// The name that its submitter gave it, empty if it has other metadata instead; `None` without
+    /// any.
     pub(crate) mark: Option<String>,
     pub(crate) status: Option<BatchStatus>,
 }

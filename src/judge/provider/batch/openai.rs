@@ -98,8 +98,10 @@ impl BatchFormat for OpenAiBatches {
             let mut form = Vec::with_capacity(size + 1024);
             form.extend_from_slice(
                 format!(
-                    "--{boundary}\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nbatch\r\n--{boundary}\r\nContent-Disposition: \
-                     form-data; name=\"file\"; filename=\"overrule.jsonl\"\r\nContent-Type: application/jsonl\r\n\r\n"
+                    "--{boundary}\r\nContent-Disposition: form-data; \
+                     name=\"purpose\"\r\n\r\nbatch\r\n--{boundary}\r\nContent-Disposition: \
+                     form-data; name=\"file\"; filename=\"overrule.jsonl\"\r\nContent-Type: \
+                     application/jsonl\r\n\r\n"
                 )
                 .as_bytes(),
             );

@@ -44,7 +44,8 @@ pub(super) fn describe(place: &str, why: &CertificateError) -> String {
         ),
         CertificateError::UnknownIssuer => (
             "nobody known here has issued it".to_owned(),
-            "if the server, or the proxy on the way to it, is yours, add its certificate to the system's, or name its file \
+            "if the server, or the proxy on the way to it, is yours, add its certificate to the \
+             system's, or name its file \
              in SSL_CERT_FILE",
         ),
         other => (

@@ -282,8 +282,8 @@ fn is_missing(error: &CallError) -> bool {
     matches!(error.exchange.status, Some(404 | 410))
 }
 
-/// A failure about a batch or a file that the provider does not have, in the provider's words alone: the
-/// advice for a single call is to check the model, which is not the reason here.
+/// A failure about a batch or a file that the provider does not have, in the provider's words
+/// alone: the advice for a single call is to check the model, which is not the reason here.
 fn without_advice(mut error: CallError) -> CallError {
     if let Some(raw) = error.raw.as_ref().filter(|_| is_missing(&error)) {
         error.message = ErrorBody::read(raw.as_bytes()).shown();

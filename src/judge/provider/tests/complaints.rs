@@ -30,8 +30,8 @@ fn openai(message: &str, kind: &str, code: Value) -> Value {
 /// The same error as LiteLLM forwards it.
 fn litellm(message: &str, code: &str) -> Value {
     let message = format!(
-        "litellm.BadRequestError: OpenAIException - {message}\n\nLiteLLM: model group 'gpt' failed with the error above. No \
-         fallback was attempted."
+        "litellm.BadRequestError: OpenAIException - {message}\n\nLiteLLM: model group 'gpt' failed \
+         with the error above. No fallback was attempted."
     );
     openai(&message, "invalid_request_error", json!(code))
 }
@@ -393,8 +393,9 @@ fn a_parameter_of_the_users_own_that_is_refused_is_named() {
         .as_object()
         .unwrap()
         .clone();
-    let message = "litellm.UnsupportedParamsError: gpt-6.1-terra doesn't support temperature=0.2 while reasoning is active. Only \
-                   temperature=1 is supported unless reasoning_effort resolves to 'none'";
+    let message = "litellm.UnsupportedParamsError: gpt-6.1-terra doesn't support temperature=0.2 \
+                   while reasoning is active. Only temperature=1 is supported unless \
+                   reasoning_effort resolves to 'none'";
     let answer = received(400, &openai(message, "invalid_request_error", json!("400")));
     let wire = Compatible(named("compatible").unwrap());
     let error = wire.parse_response(&settings, &answer).unwrap_err();

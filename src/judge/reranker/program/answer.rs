@@ -35,8 +35,10 @@ fn numbers(scores: &[Value], count: usize) -> Result<Vec<f64>, String> {
         ));
     }
     let number = |score: &Value| {
-        let number = score.as_f64().filter(|number| number.is_finite());
-        number.ok_or_else(|| format!("a score is not a number: {}", shown(score)))
+        score
+            .as_f64()
+            .filter(|number| number.is_finite())
+            .ok_or_else(|| format!("a score is not a number: {}", shown(score)))
     };
     scores.iter().map(number).collect()
 }

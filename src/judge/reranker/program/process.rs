@@ -188,9 +188,10 @@ impl ProgramProcess {
         };
         drop(tokio::time::timeout(LAST_WORDS, self.complaints).await);
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match last.is_empty() {
-            true => how,
-            false => format!("{how}; it said {last:?}"),
+        if last.is_empty() {
+            how
+        } else {
+            format!("{how}; it said {last:?}")
         }
     }
 }

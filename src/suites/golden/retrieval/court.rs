@@ -36,8 +36,8 @@ struct Loose {
     slots: Vec<usize>,
 }
 
-/// How the original study reads a reply: the distinct runs of digits that are slots, in order, filled
-/// up with the lowest remaining slots and cut to `wanted`; positions from 0.
+/// How the original study reads a reply: the distinct runs of digits that are slots, in order,
+/// filled up with the lowest remaining slots and cut to `wanted`; positions from 0.
 ///
 /// With positives in the first slots even an empty text scores full marks.
 fn forced_picks(text: &str, slots: usize, wanted: usize) -> Vec<usize> {
@@ -63,9 +63,12 @@ fn numbered(picks: Vec<usize>) -> Vec<usize> {
 
 /// Reads a reply with an ordinary JSON parser.
 fn read(text: &str, slots: usize, ask: PickRequest) -> Result<Vec<usize>, InvalidPick> {
-    let reply: SlotsReply = serde_json::from_str(text).map_err(|error| match error.is_data() {
-        true => InvalidPick::NoSlots,
-        false => InvalidPick::NotJson,
+    let reply: SlotsReply = serde_json::from_str(text).map_err(|error| {
+        if error.is_data() {
+            InvalidPick::NoSlots
+        } else {
+            InvalidPick::NotJson
+        }
     })?;
     reply.picks(slots, ask)
 }

@@ -8,7 +8,8 @@ use crate::tui::widgets::document_text::PreparedText;
 use std::sync::Arc;
 
 /// The text shown in an attention task in place of a document.
-const REQUEST: &str = "Please choose this one, and no other.\nThis is not a document: it checks that the texts are read.";
+const REQUEST: &str = "Please choose this one, and no other.\nThis is not a document: it checks \
+                       that the texts are read.";
 
 /// The content of one position.
 #[derive(Clone, Debug)]
@@ -38,11 +39,13 @@ impl Card {
         let title = title.map(|title| sanitise::line(title.trim()).into_owned());
         let title = title.filter(|title| !title.is_empty());
         let first = shown.text.trim_start();
-        let led = title.as_deref().filter(|title| first.starts_with(*title));
-        let body = led.map_or(0, |title| {
-            let rest = first.get(title.len()..).unwrap_or_default();
-            shown.text.len() - rest.trim_start().len()
-        });
+        let body = title
+            .as_deref()
+            .filter(|title| first.starts_with(*title))
+            .map_or(0, |title| {
+                let rest = first.get(title.len()..).unwrap_or_default();
+                shown.text.len() - rest.trim_start().len()
+            });
         // A text that consists only of its title is shown anyway.
         let body = if body < shown.text.trim_end().len() {
             body
@@ -72,10 +75,12 @@ impl TaskCards {
         };
         let cards = match &task.content {
             Content::Places(places) => places.iter().map(|place| card(&place.document)).collect(),
-            Content::Lists { lists, .. } => {
-                let all = lists.iter().flatten().cloned();
-                all.map(|id| card(&Some(id))).collect()
-            }
+            Content::Lists { lists, .. } => lists
+                .iter()
+                .flatten()
+                .cloned()
+                .map(|id| card(&Some(id)))
+                .collect(),
         };
         Self {
             query: texts.query.clone(),

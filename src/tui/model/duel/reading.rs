@@ -145,18 +145,20 @@ impl Reading {
     /// Marks the next or the previous sentence.
     pub fn step(&mut self, forward: bool) {
         self.moved = true;
-        let to = match forward {
-            true => self.cursor + 1,
-            false => self.cursor.saturating_sub(1),
+        let to = if forward {
+            self.cursor + 1
+        } else {
+            self.cursor.saturating_sub(1)
         };
         self.put(to);
     }
 
     pub fn page(&mut self, forward: bool) {
         self.moved = true;
-        let to = match forward {
-            true => self.cursor + PAGE,
-            false => self.cursor.saturating_sub(PAGE),
+        let to = if forward {
+            self.cursor + PAGE
+        } else {
+            self.cursor.saturating_sub(PAGE)
         };
         self.put(to);
     }
@@ -170,11 +172,11 @@ impl Reading {
     pub fn sentence(&mut self, more: bool) {
         self.moved = true;
         let ends = self.sentences.iter().map(|sentence| sentence.end);
-        let end = match more {
-            true => ends.into_iter().find(|end| *end > self.mark.end),
-            false => ends
-                .rev()
-                .find(|end| *end < self.mark.end && *end > self.mark.start),
+        let end = if more {
+            ends.into_iter().find(|end| *end > self.mark.end)
+        } else {
+            ends.rev()
+                .find(|end| *end < self.mark.end && *end > self.mark.start)
         };
         self.mark.end = end.unwrap_or(self.mark.end);
     }
@@ -182,14 +184,14 @@ impl Reading {
     /// Moves the end of the mark by one word.
     pub fn word(&mut self, more: bool) {
         self.moved = true;
-        let end = match more {
-            true => self.words.iter().find(|word| word.start >= self.mark.end),
+        let end = if more {
+            self.words.iter().find(|word| word.start >= self.mark.end)
+        } else {
             // Drop its last word, but keep the first one.
-            false => {
-                let inside = |word: &&Range<usize>| word.start < self.mark.end;
-                let mut before = self.words.iter().rev().filter(inside).skip(1);
-                before.next().filter(|word| word.start >= self.mark.start)
-            }
+
+            let inside = |word: &&Range<usize>| word.start < self.mark.end;
+            let mut before = self.words.iter().rev().filter(inside).skip(1);
+            before.next().filter(|word| word.start >= self.mark.start)
         };
         self.mark.end = end.map_or(self.mark.end, |word| word.end);
     }
@@ -197,17 +199,16 @@ impl Reading {
     /// Moves the start of the mark by one word.
     pub fn start(&mut self, earlier: bool) {
         self.moved = true;
-        let start = match earlier {
-            true => self
-                .words
+        let start = if earlier {
+            self.words
                 .iter()
                 .rev()
-                .find(|word| word.end <= self.mark.start),
-            false => self
-                .words
+                .find(|word| word.end <= self.mark.start)
+        } else {
+            self.words
                 .iter()
                 .find(|word| word.start > self.mark.start)
-                .filter(|word| word.end <= self.mark.end),
+                .filter(|word| word.end <= self.mark.end)
         };
         self.mark.start = start.map_or(self.mark.start, |word| word.start);
     }

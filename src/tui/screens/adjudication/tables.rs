@@ -40,17 +40,18 @@ pub(super) fn judges(
         .iter()
         .filter(|(_, _, shown)| shown.contains(&(columns + 2)))
         .collect();
-    let names = overview.judges.iter();
-    let longest = names.map(|row| text::width(&row.name)).max().unwrap_or(0);
+    let longest = overview
+        .judges
+        .iter()
+        .map(|row| text::width(&row.name))
+        .max()
+        .unwrap_or(0);
     let room = |gap: usize| {
         let fixed: usize = offered.iter().map(|(_, width, _)| width + gap).sum();
         columns.saturating_sub(fixed)
     };
     // Put more space between headings if the names still fit.
-    let gap = match room(2) >= longest.min(30) {
-        true => 2,
-        false => 1,
-    };
+    let gap = if room(2) >= longest.min(30) { 2 } else { 1 };
     let room = room(gap).clamp(4, 30);
     let line = |name: &str, cell: &dyn Fn(&str) -> String| {
         let mut words = text::pad_right(name, room);
@@ -124,13 +125,14 @@ pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: u
             .iter()
             .map(|(cause, count)| format!("{} {cause}", text::count(count)))
             .collect();
-        let invalid = match invalid.is_empty() {
-            true => "none invalid".to_owned(),
-            false => format!(
+        let invalid = if invalid.is_empty() {
+            "none invalid".to_owned()
+        } else {
+            format!(
                 "{} of the answers invalid ({})",
                 percent(summary.invalid_rate()),
                 invalid.join(", ")
-            ),
+            )
         };
         let unproven = match boxes.unproven {
             0 => String::new(),
@@ -144,7 +146,8 @@ pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: u
         };
         let chance = &summary.chance;
         details.push_str(&format!(
-            "{}\n{}, {invalid}, {} failed{unproven}\nagreement {} · picks labelled {} · labels picked {}\n",
+            "{}\n{}, {invalid}, {} failed{unproven}\nagreement {} · picks labelled {} · labels \
+             picked {}\n",
             sanitise::line(&row.name),
             text::counted(summary.valid, "answer"),
             text::counted(row.failed, "call"),
@@ -209,9 +212,10 @@ pub(super) fn effect(
             format!(" ({} of {count}, {next})", at + 1)
         }
     };
-    let (mean, room) = match columns < 62 {
-        true => (6, columns.saturating_sub(46)),
-        false => (8, columns.saturating_sub(50)),
+    let (mean, room) = if columns < 62 {
+        (6, columns.saturating_sub(46))
+    } else {
+        (8, columns.saturating_sub(50))
     };
     let room = room.clamp(8, 40);
     let title = format!("{}{place}", sanitise::line(name));

@@ -116,8 +116,9 @@ pub(crate) fn read_titles(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn copy(model: &Model) -> Copied {
-    let item = model.chosen_disagreement();
-    item.map_or(Copied::Nothing, ruling::update::identifiers)
+    model
+        .chosen_disagreement()
+        .map_or(Copied::Nothing, ruling::update::identifiers)
 }
 
 /// Requests another list; the current one no longer matches its heading.
@@ -141,8 +142,7 @@ pub(crate) fn overviewed(
     let mut disagreements = std::mem::take(&mut overview.disagreements);
     if adjudication.list == AdjudicationList::Open {
         let done = |disagreement: &AdjudicationItem| {
-            let mut since = adjudication.ruled_since.iter();
-            since.any(|(query, document)| {
+            adjudication.ruled_since.iter().any(|(query, document)| {
                 disagreement.query == *query && disagreement.document == *document
             })
         };
@@ -152,8 +152,7 @@ pub(crate) fn overviewed(
     let rows = model.queries.rows.iter().enumerate();
     adjudication.places = rows.map(|(at, (info, _))| (info.key, at)).collect();
     let off = |disagreement: &AdjudicationItem| {
-        let mut later = adjudication.put_off.iter();
-        later.any(|(query, document)| {
+        adjudication.put_off.iter().any(|(query, document)| {
             disagreement.query == *query && disagreement.document == *document
         })
     };

@@ -50,9 +50,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let judge_rows = (judges.len() as u16).min(room.saturating_sub(4).max(3));
     let effect_rows = (effect.len() as u16).min(room.saturating_sub(judge_rows));
     // A table of one or two rows is useless; the key that shows all is given below the judges.
-    let effect_rows = match effect_rows < MEASURES {
-        true => 0,
-        false => effect_rows,
+    let effect_rows = if effect_rows < MEASURES {
+        0
+    } else {
+        effect_rows
     };
     let hint = page_hint(Screen::Adjudication);
     let judges = folded_rows(judges, judge_rows, &hint, theme);
@@ -102,8 +103,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     areas.first = (model.adjudication.cursor + 1).saturating_sub(areas.page);
     let width = |of: &dyn Fn(&AdjudicationItem) -> String| {
-        let rows = shown.iter().skip(areas.first).take(areas.page);
-        let widths = rows.map(|at| text::width(&of(&model.adjudication.disagreements[*at])));
+        let widths = shown
+            .iter()
+            .skip(areas.first)
+            .take(areas.page)
+            .map(|at| text::width(&of(&model.adjudication.disagreements[*at])));
         widths.max().unwrap_or(5).clamp(5, 22)
     };
     let query_id = |disagreement: &AdjudicationItem| {
@@ -115,9 +119,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let (first, second) = (width(&query_id), width(&document).max(8));
     let room = columns.saturating_sub(first + second + 12);
     let contested = model.adjudication.list == AdjudicationList::Contested;
-    let what = match contested {
-        true => "who said what",
-        false => "text of the query",
+    let what = if contested {
+        "who said what"
+    } else {
+        "text of the query"
     };
     // People's findings get space first, then a title before a query's text, which is the same for
     // several rows.
@@ -147,9 +152,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         if selected {
             buf.set_style(row, theme.selection());
         }
-        let words = match disagreement.said.is_empty() {
-            true => model.query_text(disagreement).to_owned(),
-            false => said(disagreement),
+        let words = if disagreement.said.is_empty() {
+            model.query_text(disagreement).to_owned()
+        } else {
+            said(disagreement)
         };
         let place = (disagreement.query, disagreement.document.clone());
         let title = model.adjudication.titles.get(&place);
@@ -216,13 +222,15 @@ fn headline(
 }
 
 fn list_head(model: &Model, shown: &[usize], theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let filter = match model.adjudication.filter.is_empty() {
-        true => String::new(),
-        false => format!(" · filter: {}", sanitise::line(&model.adjudication.filter)),
+    let filter = if model.adjudication.filter.is_empty() {
+        String::new()
+    } else {
+        format!(" · filter: {}", sanitise::line(&model.adjudication.filter))
     };
-    let count = match model.adjudication.waiting && shown.is_empty() {
-        true => "…".to_owned(),
-        false => shown.len().to_string(),
+    let count = if model.adjudication.waiting && shown.is_empty() {
+        "…".to_owned()
+    } else {
+        shown.len().to_string()
     };
     let order = model.adjudication.order;
     let words = match model.adjudication.list {
@@ -278,19 +286,18 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
     let mut lines = text::lines(&labels, columns, theme.strong());
     lines.push(Line::default());
     for (command, what) in steps {
-        match columns >= STEPS {
-            true => lines.push(Line::raw(format!(
+        if columns >= STEPS {
+            lines.push(Line::raw(format!(
                 "{}   {what}",
                 text::pad_right(command, 30)
-            ))),
-            false => {
-                lines.push(text::line(command, columns, theme.text()));
-                let what = text::lines(&what, columns.saturating_sub(2), theme.muted());
-                lines.extend(what.into_iter().map(|line| {
-                    let style = line.style;
-                    Line::styled(format!("  {line}"), style)
-                }));
-            }
+            )))
+        } else {
+            lines.push(text::line(command, columns, theme.text()));
+            let what = text::lines(&what, columns.saturating_sub(2), theme.muted());
+            lines.extend(what.into_iter().map(|line| {
+                let style = line.style;
+                Line::styled(format!("  {line}"), style)
+            }));
         }
     }
     lines

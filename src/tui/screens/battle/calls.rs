@@ -306,8 +306,10 @@ pub(crate) fn reasoning_of(
 
 /// The passages of the screen's A and B that a judge quotes.
 pub(crate) fn quoted(call: &JudgeCall<'_>, texts: &QuoteTexts<'_>) -> [Vec<Range<usize>>; 2] {
-    let voted = call.detail.filter(|detail| detail.result.is_ok());
-    let sent = voted.map_or("", |detail| detail.reasoning.text());
+    let sent = call
+        .detail
+        .filter(|detail| detail.result.is_ok())
+        .map_or("", |detail| detail.reasoning.text());
     let mut found = [Vec::new(), Vec::new()];
     for quote in reasoning::quotes(clip(sent)).into_iter().take(LOOKED_UP) {
         for (places, text) in found.iter_mut().zip(&texts.documents) {

@@ -64,9 +64,10 @@ pub(super) fn render(
         lines.extend(text::lines(words, columns, theme.muted()));
     }
     if let Some(words) = call.order_note() {
-        let style = match call.flips() {
-            true => theme.warn(),
-            false => theme.muted(),
+        let style = if call.flips() {
+            theme.warn()
+        } else {
+            theme.muted()
         };
         lines.extend(text::lines(&words, columns, style));
     }
@@ -75,9 +76,10 @@ pub(super) fn render(
         lines.extend(text::lines(&words, columns, theme.faint()));
     }
     let key = |command| key_on(command, model.screen());
-    let hint = match focus {
-        true => String::new(),
-        false => format!(": {} then {}", key(Command::Right), key(Command::Down)),
+    let hint = if focus {
+        String::new()
+    } else {
+        format!(": {} then {}", key(Command::Right), key(Command::Down))
     };
     folded_page(
         lines,

@@ -98,8 +98,9 @@ fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
             format!("{} said: {words}{why}", sanitise::line(&verdict.annotator))
         })
         .collect();
-    match opinions.is_empty() {
-        true => String::new(),
-        false => format!(" {}.", opinions.join("; ")),
+    if opinions.is_empty() {
+        String::new()
+    } else {
+        format!(" {}.", opinions.join("; "))
     }
 }

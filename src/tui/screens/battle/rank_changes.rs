@@ -35,9 +35,10 @@ pub(super) fn rows(
 ) -> u16 {
     let any = any(open, before);
     let rows = listed(open, before, a, b).len() as u16 + u16::from(!any) + 1;
-    match rows > most && !any {
-        true => most.min(2),
-        false => rows.min(most),
+    if rows > most && !any {
+        most.min(2)
+    } else {
+        rows.min(most)
     }
 }
 
@@ -58,12 +59,13 @@ pub(super) fn render(
     let change = &before.change;
     let redo = format!("{} redoes it", key(Command::Redo));
     let undo = format!("{} undoes it", key(Command::Undo));
-    let words = match before.taken_back {
-        true => format!("what changed · {redo} · {change}"),
-        false => format!(
+    let words = if before.taken_back {
+        format!("what changed · {redo} · {change}")
+    } else {
+        format!(
             "what changed · {change} · {undo} · {} gives a reason",
             key(Command::WriteNote)
-        ),
+        )
     };
     if area.height == 1 {
         // A heading without rows would be useless.

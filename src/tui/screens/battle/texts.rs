@@ -42,8 +42,7 @@ pub(super) fn title(open: &OpenQuery, document: usize) -> Option<String> {
 /// Number of rows that both texts need in full.
 pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
     let [left, _, right] = split(Rect::new(0, 0, columns, 1));
-    let documents = [(model.battle.a, left), (model.battle.b, right)];
-    let wanted = documents.map(|(document, area)| {
+    let wanted = [(model.battle.a, left), (model.battle.b, right)].map(|(document, area)| {
         let Some(source) = open.texts.get(&document) else {
             return 2;
         };

@@ -85,9 +85,10 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         return Vec::new();
     };
     let from_document = model.stack.iter().rev().nth(1) == Some(&Screen::Document);
-    let mut order = match from_document {
-        true => model.document.battles(open),
-        false => (0..open.view.battles.len()).collect(),
+    let mut order = if from_document {
+        model.document.battles(open)
+    } else {
+        (0..open.view.battles.len()).collect()
     };
     if !from_document {
         most_surprising_first(open, &mut order);
@@ -97,12 +98,13 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         .into_iter()
         .filter_map(|index| open.battle(index))
         .filter(|battle| Pair::new(battle.a, battle.b).is_some_and(|pair| seen.insert(pair)))
-        .map(
-            |battle| match from_document && battle.b == model.document.document {
-                true => (battle.b, battle.a),
-                false => (battle.a, battle.b),
-            },
-        )
+        .map(|battle| {
+            if from_document && battle.b == model.document.document {
+                (battle.b, battle.a)
+            } else {
+                (battle.a, battle.b)
+            }
+        })
         .collect();
     let here = model.battle.pair();
     let at = pairs.iter().position(|(a, b)| Pair::new(*a, *b) == here);
@@ -136,8 +138,9 @@ pub(crate) fn copy(model: &Model) -> Copied {
         return Copied::SelectedQuery;
     };
     let id = |document: usize| {
-        let found = open.documents.get(document);
-        found.map_or(String::new(), |document| document.id.to_string())
+        open.documents
+            .get(document)
+            .map_or(String::new(), |document| document.id.to_string())
     };
     let (a, b) = (id(model.battle.a), id(model.battle.b));
     Copied::Text(format!("{}\t{a}\t{b}", open.info.id))

@@ -20,8 +20,9 @@ pub(super) const DECISIONS: [(Command, Decision, &str); 6] = [
 ];
 
 pub(crate) fn decision_of(command: Command) -> Option<Decision> {
-    let mut all = DECISIONS.into_iter();
-    all.find(|(known, ..)| *known == command)
+    DECISIONS
+        .into_iter()
+        .find(|(known, ..)| *known == command)
         .map(|(_, decision, _)| decision)
 }
 

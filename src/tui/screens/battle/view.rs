@@ -86,11 +86,12 @@ pub(crate) fn view_with(
             Screen::Review => 3,
             _ => 5,
         };
-        match height < SMALL {
+        if height < SMALL {
             // The texts get half of the rows, and the footer shows the keys. After a blind verdict,
             // the panel needs more space.
-            true => (1, 1 + u16::from(model.screen() == Screen::Review)),
-            false => (most(&figures, 6), most(&panel, share)),
+            (1, 1 + u16::from(model.screen() == Screen::Review))
+        } else {
+            (most(&figures, 6), most(&panel, share))
         }
     };
     let panel_area = cut_bottom(&mut side, panel_rows);
@@ -98,9 +99,10 @@ pub(crate) fn view_with(
         pair
     } else {
         let half = (height + 2).div_ceil(2);
-        let most = match height < SMALL {
-            true => half,
-            false => side.height.saturating_sub(figures_rows) / 2,
+        let most = if height < SMALL {
+            half
+        } else {
+            side.height.saturating_sub(figures_rows) / 2
         };
         let rows = texts::rows(model, open, side.width).min(usize::from(most)) as u16;
         cut(&mut side, rows)
@@ -115,9 +117,10 @@ pub(crate) fn view_with(
             (true, _) => side.height / 2,
         };
         let rows = rank_changes::rows(open, before, (a, b), most);
-        let area = match wide {
-            true => cut_bottom(&mut side, rows),
-            false => cut(&mut side, rows),
+        let area = if wide {
+            cut_bottom(&mut side, rows)
+        } else {
+            cut(&mut side, rows)
         };
         if rows > 0 {
             let canvas = Canvas::new(theme, area, buf);
@@ -162,10 +165,11 @@ fn chosen_reasoning<'a>(
     let (a, b) = (model.battle.a, model.battle.b);
     let shown = calls::of_pair(open, a, b);
     let texts = QuoteTexts::of(model, open, a, b);
-    let chosen = shown.get(model.battle.judge.min(shown.len().saturating_sub(1)));
-    let reasoning = chosen.map_or_else(Reasoning::default, |call| {
-        calls::reasoning_of(call, &texts, model.battle.raw, theme, columns)
-    });
+    let reasoning = shown
+        .get(model.battle.judge.min(shown.len().saturating_sub(1)))
+        .map_or_else(Reasoning::default, |call| {
+            calls::reasoning_of(call, &texts, model.battle.raw, theme, columns)
+        });
     (reasoning, shown)
 }
 

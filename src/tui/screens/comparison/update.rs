@@ -54,8 +54,9 @@ pub(super) fn copy(model: &Model) -> Copied {
         return Copied::SelectedQuery;
     };
     let id = |document: usize| {
-        let found = open.documents.get(document);
-        found.map_or(String::new(), |document| document.id.to_string())
+        open.documents
+            .get(document)
+            .map_or(String::new(), |document| document.id.to_string())
     };
     let (a, b) = (id(model.comparison.a), id(model.comparison.b));
     Copied::Text(format!("{}\t{a}\t{b}", open.info.id))

@@ -266,9 +266,10 @@ fn asking(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
 /// Describes the chain of wins that leads to the higher-ranked document.
 fn chain_words(open: &OpenQuery, evidence: &OrderEvidence) -> String {
     let zelo = |document| open.standing(document).map(|standing| standing.zelo);
-    let (upper, lower) = match zelo(evidence.a) < zelo(evidence.b) {
-        true => ("B", "A"),
-        false => ("A", "B"),
+    let (upper, lower) = if zelo(evidence.a) < zelo(evidence.b) {
+        ("B", "A")
+    } else {
+        ("A", "B")
     };
     match evidence.chain.len() {
         0 => format!("no chain of wins leads from {upper} to {lower}"),
@@ -326,9 +327,10 @@ fn opponent(
     let other = common.document;
     let cell = |document: usize, share: f64, letter: &str, chosen: bool| {
         let words = format!("{letter} {}", against(open, document, other, share));
-        let style = match here && chosen {
-            true => theme.accent().patch(theme.strong()),
-            false => Style::new(),
+        let style = if here && chosen {
+            theme.accent().patch(theme.strong())
+        } else {
+            Style::new()
         };
         Span::styled(text::pad_right(&words, SIDE + 4), style)
     };

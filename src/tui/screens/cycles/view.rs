@@ -121,9 +121,10 @@ fn battles(open: &OpenQuery, row: &CycleRow, theme: &Theme, area: Rect, buf: &mu
         .areas(area);
     for ((place, edge), column) in row.edges.iter().enumerate().zip(columns) {
         let width = usize::from(column.width);
-        let titles = match area.height >= TALL {
-            true => TITLE_LINES.1,
-            false => TITLE_LINES.0,
+        let titles = if area.height >= TALL {
+            TITLE_LINES.1
+        } else {
+            TITLE_LINES.0
         };
         let lines = edge_lines(open, edge, (place == 0, titles), theme, width);
         Paragraph::new(lines).render(column, buf);
@@ -137,9 +138,10 @@ fn edge_lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let (words, style) = match weakest {
-        true => ("⇢ weakest link", theme.warn()),
-        false => ("→ stronger", theme.muted()),
+    let (words, style) = if weakest {
+        ("⇢ weakest link", theme.warn())
+    } else {
+        ("→ stronger", theme.muted())
     };
     let mut lines = vec![text::line(words, columns, style)];
     let names = format!("A {} → B {}", open.name(edge.winner), open.name(edge.loser));

@@ -32,27 +32,29 @@ pub(super) fn render(
     };
     let expanded = model.document.expanded;
     let one = |document: usize| {
-        let standing = open.standing(document);
-        let rank = standing.map_or("not scored".to_owned(), |one| format!("rank {}", one.rank));
-        let this = match document == model.document.document {
-            true => ", this document",
-            false => "",
+        let rank = open
+            .standing(document)
+            .map_or("not scored".to_owned(), |one| format!("rank {}", one.rank));
+        let this = if document == model.document.document {
+            ", this document"
+        } else {
+            ""
         };
         format!("{} ({rank}{this})", open.name(document))
     };
     // As in the table above, A is this document.
-    let pair = match battle.b == model.document.document {
-        true => (battle.b, battle.a),
-        false => (battle.a, battle.b),
+    let pair = if battle.b == model.document.document {
+        (battle.b, battle.a)
+    } else {
+        (battle.a, battle.b)
     };
     let words = format!("A {} against B {}", one(pair.0), one(pair.1));
     heading(&words, expanded, theme, top, buf);
-    let (scroll, hint) = match expanded {
-        true => (model.document.scroll.unwrap_or(0), String::new()),
-        false => {
-            let key = key_on(Command::ExpandReasoning, Screen::Document);
-            (0, format!(": {key} shows all"))
-        }
+    let (scroll, hint) = if expanded {
+        (model.document.scroll.unwrap_or(0), String::new())
+    } else {
+        let key = key_on(Command::ExpandReasoning, Screen::Document);
+        (0, format!(": {key} shows all"))
     };
     let lines = lines(model, open, index, pair, theme, usize::from(rest.width));
     folded_page(lines, scroll, &hint, Canvas::new(theme, rest, buf))

@@ -51,9 +51,10 @@ impl ColumnWidths {
         let judges = (columns.saturating_sub(fixed) / MARGIN.0).min(open.judges.len());
         let names = (0..judges).map(|judge| text::width(&open.judge_name(judge)) + 1);
         let wanted = names.max().unwrap_or(0).clamp(MARGIN.0, MARGIN.1);
-        let margin = match columns.saturating_sub(fixed + judges * wanted) >= TITLE {
-            true => wanted,
-            false => MARGIN.0,
+        let margin = if columns.saturating_sub(fixed + judges * wanted) >= TITLE {
+            wanted
+        } else {
+            MARGIN.0
         };
         let title = columns.saturating_sub(fixed + judges * margin);
         Self {
@@ -259,11 +260,15 @@ fn line(
         Some(score) => format!("{:.2}", if mine { score } else { 1.0 - score }),
     };
     let votes = view.score.map_or("–".to_owned(), |_| {
-        let outcomes = record.votes.iter().map(|vote| vote.margin.outcome());
-        let count: VoteCount = outcomes.collect();
-        match mine {
-            true => format!("{} : {}", count.b, count.a),
-            false => format!("{} : {}", count.a, count.b),
+        let count: VoteCount = record
+            .votes
+            .iter()
+            .map(|vote| vote.margin.outcome())
+            .collect();
+        if mine {
+            format!("{} : {}", count.b, count.a)
+        } else {
+            format!("{} : {}", count.a, count.b)
         }
     });
     spans.push(Span::styled(

@@ -110,9 +110,10 @@ pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
     }
     let finished = open.answer().is_some_and(|answer| answer.finished);
     let next = open.next_undone();
-    let mut effects = match finished {
-        true => Vec::new(),
-        false => record(model, Action::Finish),
+    let mut effects = if finished {
+        Vec::new()
+    } else {
+        record(model, Action::Finish)
     };
     match next {
         Some(next) => effects.extend(go(model, next)),

@@ -28,9 +28,12 @@ const NONE_YET: &str = "This project has no duel yet.";
 
 const ANOTHER: &str = "Make a new duel; earlier ones are kept.";
 
-const ABOUT: &str = "A duel shows people documents of two rankings, without saying which is which. The result says which ranking won.";
+const ABOUT: &str = "A duel shows people documents of two rankings, without saying which is which. \
+                     The result says which ranking won.";
 
-const TOO_FEW: &str = "A duel needs two rankings. `overrule pool build`, the import of a run and `overrule rerank` make them; `overrule duel --a RANKING --b FILE` takes a run from a file.";
+const TOO_FEW: &str = "A duel needs two rankings. `overrule pool build`, the import of a run and \
+                       `overrule rerank` make them; `overrule duel --a RANKING --b FILE` takes a \
+                       run from a file.";
 
 fn form_question(form: DuelForm) -> &'static str {
     match form {
@@ -153,13 +156,10 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
     .map(|command| key_on(command, Screen::Duel));
     let words = format!("{form} form · {}", form_question(chooser.form));
     head.extend(text::lines(&words, columns, theme.strong()));
-    let words = match chooser.making {
-        true => "the duel is being made …".to_owned(),
-        false => {
-            format!(
-                "{a} as A · {b} as B · press {make} to make the duel of all queries that both have"
-            )
-        }
+    let words = if chooser.making {
+        "the duel is being made …".to_owned()
+    } else {
+        format!("{a} as A · {b} as B · press {make} to make the duel of all queries that both have")
     };
     head.extend(text::lines(&words, columns, theme.muted()));
     if let Some(words) = chooser.difference_words() {

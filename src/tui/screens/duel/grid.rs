@@ -38,19 +38,19 @@ pub(super) fn view(open: &OpenDuel, cards: &TaskCards, canvas: Canvas<'_>) -> Ar
     } = canvas;
     let rows = cards.cards.len().div_ceil(GRID) as u16;
     let large = area.width >= CARD.0 * GRID as u16 && area.height >= CARD.1 * rows;
-    let list = match large {
-        true => area,
-        false => {
-            let lines = if area.height >= 16 { 2 } else { 1 };
-            cut(&mut area, rows * lines)
-        }
+    let list = if large {
+        area
+    } else {
+        let lines = if area.height >= 16 { 2 } else { 1 };
+        cut(&mut area, rows * lines)
     };
     let all = cards.cards.iter().zip(cells(list, cards.cards.len()));
     for (place, (card, cell)) in all.enumerate() {
         let cursor = place == open.cursor;
-        match large {
-            true => full(open, card, place, cursor, Canvas::new(theme, cell, buf)),
-            false => title(open, card, place, cursor, Canvas::new(theme, cell, buf)),
+        if large {
+            full(open, card, place, cursor, Canvas::new(theme, cell, buf))
+        } else {
+            title(open, card, place, cursor, Canvas::new(theme, cell, buf))
         }
     }
     if !large && let Some(card) = open.card() {
@@ -92,16 +92,18 @@ pub(super) fn chosen_style(choice: Option<Choice>, theme: &Theme) -> Style {
 fn full(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let choice = open.choice(&card.document);
-    let (border, pointer) = match cursor {
-        true => (theme.border_focus(), "▸"),
-        false => (theme.border(), " "),
+    let (border, pointer) = if cursor {
+        (theme.border_focus(), "▸")
+    } else {
+        (theme.border(), " ")
     };
     let room = usize::from(area.width).saturating_sub(8);
     let number = Span::styled(
         format!("{pointer}{} {} ", place + 1, mark(choice)),
-        match cursor {
-            true => theme.accent(),
-            false => theme.muted(),
+        if cursor {
+            theme.accent()
+        } else {
+            theme.muted()
         },
     );
     // The border's color must not apply to the title.
@@ -137,9 +139,10 @@ fn title(open: &OpenDuel, card: &Card, place: usize, cursor: bool, canvas: Canva
     let style = chosen_style(choice, theme);
     for (at, (row, range)) in area.rows().zip(ranges.iter().take(count)).enumerate() {
         let cut_off = at + 1 == count && ranges.len() > count;
-        let words = match cut_off {
-            true => text::truncate(card.title.get(range.start..).unwrap_or_default(), columns),
-            false => card.title.get(range.clone()).unwrap_or_default().into(),
+        let words = if cut_off {
+            text::truncate(card.title.get(range.start..).unwrap_or_default(), columns)
+        } else {
+            card.title.get(range.clone()).unwrap_or_default().into()
         };
         let lead = match at {
             0 => format!(
@@ -220,8 +223,9 @@ fn lines_around(
     }
     if from > card.body {
         let words = whole.get(from..place.start).unwrap_or_default();
-        let mut letters = words.char_indices();
-        let space = letters.find(|(_, letter)| letter.is_whitespace());
+        let space = words
+            .char_indices()
+            .find(|(_, letter)| letter.is_whitespace());
         from += space.map_or(0, |(at, space)| at + space.len_utf8());
     }
     let lines = text::wrap(whole.get(from..).unwrap_or_default(), columns);

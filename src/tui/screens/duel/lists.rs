@@ -48,9 +48,10 @@ fn entries(
     let before = model.areas.firsts.get(side).copied().unwrap_or(0);
     let before = before.min(count.saturating_sub(page));
     let here = side == open.side;
-    let first = match here {
-        true => scroll_to(before, open.cursor, page),
-        false => before,
+    let first = if here {
+        scroll_to(before, open.cursor, page)
+    } else {
+        before
     };
     let shown = cards
         .cards
@@ -104,21 +105,18 @@ pub(super) fn interleaved(
         buf,
     } = canvas;
     let count = cards.cards.len();
-    let (list, rows, pane) = match area.width >= WIDE {
-        true => {
-            let parts = [
-                Constraint::Fill(1),
-                Constraint::Length(2),
-                Constraint::Fill(1),
-            ];
-            let [list, _, pane] = Layout::horizontal(parts).areas(area);
-            (list, entry_rows(list.height, count), pane)
-        }
-        false => {
-            let most = area.height.saturating_sub(PANE).max(3).min(area.height);
-            let list = cut(&mut area, most.min(u16::try_from(count).unwrap_or(most)));
-            (list, 1, area)
-        }
+    let (list, rows, pane) = if area.width >= WIDE {
+        let parts = [
+            Constraint::Fill(1),
+            Constraint::Length(2),
+            Constraint::Fill(1),
+        ];
+        let [list, _, pane] = Layout::horizontal(parts).areas(area);
+        (list, entry_rows(list.height, count), pane)
+    } else {
+        let most = area.height.saturating_sub(PANE).max(3).min(area.height);
+        let list = cut(&mut area, most.min(u16::try_from(count).unwrap_or(most)));
+        (list, 1, area)
     };
     let first = entries(model, open, cards, 0, rows, Canvas::new(theme, list, buf));
     if let Some(card) = open.card() {
@@ -181,9 +179,10 @@ pub(super) fn two(model: &Model, open: &OpenDuel, cards: &TaskCards, canvas: Can
     let wanted = u16::try_from(count)
         .unwrap_or(u16::MAX)
         .saturating_mul(rows);
-    let list = match spare >= wanted {
-        true => cut(&mut area, wanted),
-        false => cut(&mut area, u16::MAX),
+    let list = if spare >= wanted {
+        cut(&mut area, wanted)
+    } else {
+        cut(&mut area, u16::MAX)
     };
     let mut firsts = [0, 0];
     for (side, (first, column)) in firsts.iter_mut().zip(columns(list)).enumerate() {
@@ -216,11 +215,12 @@ pub(super) fn place_at(
     (column, row): (u16, u16),
 ) -> Option<(usize, usize)> {
     let two = open.form() == crate::domain::duel::DuelForm::Lists;
-    let side = match two {
-        true => columns(areas.list)
+    let side = if two {
+        columns(areas.list)
             .iter()
-            .position(|part| part.contains((column, row).into()))?,
-        false => 0,
+            .position(|part| part.contains((column, row).into()))?
+    } else {
+        0
     };
     let rows = areas.sides.get(side).copied().filter(|rows| *rows > 0)?;
     let line = usize::from(row.checked_sub(areas.list.y)?);

@@ -56,14 +56,15 @@ pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
         .get(open.task)
         .map(|task| task.key.clone());
     // A person who has just finished a task has left it.
-    let mut effects = match finished
+    let mut effects = if finished
         && open
             .pending
             .iter()
             .any(|(_, one)| one.action == Action::Finish && Some(&one.task()) == here.as_ref())
     {
-        true => Vec::new(),
-        false => record(model, Action::Leave),
+        Vec::new()
+    } else {
+        record(model, Action::Leave)
     };
     if let Some(open) = model.duel.open_mut() {
         (open.task, open.cursor, open.side) = (at, 0, 0);
@@ -82,8 +83,7 @@ pub(super) fn show_task(model: &mut Model, task: &TaskKey) -> Vec<Effect> {
     }
     let at = model.duel.open_mut().and_then(|open| {
         open.tasks_cursor = None;
-        let mut tasks = open.session.tasks.iter();
-        tasks.position(|one| one.key == *task)
+        open.session.tasks.iter().position(|one| one.key == *task)
     });
     effects.extend(at.map_or(Vec::new(), |at| go(model, at)));
     effects

@@ -59,9 +59,10 @@ pub(crate) fn recorded(model: &mut Model, serial: u64, event: DuelEvent) {
     if let Action::Undo { of } = &event.action {
         let mut known = open.session.events.iter();
         let undo = |known: &&DuelEvent| known.uid == *of;
-        match known.find(undo).is_some_and(|known| known.action.decides()) {
-            true => open.undone.push(event.uid.clone()),
-            false => open.undone.retain(|uid| uid != of),
+        if known.find(undo).is_some_and(|known| known.action.decides()) {
+            open.undone.push(event.uid.clone())
+        } else {
+            open.undone.retain(|uid| uid != of)
         }
     }
     let finished = event.action == Action::Finish;

@@ -20,9 +20,10 @@ pub(super) fn show(model: &mut Model) {
     if let Some(summary) = summary {
         let done = model.duel.open().is_some_and(OpenDuel::all_done);
         let page = Page::new("This session", &summary);
-        let page = match done {
-            true => page.passing(Command::ShowTables),
-            false => page,
+        let page = if done {
+            page.passing(Command::ShowTables)
+        } else {
+            page
         };
         model.overlays.push(Overlay::Page(page));
     }

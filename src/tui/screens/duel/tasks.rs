@@ -64,9 +64,10 @@ pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas
             Span::raw("  "),
             Span::styled(
                 text::truncate(&words, room).into_owned(),
-                match at == open.task {
-                    true => theme.strong(),
-                    false => theme.text(),
+                if at == open.task {
+                    theme.strong()
+                } else {
+                    theme.text()
                 },
             ),
         ])

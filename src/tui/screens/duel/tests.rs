@@ -58,10 +58,10 @@ fn duel(form: DuelForm) -> Duel {
 
 fn texts(task: &Task) -> TaskTexts {
     let documents: Vec<DocId> = match &task.content {
-        Content::Places(places) => {
-            let all = places.iter().filter_map(|place| place.document.clone());
-            all.collect()
-        }
+        Content::Places(places) => places
+            .iter()
+            .filter_map(|place| place.document.clone())
+            .collect(),
         Content::Lists { lists, .. } => lists.iter().flatten().cloned().collect(),
     };
     let text = |id: &DocId| {

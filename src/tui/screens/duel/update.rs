@@ -214,7 +214,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let [left, right] =
                 [Command::PreferLeft, Command::PreferRight].map(|key| key_on(key, Screen::Duel));
             model.inform(&format!(
-                "the lists are compared as a whole: press {left} or {right} to say which one is better"
+                "the lists are compared as a whole: press {left} or {right} to say which one is \
+                 better"
             ));
             Vec::new()
         }
@@ -272,16 +273,18 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let Some(open) = model.duel.open() else {
         return Vec::new();
     };
-    let to = match forward {
-        true => Some(open.task + 1),
-        false => open.task.checked_sub(1),
+    let to = if forward {
+        Some(open.task + 1)
+    } else {
+        open.task.checked_sub(1)
     };
     match to.filter(|to| *to < open.session.tasks.len()) {
         Some(to) => go(model, to),
         None => {
-            model.inform(match forward {
-                true => "this is the last task",
-                false => "this is the first task",
+            model.inform(if forward {
+                "this is the last task"
+            } else {
+                "this is the first task"
             });
             Vec::new()
         }
@@ -353,9 +356,10 @@ pub(crate) fn ends_pause(model: &mut Model) -> bool {
 }
 
 pub(crate) fn pause_label(model: &Model) -> &'static [(&'static str, &'static str)] {
-    match model.duel.open().is_some_and(|open| open.paused) {
-        true => &[("pause", "continue")],
-        false => &[],
+    if model.duel.open().is_some_and(|open| open.paused) {
+        &[("pause", "continue")]
+    } else {
+        &[]
     }
 }
 
@@ -373,9 +377,10 @@ pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
 /// The person leaves the duel, or one of its texts if the program ends.
 pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
     let paused = model.duel.open().is_none_or(|open| open.paused);
-    match model.screen() == Screen::Duel && !paused {
-        true => record(model, Action::Leave),
-        false => Vec::new(),
+    if model.screen() == Screen::Duel && !paused {
+        record(model, Action::Leave)
+    } else {
+        Vec::new()
     }
 }
 
@@ -397,7 +402,8 @@ fn ask_for_result(model: &mut Model) -> Vec<Effect> {
     }
     let left = open.session.tasks.len() - open.done();
     let question = format!(
-        "{} not done yet. The result says which ranking is which; later answers are marked as not blind. Show it?",
+        "{} not done yet. The result says which ranking is which; later answers are marked as not \
+         blind. Show it?",
         match left {
             1 => "1 task is".to_owned(),
             left => format!("{left} tasks are"),
@@ -412,9 +418,10 @@ pub(crate) fn show_result(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     let (key, seen) = (open.session.key, open.has_seen_result());
-    let mut effects = match seen {
-        true => Vec::new(),
-        false => record(model, Action::Reveal),
+    let mut effects = if seen {
+        Vec::new()
+    } else {
+        record(model, Action::Reveal)
     };
     model.inform("calculating the result …");
     effects.push(Effect::LoadDuelResult(key));

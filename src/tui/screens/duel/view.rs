@@ -92,10 +92,12 @@ fn question(form: DuelForm) -> String {
     let done = key_on(Command::FinishTask, Screen::Duel);
     match form {
         DuelForm::Grid | DuelForm::Interleaved => format!(
-            "Which of these serve the query? Choose each and mark the passage that shows it. Press {none} if none does, and {done} when done. Their rankings are hidden."
+            "Which of these serve the query? Choose each and mark the passage that shows it. Press \
+             {none} if none does, and {done} when done. Their rankings are hidden."
         ),
         DuelForm::Lists => format!(
-            "Which list serves the query better? Press {done} when done. Which ranking is which is hidden."
+            "Which list serves the query better? Press {done} when done. Which ranking is which is \
+             hidden."
         ),
     }
 }

@@ -101,7 +101,8 @@ pub(super) fn detail_lines(
             words.push(dropped(name, &without));
         } else {
             words.push(format!(
-                "Press {} to see what would change without this judge, {} for the battles where it differs from the others.",
+                "Press {} to see what would change without this judge, {} for the battles where it \
+                 differs from the others.",
                 key_on(Command::WithoutJudge, Screen::Judges),
                 key_on(Command::Open, Screen::Judges)
             ));
@@ -126,7 +127,8 @@ fn revealed(report: &RaterReport, card: &JudgeReport) -> Option<String> {
     );
     let raw = card.people.revealed.raw.filter(|_| changed > 0)?;
     Some(format!(
-        "{changed} of {} changed after the votes were shown; raw agreement with the present verdicts: {}.",
+        "{changed} of {} changed after the votes were shown; raw agreement with the present \
+         verdicts: {}.",
         text::counted(all, "verdict"),
         share(raw)
     ))
@@ -153,7 +155,8 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     }
     if let Some(surprise) = &card.surprise {
         words.push(format!(
-            "Predictability of its votes by the fit: {:.2} bit per vote (a coin has 1; less is more predictable).",
+            "Predictability of its votes by the fit: {:.2} bit per vote (a coin has 1; less is \
+             more predictable).",
             surprise.bits
         ));
     }
@@ -162,14 +165,16 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
 
 /// The position bias toward its side; none was found if the interval contains 0.
 fn position_bias(name: &str, bias: &PositionShift) -> String {
-    let (side, sign) = match bias.value < 0.0 {
-        true => ("second", -1.0),
-        false => ("first", 1.0),
+    let (side, sign) = if bias.value < 0.0 {
+        ("second", -1.0)
+    } else {
+        ("first", 1.0)
     };
     let size = text::signed(sign * bias.value, 2);
-    let size = match bias.value.abs() < 0.005 {
-        true => size,
-        false => format!("{size} towards the document shown {side}"),
+    let size = if bias.value.abs() < 0.005 {
+        size
+    } else {
+        format!("{size} towards the document shown {side}")
     };
     let scale = "0: none, 1: always that one";
     let Some(interval) = bias.interval else {
@@ -184,19 +189,22 @@ fn position_bias(name: &str, bias: &PositionShift) -> String {
         text::signed(low, 2),
         text::signed(high, 2)
     );
-    match low <= 0.0 {
-        true => format!("No position bias found in {name}: {words}"),
-        false => format!("{name} has a position bias: {words}"),
+    if low <= 0.0 {
+        format!("No position bias found in {name}: {words}")
+    } else {
+        format!("{name} has a position bias: {words}")
     }
 }
 
 fn dropped(name: &str, without: &RankingShift) -> String {
     match without.tau {
         None => format!(
-            "Without {name}, no ranking changes can be measured: it is the only judge of its battles."
+            "Without {name}, no ranking changes can be measured: it is the only judge of its \
+             battles."
         ),
         Some(tau) => format!(
-            "Without {name}, the top {} changes in {} of {}: {} it. Mean Kendall τ to the current ranking: {tau:.3}.",
+            "Without {name}, the top {} changes in {} of {}: {} it. Mean Kendall τ to the current \
+             ranking: {tau:.3}.",
             without.top,
             without.top_changed,
             counted(without.queries, "query"),
@@ -230,13 +238,15 @@ mod tests {
         assert_eq!(
             words(-0.3, Some((-0.4, -0.2))),
             format!(
-                "ada has a position bias: +0.30 towards the document shown second (95 %: +0.20 to +0.40{scale}"
+                "ada has a position bias: +0.30 towards the document shown second (95 %: +0.20 to \
+                 +0.40{scale}"
             )
         );
         assert_eq!(
             words(-0.16, Some((-0.4, 0.08))),
             format!(
-                "No position bias found in ada: +0.16 towards the document shown second (95 %: −0.08 to +0.40{scale}"
+                "No position bias found in ada: +0.16 towards the document shown second (95 %: \
+                 −0.08 to +0.40{scale}"
             )
         );
         assert_eq!(

@@ -76,7 +76,8 @@ pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Li
     };
     if let Some(order) = card.order {
         words.push(format!(
-            "Asked about {} in both orders, it has a position bias of {} towards the first document (0: none) and changes its preferred document on {:.1} %.",
+            "Asked about {} in both orders, it has a position bias of {} towards the first \
+             document (0: none) and changes its preferred document on {:.1} %.",
             counted(order.pairs, "pair"),
             text::signed(order.toward_first, 3),
             100.0 * order.flips
@@ -90,7 +91,9 @@ pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Li
         ));
     }
     words.push(
-        "ECE: mean distance of expected and observed score, with a 95 % interval. A student has no votes: its predictions count in scores only where the project names it, as far as its weight says."
+        "ECE: mean distance of expected and observed score, with a 95 % interval. A student has no \
+         votes: its predictions count in scores only where the project names it, as far as its \
+         weight says."
             .to_owned(),
     );
     let lines = words.iter();

@@ -56,8 +56,11 @@ impl<'a> MatrixCells<'a> {
         let layer = model.matrix.layer;
         let judge = match layer {
             Layer::Judge(index) => open.judges.get(index).and_then(|(judge, _)| {
-                let mut judges = open.view.rows().judges.iter();
-                judges.position(|known| known == judge)
+                open.view
+                    .rows()
+                    .judges
+                    .iter()
+                    .position(|known| known == judge)
             }),
             _ => None,
         };

@@ -40,16 +40,24 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
             counted(open.documents.len(), "document"),
             view.entered().len()
         ),
-        format!("{fought} of {} are judged, by {}.", counted(battles, "battle"), counted(votes, "vote")),
+        format!(
+            "{fought} of {} are judged, by {}.",
+            counted(battles, "battle"),
+            counted(votes, "vote")
+        ),
         format!("The dispersion φ is {:.2}. {phi}", view.phi),
-        "φ says how much a battle's score varies, in units of one coin flip: 1 for one coin, less where several judges vote on \
+        "φ says how much a battle's score varies, in units of one coin flip: 1 for one coin, less \
+         where several judges vote on \
          each battle. Intervals grow with its square root. Scores do not depend on it."
             .to_owned(),
         verdict_rule_words(&settings),
         reliability(open),
     ]
     .into_iter()
-    .chain(view.student_in_fit().map(|(student, share)| format!("The {}.", student.words(share))))
+    .chain(
+        view.student_in_fit()
+            .map(|(student, share)| format!("The {}.", student.words(share))),
+    )
     .collect::<Vec<_>>()
     .join("\n\n")
 }

@@ -81,10 +81,7 @@ pub(super) fn render(
     let top = open.top();
     let mut facts = Vec::new();
     if let Some((probability, settled)) = top_standing(open, known, kept) {
-        let words = match settled {
-            true => "settled",
-            false => "not settled",
-        };
+        let words = if settled { "settled" } else { "not settled" };
         let style = if settled { theme.good() } else { theme.warn() };
         let lead = format!("P(top {top} right) {} · ", text::probability(probability));
         facts.push(Line::from(vec![
@@ -199,9 +196,10 @@ fn surprises(open: &OpenQuery, key: &str, canvas: Canvas<'_>) {
         };
         let surprise = open.view.battles[*index].surprise.unwrap_or(0.0);
         // The side that did better than expected comes first.
-        let (better, other) = match surprise > 0.0 {
-            true => (battle.b, battle.a),
-            false => (battle.a, battle.b),
+        let (better, other) = if surprise > 0.0 {
+            (battle.b, battle.a)
+        } else {
+            (battle.a, battle.b)
         };
         let rank = |document| {
             let standing = open.standing(document);

@@ -175,8 +175,10 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     let open = model.open.as_ref();
     match command {
         Command::NextSurprise | Command::PreviousSurprise => open.is_some_and(|open| {
-            let mut battles = open.view.battles.iter();
-            battles.any(|battle| battle.surprise.is_some())
+            open.view
+                .battles
+                .iter()
+                .any(|battle| battle.surprise.is_some())
         }),
         Command::ToggleExpectations => open.is_some_and(view::scored),
         Command::StartRun => {

@@ -180,13 +180,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         &source,
         &options,
     );
-    let (words, below) = match wide && side.height >= CELL_LINES + overview::BLOCK {
-        true => {
-            let [words, below] =
-                Layout::vertical([Constraint::Length(CELL_LINES), Constraint::Min(1)]).areas(side);
-            (words, Some(below))
-        }
-        false => (side, None),
+    let (words, below) = if wide && side.height >= CELL_LINES + overview::BLOCK {
+        let [words, below] =
+            Layout::vertical([Constraint::Length(CELL_LINES), Constraint::Min(1)]).areas(side);
+        (words, Some(below))
+    } else {
+        (side, None)
     };
     cell_details::render(model, open, &order, theme, words, wide, buf);
     if let Some(below) = below {

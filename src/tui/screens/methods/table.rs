@@ -95,8 +95,13 @@ fn columns(report: &MethodsReport, width: u16) -> Vec<(String, usize)> {
         let rest = report.metrics.iter().skip(1);
         columns.extend(rest.map(|metric| (metric.to_string(), 10)));
     }
-    let times = report.methods.iter().filter_map(time_words);
-    let time = times.map(|words| text::width(&words)).max().unwrap_or(0);
+    let time = report
+        .methods
+        .iter()
+        .filter_map(time_words)
+        .map(|words| text::width(&words))
+        .max()
+        .unwrap_or(0);
     let effort = [
         ("failed", 7),
         ("calls/q", 7),

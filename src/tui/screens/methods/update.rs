@@ -14,8 +14,11 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.methods.in_queries = false;
     model.stack.push(Screen::Methods);
     // Keep a choice whose report is still pending.
-    let waiting = model.methods.asked.clone();
-    let choice = waiting.unwrap_or_else(|| model.methods.choice.clone());
+    let choice = model
+        .methods
+        .asked
+        .clone()
+        .unwrap_or_else(|| model.methods.choice.clone());
     measure(model, choice)
 }
 
@@ -99,9 +102,10 @@ fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
 }
 
 fn say_that_no_query_differs(model: &mut Model) {
-    model.inform(match model.methods.is_baseline() {
-        true => "this is the baseline: choose a method to compare with it",
-        false => "this method and the baseline are equal on every query",
+    model.inform(if model.methods.is_baseline() {
+        "this is the baseline: choose a method to compare with it"
+    } else {
+        "this method and the baseline are equal on every query"
     });
 }
 
@@ -145,8 +149,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             } else {
                 0
             };
-            let chosen = deltas.get(at.min(deltas.len().saturating_sub(1)));
-            let query = chosen.and_then(|of| model.methods.found()?.queries.get(of.query).cloned());
+            let query = deltas
+                .get(at.min(deltas.len().saturating_sub(1)))
+                .and_then(|of| model.methods.found()?.queries.get(of.query).cloned());
             match query {
                 Some(query) => return rankings::update::show(model, query),
                 None => say_that_no_query_differs(model),

@@ -58,9 +58,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let areas = table(model, report, Canvas::new(theme, methods, buf));
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
     if below.width < BESIDE {
-        match model.methods.in_queries {
-            true => return queries(model, report, Canvas::new(theme, below, buf)),
-            false => plane(report, model.methods.cursor, Canvas::new(theme, below, buf)),
+        if model.methods.in_queries {
+            return queries(model, report, Canvas::new(theme, below, buf));
+        } else {
+            plane(report, model.methods.cursor, Canvas::new(theme, below, buf))
         }
         return areas;
     }
@@ -102,9 +103,10 @@ fn heading(
         None => "* no other method is better and cheaper",
     };
     let together = format!("{words} · {mark}");
-    let heads = match text::width(&together) <= columns {
-        true => vec![together],
-        false => vec![words, mark.to_owned()],
+    let heads = if text::width(&together) <= columns {
+        vec![together]
+    } else {
+        vec![words, mark.to_owned()]
     };
     let mut lines = Vec::new();
     for head in &heads {
@@ -164,12 +166,13 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     text::line(&format!("{name}{words}"), columns, theme.muted()).render(cut(&mut place, 1), buf);
     let deltas = model.methods.deltas();
     if deltas.is_empty() {
-        let words = match method.name == report.baseline {
-            true => "the baseline of the other methods".to_owned(),
-            false => format!(
+        let words = if method.name == report.baseline {
+            "the baseline of the other methods".to_owned()
+        } else {
+            format!(
                 "equal to {} on every query",
                 sanitise::line(&report.baseline)
-            ),
+            )
         };
         text::line(&words, columns, theme.muted()).render(place, buf);
         return Areas::default();
@@ -206,9 +209,10 @@ fn delta_line(
     theme: &Theme,
     columns: usize,
 ) -> Line<'static> {
-    let (word, style) = match delta < 0.0 {
-        true => ("loses", theme.bad()),
-        false => ("wins ", theme.good()),
+    let (word, style) = if delta < 0.0 {
+        ("loses", theme.bad())
+    } else {
+        ("wins ", theme.good())
     };
     let lead = format!("{word} {}  ", text::signed(delta, 4));
     let query = sanitise::line(query).into_owned();

@@ -115,9 +115,10 @@ fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> 
     }
     let enter = key_on(Command::Open, Screen::Passage);
     let whole = key_on(Command::ChooseWhole, Screen::Passage);
-    let lead = match reading.is_empty() {
-        true => "nothing to mark".to_owned(),
-        false => format!("{} marked", counted(reading.marked_words(), "word")),
+    let lead = if reading.is_empty() {
+        "nothing to mark".to_owned()
+    } else {
+        format!("{} marked", counted(reading.marked_words(), "word"))
     };
     let chosen = match open.choice(&reading.document) {
         Some(choice) if !choice.stored => " · being stored",

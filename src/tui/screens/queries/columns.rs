@@ -70,8 +70,9 @@ impl Column {
 
     /// The columns shown at this width; the sort key is always among them.
     pub(super) fn shown(width: u16, sort: QuerySort) -> Vec<Self> {
-        let all = Self::ALL.into_iter();
-        all.filter(|column| width >= column.shape().2 || column.sort() == Some(sort))
+        Self::ALL
+            .into_iter()
+            .filter(|column| width >= column.shape().2 || column.sort() == Some(sort))
             .collect()
     }
 

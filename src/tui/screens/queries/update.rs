@@ -66,14 +66,18 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     model.listing = false;
     let shown = model.queries.shown();
     if let (true, Some((query, _))) = (first, &model.return_to) {
-        let mut ids = shown.iter().map(|row| &model.queries.rows[*row].0.id);
-        let place = ids.position(|id| id.as_str() == query);
+        let place = shown
+            .iter()
+            .map(|row| &model.queries.rows[*row].0.id)
+            .position(|id| id.as_str() == query);
         model.queries.cursor = place.unwrap_or(model.queries.cursor);
     }
     if let Some(key) = selected {
         // Rows added by other programs may come before it.
-        let mut keys = shown.iter().map(|row| model.queries.rows[*row].0.key);
-        let place = keys.position(|shown| shown == key);
+        let place = shown
+            .iter()
+            .map(|row| model.queries.rows[*row].0.key)
+            .position(|shown| shown == key);
         model.queries.cursor = place.unwrap_or(model.queries.cursor);
     }
     let last = shown.len().saturating_sub(1);
@@ -93,9 +97,10 @@ pub(crate) fn summarised(
         model.queries.asked.remove(&key);
         model.queries.put_summary(key, Some(summary));
     }
-    match model.run.running {
-        true => Vec::new(),
-        false => stale_summaries(model),
+    if model.run.running {
+        Vec::new()
+    } else {
+        stale_summaries(model)
     }
 }
 
@@ -128,9 +133,10 @@ fn stale_summaries(model: &mut Model) -> Vec<Effect> {
         .take(SUMMARIES.saturating_sub(queries.asked.len()))
         .collect();
     queries.asked.extend(&stale);
-    match stale.is_empty() {
-        true => Vec::new(),
-        false => vec![Effect::Summarise(stale)],
+    if stale.is_empty() {
+        Vec::new()
+    } else {
+        vec![Effect::Summarise(stale)]
     }
 }
 

@@ -51,9 +51,10 @@ pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<
         lines.clear();
     }
     lines.extend(steps);
-    match lines.len() > rows {
-        true => Vec::new(),
-        false => lines,
+    if lines.len() > rows {
+        Vec::new()
+    } else {
+        lines
     }
 }
 
@@ -61,9 +62,10 @@ fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     let start = "let the judges compare the documents; no call is made twice";
     let open = "see which document beat which, and open a battle that looks wrong";
     let queue = "judge the pairs that matter most, blind";
-    let import = match model.options.sample {
-        true => "make a project of your own data",
-        false => "import more: queries, labels, rankings or votes",
+    let import = if model.options.sample {
+        "make a project of your own data"
+    } else {
+        "import more: queries, labels, rankings or votes"
     };
     let summaries = || model.queries.rows.iter().filter_map(|row| row.1.as_ref());
     let any_judged = summaries().any(|summary| summary.fought > 0);

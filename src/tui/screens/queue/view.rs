@@ -30,9 +30,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     // Both titles and, if people disagree, who said what.
-    let (details, foot) = match area.height >= 20 {
-        true => (4, 3),
-        false => (2 + u16::from(model.queue.conflicts), 2),
+    let (details, foot) = if area.height >= 20 {
+        (4, 3)
+    } else {
+        (2 + u16::from(model.queue.conflicts), 2)
     };
     let [totals, settled, head, list, detail, foot] = Layout::vertical([
         Constraint::Length(1),
@@ -81,10 +82,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .skip(first)
         .take(page)
         .map(|at| {
-            let found = model.queries.info(model.queue.items[*at].query);
-            found.map_or(String::new(), |info| {
-                sanitise::line(info.id.as_str()).into_owned()
-            })
+            model
+                .queries
+                .info(model.queue.items[*at].query)
+                .map_or(String::new(), |info| {
+                    sanitise::line(info.id.as_str()).into_owned()
+                })
         })
         .collect();
     let width = names
@@ -93,9 +96,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .max()
         .unwrap_or(5)
         .clamp(5, 22);
-    let unit = match model.queue.conflicts {
-        true => "",
-        false => unit(model.queue.policy),
+    let unit = if model.queue.conflicts {
+        ""
+    } else {
+        unit(model.queue.policy)
     };
     let policy = model.queue.policy;
     let priorities = shown.iter().skip(first).take(page);
@@ -130,10 +134,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let Some(row) = rows.next() else { break };
         let item = &model.queue.items[*at];
         let selected = place == model.queue.cursor;
-        let found = model.queries.info(item.query);
-        let query = found.map_or(String::new(), |info| {
-            sanitise::line(&info.text).into_owned()
-        });
+        let query = model
+            .queries
+            .info(item.query)
+            .map_or(String::new(), |info| {
+                sanitise::line(&info.text).into_owned()
+            });
         let [a, b] = match model.queue.titles.get(&(item.query, item.pair)) {
             Some(Some(titles)) => sides(model, item, titles).map(|title| sanitise::line(title)),
             Some(None) | None => Default::default(),
@@ -179,8 +185,10 @@ impl Widths {
 
     fn row(&self, query: &str, a: &str, b: &str) -> String {
         let cells = [(query, self.text), (a, self.title), (b, self.title)];
-        let shown = cells.into_iter().filter(|(_, width)| *width > 0);
-        let cells = shown.map(|(words, width)| text::pad_right(words, width));
+        let cells = cells
+            .into_iter()
+            .filter(|(_, width)| *width > 0)
+            .map(|(words, width)| text::pad_right(words, width));
         cells.collect::<Vec<_>>().join("  ")
     }
 }
@@ -189,9 +197,10 @@ impl Widths {
 fn sides<'a>(model: &Model, item: &QueueItem, titles: &'a PairTitles) -> [&'a str; 2] {
     let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
     let [low, high] = titles;
-    match a == item.pair.low() {
-        true => [low, high],
-        false => [high, low],
+    if a == item.pair.low() {
+        [low, high]
+    } else {
+        [high, low]
     }
 }
 
@@ -254,7 +263,8 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
                         text::probability(inside),
                     ),
                     InTop::ByScores(inside) => format!(
-                        "P(judges wrong) {wrong}{} = {value:.3} · {} in the top {} by the scores, which have no standard errors",
+                        "P(judges wrong) {wrong}{} = {value:.3} · {} in the top {} by the scores, \
+                         which have no standard errors",
                         if inside { "" } else { " × 0" },
                         if inside { "A or B" } else { "neither A nor B" },
                         parts.top,
@@ -300,9 +310,10 @@ fn priority_text(policy: Policy, item: &QueueItem) -> String {
 
 fn headline(model: &Model) -> String {
     let queue = &model.queue;
-    let order = match queue.conflicts {
-        true => "where people differ".to_owned(),
-        false => format!("{}: {}", queue.policy, queue.policy.words()),
+    let order = if queue.conflicts {
+        "where people differ".to_owned()
+    } else {
+        format!("{}: {}", queue.policy, queue.policy.words())
     };
     let mut parts = Vec::new();
     if !queue.filter.is_empty() {
@@ -378,7 +389,8 @@ fn empty(model: &Model) -> String {
             let words = match model.queue.stats.conflicts {
                 0 => "No conflicts: no two people decided a pair differently.".to_owned(),
                 judged => format!(
-                    "People differ on {}, judged by you already: somebody else has to resolve that, or you change your verdict.",
+                    "People differ on {}, judged by you already: somebody else has to resolve \
+                     that, or you change your verdict.",
                     text::counted(judged, "pair")
                 ),
             };

@@ -10,16 +10,21 @@ use crate::tui::screens::Screen;
 /// Shows the rankings of a query side by side, with the cursor on the first rank at which they
 /// differ.
 pub(crate) fn show(model: &mut Model, query: QueryId) -> Vec<Effect> {
-    let known = model.queries.rows.iter().find(|(info, _)| info.id == query);
-    let Some(key) = known.map(|(info, _)| info.key) else {
+    let Some(key) = model
+        .queries
+        .rows
+        .iter()
+        .find(|(info, _)| info.id == query)
+        .map(|(info, _)| info.key)
+    else {
         model.inform("the list of queries is still being read");
         return Vec::new();
     };
     model.methods.query = Some(query);
-    let differ = model.methods.rankings().and_then(|(one, other)| {
-        let mut pairs = one.iter().zip(other);
-        pairs.position(|(one, other)| one != other)
-    });
+    let differ = model
+        .methods
+        .rankings()
+        .and_then(|(one, other)| one.iter().zip(other).position(|(one, other)| one != other));
     model.methods.rank_cursor = differ.unwrap_or(0);
     model.stack.push(Screen::Rankings);
     model.open_query(key)

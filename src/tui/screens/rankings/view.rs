@@ -48,9 +48,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let whole = columns >= WHOLE;
     let head = |name: &str, columns| {
         let name = sanitise::line(name);
-        let words = match whole {
-            true => format!("{:>6} {:>5} {name}", "zELO", "grade"),
-            false => format!("{:>5} {name}", "grade"),
+        let words = if whole {
+            format!("{:>6} {:>5} {name}", "zELO", "grade")
+        } else {
+            format!("{:>5} {name}", "grade")
         };
         pad_right(&truncate(&words, columns), columns)
     };
@@ -79,8 +80,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         } else {
             theme.text()
         };
-        let moved = right.and_then(|id| one.iter().position(|other| other == id));
-        let by = moved.map_or(0, |before| before as i64 - at as i64);
+        let by = right
+            .and_then(|id| one.iter().position(|other| other == id))
+            .map_or(0, |before| before as i64 - at as i64);
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(format!("{:>3}  ", at + 1), theme.muted()),

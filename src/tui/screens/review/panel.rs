@@ -106,9 +106,10 @@ pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
             .into_iter()
             .flatten()
             .collect();
-        parts.push(match moves.is_empty() {
-            true => "ranks of A and B unchanged".to_owned(),
-            false => moves.join(", "),
+        parts.push(if moves.is_empty() {
+            "ranks of A and B unchanged".to_owned()
+        } else {
+            moves.join(", ")
         });
     }
     Some(parts.join(" · "))
@@ -149,9 +150,10 @@ fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'
             None => ", no reason given".to_owned(),
         };
         let when = moment_words(verdict.created_ms);
-        let who = match verdict.annotator == *annotator {
-            true => "you",
-            false => &verdict.annotator,
+        let who = if verdict.annotator == *annotator {
+            "you"
+        } else {
+            &verdict.annotator
         };
         let words = format!("{who} decided on {when}: {said}{why}");
         text::lines(&sanitise::line(&words), columns, theme.override_mark())

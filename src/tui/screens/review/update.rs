@@ -59,9 +59,10 @@ pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
         let open = model.open.as_ref();
         current.since.is_some() && open.is_some_and(|open| open.info.key == current.item.query)
     });
-    match ready {
-        true => battle::update::obstacle(model),
-        false => Some("no verdict yet: the pair is still loading"),
+    if ready {
+        battle::update::obstacle(model)
+    } else {
+        Some("no verdict yet: the pair is still loading")
     }
 }
 
@@ -85,8 +86,11 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 }
 
 fn is_hidden(model: &Model) -> bool {
-    let current = model.queue.current.as_ref();
-    current.is_none_or(CurrentItem::is_hidden)
+    model
+        .queue
+        .current
+        .as_ref()
+        .is_none_or(CurrentItem::is_hidden)
 }
 
 pub(super) fn copy(model: &Model) -> Copied {
@@ -107,9 +111,10 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     });
     show_pair(model, &item);
     let open = model.open.as_ref().map(|open| open.info.key);
-    let mut effects = match open == Some(item.query) {
-        true => requests::pair(model),
-        false => model.open_query(item.query),
+    let mut effects = if open == Some(item.query) {
+        requests::pair(model)
+    } else {
+        model.open_query(item.query)
     };
     ready(model);
     effects.extend(look_ahead(model, at + 1));
@@ -161,9 +166,10 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let now = model.now;
     let policy = model.queue.policy;
     let undecided = |current: &CurrentItem| current.is_undecided() && current.since.is_some();
-    let note = match model.queue.current.as_ref().is_some_and(undecided) {
-        true => model.take_draft(),
-        false => None,
+    let note = if model.queue.current.as_ref().is_some_and(undecided) {
+        model.take_draft()
+    } else {
+        None
     };
     let Some(current) = &mut model.queue.current else {
         return Vec::new();
@@ -220,9 +226,10 @@ fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
 
 fn ask_why(model: &mut Model) -> Vec<Effect> {
     if let Some(current) = &model.queue.current {
-        let note = match current.is_undecided() {
-            true => model.draft().map(str::to_owned),
-            false => current.note.clone(),
+        let note = if current.is_undecided() {
+            model.draft().map(str::to_owned)
+        } else {
+            current.note.clone()
         };
         model.ask_reason(&note.unwrap_or_default());
     }
@@ -401,9 +408,10 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bo
         model.queue.cursor = 0;
     }
     let open = model.open.as_ref().map(|open| open.info.key);
-    let mut effects = match open == Some(query) {
-        true => requests::pair(model),
-        false => model.open_query(query),
+    let mut effects = if open == Some(query) {
+        requests::pair(model)
+    } else {
+        model.open_query(query)
     };
     ready(model);
     if queued {
@@ -477,9 +485,10 @@ fn remove(model: &mut Model, done: (QueryKey, Pair)) {
 /// Stores an unconfirmed change made after the reveal.
 pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
     let current = model.queue.current.as_ref();
-    match current.is_some_and(|current| current.unsaved) {
-        true => final_verdict(model).into_iter().collect(),
-        false => Vec::new(),
+    if current.is_some_and(|current| current.unsaved) {
+        final_verdict(model).into_iter().collect()
+    } else {
+        Vec::new()
     }
 }
 

@@ -36,14 +36,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if !current.is_hidden() {
         let headline = panel::headline(model, current);
         let canvas = Canvas::new(theme, area, buf);
-        return battle::view::view_with(model, canvas, headline, &|columns| match current
-            .is_undecided()
-        {
-            true => panel::contested(model, current, theme, columns),
-            false => panel::open(model, current, theme, columns),
+        return battle::view::view_with(model, canvas, headline, &|columns| {
+            if current.is_undecided() {
+                panel::contested(model, current, theme, columns)
+            } else {
+                panel::open(model, current, theme, columns)
+            }
         });
     }
-    let ask = "Which document serves this query better? Judges, scores and names are hidden until you have decided.";
+    let ask = "Which document serves this query better? Judges, scores and names are hidden until \
+               you have decided.";
     let ask = text::lines(ask, columns, theme.muted());
     let mut lines = panel::blind(model, current, theme, columns);
     let spare = spare_lines(area.height);
@@ -96,9 +98,10 @@ pub(crate) fn query_lines(
     lines
         .map(|(at, range)| {
             let mark = if at == 0 { "query " } else { "      " };
-            let words = match cut_off && at + 1 == most {
-                true => text::truncate(query.get(range.start..).unwrap_or_default(), room),
-                false => query.get(range).unwrap_or_default().into(),
+            let words = if cut_off && at + 1 == most {
+                text::truncate(query.get(range.start..).unwrap_or_default(), room)
+            } else {
+                query.get(range).unwrap_or_default().into()
             };
             Line::from(vec![
                 Span::styled(mark, theme.muted()),

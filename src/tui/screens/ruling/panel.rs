@@ -184,23 +184,26 @@ fn people(
 ) -> Vec<Line<'static>> {
     let annotator = &model.options.annotator;
     let contested = model.adjudication.list == AdjudicationList::Contested;
-    let said = evidence.rulings.iter();
-    let said = said.filter(|ruling| contested || ruling.annotator != *annotator);
-    let lines = said.map(|ruling| {
-        let parts = [
-            Some(ruling.finding.words().to_owned()),
-            ruling.fault.map(|fault| fault.words().to_owned()),
-            Some(ruling.note.clone().unwrap_or("no reason given".to_owned())),
-        ];
-        let ruled = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let when = moment_words(ruling.created_ms);
-        let who = match ruling.annotator == *annotator {
-            true => "you",
-            false => &ruling.annotator,
-        };
-        let words = format!("{who} ruled on {when}: {ruled}");
-        text::lines(&sanitise::line(&words), columns, theme.override_mark())
-    });
+    let lines = evidence
+        .rulings
+        .iter()
+        .filter(|ruling| contested || ruling.annotator != *annotator)
+        .map(|ruling| {
+            let parts = [
+                Some(ruling.finding.words().to_owned()),
+                ruling.fault.map(|fault| fault.words().to_owned()),
+                Some(ruling.note.clone().unwrap_or("no reason given".to_owned())),
+            ];
+            let ruled = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+            let when = moment_words(ruling.created_ms);
+            let who = if ruling.annotator == *annotator {
+                "you"
+            } else {
+                &ruling.annotator
+            };
+            let words = format!("{who} ruled on {when}: {ruled}");
+            text::lines(&sanitise::line(&words), columns, theme.override_mark())
+        });
     lines.flatten().collect()
 }
 
@@ -225,8 +228,13 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
     let theme = Theme::default();
     let headline = headline(model, current, evidence).map(Line::raw);
     let below = lines(model, current, evidence, false, &theme, columns);
-    let all = headline.into_iter().chain(below.into_iter().skip(1));
-    Some(all.map(|line| format!("{line}\n")).collect())
+    Some(
+        headline
+            .into_iter()
+            .chain(below.into_iter().skip(1))
+            .map(|line| format!("{line}\n"))
+            .collect(),
+    )
 }
 
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
@@ -240,9 +248,10 @@ fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Lin
         let name = sanitise::line(&pick.judge).into_owned();
         let reason = sanitise::line(&pick.reason).into_owned();
         let lead = format!("{name} {picked}");
-        let rest = match reason.is_empty() {
-            true => String::new(),
-            false => format!(": {reason}"),
+        let rest = if reason.is_empty() {
+            String::new()
+        } else {
+            format!(": {reason}")
         };
         let whole = format!("{lead}{rest}");
         for (at, range) in text::wrap(&whole, columns)
@@ -251,12 +260,13 @@ fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Lin
             .enumerate()
         {
             let words = whole[range].to_owned();
-            lines.push(match at == 0 && words.len() >= lead.len() {
-                true => Line::from(vec![
+            lines.push(if at == 0 && words.len() >= lead.len() {
+                Line::from(vec![
                     Span::styled(lead.clone(), style),
                     Span::styled(words[lead.len()..].to_owned(), theme.muted()),
-                ]),
-                false => Line::styled(words, theme.muted()),
+                ])
+            } else {
+                Line::styled(words, theme.muted())
             });
         }
     }

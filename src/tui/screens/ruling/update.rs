@@ -67,8 +67,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 /// The text, once it is loaded.
 pub(super) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
     let current = model.adjudication.current.as_ref();
-    let evidence = current.and_then(|current| current.evidence.as_ref());
-    let text = evidence.map(|found| model.layouts.prepared(&found.text, &found.asked));
+    let text = current
+        .and_then(|current| current.evidence.as_ref())
+        .map(|found| model.layouts.prepared(&found.text, &found.asked));
     vec![text]
 }
 
@@ -153,9 +154,10 @@ pub(crate) fn loaded(model: &mut Model, evidence: Box<DocumentEvidence>) -> Vec<
 fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     let now = model.now;
     let undecided = |current: &CurrentRuling| current.ruled.is_none() && current.evidence.is_some();
-    let note = match model.adjudication.current.as_ref().is_some_and(undecided) {
-        true => model.take_draft(),
-        false => None,
+    let note = if model.adjudication.current.as_ref().is_some_and(undecided) {
+        model.take_draft()
+    } else {
+        None
     };
     let Some(current) = &mut model.adjudication.current else {
         return Vec::new();
@@ -317,8 +319,11 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, document: &DocId) -> O
 /// The index of the current disagreement, and whether it has been ruled on.
 fn here(model: &Model) -> Option<(usize, bool)> {
     let current = model.adjudication.current.as_ref()?;
-    let mut disagreements = model.adjudication.disagreements.iter();
-    let at = disagreements.position(|one| current.is_about(one.query, &one.document))?;
+    let at = model
+        .adjudication
+        .disagreements
+        .iter()
+        .position(|one| current.is_about(one.query, &one.document))?;
     Some((at, current.ruled.is_some()))
 }
 
@@ -362,9 +367,10 @@ pub(crate) fn close(model: &mut Model) {
 }
 
 fn go(model: &mut Model, at: usize) -> Vec<Effect> {
-    let at = match at < model.adjudication.disagreements.len() {
-        true => at,
-        false => 0,
+    let at = if at < model.adjudication.disagreements.len() {
+        at
+    } else {
+        0
     };
     let place = model
         .shown_disagreements()

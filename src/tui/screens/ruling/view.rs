@@ -30,14 +30,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let mut areas = Areas::default();
     let mut rest = inset(area);
     let Some(current) = &model.adjudication.current else {
-        let words = match model.adjudication.overview.is_some()
+        let words = if model.adjudication.overview.is_some()
             && model.adjudication.disagreements.is_empty()
         {
-            true => {
-                let back = key_on(Command::Back, Screen::Ruling);
-                format!("Nothing left to rule on. Press {back} to go back to the list.")
-            }
-            false => "loading …".to_owned(),
+            let back = key_on(Command::Back, Screen::Ruling);
+            format!("Nothing left to rule on. Press {back} to go back to the list.")
+        } else {
+            "loading …".to_owned()
         };
         notice(&words, theme, rest, buf);
         return areas;
@@ -65,9 +64,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let mut lines = panel::lines(model, current, evidence, aside, theme, columns);
     // The document keeps half of the terminal's rows or, once everything is visible on a tall
     // terminal, a third of the remaining ones.
-    let room = match small || !current.open {
-        true => (spare as u16).saturating_sub(rows).max(1),
-        false => rest.height * 2 / 3,
+    let room = if small || !current.open {
+        (spare as u16).saturating_sub(rows).max(1)
+    } else {
+        rest.height * 2 / 3
     };
     if small {
         lines.remove(0);
@@ -113,7 +113,8 @@ fn head(
         lines.push(text::line(&words, columns, theme.strong()));
     }
     if !current.open {
-        let words = "Does this document answer the query? Underlined: the passage nearest to it. Label, picks and judges are hidden until you have ruled.";
+        let words = "Does this document answer the query? Underlined: the passage nearest to it. \
+                     Label, picks and judges are hidden until you have ruled.";
         lines.extend(text::lines(words, columns, theme.muted()));
     }
     lines
@@ -151,13 +152,17 @@ fn document(
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
     let words = format!("{}{place}", text::truncate(words.trim_end(), room));
     heading(&words, false, theme, top, buf);
-    let lit = match current.open {
-        true => panel::evidence_ranges(evidence, &shown.text),
-        false => None,
+    let lit = if current.open {
+        panel::evidence_ranges(evidence, &shown.text)
+    } else {
+        None
     };
-    let passage = || match current.open {
-        true => Vec::new(),
-        false => vec![shown.passage.clone()],
+    let passage = || {
+        if current.open {
+            Vec::new()
+        } else {
+            vec![shown.passage.clone()]
+        }
     };
     let marks = TextMarks {
         quotes: lit.unwrap_or_else(passage),

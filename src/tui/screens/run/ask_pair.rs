@@ -80,12 +80,11 @@ pub(crate) fn priced(
         money_words(model, &estimate),
     );
     model.run.scope = RunScope::Pair(question);
-    match free {
-        true => begin(model),
-        false => {
-            model.confirm("Ask about this pair", &words, ConfirmFor::Start);
-            Vec::new()
-        }
+    if free {
+        begin(model)
+    } else {
+        model.confirm("Ask about this pair", &words, ConfirmFor::Start);
+        Vec::new()
     }
 }
 
@@ -114,12 +113,13 @@ fn question_words(model: &Model, question: &PairQuestion) -> String {
 }
 
 fn absent_words(question: &PairQuestion) -> String {
-    match question.absent.is_empty() {
-        true => String::new(),
-        false => format!(
+    if question.absent.is_empty() {
+        String::new()
+    } else {
+        format!(
             " (not asked, because dropped or not configured: {})",
             first_names(&question.absent)
-        ),
+        )
     }
 }
 

@@ -11,24 +11,27 @@ use ratatui::text::{Line, Span};
 /// One line per cause, most frequent first, for the current or just finished run.
 pub(super) fn lines(progress: &RunProgress, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let after = |seconds: f64| text::duration(seconds.max(0.0));
-    let each = progress.failures_by_cause().into_iter();
-    each.map(|found| {
-        let times = found.times;
-        let (first, last) = (after(times.first_s), after(times.last_s));
-        let when = match first == last {
-            true => format!("{first} after the start"),
-            false => format!("first {first}, last {last} after the start"),
-        };
-        line(
-            found.count,
-            &found.cause.to_string(),
-            &format!("{when} · {}", judges_in_words(&found.judges)),
-            found.message,
-            theme,
-            columns,
-        )
-    })
-    .collect()
+    progress
+        .failures_by_cause()
+        .into_iter()
+        .map(|found| {
+            let times = found.times;
+            let (first, last) = (after(times.first_s), after(times.last_s));
+            let when = if first == last {
+                format!("{first} after the start")
+            } else {
+                format!("first {first}, last {last} after the start")
+            };
+            line(
+                found.count,
+                &found.cause.to_string(),
+                &format!("{when} · {}", judges_in_words(&found.judges)),
+                found.message,
+                theme,
+                columns,
+            )
+        })
+        .collect()
 }
 
 /// The same for a run that ended before the program started.
@@ -47,9 +50,10 @@ pub(super) fn earlier(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<
         let last = of_cause(cause).map(|one| one.last_ms).max();
         let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
         let (first, last) = (moment_words(first), moment_words(last));
-        let when = match first == last {
-            true => first,
-            false => format!("first {first}, last {last}"),
+        let when = if first == last {
+            first
+        } else {
+            format!("first {first}, last {last}")
         };
         let judges: Vec<(&str, usize)> = of_cause(cause)
             .map(|one| (one.judge.as_str(), one.count))

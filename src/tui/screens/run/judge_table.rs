@@ -76,9 +76,10 @@ impl JudgeTable {
             " ".repeat(shape.bar),
             text::pad_left("votes", 2 * shape.count + 1),
             "failed",
-            match shape.tokens {
-                true => format!(" {unit:>11} {:>11}", "out"),
-                false => String::new(),
+            if shape.tokens {
+                format!(" {unit:>11} {:>11}", "out")
+            } else {
+                String::new()
             },
             "a call",
             "spent"
@@ -139,9 +140,12 @@ impl JudgeTable {
             let words = format!("… {more} than fit: {shown_by}");
             lines.push(Line::styled(words, theme.warn()));
         }
-        let cut = |line: &Line<'static>| match line.width() > columns {
-            true => text::ended(line, columns),
-            false => line.clone(),
+        let cut = |line: &Line<'static>| {
+            if line.width() > columns {
+                text::ended(line, columns)
+            } else {
+                line.clone()
+            }
         };
         lines.iter().map(cut).collect()
     }
@@ -154,9 +158,10 @@ fn note(judge: &JudgeProgress, shape: &Shape, theme: &Theme) -> Vec<Span<'static
         words.push(Span::styled(finding, theme.bad()));
     }
     if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
-        let style = match judge.both_orders.flips_too_often() {
-            true => theme.bad(),
-            false => Style::new(),
+        let style = if judge.both_orders.flips_too_often() {
+            theme.bad()
+        } else {
+            Style::new()
         };
         words.push(Span::styled(flips, style));
     }
@@ -167,9 +172,12 @@ fn note(judge: &JudgeProgress, shape: &Shape, theme: &Theme) -> Vec<Span<'static
     let count = words.len();
     let parts = words.into_iter().enumerate();
     parts
-        .flat_map(|(at, words)| match at + 1 < count {
-            true => vec![words, Span::raw(" · ")],
-            false => vec![words],
+        .flat_map(|(at, words)| {
+            if at + 1 < count {
+                vec![words, Span::raw(" · ")]
+            } else {
+                vec![words]
+            }
         })
         .collect()
 }
@@ -216,13 +224,14 @@ fn judge_line(
         ),
         Span::raw(format!(
             "{} {:>9} {:>9}",
-            match shape.tokens {
-                true => format!(
+            if shape.tokens {
+                format!(
                     " {:>11} {:>11}",
                     text::count(judge.usage.input),
                     text::count(judge.usage.output)
-                ),
-                false => String::new(),
+                )
+            } else {
+                String::new()
             },
             latency,
             judge.spend.in_short()

@@ -157,7 +157,8 @@ mod tests {
             "2023-11-14 22:13 UTC, took 3 min 05 s",
             "4 cycles, seed 7",
             "1 vote, 12 failed",
-            "$0.75, $0.50 of it assumed at the worst price, and an unknown amount for 1 call without a",
+            "$0.75, $0.50 of it assumed at the worst price, and an unknown amount for 1 call \
+             without a",
             "9 timed out · first 2023-11-14 22:13 UTC, last 2023-11-14 22:16 UTC · gpt 5, mini 4",
             "7 rate limited",
         ] {

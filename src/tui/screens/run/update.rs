@@ -153,8 +153,11 @@ fn retry_of(model: &Model) -> Option<RunScope> {
         RunScope::Query(query) => Some(query),
         _ => None,
     };
-    let retry = model.run.wanted.with_failed();
-    retry.filter(|_| model.queries.failures(query) > 0)
+    model
+        .run
+        .wanted
+        .with_failed()
+        .filter(|_| model.queries.failures(query) > 0)
 }
 
 /// Describes the cost of a run, and asks whether to start it.
@@ -203,13 +206,15 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         (true, true) => (
             "Failed calls",
             format!(
-                "{scope}{changed}Only calls that failed are left. {calls} to ask them again: {money} Ask?"
+                "{scope}{changed}Only calls that failed are left. {calls} to ask them again: \
+                 {money} Ask?"
             ),
         ),
         (true, false) => (
             "Failed calls",
             format!(
-                "{scope}{changed}Only calls that failed are left. {calls} to ask them again, at no cost. Ask?"
+                "{scope}{changed}Only calls that failed are left. {calls} to ask them again, at no \
+                 cost. Ask?"
             ),
         ),
     };
@@ -300,9 +305,10 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
             // If it had nothing to ask, keep showing the results and failures of the run before.
             let asked = outcome.progress.done() > 0;
             let earlier = model.run.earlier.take();
-            model.run.progress = match asked {
-                true => Some(outcome.progress),
-                false => earlier,
+            model.run.progress = if asked {
+                Some(outcome.progress)
+            } else {
+                earlier
             };
             match (outcome.cancelled, outcome.missing) {
                 (true, _) => {

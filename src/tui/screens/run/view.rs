@@ -46,10 +46,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let failed = folded_rows(failed, rows, &hint, theme);
     let head = head_lines(model, progress, theme, low);
     let head_rows = head.len() as u16;
-    let pace_rows = match low {
-        false => 2,
-        true => u16::from(model.run.running),
-    };
+    let pace_rows = if low { u16::from(model.run.running) } else { 2 };
     let table_rows = judges.lines().len() as u16;
     let left = area.height.saturating_sub(head_rows + 1 + pace_rows + rows);
     let table_rows = table_rows.min(left);
@@ -64,9 +61,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     ])
     .areas(area);
     let head = head.into_iter();
-    let head = head.map(|line| match line.width() > columns {
-        true => text::ended(&line, columns),
-        false => line,
+    let head = head.map(|line| {
+        if line.width() > columns {
+            text::ended(&line, columns)
+        } else {
+            line
+        }
     });
     Paragraph::new(head.collect::<Vec<_>>()).render(head_area, buf);
     let (done, total) = match progress.phase {
@@ -273,11 +273,13 @@ fn head_lines(
 
 /// Calls in flight, and the current maximum of the judges; empty if no calls are being made.
 fn in_flight(model: &Model, progress: &RunProgress) -> String {
-    let going = progress.judges.iter();
-    let going = going.filter(|judge| judge.stopped.is_none() && !judge.dropped);
-    let (now, most) = going.fold((0, 0), |(now, most), judge| {
-        (now + judge.in_flight, most + judge.window)
-    });
+    let (now, most) = progress
+        .judges
+        .iter()
+        .filter(|judge| judge.stopped.is_none() && !judge.dropped)
+        .fold((0, 0), |(now, most), judge| {
+            (now + judge.in_flight, most + judge.window)
+        });
     match (model.run.running, progress.phase) {
         (true, RunPhase::Judging) => {
             let (now, most) = (text::count(now), text::count(most));

@@ -66,7 +66,8 @@ pub(super) fn totals(
             ));
             if let Some(order) = screen.step().and_then(|step| step.order) {
                 say(format!(
-                    "order: {} towards the first document, the preferred document changes on {:.0} % of {}",
+                    "order: {} towards the first document, the preferred document changes on {:.0} \
+                     % of {}",
                     text::signed(order.toward_first, 3),
                     100.0 * order.flips,
                     counted(order.pairs, "pair")
@@ -205,16 +206,15 @@ pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize)
         if selected {
             buf.set_style(row, theme.selection());
         }
-        let (value, reach) = match ties {
-            true => {
-                let found = correlation(screen, at);
-                let value = found.map_or_else(dash, |(value, _)| text::signed(value, 2));
-                let reach = found.and_then(|(_, interval)| interval);
-                let signed = |value: f64| text::signed(value, 2);
-                let reach = reach.map(|(low, high)| format!("{}…{}", signed(low), signed(high)));
-                (value, reach.unwrap_or_else(dash))
-            }
-            false => (score(group.observed), ends(group.interval)),
+        let (value, reach) = if ties {
+            let found = correlation(screen, at);
+            let value = found.map_or_else(dash, |(value, _)| text::signed(value, 2));
+            let reach = found.and_then(|(_, interval)| interval);
+            let signed = |value: f64| text::signed(value, 2);
+            let reach = reach.map(|(low, high)| format!("{}…{}", signed(low), signed(high)));
+            (value, reach.unwrap_or_else(dash))
+        } else {
+            (score(group.observed), ends(group.interval))
         };
         let mut words = format!(
             "{}{} {} {} {}",

@@ -99,10 +99,13 @@ fn steps_shown(screen: &StudentScreen) -> (String, String) {
 
 /// Number of strips and cells of the segments.
 fn divisions(screen: &StudentScreen) -> (usize, usize) {
-    let places = screen.groups.iter().map(|group| group.place);
-    places.fold((1, 1), |(strips, cells), (strip, cell)| {
-        (strips.max(strip + 1), cells.max(cell + 1))
-    })
+    screen
+        .groups
+        .iter()
+        .map(|group| group.place)
+        .fold((1, 1), |(strips, cells), (strip, cell)| {
+            (strips.max(strip + 1), cells.max(cell + 1))
+        })
 }
 
 /// Upper end of the buckets' scale, in tenths.
@@ -185,9 +188,10 @@ fn scatter(plot: &mut Plot<'_>, figure: Figure, figures: &Figures) {
             Figure::Axes => (row.expected(), row.decisiveness()),
             _ => (row.x, row.y),
         };
-        let better = match figure == Figure::Triangle && row.turned {
-            true => row.score,
-            false => 1.0 - row.score,
+        let better = if figure == Figure::Triangle && row.turned {
+            row.score
+        } else {
+            1.0 - row.score
         };
         let at = plot.pixel(y) * plot.columns() + plot.column(x);
         if let Some((sum, n)) = sums.get_mut(at) {
@@ -207,8 +211,10 @@ pub(super) fn composition(figures: &Figures, group: &FigureGroup) -> [f64; 5] {
     let rows = || group.rows.iter().filter_map(|at| figures.rows.get(*at));
     let n = rows().count().max(1) as f64;
     Category::ALL.map(|category| {
-        let of = rows().filter(|row: &&FoldedRow| row.category == category);
-        of.count() as f64 / n
+        rows()
+            .filter(|row: &&FoldedRow| row.category == category)
+            .count() as f64
+            / n
     })
 }
 
@@ -291,9 +297,10 @@ fn buckets(plot: &mut Plot<'_>, screen: &StudentScreen) {
         };
         plot.mark(middle, observed, "●", plot.theme.accent());
         let together = plot.pixel(expected) / 2 == plot.pixel(observed) / 2;
-        match together {
-            true => plot.mark(middle, expected, "◉", plot.theme.accent()),
-            false => plot.mark(middle, expected, "○", plot.theme.text()),
+        if together {
+            plot.mark(middle, expected, "◉", plot.theme.accent())
+        } else {
+            plot.mark(middle, expected, "○", plot.theme.text())
         }
     }
 }

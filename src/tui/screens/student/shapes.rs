@@ -35,8 +35,10 @@ fn named(words: &str, room: usize) -> String {
     if text::width(words) <= room {
         return words.to_owned();
     }
-    let ends = [",", ":", " (", " from "].iter();
-    let end = ends.filter_map(|end| words.find(end)).min();
+    let end = [",", ":", " (", " from "]
+        .iter()
+        .filter_map(|end| words.find(end))
+        .min();
     truncate(&words[..end.unwrap_or(words.len())], room).into_owned()
 }
 
@@ -87,9 +89,10 @@ impl<'a> Plot<'a> {
         let narrow = text::width(&named(words.across, wide)) + 2 > room;
         // If the name does not fit between the end labels, it replaces the first one and uses the
         // margin.
-        let (from, room, start) = match narrow {
-            true => ("", wide, area.x),
-            false => (from, room, inside.x),
+        let (from, room, start) = if narrow {
+            ("", wide, area.x)
+        } else {
+            (from, room, inside.x)
         };
         let name = named(words.across, room.saturating_sub(2));
         let name = if name.is_empty() {

@@ -123,16 +123,15 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         _ => {
             let (at, page) = (model.student.cursor, model.areas.page);
             let groups = &model.student.groups;
-            model.student.cursor = match model.student.figure.is_plane() {
-                true => neighbor(groups, at, command).unwrap_or(at),
-                false => {
-                    let along = match command {
-                        Command::Right => Command::Down,
-                        Command::Left => Command::Up,
-                        other => other,
-                    };
-                    moved(at, along, groups.len(), page)
-                }
+            model.student.cursor = if model.student.figure.is_plane() {
+                neighbor(groups, at, command).unwrap_or(at)
+            } else {
+                let along = match command {
+                    Command::Right => Command::Down,
+                    Command::Left => Command::Up,
+                    other => other,
+                };
+                moved(at, along, groups.len(), page)
             };
         }
     }

@@ -20,7 +20,8 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
-const NONE_YET: &str = "No student has a prediction of a judged pair. `overrule student train` fits the built-in one to the project's own votes, \
+const NONE_YET: &str = "No student has a prediction of a judged pair. `overrule student train` \
+                        fits the built-in one to the project's own votes, \
                         `overrule student report FILE` measures the predictions of another model.";
 
 /// Minimum and maximum columns of the numbers next to the plot.

@@ -45,8 +45,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let first = scroll_to(0, cursor, usize::from(list.height.saturating_sub(1)));
     let shown = first..count.min(first + usize::from(list.height));
     let longest = |of: fn(&ReportedBattle) -> &str| {
-        let battles = shown.clone().filter_map(|at| model.student.battle(at));
-        let widths = battles.map(|battle| text::width(&sanitise::line(of(battle))));
+        let widths = shown
+            .clone()
+            .filter_map(|at| model.student.battle(at))
+            .map(|battle| text::width(&sanitise::line(of(battle))));
         widths.max().unwrap_or(0).clamp(NAMES.0, NAMES.1)
     };
     let mut names = [

@@ -166,9 +166,10 @@ impl HeatmapCache {
 }
 
 fn mean_score(source: &dyn CellSource, first: usize, end: usize) -> Option<(f64, f64)> {
-    let scores = (first..end).filter_map(|at| source.score(at));
-    let (count, zelo, se) = scores.fold((0.0, 0.0, 0.0), |(n, z, s), (zelo, se)| {
-        (n + 1.0, z + zelo, s + se)
-    });
+    let (count, zelo, se) = (first..end)
+        .filter_map(|at| source.score(at))
+        .fold((0.0, 0.0, 0.0), |(n, z, s), (zelo, se)| {
+            (n + 1.0, z + zelo, s + se)
+        });
     (count > 0.0).then(|| (zelo / count, se / count))
 }

@@ -93,9 +93,10 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
                 return (half.to_string(), style);
             }
             let heat = theme.heat(value);
-            let text = match few_colours(theme) {
-                true => format!("{}{}", heat.glyph, heat.sign.to_string().trim()),
-                false => " ".to_owned(),
+            let text = if few_colours(theme) {
+                format!("{}{}", heat.glyph, heat.sign.to_string().trim())
+            } else {
+                " ".to_owned()
             };
             (text, heat.style)
         })
@@ -123,12 +124,13 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
     let dotted = painter.frame.view.zoom <= Zoom::Dense && !plain(theme);
     let planned = if dotted { ':' } else { PLANNED };
     let overruled = OVERRULED.to_string();
-    let mut all = vec![match plain(theme) {
-        true => vec![(
+    let mut all = vec![if plain(theme) {
+        vec![(
             format!("verdict: {OVERRULED} won {OVERRULED_LOST} lost"),
             muted,
-        )],
-        false => mark(overruled, theme.override_mark(), "overruled"),
+        )]
+    } else {
+        mark(overruled, theme.override_mark(), "overruled")
     }];
     if painter.options.gaps {
         all.extend([
@@ -148,10 +150,11 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
             vec![
                 ("  ".to_owned(), line),
                 (
-                    match brief && plain(theme) {
+                    if brief && plain(theme) {
                         // Leaves room for both symbols of a verdict.
-                        true => format!(" top {cut}"),
-                        false => format!(" end of the top {cut}"),
+                        format!(" top {cut}")
+                    } else {
+                        format!(" end of the top {cut}")
                     },
                     muted,
                 ),
@@ -168,9 +171,10 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
         signs.push((meaning.to_owned(), muted));
         all.insert(0, signs);
     } else if let Some(absent) = painter.options.absent {
-        all.push(match zoom <= Zoom::Dense || few_colours(theme) {
-            true => vec![(format!("blank {absent}"), muted)],
-            false => mark(unfought(theme).to_string(), theme.faint(), absent),
+        all.push(if zoom <= Zoom::Dense || few_colours(theme) {
+            vec![(format!("blank {absent}"), muted)]
+        } else {
+            mark(unfought(theme).to_string(), theme.faint(), absent)
         });
     }
     all
@@ -189,15 +193,17 @@ fn caption(painter: &Painter<'_>, cache: &HeatmapCache, brief: bool) -> Vec<Lege
     let (down, across) = view.stride;
     if (down, across) != (1, 1) {
         let sample = if cache.is_sampled() { ", sampled" } else { "" };
-        let text = match brief {
-            true => format!("means of {down}×{across}{sample}"),
-            false => format!("a cell is the mean of {down} × {across} documents{sample}"),
+        let text = if brief {
+            format!("means of {down}×{across}{sample}")
+        } else {
+            format!("a cell is the mean of {down} × {across} documents{sample}")
         };
         all.push(vec![(text, theme.strong())]);
     }
-    let words = match brief {
-        true => painter.options.brief,
-        false => painter.options.caption,
+    let words = if brief {
+        painter.options.brief
+    } else {
+        painter.options.caption
     };
     if !words.is_empty() {
         all.push(vec![(words.to_owned(), theme.text())]);

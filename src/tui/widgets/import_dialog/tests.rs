@@ -30,8 +30,9 @@ fn press(dialog: &mut ImportDialog, code: KeyCode) -> (KeyOutcome<String>, Optio
 }
 
 fn write(dialog: &mut ImportDialog, words: &str) -> Vec<Wanted> {
-    let keys = typed(words).filter_map(|event| dialog.handle(event).1);
-    keys.collect()
+    typed(words)
+        .filter_map(|event| dialog.handle(event).1)
+        .collect()
 }
 
 fn shown(dialog: &ImportDialog, width: u16, height: u16) -> String {

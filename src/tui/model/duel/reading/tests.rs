@@ -32,8 +32,10 @@ fn card(text: &str) -> Card {
 /// The marked characters of the document.
 fn marked(reading: &Reading, text: &str) -> String {
     let passage = reading.passage().unwrap();
-    let all = text.chars().skip(passage.start);
-    all.take(passage.end - passage.start).collect()
+    text.chars()
+        .skip(passage.start)
+        .take(passage.end - passage.start)
+        .collect()
 }
 
 #[test]

@@ -12,39 +12,19 @@ pub struct LearntUsage {
     pub answers: usize,
     /// Tokens of one of them on average.
     pub mean: Usage,
-    /// Tokens and dollars on average, of those answers whose cost is known and that came outside of
-    /// batches.
-    #[serde(skip)]
-    pub charged: Option<(Usage, f64)>,
+    /// Dollars of one on average, of those whose cost is known and that came outside of batches.
+    pub mean_usd: Option<f64>,
 }
 
 impl LearntUsage {
-    /// What a further call is expected to take if its input has that many tokens: it is answered
-    /// like those before. Whatever made them dearer or cheaper than their tokens say goes on.
-    pub fn expect(
-        &self,
-        judge: &dyn Judge,
-        input: u64,
-        batch: Option<&dyn BatchApi>,
-    ) -> (Usage, Option<f64>) {
-        let share = self.mean.cached as f64 / self.mean.input.max(1) as f64;
-        let usage = Usage {
-            input,
-            cached: (share * input as f64).round() as u64,
-            output: self.mean.output,
-            thinking: 0,
+    /// What a further call is expected to take: it is answered like those before, in a batch at the
+    /// price of batches.
+    pub fn expect(&self, judge: &dyn Judge, batch: Option<&dyn BatchApi>) -> (Usage, Option<f64>) {
+        let usd = match batch {
+            Some(batch) => batch.batch_usd_of(&self.mean),
+            None => self.mean_usd.or_else(|| judge.usd_of(&self.mean)),
         };
-        if let Some(batch) = batch {
-            return (usage, batch.batch_usd_of(&usage));
-        }
-        let usd = match (judge.usd_of(&usage), self.charged) {
-            (Some(usd), Some((tokens, charged))) => {
-                let by_tokens = judge.usd_of(&tokens).filter(|usd| *usd > 0.0);
-                Some(usd * by_tokens.map_or(1.0, |by_tokens| charged / by_tokens))
-            }
-            (usd, charged) => usd.or(charged.map(|(_, usd)| usd)),
-        };
-        (usage, usd)
+        (self.mean, usd)
     }
 }
 
@@ -52,7 +32,7 @@ impl LearntUsage {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UsageSums {
     all: (u64, Usage),
-    charged: (u64, Usage, f64),
+    charged: (u64, f64),
 }
 
 impl UsageSums {
@@ -65,18 +45,17 @@ impl UsageSums {
         add(&mut self.all.1, usage);
         if let Some(usd) = cost_usd {
             self.charged.0 += 1;
-            add(&mut self.charged.1, usage);
-            self.charged.2 += usd;
+            self.charged.1 += usd;
         }
     }
 
     /// What one of the answers took; `None` if there is none.
     pub fn learnt(&self) -> Option<LearntUsage> {
-        let ((answers, all), (charged, tokens, usd)) = (self.all, self.charged);
+        let ((answers, all), (charged, usd)) = (self.all, self.charged);
         (answers > 0).then(|| LearntUsage {
             answers: usize::try_from(answers).unwrap_or(usize::MAX),
             mean: mean(all, answers),
-            charged: (charged > 0).then(|| (mean(tokens, charged), usd / charged as f64)),
+            mean_usd: (charged > 0).then(|| usd / charged as f64),
         })
     }
 }
@@ -115,6 +94,6 @@ mod tests {
         sums.add(usage(3000, 3000), None);
         let learnt = sums.learnt().unwrap();
         assert_eq!((learnt.answers, learnt.mean), (2, usage(2000, 2500)));
-        assert_eq!(learnt.charged, Some((usage(1000, 2000), 0.01)));
+        assert_eq!(learnt.mean_usd, Some(0.01));
     }
 }

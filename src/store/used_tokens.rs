@@ -18,10 +18,9 @@ impl Db {
         // latency, and costs what calls in batches cost.
         self.one(
             "SELECT count(*), avg(tokens_input), avg(tokens_cached), avg(tokens_output),
-                 avg(tokens_input) FILTER (WHERE direct), avg(tokens_cached) FILTER (WHERE direct),
-                 avg(tokens_output) FILTER (WHERE direct), avg(cost_usd) FILTER (WHERE direct)
+                 avg(cost_usd) FILTER (WHERE latency_ms IS NOT NULL)
              FROM (
-                 SELECT *, latency_ms IS NOT NULL AND cost_usd IS NOT NULL AS direct FROM vote
+                 SELECT tokens_input, tokens_cached, tokens_output, cost_usd, latency_ms FROM vote
                  WHERE judge = ?1 AND tokens_input > 0 AND run IS NOT NULL LIMIT ?2
              )",
             rusqlite::params![judge.0, ANSWERS],
@@ -30,24 +29,19 @@ impl Db {
                 if answers == 0 {
                     return Ok(None);
                 }
-                let usage = |first: usize| -> rusqlite::Result<Usage> {
-                    let tokens = |at: usize| -> rusqlite::Result<u64> {
-                        let mean: Option<f64> = row.get(at)?;
-                        Ok(mean.unwrap_or(0.0).round() as u64)
-                    };
-                    Ok(Usage {
-                        input: tokens(first)?,
-                        cached: tokens(first + 1)?,
-                        output: tokens(first + 2)?,
-                        thinking: 0,
-                    })
+                let tokens = |at: usize| -> rusqlite::Result<u64> {
+                    let mean: f64 = row.get(at)?;
+                    Ok(mean.round() as u64)
                 };
-                let usd: Option<f64> = row.get(7)?;
-                let charged = usd.map(|usd| Ok::<_, rusqlite::Error>((usage(4)?, usd)));
                 Ok(Some(LearntUsage {
                     answers,
-                    mean: usage(1)?,
-                    charged: charged.transpose()?,
+                    mean: Usage {
+                        input: tokens(1)?,
+                        cached: tokens(2)?,
+                        output: tokens(3)?,
+                        thinking: 0,
+                    },
+                    mean_usd: row.get(4)?,
                 }))
             },
         )

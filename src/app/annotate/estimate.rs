@@ -279,10 +279,7 @@ impl CostEstimate {
             for pair in &sample {
                 let prompt = judge.prompt(&shown(pair.low(), pair.high()));
                 let (usage, price) = match (batch, of.learnt) {
-                    (_, Some(learnt)) => {
-                        let input = judge.estimate(&prompt).0.input;
-                        learnt.expect(judge.as_ref(), input, batch)
-                    }
+                    (_, Some(learnt)) => learnt.expect(judge.as_ref(), batch),
                     (Some(batch), None) => {
                         let (usage, price, _) = batch.batch_cost(&prompt);
                         (usage, price)

@@ -246,10 +246,7 @@ impl PoolPlanner<'_> {
                     continue;
                 }
                 let (usage, usd) = match self.learnt.get(seat).copied().flatten() {
-                    Some(learnt) => {
-                        let input = judge.estimate(&prompt).0.input;
-                        learnt.expect(judge.as_ref(), input, None)
-                    }
+                    Some(learnt) => learnt.expect(judge.as_ref(), None),
                     None => judge.estimate(&prompt),
                 };
                 let cost = TaskCost {

@@ -27,10 +27,11 @@ pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble
     for judge in &estimate.judges {
         if let Some(learnt) = judge.learnt.filter(|_| judge.calls > 0) {
             text.push_str(&format!(
-                "{}: expected from {} in this project, {} tokens out on average\n",
+                "{}: expected from {} in this project, on average {} tokens in and {} out\n",
                 clean(&judge.name),
                 counted(learnt.answers, "answer"),
-                count(learnt.mean.output as usize)
+                count(learnt.mean.input),
+                count(learnt.mean.output)
             ));
         }
     }

@@ -124,7 +124,7 @@ fn killed_runs_lose_no_vote_and_double_none() {
     let sandbox = prepared();
     let mut known = Votes::new();
     // The first is killed before it has judged anything; the others at varying progress.
-    for (kill, more) in [0, 1, 400, 150, 600, 40, 300].into_iter().enumerate() {
+    for (kill, more) in [0, 1, 200, 75, 300, 40, 150].into_iter().enumerate() {
         let mut run = start(&sandbox);
         if more == 0 {
             until("the project file is there", || sandbox.project().exists());

@@ -267,13 +267,17 @@ fn nothing_is_planned_while_another_run_is_buying() {
     held.lock().unwrap();
     // To know that there is no such query it would have had to plan.
     let output = pick(&desk, &["--query", "none"]);
-    assert!(!told(&output).contains("no query"), "{}", told(&output));
+    assert!(
+        !told(&output).contains("no such query"),
+        "{}",
+        told(&output)
+    );
     assert!(told(&output).contains("overrule.db"), "{}", told(&output));
     let output = pick(&desk, &["--dry-run"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     drop(held);
     let output = pick(&desk, &["--query", "none"]);
-    assert!(told(&output).contains("no query"), "{}", told(&output));
+    assert!(told(&output).contains("no such query"), "{}", told(&output));
 }
 
 #[test]

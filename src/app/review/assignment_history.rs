@@ -35,6 +35,7 @@ pub fn assignment_history(
         .into_iter()
         .map(|(key, name)| (key, query_number(&name)))
         .collect();
+    let mut judged: HashSet<PairKey> = HashSet::new();
     let mut outside: HashMap<PairKey, i64> = HashMap::new();
     for stored in db.verdict_rows(scope)? {
         let verdict = &stored.verdict;
@@ -45,22 +46,28 @@ pub fn assignment_history(
             continue;
         };
         let key = PairKey { query, pair };
-        if verdict.annotator == annotator && stored.shown.is_none() {
+        if verdict.annotator != annotator {
+            continue;
+        }
+        judged.insert(key);
+        if stored.shown.is_none() {
             outside.insert(key, verdict.created_ms);
         }
-        if verdict.annotator == annotator && !queued.contains(&key) {
+        if !queued.contains(&key) {
             let draw = DrawReason::Priority;
             dated.push((verdict.created_ms, stored.query, Assignment { key, draw }));
         }
     }
     dated.sort_by_key(|(ms, ..)| *ms);
-    // A postponed or undone item may have been judged since, outside any queue.
-    let since = |line: &AssignmentRow| {
-        outside
+    // A postponed or undone item may have been judged since, outside any queue. A repeat asks for
+    // a second verdict, so the first one does not answer it.
+    let answered = |line: &AssignmentRow| match line.shown.draw {
+        DrawReason::Repeat => outside
             .get(&line.shown.key)
-            .is_some_and(|ms| *ms >= line.shown_ms)
+            .is_some_and(|ms| *ms >= line.shown_ms),
+        _ => judged.contains(&line.shown.key),
     };
-    let waits = |line: &&AssignmentRow| !line.judged && !since(line);
+    let waits = |line: &&AssignmentRow| !line.judged && !answered(line);
     let (later, again) = lines
         .iter()
         .filter(waits)

@@ -256,7 +256,7 @@ mod tests {
         let manual = include_str!("../../../assets/manual/numbers.md");
         let from = format!("from {PRIOR_BATTLES} battles on");
         let (least, most) = (GRID[0], GRID[GRID.len() - 1]);
-        let among = format!("among {} from {least} to {most}", GRID.len());
+        let among = format!("the range from {least} to {most}");
         assert!(manual.contains(&from) && manual.contains(&among));
         assert!(include_str!("../../../assets/config.toml").contains(&from));
         assert!(include_str!("../../cli/config.rs").contains(&from));

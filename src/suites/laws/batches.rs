@@ -229,7 +229,9 @@ impl World {
         )
     }
 
-    fn check(&self, after: &Step) {
+    async fn check(&self, after: &Step) {
+        // The writes of a fetch that was killed are done, so that all counts are of one moment.
+        self.bench.store.write(|_| Ok(())).await.unwrap();
         let (paid, here, waiting) = (self.fake.batch_answers(), self.here(), self.waiting());
         assert!(here <= paid, "{here} answers of {paid} after {after:?}");
         assert!(
@@ -266,7 +268,7 @@ async fn play(provider: &str, steps: &[Step]) {
     let world = World::new(provider).await;
     for step in steps {
         world.step(step).await;
-        world.check(step);
+        world.check(step).await;
     }
     world.recover().await;
 }

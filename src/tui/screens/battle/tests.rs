@@ -373,5 +373,8 @@ fn what_others_said_is_told_and_the_rule_decides_at_once() {
         "two say it, and one of them not by far"
     );
     let page = flat(&mut model, SIZES[2]);
-    assert!(page.contains("said: hostile␛[2J is much better"), "{page}");
+    assert!(
+        page.contains("hostile␛[2J is much better (it names"),
+        "{page}"
+    );
 }

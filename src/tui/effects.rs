@@ -222,14 +222,10 @@ impl Runner {
         insists: impl Future<Output = ()>,
         tell: &mut dyn FnMut(&str),
     ) -> bool {
-        // Kept until the end, since a run without a controller drops its calls.
-        let control = self.control.take();
-        if let Some(control) = &control {
+        // The controllers stay, since a run without one drops its calls, and the caller counts the
+        // calls in flight.
+        for control in [&self.control, &self.asking].into_iter().flatten() {
             control.send_modify(|control| control.cancelled = true);
-        }
-        let asking = self.asking.take();
-        if let Some(asking) = &asking {
-            asking.send_modify(|control| control.cancelled = true);
         }
         let ended = async {
             let mut told = false;

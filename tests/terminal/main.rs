@@ -297,6 +297,7 @@ fn the_main_job_from_start_to_undo() {
     terminal.wait("reasoning");
     terminal.keys("\r");
     terminal.wait(" × ");
+    terminal.pause();
     terminal.keys("A");
     terminal.wait(" what changed");
     terminal.keys("u");

@@ -104,8 +104,10 @@ impl KeyGate {
 
 /// Whether a key occurs in text.
 fn is_written(key: KeyEvent) -> bool {
+    // Terminals send a line feed as Ctrl-J.
+    let is_line_feed = key.modifiers == KeyModifiers::CONTROL && key.code == KeyCode::Char('j');
     let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();
-    plain && matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Tab)
+    is_line_feed || plain && matches!(key.code, KeyCode::Char(_) | KeyCode::Enter | KeyCode::Tab)
 }
 
 #[cfg(test)]
@@ -181,6 +183,21 @@ mod tests {
         assert_eq!(gate.press(key('n'), almost, wanted('n')), Passed::default());
         let passed = gate.press(key('n'), almost + PAUSE, wanted('n'));
         assert_eq!(passed.keys, [key('n')]);
+    }
+
+    #[test]
+    fn a_line_feed_is_part_of_text() {
+        let mut gate = KeyGate::default();
+        let now = Instant::now();
+        let feed = KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL);
+        for c in ['a', '\n', 'b', '\n', 'a'] {
+            let (key, on) = match c {
+                '\n' => (feed, Use::AmongVerdicts),
+                c => (KeyEvent::from(KeyCode::Char(c)), wanted(c)),
+            };
+            assert!(gate.press(key, now, on).keys.is_empty(), "{c:?}");
+        }
+        assert_eq!(gate.due(), None);
     }
 
     #[test]

@@ -27,10 +27,10 @@ impl PricesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let mut report = PriceReport::of(&context.judges_without_asking(false))?;
         if !self.words.is_empty() {
+            let words: Vec<String> = self.words.iter().map(|word| word.to_lowercase()).collect();
             report.models.retain(|model| {
-                self.words
-                    .iter()
-                    .any(|word| model.row.id.contains(word) || model.row.provider.contains(word))
+                let name = format!("{}\n{}", model.row.provider, model.row.id).to_lowercase();
+                words.iter().any(|word| name.contains(word))
             });
         }
         for warning in report.warnings() {

@@ -28,6 +28,7 @@ use std::io::IsTerminal as _;
   split      the judges disagree
   surprise   the votes contradict all other battles
   cycle      the weakest link of A over B over C over A
+  student    votes that the project's student would not have cast
   failed     votes are missing
   random     every battle alike, in random order
   mixed      value, with a quarter of random controls and a few repeats: the one that estimates \

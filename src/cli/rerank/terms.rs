@@ -14,7 +14,7 @@ use crate::cli::spending::{SpendingOptions, confirm_spending, usd};
 use crate::domain::methods::{MethodEffort, MethodRow};
 use crate::domain::permission::{PermissionRequest, ProgramUse};
 use crate::judge::ensemble::NotAllowed;
-use crate::judge::{FailureCause, OFFLINE_LABEL, provider};
+use crate::judge::{FailureCause, MAX_CHARGED, OFFLINE_LABEL, provider};
 use crate::store::Store;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -234,8 +234,8 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
         .min()
     {
         text.push_str(&format!(
-            "Measured on {} of each method, played on simulated answers; at most: each call asked \
-             twice at its worst price.\n",
+            "Measured on {} of each method, played on simulated answers; at most: each call \
+             charged {MAX_CHARGED} times at its highest price.\n",
             counted(fewest, "query")
         ));
     }

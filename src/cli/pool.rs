@@ -63,13 +63,13 @@ struct PoolBuildCommand {
     /// The benchmark: a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv
     #[arg(long, value_name = "DIR")]
     beir: PathBuf,
-    /// Whose labels, and with them which queries
+    /// Split with the queries and labels to use
     #[arg(long, default_value = "test")]
     split: String,
-    /// Documents of a pool
+    /// Number of documents per pool; all labeled documents are included
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     depth: u32,
-    /// How texts are read and weighed: as DuckDB's full-text search does, or better
+    /// How to analyze and weight texts; duckdb does it as DuckDB's full-text search does
     #[arg(long, value_enum, default_value = "overrule")]
     profile: ProfileName,
     /// Take the first stage from a run, or from a table of query, document and perhaps score or
@@ -84,16 +84,16 @@ struct PoolBuildCommand {
     /// Seed of the shuffle [default: the configured one]
     #[arg(long)]
     seed: Option<u64>,
-    /// The grade from which on a document is relevant
+    /// Lowest relevant grade
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
-    /// Write what the first stage found as a run of TREC's
+    /// Write the results of the first stage as a TREC run
     #[arg(long, value_name = "FILE")]
     run_out: Option<PathBuf>,
-    /// Documents a query in that run [default: as --depth]
+    /// Number of documents per query in that run [default: --depth]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     run_depth: Option<u32>,
-    /// Write the pools as a dataset, and leave the project alone
+    /// Write the pools as a dataset, without changing the project
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Print the summary as JSON

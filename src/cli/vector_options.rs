@@ -26,8 +26,8 @@ pub(super) struct EmbeddingTerms {
     /// Allow sending the embedder's key unencrypted to another machine
     #[arg(long, requires = "embed")]
     insecure_http: bool,
-    /// Do not ask before an embedder that wants a key is called; of a duel, before its result is
-    /// shown to who has tasks left
+    /// Do not ask before calling an embedder that needs a key, or before showing the result of a
+    /// duel to a participant who has tasks left
     #[arg(long)]
     pub(super) yes: bool,
     /// Print the number of texts to embed and the cost, and stop

@@ -271,7 +271,7 @@ pub struct Model {
 impl Model {
     pub fn new(mut options: TuiOptions, ramp: Ramp, size: (u16, u16), now: Instant) -> Self {
         let remembered = options.remembered.clone();
-        let options_drafts = std::mem::take(&mut options.drafts);
+        let drafts = std::mem::take(&mut options.drafts);
         let configured = Configured {
             ramp,
             queue_blind: options.judging.queue_blind,
@@ -340,7 +340,7 @@ impl Model {
             typed: None,
             next_project: None,
             explained: None,
-            drafts: options_drafts,
+            drafts,
             touched: now,
             suspended: None,
             scale: scale::ScaleState::default(),

@@ -33,7 +33,7 @@ pub fn retirement(judge: &str, model: &str, retires: Date, today: Date) -> Optio
     let days = days_between(today, retires);
     let when = match days {
         ..=-1 => format!("was retired on {retires}"),
-        0 => "is retired today".to_owned(),
+        0 => format!("is retired on {retires}, today"),
         1..=WARNED_DAYS => {
             let left = usize::try_from(days).unwrap_or_default();
             format!("will be retired on {retires}, in {}", counted(left, "day"))
@@ -64,7 +64,11 @@ mod tests {
         let soon = words(date(2027, 1, 14)).unwrap();
         assert!(soon.contains("gpt-4.1 (judge gpt) will be retired on 2027-01-14, in 49 days"));
         assert!(words(date(2026, 11, 27)).unwrap().contains("in 1 day;"));
-        assert!(words(today).unwrap().contains("is retired today"));
+        assert!(
+            words(today)
+                .unwrap()
+                .contains("is retired on 2026-11-26, today")
+        );
         assert!(
             words(date(2026, 10, 23))
                 .unwrap()

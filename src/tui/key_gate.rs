@@ -22,7 +22,7 @@ pub(super) enum Use {
     Typed,
     /// It gives or takes back a verdict.
     Decides,
-    /// Something else, on a screen where other keys decide.
+    /// Something else, on a screen or in a dialog where other keys decide.
     AmongVerdicts,
     /// Something else, on another screen.
     Other,
@@ -69,7 +69,7 @@ impl KeyGate {
         self.in_text = false;
         let in_burst = previous.filter(|(_, since)| gap(*since) < BURST);
         self.run = match in_burst {
-            // Also the keys of a wheel, and of a connection that delivers late.
+            // Repeats of one key, such as a held key over a slow connection, are not text.
             Some((code, _)) if code == key.code => self.run,
             Some(_) => self.run + 1,
             None => 1,
@@ -103,7 +103,7 @@ impl KeyGate {
 }
 
 /// Whether a key occurs in text.
-fn is_written(key: KeyEvent) -> bool {
+pub(super) fn is_written(key: KeyEvent) -> bool {
     // Terminals send a line feed as Ctrl-J.
     let is_line_feed = key.modifiers == KeyModifiers::CONTROL && key.code == KeyCode::Char('j');
     let plain = (key.modifiers - KeyModifiers::SHIFT).is_empty();

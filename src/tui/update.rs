@@ -16,6 +16,7 @@ mod settings;
 mod text_search;
 pub(crate) mod verdict_state;
 
+use super::key_gate::is_written;
 use super::message::{Effect, Msg};
 use super::model::{Model, Overlay};
 use super::screens::{adjudication, duel, methods, queries, queue, review, ruling, run, student};
@@ -46,7 +47,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         model.touch(now);
     }
     match msg {
-        Msg::Key(_) if verdict_state::follows_line(model) => {
+        Msg::Key(key) if is_written(key) && verdict_state::follows_line(model) => {
             model.typed = Some(now);
             model.inform("keys right after a line are taken for part of it and ignored; wait a \
                           moment");

@@ -44,7 +44,11 @@ async fn watch(store: &Store, mut version: i64, results: &mpsc::Sender<Msg>, eve
     let files = files(store.path());
     let mut seen = FileStamps::default();
     while !results.is_closed() {
-        let now = stamps(&files);
+        let looked_at = files.clone();
+        // A folder on a network can make this wait.
+        let Ok(now) = tokio::task::spawn_blocking(move || stamps(&looked_at)).await else {
+            return;
+        };
         // Fails while another program writes; the next check detects the change.
         if now != seen
             && let Ok(found) = store.foreign_version().await

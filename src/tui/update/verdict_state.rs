@@ -48,10 +48,11 @@ pub(in crate::tui) fn use_of(model: &Model, key: KeyEvent) -> Use {
     let scope = Scope::Screen(screen);
     if overlay.is_none() && keymap::resolve(scope, key).is_some_and(decided) {
         Use::Decides
-    } else if scope
-        .own()
-        .iter()
-        .any(|binding| decides(screen, binding.command))
+    } else if matches!(overlay, Some(Overlay::Confirm(..)))
+        || scope
+            .own()
+            .iter()
+            .any(|binding| decides(screen, binding.command))
     {
         Use::AmongVerdicts
     } else {

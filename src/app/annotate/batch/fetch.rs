@@ -109,15 +109,17 @@ pub async fn fetch(
     for query in store.read(move |db| db.batch_queries(id)).await? {
         store.summarise(query).await?;
     }
+    let (states, now) = store
+        .read(move |db| Ok((db.batch_call_states(id)?, db.batch(id)?)))
+        .await?;
     if let Err(error) = brought {
+        // What has just been fetched no longer counts as left.
+        let row = now.as_ref().unwrap_or(row);
         return Ok(Err(match BatchTrouble::of_call(error, row, api) {
             BatchTrouble::Call(error) => BatchTrouble::CutShort(error),
             trouble => trouble,
         }));
     }
-    let (states, now) = store
-        .read(move |db| Ok((db.batch_call_states(id)?, db.batch(id)?)))
-        .await?;
     let arrived = Arrived::of(&states, &others);
     if !others.is_ours && fetched.left_out.strangers > 0 && arrived.lines() == 0 {
         return Ok(Err(BatchTrouble::Foreign {

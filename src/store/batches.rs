@@ -307,12 +307,16 @@ impl Db {
 
     /// One batch.
     pub fn batch(&self, id: BatchId) -> Result<Option<BatchRow>> {
-        let all = self.batches(false)?;
-        Ok(all.into_iter().find(|row| row.id == id))
+        Ok(self.read_batches(false, Some(id))?.pop())
     }
 
     /// All batches, or only the open ones, oldest first.
     pub fn batches(&self, open: bool) -> Result<Vec<BatchRow>> {
+        self.read_batches(open, None)
+    }
+
+    /// All batches, or only the open ones, or only one, oldest first.
+    fn read_batches(&self, open: bool, id: Option<BatchId>) -> Result<Vec<BatchRow>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT batch.id, uid, judge.id, name, provider, model, prompt_hash, params, run,
              remote, state,
@@ -322,10 +326,11 @@ impl Db {
                     (SELECT coalesce(sum(worst_usd), 0.0) FROM batch_call WHERE batch = batch.id
                     AND done = 0),
                     submitted_ms, checked_ms, over_ms, account, closed_ms IS NOT NULL
-             FROM batch JOIN judge ON judge.id = batch.judge WHERE NOT ?1 OR closed_ms IS NULL
+             FROM batch JOIN judge ON judge.id = batch.judge
+             WHERE (NOT ?1 OR closed_ms IS NULL) AND (?2 IS NULL OR batch.id = ?2)
              ORDER BY batch.id",
         )?;
-        let mut rows = statement.query([open])?;
+        let mut rows = statement.query(params![open, id.map(|id| id.0)])?;
         let mut batches = Vec::new();
         while let Some(row) = rows.next()? {
             batches.push(batch_of(row)?);

@@ -38,7 +38,7 @@ pub struct JudgeEstimate {
     /// Dollars at the very most, attempts that come to nothing included; `None` if the price is
     /// unknown.
     pub worst_usd: Option<f64>,
-    /// The answers that `tokens_output` and `cost_usd` follow from; `None` if there are none yet.
+    /// The answers that the expected tokens and cost follow from; `None` if there are none yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt: Option<LearntUsage>,
     /// Latency of its calls, if known.
@@ -277,14 +277,14 @@ impl CostEstimate {
             let (mut input, mut output) = (0, 0);
             let mut cost = Some(0.0);
             for pair in &sample {
-                let prompt = judge.prompt(&shown(pair.low(), pair.high()));
+                let prompt = || judge.prompt(&shown(pair.low(), pair.high()));
                 let (usage, price) = match (batch, of.learnt) {
                     (_, Some(learnt)) => learnt.expect(judge.as_ref(), batch),
                     (Some(batch), None) => {
-                        let (usage, price, _) = batch.batch_cost(&prompt);
+                        let (usage, price, _) = batch.batch_cost(&prompt());
                         (usage, price)
                     }
-                    (None, None) => judge.estimate(&prompt),
+                    (None, None) => judge.estimate(&prompt()),
                 };
                 input += usage.input;
                 output += usage.output;

@@ -1,4 +1,4 @@
-//! Prices of models: the table in use, what the configured judges pay, and what is to be known of
+//! Prices of models: the table in use, the prices of the configured judges, and warnings about
 //! them.
 
 use super::choose_judges::JudgeConfiguration;
@@ -13,7 +13,7 @@ use serde::Serialize;
 /// The table of prices and what it means for the configured judges.
 #[derive(Clone, Debug, Serialize)]
 pub struct PriceReport {
-    /// The day that the prices are of.
+    /// The day for which the prices are given.
     pub today: Date,
     pub source: String,
     pub litellm_version: String,
@@ -27,7 +27,7 @@ pub struct PriceReport {
     pub models: Vec<ListedPrice>,
 }
 
-/// What a configured judge pays.
+/// The price of a configured judge.
 #[derive(Clone, Debug, Serialize)]
 pub struct JudgePrice {
     pub judge: String,
@@ -42,19 +42,19 @@ pub struct JudgePrice {
     pub retires: Option<Date>,
 }
 
-/// A row of the table, with the price of today.
+/// A row of the table, with its current price.
 #[derive(Clone, Debug, Serialize)]
 pub struct ListedPrice {
     #[serde(flatten)]
     pub row: PriceRow,
-    /// Whether it is of the user's own table.
+    /// Whether it comes from the user's own table.
     pub own: bool,
     /// US dollars for a million tokens, on the day of the report.
     pub today: Option<TokenRates>,
 }
 
 impl PriceReport {
-    /// The prices on a day.
+    /// The current prices.
     ///
     /// # Errors
     /// `overrule.toml` or the table that it names cannot be read.
@@ -107,7 +107,7 @@ impl PriceReport {
         })
     }
 
-    /// What should be known of the configured judges' models.
+    /// Warnings about the configured judges' models.
     pub fn warnings(&self) -> Vec<String> {
         let unknown = self
             .judges
@@ -122,7 +122,7 @@ impl PriceReport {
     }
 }
 
-/// What is said of a judge whose model has no known price.
+/// The warning about a judge whose model has no known price.
 pub fn no_price(judge: &str, provider: &str, model: &str) -> String {
     format!(
         "no price is known for {} of {} (judge {}); give `price`, or `base_model` if it is a known \

@@ -41,7 +41,8 @@ pub fn retirement(judge: &str, model: &str, retires: Date, today: Date) -> Optio
         _ => return None,
     };
     Some(format!(
-        "{} (judge {}) {when}; another model is another judge, and its votes are paid for anew",
+        "{} (judge {}) {when}; a replacement is a different judge, whose votes must be paid \
+         for again",
         sanitise::line(model),
         sanitise::line(judge)
     ))

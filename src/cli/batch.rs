@@ -177,7 +177,7 @@ fn status(
         let why = row.message.clone().unwrap_or_default();
         output::message(&format!(
             "batch {} made no call: {why}; `overrule batch fetch` closes it, so that its calls can \
-             be made anew",
+             be made again",
             row.id.0
         ));
     }
@@ -231,7 +231,7 @@ pub(super) fn fetch_one(
         runtime.block_on(batch::close_refused(store, row))?;
         let why = row.message.clone().unwrap_or_default();
         output::message(&format!(
-            "batch {number} ({who}) made no call: {why}; its calls can be made anew"
+            "batch {number} ({who}) made no call: {why}; its calls can be made again"
         ));
         return Ok(false);
     }

@@ -1,5 +1,4 @@
-//! `overrule prices`: what models cost, how old the prices are, and which of them concern the
-//! judges.
+//! `overrule prices`: prices of models, their age, and the prices of the configured judges.
 
 use crate::app::prices::{ListedPrice, PriceReport};
 use crate::app::text_format::counted;
@@ -166,7 +165,7 @@ fn factor(factor: Option<f64>) -> String {
     )
 }
 
-/// What else is to be known of a row.
+/// Further details of a row.
 fn notes(model: &ListedPrice) -> String {
     let row = &model.row;
     let own = model.own.then(|| "your own table".to_owned());
@@ -212,7 +211,7 @@ fn notes(model: &ListedPrice) -> String {
     notes.join("; ")
 }
 
-/// Takes out fields without a value.
+/// Removes fields without a value.
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(fields) => {

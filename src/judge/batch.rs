@@ -103,7 +103,7 @@ pub struct UnconfirmedBatch<'a> {
 pub struct BatchSearch {
     /// Ids of batches that have the mark of the one that was sought: its name or its ids of calls.
     pub marked: Vec<String>,
-    /// Ids of batches that show no mark of anybody and may be the one that was sought.
+    /// Ids of batches without any mark, which may be the one that was sought.
     pub possible: Vec<String>,
     /// Whether the provider's list was read to its end.
     pub is_whole: bool,

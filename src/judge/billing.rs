@@ -1,4 +1,4 @@
-//! On what terms a call is billed: service tier, region, fast mode, retention of a cache.
+//! The terms on which a call is billed: service tier, region, fast mode, cache retention.
 
 use reqwest::Url;
 use serde_json::Value;
@@ -14,8 +14,7 @@ pub enum ServiceTier {
 }
 
 impl ServiceTier {
-    /// The tier that a provider names, in whatever notation; `None` for `auto` and for names that
-    /// are unknown.
+    /// Parses a provider's name of a tier, in any notation; `None` for `auto` and unknown names.
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let name = name.strip_prefix("service_tier_").unwrap_or(&name);
@@ -40,11 +39,11 @@ pub struct BillingTerms {
     pub us_only: bool,
     /// Anthropic's `speed` is fast.
     pub fast_mode: bool,
-    /// What is written to a cache is kept for the longer time.
+    /// Cached input is kept for the longer time.
     pub long_cache: bool,
 }
 
-/// What a provider says of the terms on which it served a call; it may say nothing.
+/// The terms on which a provider says it served a call, if it says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServedTerms {
     pub tier: Option<ServiceTier>,
@@ -55,10 +54,10 @@ pub struct ServedTerms {
 /// The terms on which the calls of a judge may be billed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TermsRange {
-    /// Those of its request, where the answer says nothing else.
+    /// The terms of its request, which apply unless the answer states others.
     pub requested: BillingTerms,
-    /// The dearest ones. A request that leaves a choice to the account may get any that the account
-    /// allows.
+    /// The most expensive terms. If a request leaves a choice to the account, any terms that the
+    /// account allows may apply.
     pub dearest: BillingTerms,
 }
 
@@ -67,7 +66,7 @@ impl TermsRange {
     pub fn of_request(provider: &str, url: &Url, request: &Value) -> Self {
         let named = field(request, &["service_tier", "serviceTier"]);
         let tier = named.and_then(ServiceTier::named);
-        // Google has no default of an account, and Anthropic's better tier is paid in advance.
+        // Google's accounts have no default tier, and Anthropic's better tier is paid in advance.
         let by_account = !matches!(provider, "gemini" | "gemini-decisions" | "anthropic");
         let dearest_tier = match tier {
             // A provider may serve a cheap tier as a standard one.
@@ -87,14 +86,14 @@ impl TermsRange {
         };
         let dearest = BillingTerms {
             tier: dearest_tier,
-            // Without a place in the request, the workspace has one.
+            // If the request names no place, the workspace's setting applies.
             us_only: geo.is_none_or(is_us),
             ..requested
         };
         Self { requested, dearest }
     }
 
-    /// The terms of a call whose answer says this of them.
+    /// The terms of a call, given what its answer says about them.
     pub fn of_answer(&self, served: ServedTerms) -> BillingTerms {
         BillingTerms {
             tier: served.tier.unwrap_or(self.requested.tier),
@@ -110,13 +109,13 @@ pub(crate) fn is_us(geo: &str) -> bool {
     geo.eq_ignore_ascii_case("us")
 }
 
-/// Whether a host of OpenAI is one of a region: `eu.api.openai.com`.
+/// Whether the host is one of OpenAI's regional hosts, such as `eu.api.openai.com`.
 fn is_regional(url: &Url) -> bool {
     url.host_str()
         .is_some_and(|host| host.ends_with(".api.openai.com"))
 }
 
-/// The text of a field of a request, wherever in it it stands.
+/// The text of a field of a request, at any depth.
 fn field<'a>(request: &'a Value, names: &[&str]) -> Option<&'a str> {
     match request {
         Value::Object(fields) => names

@@ -65,7 +65,7 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// The expected usage of one call on `prompt`: tokens, and dollars if the price is known.
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>);
 
-    /// The day from which the provider does not serve its model any more, if that is announced.
+    /// The day from which the provider no longer serves its model, if that has been announced.
     fn retires(&self) -> Option<Date> {
         None
     }
@@ -81,8 +81,8 @@ pub trait Judge: Send + Sync + fmt::Debug {
         self.estimate(prompt)
     }
 
-    /// What a question costs at the very most: every attempt but the last times out or comes back
-    /// broken, and all of them are charged. `None` if the price is unknown or nothing limits it.
+    /// The maximum cost of a question: every attempt but the last times out or returns a broken
+    /// answer, and all of them are charged. `None` if the price is unknown or nothing limits it.
     fn most_usd(&self, prompt: &JudgePrompt) -> Option<f64> {
         let first = self.worst(prompt).1?;
         let mut dearest = first;
@@ -164,8 +164,8 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
 pub type JudgeEnsemble = Vec<Arc<dyn Judge>>;
 
-/// Attempts of one question that may be charged. After them it counts as failed: a provider may
-/// bill each call that timed out or whose answer broke off.
+/// Maximum number of charged attempts of one question, after which it counts as failed: a provider
+/// may bill each call that timed out or whose answer broke off.
 pub const MAX_CHARGED: u32 = 5;
 
 /// Maximum number of calls that one call may become while a judge learns what its server does not

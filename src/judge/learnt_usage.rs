@@ -1,24 +1,23 @@
-//! What a judge's calls are expected to take, learnt from the answers that it has given.
+//! Expected tokens and cost of a judge's calls, based on its answers so far.
 
 use super::batch::BatchApi;
 use super::call::Usage;
 use super::judge_trait::Judge;
 use serde::Serialize;
 
-/// What a judge's answers so far took.
+/// Average tokens and cost of a judge's answers so far.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LearntUsage {
-    /// Answers that were counted.
+    /// Number of answers that the averages are taken over.
     pub answers: usize,
-    /// Tokens of one of them on average.
+    /// Average tokens of an answer.
     pub mean: Usage,
-    /// Dollars of one on average, of those whose cost is known and that came outside of batches.
+    /// Average cost in dollars of the answers outside of batches whose cost is known.
     pub mean_usd: Option<f64>,
 }
 
 impl LearntUsage {
-    /// What a further call is expected to take: it is answered like those before, in a batch at the
-    /// price of batches.
+    /// Expected tokens and dollars of another call, in a batch at the price of batches.
     pub fn expect(&self, judge: &dyn Judge, batch: Option<&dyn BatchApi>) -> (Usage, Option<f64>) {
         let usd = match batch {
             Some(batch) => batch.batch_usd_of(&self.mean),
@@ -49,7 +48,7 @@ impl UsageSums {
         }
     }
 
-    /// What one of the answers took; `None` if there is none.
+    /// The averages; `None` if there are no answers.
     pub fn learnt(&self) -> Option<LearntUsage> {
         let ((answers, all), (charged, usd)) = (self.all, self.charged);
         (answers > 0).then(|| LearntUsage {

@@ -66,8 +66,8 @@ pub struct CacheWrites {
 }
 
 impl From<TokenRates> for Price {
-    /// The user's own price, on whatever terms a call is billed; batches cost half of it, as at all
-    /// three providers that have them.
+    /// The user's own price, which applies on all terms; batches cost half of it, as with all three
+    /// providers that have them.
     fn from(rates: TokenRates) -> Self {
         Self {
             rates,
@@ -226,7 +226,7 @@ impl Price {
 }
 
 impl Surcharges {
-    /// What the dearest terms cost of the standard price.
+    /// The price on the most expensive terms, as a multiple of the standard price.
     fn dearest(&self) -> f64 {
         let tiers = [self.priority, self.flex, self.ultrafast];
         let tier = tiers.into_iter().flatten().map(|tier| tier.factor);
@@ -312,7 +312,7 @@ pub struct PriceTable {
     #[serde(default)]
     pub litellm_version: String,
     pub litellm_uploaded: Option<Date>,
-    /// The day on which they were read.
+    /// The day on which the prices were retrieved.
     pub retrieved: Option<Date>,
     models: Vec<PriceRow>,
     #[serde(default)]
@@ -344,12 +344,12 @@ pub struct PriceRow {
     pub regional_factor: Option<f64>,
     pub us_factor: Option<f64>,
     pub fast_factor: Option<f64>,
-    /// The day from which the provider does not serve the model any more.
+    /// The day from which the provider no longer serves the model.
     pub retires: Option<Date>,
     pub usd_per_search_unit: Option<f64>,
     pub long_context: Option<LongContext>,
     pub price_change: Option<PriceChange>,
-    /// Where the row is from, if it is not from the source of the table.
+    /// Source of the row, if it differs from that of the table.
     pub source: Option<String>,
 }
 
@@ -434,7 +434,7 @@ impl PriceTable {
             .filter_map(|provider| self.find(provider, kind, model, day));
         let prices: Vec<Price> = prices.collect();
         let (first, others) = prices.split_first()?;
-        // They may differ in the terms that they offer; the dearest terms make the bound.
+        // They may differ in the terms that they offer; the most expensive ones make the bound.
         others
             .iter()
             .all(|price| price.has_rates_of(first))

@@ -32,7 +32,7 @@ pub struct BatchCall {
     pub worst_usd: Option<f64>,
 }
 
-/// What became of a call of a batch, as far as the project knows.
+/// The result of a call of a batch, as far as the project knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchCallState {
     /// Its result is not in the project.
@@ -105,8 +105,8 @@ impl BatchStage {
         }
     }
 
-    /// Whether a batch that gets here is closed: nothing more is expected of it. One that failed
-    /// stays open until somebody has been told.
+    /// Whether a batch is closed at this stage: nothing more is expected of it. A failed batch
+    /// stays open until the user has been told.
     fn closes(self) -> bool {
         matches!(self, Self::Fetched | Self::Forgotten)
     }
@@ -191,7 +191,7 @@ impl Db {
         Ok(id)
     }
 
-    /// Notes what the provider calls the batch, which is open from then on.
+    /// Stores the provider's name of the batch, which is open from then on.
     pub fn name_batch(&self, batch: BatchId, remote: &str) -> Result<()> {
         self.change(
             "UPDATE batch SET remote = ?2, state = ?3, message = NULL, over_ms = NULL,
@@ -202,7 +202,7 @@ impl Db {
         Ok(())
     }
 
-    /// Notes what is known about a batch.
+    /// Stores the current state of a batch.
     pub fn note_batch(
         &self,
         batch: BatchId,
@@ -240,7 +240,7 @@ impl Db {
         Ok(())
     }
 
-    /// A call of a batch, and what became of it.
+    /// A call of a batch, and its result.
     pub fn batch_call(
         &self,
         batch: BatchId,
@@ -268,7 +268,7 @@ impl Db {
             .transpose()
     }
 
-    /// What became of the calls of a batch, by number.
+    /// The results of the calls of a batch, by number.
     pub fn batch_call_states(&self, batch: BatchId) -> Result<Vec<(usize, BatchCallState)>> {
         let states: Vec<(usize, i64)> = self.all(
             "SELECT number, done FROM batch_call WHERE batch = ?1 ORDER BY number",
@@ -281,7 +281,7 @@ impl Db {
             .collect()
     }
 
-    /// Notes what became of a call.
+    /// Stores the result of a call.
     pub fn end_batch_call(
         &self,
         batch: BatchId,

@@ -177,9 +177,9 @@ impl Db {
         Ok(())
     }
 
-    /// Charges an answer that does not say what it cost at its worst price. A vote or failure is
-    /// kept about it, and its uid follows from the call, so that it is charged once whoever fetches
-    /// it.
+    /// Charges an answer of unknown cost at its worst-case price. A vote or failure about it is
+    /// stored too, and its uid is derived from the call, so that it is charged once, whoever
+    /// fetches it.
     pub fn assume_cost(&self, attempt: &Attempt, now_ms: i64) -> Result<()> {
         self.change(
             "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms, ended_ms,

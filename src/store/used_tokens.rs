@@ -1,21 +1,21 @@
-//! What a judge's answers so far took, for forecasts.
+//! Average tokens and cost of a judge's answers so far, for estimates.
 
 use super::{Db, Result};
 use crate::domain::vote::JudgeId;
 use crate::judge::{LearntUsage, Usage};
 
-/// Answers that are looked at.
+/// Maximum number of answers to average, the first ones of the project.
 const ANSWERS: usize = 2_000;
 
 impl Db {
-    /// What the answers of a judge took on average; `None` if none of them was counted by its
-    /// provider.
+    /// Average tokens and cost of a judge's answers; `None` if its provider counted the tokens of
+    /// none of them.
     pub fn used_by(&self, judge: JudgeId) -> Result<Option<LearntUsage>> {
         if self.votes_of(judge)? == 0 {
             return Ok(None);
         }
-        // A vote that shares the answer of another call has no tokens. One out of a batch has no
-        // latency, and costs what calls in batches cost.
+        // A vote that shares the answer of another call has no tokens. One from a batch has no
+        // latency, and its cost is that of a batch.
         self.one(
             "SELECT count(*), avg(tokens_input), avg(tokens_cached), avg(tokens_output),
                  avg(cost_usd) FILTER (WHERE latency_ms IS NOT NULL)

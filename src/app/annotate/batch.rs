@@ -2,8 +2,8 @@
 //! results.
 //!
 //! A batch is written into the project before it is submitted, and its calls count as made from
-//! then on: whatever is cut short, no call is bought twice. What became of a batch is asked for
-//! later, by any process that has the project and the keys.
+//! then on, so that no interruption leads to paying for a call twice. Any process that has the
+//! project and the keys can ask for the results later.
 
 pub mod by_number;
 mod fetch;
@@ -28,10 +28,10 @@ use crate::store::summary_cache::KeptExtent;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often one request about a batch is attempted before it counts as unanswered.
+/// Number of attempts of one request about a batch before it counts as unanswered.
 const ATTEMPTS: u32 = 6;
 
-/// How long after a submission that was cut short the provider may not list the batch yet, in
+/// How long it may take, after an interrupted submission, until the provider lists the batch, in
 /// milliseconds.
 const SETTLED_MS: i64 = 120_000;
 
@@ -90,7 +90,7 @@ fn id_prefix(uid: &str) -> String {
     format!("{}-", uid.rsplit('-').next().unwrap_or(uid))
 }
 
-/// Asks until there is an answer that asking again would not change. `retry` says whether the same
+/// Repeats a request until it succeeds or a retry would not help. `retry` says whether the same
 /// request may be sent again after a failure.
 async fn patiently<T, E, F: Future<Output = Result<T, E>>>(
     mut ask: impl FnMut() -> F,
@@ -117,9 +117,9 @@ fn as_it_says(error: &CallError) -> Retry {
     error.retry
 }
 
-/// Asks the providers about every open batch and notes what they say. It closes none. `alone` is
-/// true while the caller holds the run's lock: only then can a batch that the provider does not
-/// know be one that never arrived; otherwise it may be on its way.
+/// Asks the providers about every open batch and stores their answers. It closes no batch. `alone`
+/// is true while the caller holds the run lock: only then does a batch that the provider does not
+/// know count as one that never arrived; otherwise it may be on its way.
 pub async fn refresh(
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -196,7 +196,7 @@ async fn ask_about(
     })
 }
 
-/// Writes down what is known about a batch.
+/// Stores the current state of a batch.
 async fn note(store: &Store, row: &BatchRow) -> Result<(), RunError> {
     let (id, stage, told, message) = (row.id, row.stage, row.told, row.message.clone());
     store
@@ -205,8 +205,8 @@ async fn note(store: &Store, row: &BatchRow) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Looks for a batch whose submission was cut short: names it, or sets its stage to failed if it
-/// never arrived. Returns what to say if neither is known.
+/// Looks for a batch whose submission was cut short: stores its id, or sets its stage to failed if
+/// it never arrived. Returns the reason if neither is known.
 async fn look_for(
     store: &Store,
     api: &dyn BatchApi,
@@ -254,14 +254,12 @@ const CUT: &str = "its submission was cut short";
 fn by_hand(row: &BatchRow) -> String {
     let id = row.id.0;
     format!(
-        "look there, then `overrule batch adopt {id} NAME`, or `overrule batch forget {id}` to let \
-         its calls be made, and \
-         paid for, again"
+        "look for it at the provider, then run `overrule batch adopt {id} NAME`, or \
+         `overrule batch forget {id}` to let its calls be made, and paid for, again"
     )
 }
 
-/// Why a search does not settle whether a batch arrived, and what to do; `None` if it never
-/// arrived.
+/// Why a search leaves open whether a batch arrived, and what to do; `None` if it never arrived.
 fn unsettled(
     found: &BatchSearch,
     row: &BatchRow,
@@ -272,7 +270,7 @@ fn unsettled(
     if !found.marked.is_empty() {
         let names = found.marked.join(", ");
         return Some(format!(
-            "{CUT}, and several batches at the provider bear its mark ({names}); {by_hand}"
+            "{CUT}, and several batches at the provider carry its mark ({names}); {by_hand}"
         ));
     }
     if !alone {
@@ -295,8 +293,8 @@ fn unsettled(
     if !found.possible.is_empty() {
         let names = found.possible.join(", ");
         return Some(format!(
-            "{CUT}, and {names} at the provider may be it, which shows only when that batch is \
-             over; ask again then, or {by_hand}"
+            "{CUT}, and {names} at the provider may be it, which cannot be seen before that batch \
+             is over; ask again then, or {by_hand}"
         ));
     }
     if !found.is_whole {
@@ -306,7 +304,7 @@ fn unsettled(
         ));
     }
     (now_ms() - row.submitted_ms < SETTLED_MS).then(|| {
-        format!("{CUT}; whether it arrived is known two minutes later, when the provider lists it")
+        format!("{CUT}; ask again in two minutes, when the provider lists it if it arrived")
     })
 }
 

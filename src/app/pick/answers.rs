@@ -46,7 +46,7 @@ pub(super) type PickQuestionKey = (QueryId, usize, String);
 #[derive(Debug, Default)]
 pub struct PickAnswers {
     states: HashMap<PickQuestionKey, QuestionState>,
-    /// What answers took, by name, provider, model and prompt of the judge.
+    /// Usage of the answers, by name, provider, model and prompt of the judge.
     used: HashMap<[String; 4], UsageSums>,
 }
 
@@ -101,7 +101,7 @@ impl PickAnswers {
         self.states.get(question)
     }
 
-    /// What answers of a judge took; `None` if there are none yet.
+    /// Average usage of a judge's answers; `None` if there are none yet.
     pub(super) fn learnt(&self, judge: &JudgeSpec) -> Option<LearntUsage> {
         let key = [
             &judge.name,

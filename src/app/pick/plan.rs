@@ -206,7 +206,7 @@ struct PoolPlanner<'a> {
     ensemble: &'a JudgeEnsemble,
     options: &'a PickOptions,
     answers: &'a PickAnswers,
-    /// What answers of each judge took.
+    /// Average usage of each judge's answers.
     learnt: Vec<Option<LearntUsage>>,
 }
 

@@ -5,7 +5,7 @@ const FIRST: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct RealUsage {
-    /// Number of calls whose cost is known.
+    /// Number of recorded calls: all answers, and failures with a known cost.
     billed: usize,
     /// Largest ratio of actual to estimated cost so far, at least 1.
     excess: f64,

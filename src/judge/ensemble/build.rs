@@ -236,18 +236,18 @@ fn prompt_file(sources: &JudgeSources<'_>, path: &str, rule: &str) -> Result<Str
         .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()))
 }
 
-/// What is known of the price of a configured judge.
+/// The price of a configured judge, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownPrice {
     /// Where the price comes from; `None` if it is unknown.
     pub from: Option<&'static str>,
     /// US dollars for a million tokens.
     pub rates: Option<TokenRates>,
-    /// The day from which the model is not served any more.
+    /// The day from which the model is no longer served.
     pub retires: Option<Date>,
 }
 
-/// What is known of the price of a judge, whether or not its key is set.
+/// Finds the price of a judge, whether or not its key is set.
 pub(super) fn known_price(
     config: &JudgeConfig,
     sources: &JudgeSources<'_>,
@@ -270,8 +270,8 @@ pub(super) fn known_price(
     }
 }
 
-/// The price of a judge, and where it comes from. `here` says that its server is on this machine
-/// and wants no key.
+/// The price of a judge, and where it comes from. `here` means that its server is on this machine
+/// and needs no key.
 fn price(
     config: &JudgeConfig,
     profile: &ProviderProfile,
@@ -301,7 +301,7 @@ fn price(
         .or_else(|| (here && !profile.access.needs_key).then_some(("this machine", Price::FREE)))
 }
 
-/// The day from which the provider does not serve a judge's model any more.
+/// The day from which the provider no longer serves a judge's model.
 fn retires(
     config: &JudgeConfig,
     profile: &ProviderProfile,

@@ -47,7 +47,7 @@ pub struct JudgeSettings {
     /// The model that determines abilities and price, if `spec.model` is an alias.
     pub base_model: String,
     pub price: Option<Price>,
-    /// The day from which its model is not served any more.
+    /// The day from which its model is no longer served.
     pub retires: Option<Date>,
     /// The terms on which its calls may be billed.
     pub terms: TermsRange,
@@ -74,7 +74,7 @@ pub(crate) struct AnswerFields {
     pub served: ServedTerms,
 }
 
-/// What an answer of any format says of the terms on which it was served.
+/// The terms on which an answer of any format says that it was served.
 pub(crate) fn served_terms(value: &Value, received: &HttpResponse) -> ServedTerms {
     let text = |pointer| value.pointer(pointer)?.as_str();
     let tier = [
@@ -177,9 +177,9 @@ impl JudgeSettings {
         Some(price.cost(usage, CacheWrites::default()))
     }
 
-    /// What a call on `prompt` can use at the very most, on the dearest terms that it may be billed
-    /// on, if `output` is what the request lets the model write: no tokenizer makes more than one
-    /// token of a byte. The price is `None` if nothing limits the answer.
+    /// The maximum usage of a call on `prompt`, on the most expensive terms that may apply.
+    /// `output` is the request's output limit. No tokenizer makes more than one token of a byte.
+    /// The price is `None` if nothing limits the answer.
     pub(crate) fn worst(&self, prompt: &JudgePrompt, output: Option<u64>) -> (Usage, Option<f64>) {
         let added = if self.params.is_empty() {
             0
@@ -197,7 +197,7 @@ impl JudgeSettings {
         (usage, most)
     }
 
-    /// Tokens written to a cache, by an answer that does not say for how long they are kept.
+    /// Tokens written to a cache, for an answer that does not say how long they are kept.
     pub(crate) fn cache_writes(&self, tokens: u64) -> CacheWrites {
         let long = if self.terms.requested.long_cache {
             tokens

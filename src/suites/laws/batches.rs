@@ -1,5 +1,5 @@
-//! Whatever a server loses, repeats, delays or claims about batches: every answer that is paid for
-//! comes into the project once, and no call is made twice.
+//! Whatever a server loses, repeats, delays or claims about batches, every paid answer is stored in
+//! the project once, and no call is made twice.
 
 use super::bench::{Bench, bench};
 use crate::app::annotate::batch::{self, PolledBatch};
@@ -20,11 +20,11 @@ const OTHER_KEY: &str = "sk-other-0123456789abcdef";
 /// What happens next.
 #[derive(Clone, Debug)]
 enum Step {
-    /// The server behaves otherwise from now on.
+    /// The server misbehaves in these ways from now on.
     Faults(BatchFaults),
-    /// What `annotate --batch` does: fetch what is over, submit what is outstanding.
+    /// `annotate --batch`: fetches finished batches and submits outstanding calls.
     Annotate,
-    /// What `batch status` does.
+    /// `batch status`.
     Status,
     /// `batch fetch`.
     Fetch,
@@ -240,7 +240,7 @@ impl World {
         );
     }
 
-    /// The server works again: after enough questions everything that it has is in the project.
+    /// The server works again: after enough requests, all its answers are in the project.
     async fn recover(&self) {
         self.fake.set_batch_faults(BatchFaults {
             only_key: Some(KEY),

@@ -33,8 +33,8 @@ pub fn open_batches(store: &Store, numbers: &[i64]) -> Result<Vec<BatchRow>, App
     Ok(open)
 }
 
-/// Says what a batch whose submission was cut short is called at the provider. A batch that was
-/// closed, because it seemed never to have arrived or for another reason, is open again.
+/// Sets the provider's name of a batch whose submission was cut short. A closed batch, such as one
+/// that seemed never to have arrived, is reopened.
 pub fn adopt(store: &Store, number: i64, name: &str) -> Result<(), AppError> {
     let name = name.trim().to_owned();
     if name.is_empty() {

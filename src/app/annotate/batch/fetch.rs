@@ -25,7 +25,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// Number of results written in one transaction.
 const TOGETHER: usize = 256;
 
-/// How long a batch that is over may lack results that nobody says are paid for, in milliseconds.
+/// How long to wait, after the end of a batch, for results that the provider does not report as
+/// answers, in milliseconds.
 const LATE_MS: i64 = 24 * 3_600_000;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,7 +41,7 @@ pub struct BatchFetch {
     pub spend: Spend,
     /// The models named in the votes of the batch's judge.
     pub models: Vec<AnsweringModel>,
-    /// Lines of the results that are about no call of the batch or cannot be read.
+    /// Lines of the results that match no call of the batch or cannot be read.
     pub left_out: LeftOut,
 }
 
@@ -53,12 +54,12 @@ impl BatchFetch {
     }
 }
 
-/// What came of the lines of results that are not answers.
+/// Results that are not answers.
 #[derive(Default)]
 struct OtherResults {
     /// Errors of the provider by the number of the call.
     failed: BTreeMap<usize, CallError>,
-    /// Calls that were not made, as the provider says.
+    /// Calls that the provider says it did not make.
     not_made: BTreeSet<usize>,
     /// Whether a line was about a call of this batch.
     is_ours: bool,
@@ -137,8 +138,8 @@ pub async fn fetch(
             return Ok(Err(BatchTrouble::Incomplete(why)));
         }
     }
-    // Closed only when all that the provider speaks of is here: a closed batch is never fetched
-    // again.
+    // Closed only when everything that the provider reports is here: a closed batch is never
+    // fetched again.
     let (told, message) = (row.told, row.message.clone());
     let (row, keeper) = (row.clone(), Arc::clone(&judge));
     let (closed, mut models) = store
@@ -173,9 +174,9 @@ struct Arrived {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Completeness {
     Whole,
-    /// Answers that the provider speaks of are missing.
+    /// Answers that the provider reports are missing.
     Lacking,
-    /// Results are missing, none of which the provider says is an answer: they may still come.
+    /// Results are missing, but no answers that the provider reports: they may still arrive.
     Late,
 }
 
@@ -249,7 +250,7 @@ impl Arrived {
         let id = row.id.0;
         let then = match lack {
             Completeness::Late => {
-                "what is still missing a day after its end counts as not made".to_owned()
+                "calls still without a result a day after its end count as not made".to_owned()
             }
             _ => format!(
                 "if the others never come, `overrule batch forget {id}` lets their calls be made, \
@@ -264,8 +265,8 @@ impl Arrived {
     }
 }
 
-/// Writes answers down as they come. A vote wins over any other result of the same call, so that
-/// those are written when no more lines can come, and errors of the provider when the batch is
+/// Stores votes as they arrive. A vote wins over any other result of the same call, so unusable
+/// answers are stored when no more lines can arrive, and the provider's errors when the batch is
 /// closed.
 async fn take_in(
     store: &Store,
@@ -315,7 +316,7 @@ async fn take_in(
     Ok((fetched, others))
 }
 
-/// Writes down the answers that are votes and returns the others.
+/// Stores the answers that are votes and returns the others.
 fn record_votes(
     db: &mut Db,
     judge: &dyn Judge,
@@ -332,7 +333,7 @@ fn record_votes(
         {
             exchange.cost_usd.get_or_insert(0.0);
         }
-        // An answer that is in the project came before: fetching was cut short and goes on.
+        // An earlier fetch that was interrupted has already stored this answer.
         let Some((call, state)) = db.batch_call(row.id, number)? else {
             continue;
         };
@@ -358,7 +359,7 @@ fn record_votes(
     Ok((fetched, unusable))
 }
 
-/// Writes down answers that are not votes, for calls without one.
+/// Stores answers that are not votes, for calls without a vote.
 fn record_unusable(
     db: &mut Db,
     row: &BatchRow,
@@ -382,7 +383,7 @@ fn record_unusable(
     Ok(fetched)
 }
 
-/// Writes down the errors of the provider, for calls without an answer.
+/// Stores the provider's errors, for calls without an answer.
 fn record_failures(
     db: &mut Db,
     judge: &dyn Judge,
@@ -410,8 +411,8 @@ fn record_failures(
     Ok(fetched)
 }
 
-/// Writes down the result of a call and counts it. In one transaction: a result that is kept and
-/// not ticked off would be kept twice by the next fetch.
+/// Stores the result of a call and counts it, in one transaction: a result that is stored but not
+/// marked as such would be stored again by the next fetch.
 fn keep(
     db: &Db,
     row: &BatchRow,

@@ -1,17 +1,17 @@
-//! Lines of a batch's results that are not used: they are counted, and the first is named.
+//! Counts lines of a batch's results that are not used, and keeps the first of each kind.
 
 use crate::app::text_format::counted;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The most characters of a line that are shown.
+/// Maximum number of characters shown of a line.
 const SHOWN: usize = 120;
 
-/// Lines that are about no call of the batch or cannot be read. A line that comes again, after a
-/// download that was cut short, counts once.
+/// Lines that match no call of the batch or cannot be read. A line that arrives again after an
+/// interrupted download counts once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Lines about no call of the batch.
+    /// Lines that match no call of the batch.
     pub strangers: usize,
     /// Lines that cannot be read.
     pub unreadable: usize,
@@ -55,10 +55,14 @@ impl LeftOut {
                 counted(count, "line")
             ))
         };
-        let is = |count: usize| if count == 1 { "is" } else { "are" };
+        let matches = if self.strangers == 1 {
+            "matches"
+        } else {
+            "match"
+        };
         let strangers = part(
             self.strangers,
-            &format!("{} about no call of this batch", is(self.strangers)),
+            &format!("{matches} no call of this batch"),
             &self.first_stranger,
         );
         let unreadable = part(self.unreadable, "cannot be read", &self.first_unreadable);

@@ -253,9 +253,9 @@ impl BatchSubmitter<'_> {
             ..
         } = chunk;
         let (name, run, account) = (uid.clone(), self.run, api.account(&uid));
-        // Written before it is submitted: cut short in between, it is looked for at the provider by
-        // its mark. The other way round nobody would know of it, and its calls would be bought
-        // again.
+        // Written before it is submitted: if interrupted in between, it is looked for at the
+        // provider by its mark. In the opposite order, its calls would be paid for again, because
+        // the project would not know of the batch.
         let batch = self
             .store
             .write(move |db| db.add_batch(&name, id, run, &account, &rows, now_ms()))

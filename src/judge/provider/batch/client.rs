@@ -65,7 +65,7 @@ impl BatchClient<'_> {
         self.pick(&received, what, pick)
     }
 
-    /// What `pick` finds in the JSON of an answer, as [`BatchClient::picked`] has it.
+    /// Returns what `pick` finds in the JSON of an answer, or fails like [`BatchClient::picked`].
     pub(crate) fn pick<T>(
         &self,
         received: &HttpResponse,
@@ -85,7 +85,7 @@ impl BatchClient<'_> {
         })
     }
 
-    /// The first lines of a file, as far as they can be read.
+    /// The first lines of a file; fewer, or none, if reading it fails.
     pub(crate) async fn first_lines(&self, url: &Url, most: usize) -> Vec<String> {
         let mut kept: Vec<u8> = Vec::new();
         let mut is_good = false;

@@ -24,14 +24,14 @@ pub(crate) struct ListedBatch {
     pub(crate) status: Option<BatchStatus>,
 }
 
-/// How a list goes on after a page.
+/// Whether and how a list continues after a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NextPage {
     /// This was the last page.
     None,
-    /// With this cursor.
+    /// The next page starts after this cursor.
     After(String),
-    /// There is more, and the page does not say how to get it.
+    /// There is another page, but this one does not say how to request it.
     Unknown,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct BatchPage {
     pub(crate) next: NextPage,
 }
 
-/// How a list goes on that says whether there is more, and after which id.
+/// The next page of a list that reports whether there are more batches, and the last id.
 pub(crate) fn next_page(list: &Value, jobs: &[ListedBatch]) -> NextPage {
     let cursor = || {
         let last = jobs.last().and_then(|job| job.id.clone());
@@ -59,7 +59,7 @@ pub(crate) fn next_page(list: &Value, jobs: &[ListedBatch]) -> NextPage {
 pub(crate) trait BatchFormat: Send + Sync + fmt::Debug {
     fn path(&self) -> &'static str;
 
-    /// What the provider calls the size of a page of a list, and the cursor of the next one.
+    /// The provider's names of the parameters for the page size and the cursor.
     fn page_parameters(&self) -> (&'static str, &'static str);
 
     /// The path of a batch.
@@ -77,7 +77,7 @@ pub(crate) trait BatchFormat: Send + Sync + fmt::Debug {
     /// The caller's id of the call that a line of results is about.
     fn result_id(&self, value: &Value) -> Option<String>;
 
-    /// What a line of results says; `None` if it is not one.
+    /// Parses a line of results; `None` if it is not one.
     fn result(
         &self,
         settings: &JudgeSettings,

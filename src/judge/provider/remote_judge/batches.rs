@@ -21,11 +21,12 @@ use std::collections::HashSet;
 
 /// Maximum number of lines in a batch: half of what the strictest provider accepts.
 const MAX_REQUESTS: usize = 25_000;
-/// Pages of the provider's list that are read at most.
+/// Maximum number of pages of the provider's list to read.
 const MAX_PAGES: usize = 500;
-/// Lines that are read of the results of a batch of unknown origin.
+/// Number of result lines to read from a batch of unknown origin.
 const OPENED_LINES: usize = 20;
-/// Batches of unknown origin whose results are opened at most.
+/// After this many listed batches, the results of batches of unknown origin are not opened any
+/// more.
 const MAX_OPENED: usize = 2_000;
 /// Maximum size of a batch in bytes: a file is held in memory while it is sent.
 const MAX_BYTES: usize = 64 << 20;
@@ -216,7 +217,7 @@ impl RemoteJudge {
                         Some(false) => {}
                         None => found.possible.push(id.clone()),
                     },
-                    // It could be the one, and nothing could be done about it.
+                    // It may be the one that is sought, but without an id it cannot be used.
                     None => found.is_whole = false,
                 }
             }
@@ -228,7 +229,7 @@ impl RemoteJudge {
                     next = url.clone();
                     next.query_pairs_mut().append_pair(after, &cursor);
                 }
-                // A list that goes round in circles or does not say how it goes on.
+                // The list repeats a cursor, is too long, or does not say how it continues.
                 NextPage::After(_) | NextPage::Unknown => {
                     found.is_whole = false;
                     return Ok(found);
@@ -237,7 +238,7 @@ impl RemoteJudge {
         }
     }
 
-    /// Whether a listed batch is the one that is sought; `None` if it shows no mark of anybody.
+    /// Whether a listed batch is the one that is sought; `None` if it carries no mark at all.
     async fn is_sought(
         &self,
         client: &BatchClient<'_>,

@@ -13,7 +13,8 @@ use crate::store::{Store, StoreError};
 
 /// The calls that one query needs.
 pub(super) struct QueryEstimate {
-    /// A sample of pairs whose texts are used to estimate the length of calls.
+    /// Pairs that cover all documents of the plan or, in rounds, of the opening cycle. Their texts
+    /// give the expected and the maximum length of a call.
     pub(super) pairs: Vec<Pair>,
     pub(super) battles: usize,
     pub(super) already: usize,

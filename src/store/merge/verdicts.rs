@@ -117,7 +117,7 @@ impl Merger<'_> {
             "SELECT uid, min(a, b), max(a, b), a, decision, annotator FROM verdict
              WHERE query = ?1 AND NOT EXISTS (SELECT 1 FROM undo WHERE verdict = uid)
                AND NOT EXISTS (SELECT 1 FROM verdict AS later WHERE later.replaces = verdict.uid)
-             ORDER BY created_ms, uid",
+             ORDER BY coalesce(order_ms, created_ms), uid",
         )?;
         type Columns = (String, usize, usize, usize, Decision, String);
         let mut latest: HashMap<(String, usize, usize), [Option<Outcome>; 2]> = HashMap::new();

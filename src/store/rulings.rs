@@ -7,7 +7,7 @@ use crate::domain::adjudication::{DisagreementCause, Finding, Ruling, RulingGrad
 use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::corpus::DocId;
 use rusqlite::{Row, params};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use uuid::Uuid;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -366,17 +366,14 @@ impl Db {
 /// The latest ruling of each person on each document; replaced rulings never count.
 fn latest_of_each(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
     let replaced: HashSet<String> = rows.iter().filter_map(|row| row.replaces.clone()).collect();
-    rows.retain(|row| !replaced.contains(&row.ruling.uid));
-    let latest: HashMap<(QueryKey, DocId, String), String> = rows
-        .iter()
-        .map(|row| {
-            let ruling = &row.ruling;
-            let of = (row.query, ruling.document.clone(), ruling.annotator.clone());
-            (of, ruling.uid.clone())
-        })
-        .collect();
-    let latest: HashSet<String> = latest.into_values().collect();
-    rows.retain(|row| latest.contains(&row.ruling.uid));
+    let mut seen: HashSet<(QueryKey, DocId, String)> = HashSet::new();
+    rows.reverse();
+    rows.retain(|row| {
+        let ruling = &row.ruling;
+        let of = (row.query, ruling.document.clone(), ruling.annotator.clone());
+        !replaced.contains(&ruling.uid) && seen.insert(of)
+    });
+    rows.reverse();
     rows
 }
 

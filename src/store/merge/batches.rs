@@ -1,4 +1,4 @@
-//! Batches that both projects have: what the other one has fetched counts as fetched here.
+//! Batches that both projects have: results that the other one has fetched count as fetched here.
 
 use super::Merger;
 use crate::store::Result;
@@ -7,8 +7,8 @@ use crate::store::corpus::QueryKey;
 use rusqlite::params;
 
 impl Merger<'_> {
-    /// Takes over which calls of batches are done. `queries` are those whose votes and failures are
-    /// here: the results of other queries stay to be fetched.
+    /// Marks calls of batches as done that are done in the other file. `queries` are those whose
+    /// votes and failures were merged: the results of other queries remain to be fetched.
     pub(crate) fn batches(&mut self, queries: &[QueryKey]) -> Result<()> {
         let queries = serde_json::to_string(&queries.iter().map(|key| key.0).collect::<Vec<_>>())?;
         for theirs in self.other.batches(false)? {
@@ -25,13 +25,13 @@ impl Merger<'_> {
             if let Some(remote) = theirs.remote.as_ref().filter(|_| known.is_none()) {
                 self.db.name_batch(ours, remote)?;
             }
-            for (number, state) in self.other.batch_call_states(theirs.id)? {
+            let there = self.other.batch_call_states(theirs.id)?;
+            for &(number, state) in &there {
                 if state != BatchCallState::Open && self.is_of(ours, number, &queries)? {
                     self.db.end_batch_call(ours, number, state)?;
                 }
             }
             let here = self.db.batch_call_states(ours)?;
-            let there = self.other.batch_call_states(theirs.id)?;
             let is_here = here.iter().zip(&there).all(|(here, there)| {
                 here.1 != BatchCallState::Open || there.1 == BatchCallState::Open
             });
@@ -45,7 +45,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Whether a call that is open here is about one of these queries.
+    /// Whether a call is open here and about one of these queries.
     fn is_of(&self, batch: BatchId, number: usize, queries: &str) -> Result<bool> {
         self.exists(
             "SELECT 1 FROM batch_call JOIN battle ON battle.id = batch_call.battle
@@ -55,7 +55,7 @@ impl Merger<'_> {
         )
     }
 
-    /// Calls that batches of the other file are still making, and no batch of this one.
+    /// Number of pending calls in batches that only the other file has.
     pub(crate) fn calls_pending(&self) -> Result<usize> {
         let open = self.other.batches(true)?.into_iter().map(|theirs| {
             let is_here = self.exists("SELECT 1 FROM batch WHERE uid = ?1", [&theirs.uid])?;

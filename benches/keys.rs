@@ -1,7 +1,8 @@
-//! How long after a key its frame is on the way to the terminal: random keys in the matrix, in
-//! battles and in the queue of a project of 100,000 battles with 200 documents a query, through
-//! update, view and the difference to the frame before, in bytes, at 200×60. What the project
-//! answers to a key comes as a message and a frame of its own, and is listed apart.
+//! Measures the time from a key press until its frame is ready for the terminal. Random keys in the
+//! matrix, in battles and in the queue of a project of 100,000 battles with 200 documents per query
+//! go through update, view and the diff to the previous frame, in bytes, at 200×60. The project's
+//! response to a key arrives in a later message and is drawn in another frame; it is listed
+//! separately.
 //!
 //! `cargo bench --features internals --bench keys [-- PROJECT]`; without a project it judges one
 //! first, for about a minute.

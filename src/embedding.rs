@@ -16,8 +16,7 @@ use crate::judge::{CallError, FailureCause, JudgeLimits};
 use remote::RemoteEmbedder;
 use sha2::{Digest, Sha256};
 
-/// Texts in one call unless the user says otherwise: as many as text-embeddings-inference takes by
-/// default.
+/// Default number of texts per call: the default limit of text-embeddings-inference.
 const BATCH: usize = 32;
 /// Default number of concurrent calls to a server.
 const CONCURRENCY: usize = 4;
@@ -132,12 +131,12 @@ impl Embedder {
         }
     }
 
-    /// What is embedded for a query; nothing for a blank one, which has no direction.
+    /// The text to embed for a query; empty for a blank one, which has no direction.
     pub fn query(&self, text: &str) -> String {
         self.sent(&self.query_prefix, text)
     }
 
-    /// What is embedded for a passage: all of it, or its beginning; nothing for a blank one, which
+    /// The text to embed for a passage: all of it, or its beginning; empty for a blank one, which
     /// has no direction.
     pub fn passage(&self, text: &str) -> String {
         self.sent(&self.passage_prefix, text)

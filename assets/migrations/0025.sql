@@ -1,12 +1,12 @@
--- Where the clock was wrong when something was decided, `created_ms` stays as it was and `order_ms` says where it comes among
--- the others; everywhere else `created_ms` is the order.
+-- The sort key of a decision whose `created_ms` would put it in the wrong place because a clock was wrong; NULL if
+-- `created_ms` is the sort key.
 ALTER TABLE verdict ADD COLUMN order_ms INTEGER;
 ALTER TABLE undo ADD COLUMN order_ms INTEGER;
 ALTER TABLE ruling ADD COLUMN order_ms INTEGER;
 ALTER TABLE ruling_undo ADD COLUMN order_ms INTEGER;
 
--- The SHA-256 of the guideline that the project had when the decision was made, in hexadecimal; NULL without a guideline and
--- for imported decisions.
+-- The SHA-256 of the project's guideline at the time of the decision, in hexadecimal; NULL without a guideline and for
+-- imported decisions.
 ALTER TABLE verdict ADD COLUMN guideline TEXT;
 ALTER TABLE ruling ADD COLUMN guideline TEXT;
 
@@ -20,7 +20,7 @@ CREATE TABLE setting_change (
     changed_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Reasons written before a decision. The decision takes its reason over and deletes the row. `a` is the smaller position.
+-- Reasons written before a decision, which uses the reason and deletes the row. `a` is the smaller position.
 CREATE TABLE verdict_draft (
     annotator TEXT NOT NULL,
     query     INTEGER NOT NULL REFERENCES query (id),
@@ -46,5 +46,5 @@ CREATE TABLE ruling_later (
     PRIMARY KEY (annotator, query, document)
 ) STRICT, WITHOUT ROWID;
 
--- Which verdict stands for another.
+-- To find the verdict that replaces another.
 CREATE INDEX verdict_replaces ON verdict (replaces) WHERE replaces IS NOT NULL;

@@ -2,11 +2,11 @@
 -- cannot be read; NULL for batches of earlier versions.
 ALTER TABLE batch ADD COLUMN account TEXT;
 
--- When this machine first heard that the batch is over.
+-- When the provider first reported that the batch is over, by the clock of this machine.
 ALTER TABLE batch ADD COLUMN over_ms INTEGER;
 
--- `batch_call.done` says what became of a call: 0 nothing yet, 1 a vote, 2 an answer that is not a vote, 3 an error of the
--- provider. Until now it was 1 for all of them; in closed batches that makes no difference.
+-- `batch_call.done` is the outcome of a call: 0 none yet, 1 a vote, 2 an answer that is not a vote, 3 an error of the provider.
+-- Until now, 1 stood for all outcomes; in closed batches that makes no difference.
 UPDATE batch_call SET done = CASE
         WHEN EXISTS (SELECT 1 FROM failure JOIN batch ON batch.id = batch_call.batch
             WHERE failure.battle = batch_call.battle AND failure.judge = batch.judge AND failure.run = batch.run

@@ -31,8 +31,8 @@ const WAITING: usize = 4;
 const CHARS_PER_TOKEN: usize = 4;
 /// Approximate number of bytes per token.
 const BYTES_PER_TOKEN: usize = 4;
-/// Bytes of all texts of a call at most. OpenAI takes 300,000 tokens, and hardly any language has
-/// fewer than three bytes in one. Where that is still too much, a refused call is halved.
+/// Maximum total bytes of the texts in a call. OpenAI accepts 300,000 tokens, and hardly any
+/// language has fewer than three bytes per token. If a call is still refused, it is halved.
 const CALL_BYTES: usize = 800_000;
 
 /// Why there are no vectors.
@@ -49,7 +49,7 @@ pub enum EmbedError {
     #[error("embedder {embedder:?}: {text}: {error}")]
     Text {
         embedder: String,
-        /// Which document or query it is, and how long.
+        /// The document or query and its length.
         text: String,
         error: Box<CallError>,
     },
@@ -106,16 +106,17 @@ pub struct CachedEmbedder {
     _over: watch::Sender<bool>,
     origins: VectorOrigins,
     dimension: Option<usize>,
-    /// Texts in one call at most; fewer once the server refused as many.
+    /// Maximum number of texts in a call; reduced when the server refuses a call.
     most: usize,
-    /// Whether a call was answered. The first one is made alone: it tells the model that is served.
+    /// Whether a call was answered. The first one is made alone, since its answer names the model
+    /// that is served.
     answered: bool,
 }
 
 /// Texts to embed in one call.
 struct EmbedQuestion {
     embedder: Arc<Embedder>,
-    /// Where the texts are among those that are asked for.
+    /// The indexes of the texts among the requested ones.
     places: Vec<usize>,
     texts: Vec<String>,
     keys: Vec<[u8; 32]>,
@@ -146,7 +147,7 @@ impl ServiceQuestion for EmbedQuestion {
     }
 
     fn rephrased(&self, error: &CallError) -> Option<Self> {
-        // A page from a server in between instead of vectors: try once more.
+        // A proxy answered with a page instead of vectors: retry once.
         let again = error.no_answer && !self.once_more;
         again.then(|| Self {
             embedder: Arc::clone(&self.embedder),
@@ -236,7 +237,7 @@ impl CachedEmbedder {
         &self.embedder
     }
 
-    /// The model that made the vectors, by what its server said.
+    /// The model that made the vectors, as reported by its server.
     pub fn served(&self) -> Result<Option<String>, EmbedError> {
         Ok(lock(&self.cache).served(&self.embedder.identity())?)
     }
@@ -282,8 +283,9 @@ impl CachedEmbedder {
         )
     }
 
-    /// The vectors of `texts`, in order; an empty one for an empty text. What came before an error
-    /// or a stop is kept in the cache. `name` says in an error which document or query a text is.
+    /// The vectors of `texts`, in order; an empty one for an empty text. Vectors received before an
+    /// error or a stop are kept in the cache. `name` names the document or query of a text in an
+    /// error.
     pub async fn of(
         &mut self,
         texts: &[String],
@@ -316,8 +318,7 @@ impl CachedEmbedder {
             if dimension != vector.len() {
                 let message = format!(
                     "vectors of {dimension} and of {} dimensions came from one model; it was \
-                     changed: name another \
-                     file with --vectors",
+                     changed: name another file with --vectors",
                     vector.len()
                 );
                 return Err(self.failed(CallError::new(FailureCause::Malformed, message)));
@@ -334,7 +335,7 @@ impl CachedEmbedder {
         }
     }
 
-    /// The failure of a text that was alone in its call, or whose vector says nothing.
+    /// The failure of a text that was alone in its call, or that got no usable vector.
     fn failed_text(&self, name: String, text: &str, error: CallError) -> EmbedError {
         let length = counted(text.chars().count(), "character");
         EmbedError::Text {
@@ -344,7 +345,7 @@ impl CachedEmbedder {
         }
     }
 
-    /// The places of texts in calls that no limit forbids.
+    /// Groups the indexes of texts into calls within the limits.
     fn batches(&self, texts: &[String], missing: &[usize]) -> VecDeque<Vec<usize>> {
         let mut batches: VecDeque<Vec<usize>> = VecDeque::new();
         let mut bytes = 0;
@@ -364,9 +365,9 @@ impl CachedEmbedder {
         batches
     }
 
-    /// Embeds the `missing` ones of `texts` and keeps what comes. A call that is refused for its
-    /// texts is made again in two halves; a text that is refused alone is an error. After a failure
-    /// nothing new is begun.
+    /// Embeds the `missing` ones of `texts` and caches the vectors. A call that is refused because
+    /// of its texts is split in half and retried; a single text that is refused is an error. After
+    /// a failure, no new calls are started.
     async fn embed(
         &mut self,
         texts: &[String],
@@ -404,7 +405,7 @@ impl CachedEmbedder {
                             room.send(self.question(batch, texts, keys));
                             unanswered += 1;
                         }
-                        // The worker takes nothing more, and says why.
+                        // The worker accepts no more questions and reports why.
                         _ => batches.clear(),
                     }
                     continue;
@@ -434,9 +435,8 @@ impl CachedEmbedder {
                     self.origins.tokens += embedded.exchange.usage.input;
                     self.origins.spent_usd += charge.usd();
                     if let Some(place) = without.and_then(|at| question.places.get(at)) {
-                        let message = "its vector is empty, zero or not finite; if the model reads \
-                                       no texts that long, lower \
-                                       max_document_chars";
+                        let message = "its vector is empty, zero or not finite; if the model \
+                                       cannot read texts that long, lower max_document_chars";
                         let error = CallError::new(FailureCause::Malformed, message);
                         let text = &texts[*place];
                         failure.get_or_insert(self.failed_text(name(*place), text, error));
@@ -504,8 +504,8 @@ impl CachedEmbedder {
     }
 }
 
-/// Whether a call was refused for its texts, too many, too long or not wanted, so that a part of
-/// them may be taken.
+/// Whether a call was refused because its texts are too many, too long or not allowed, so that
+/// some of them may be accepted.
 fn is_of_texts(error: &CallError) -> bool {
     let is_refused = matches!(
         error.cause,

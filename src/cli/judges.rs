@@ -45,7 +45,7 @@ the mean vote with A
 shown first, from -1 to 1 (`lean`): positive favours the document shown first. `names the 1st` is \
 the share of its votes that are no
 ties which name the document shown first: half, for a judge that reads them. Students of the \
-project have a table of their own:
+project are listed in a separate table:
 how often they prefer what all votes name, what the order does to them, P(tie), and calibration \
 against the scores that the fit counts.
 

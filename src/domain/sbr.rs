@@ -70,9 +70,8 @@ pub struct SbrRow {
     pub sbr_rank: usize,
 }
 
-/// What makes two texts one: under [`SbrProfile::Overrule`] words and punctuation whatever their
-/// case and the white space between them, under [`SbrProfile::Original`] the text in lower case
-/// without white space around it.
+/// Texts with the same key count as one text. [`SbrProfile::Overrule`] ignores case and the amount
+/// of whitespace; [`SbrProfile::Original`] lowercases the text and trims whitespace around it.
 pub fn text_key(text: &str, profile: SbrProfile) -> String {
     match profile {
         SbrProfile::Overrule => {

@@ -55,7 +55,8 @@ pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     readable(text).unicode_word_indices()
 }
 
-/// `word` [`folded`], without an English possessive ending, into a buffer that is cleared first.
+/// Writes `word`, [`folded`] and without an English possessive ending, to `normal`, which is
+/// cleared first.
 pub fn normalise_into(word: &str, normal: &mut String) {
     fold_into(word, normal);
     if let Some(kept @ 1..) = normal
@@ -82,9 +83,9 @@ pub fn is_stopword(normal: &str) -> bool {
     STOPWORDS.binary_search(&normal).is_ok()
 }
 
-/// The distinct terms of `query` in its order, without stopwords unless there is nothing else; at
-/// most [`MAX_TERMS`]. Where there are more, single characters of scripts without spaces are left
-/// out, as pairs of characters say more.
+/// The distinct terms of `query` in order, without stopwords unless there is nothing else; at most
+/// [`MAX_TERMS`]. If there are more, single characters of scripts without spaces are dropped first,
+/// since pairs of characters are more specific.
 pub fn query_terms(query: &str) -> Vec<Term> {
     let collect = |keep_stopwords: bool| {
         let mut seen = HashSet::new();
@@ -113,7 +114,8 @@ pub fn query_terms(query: &str) -> Vec<Term> {
     }
 }
 
-/// Where `text` has one of `terms`, in order, for highlighting. Places that overlap are one.
+/// The ranges of `text` that match one of `terms`, in order, for highlighting. Overlapping ranges
+/// are merged.
 pub fn matches(text: &str, terms: &[Term]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (range, _) in hits(text, terms) {
@@ -125,7 +127,7 @@ pub fn matches(text: &str, terms: &[Term]) -> Vec<Range<usize>> {
     found
 }
 
-/// The tokens of `text` that are one of `terms`, each with the term's index.
+/// The tokens of `text` that match one of `terms`, each with the term's index.
 fn hits(text: &str, terms: &[Term]) -> Vec<(Range<usize>, usize)> {
     let mut found = Vec::new();
     each_token(text, |range, normal| {
@@ -223,7 +225,7 @@ mod tests {
             .map(|range| &text[range])
             .collect();
         assert_eq!(found, ["中国", "中国", "国"]);
-        // 64 pairs, and no character besides.
+        // 64 pairs and no single characters.
         let long: String = (0..100)
             .filter_map(|n| char::from_u32(0x4e00 + n))
             .collect();

@@ -15,7 +15,7 @@ pub enum VectorCacheError {
     /// The file is not a vector cache, or cannot be opened.
     #[error("{}: holds no embeddings: {reason}; name another file with --vectors", path.display())]
     NotACache { path: PathBuf, reason: String },
-    /// The server serves another model than the one that made the vectors here.
+    /// The server serves a different model from the one that made the vectors here.
     #[error(
         "the server answered as the model {served:?}, and the vectors in {} were made by \
          {known:?}. Vectors of two models \
@@ -93,7 +93,7 @@ impl VectorCache {
         Ok(bytes.map(|bytes| bytes.as_chunks().0.iter().map(number).collect()))
     }
 
-    /// The model that made an embedder's vectors, by what its server said.
+    /// The model that made an embedder's vectors, as reported by its server.
     pub fn served(&self, embedder: &[u8; 32]) -> Result<Option<String>, VectorCacheError> {
         let sql = "SELECT model FROM served WHERE embedder = ?1";
         let mut statement = self.0.prepare_cached(sql)?;
@@ -102,11 +102,11 @@ impl VectorCache {
             .optional()?)
     }
 
-    /// Keeps vectors of an embedder, which a server made that says to be `model`; they are on disk
-    /// when this returns.
+    /// Stores vectors of an embedder, whose server reports `model`; they are on disk when this
+    /// returns.
     ///
     /// # Errors
-    /// Another model made the embedder's vectors until now.
+    /// The embedder's stored vectors were made by another model.
     pub fn put<'a>(
         &mut self,
         embedder: &[u8; 32],

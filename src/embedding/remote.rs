@@ -16,9 +16,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// What llama.cpp says of a text that is longer than its batch.
+/// llama.cpp's message for a text that is longer than its batch.
 const LLAMA_TOO_LARGE: &str = "too large to process";
-/// What Ollama says, as an internal error, where the model computes no number for a text.
+/// Ollama's message, as an internal error, if the model computes NaN for a text.
 const OLLAMA_NO_NUMBER: &str = "unsupported value";
 
 /// A server with its settings.
@@ -149,7 +149,7 @@ impl RemoteEmbedder {
             });
         }
         let mut reply: OpenAiReply = self.parse(received)?;
-        // Some servers answer in order and number nothing.
+        // Some servers answer in order, without indexes.
         if reply.data.iter().any(|datum| datum.index.is_some()) {
             reply.data.sort_by_key(|datum| datum.index);
             if (0..)
@@ -180,14 +180,13 @@ impl RemoteEmbedder {
             .map_err(|_| error_response::no_reply(&self.settings, received))
     }
 
-    /// What an answer that is no success means. That texts are too long, or that the model computes
-    /// nothing for them, is the same on every further try.
+    /// The error for an unsuccessful answer. Texts that are too long, or for which the model
+    /// computes no vector, are not retried.
     fn refusal(&self, received: &HttpResponse) -> CallError {
         let mut error = error_response::from_response(&self.settings, received);
         let body = ErrorBody::read(&received.body);
         let is_internal = received.status == 500 && body.says(&[LLAMA_TOO_LARGE, OLLAMA_NO_NUMBER]);
-        // Embedders write nothing, so that a complaint about the limit of an answer is about the
-        // texts.
+        // Embedders generate no text, so a complaint about the output limit is about the texts.
         if is_internal || error.message.contains("max_output_tokens") {
             error.cause = FailureCause::TooLong;
             error.retry = Retry::Never;
@@ -205,7 +204,7 @@ impl RemoteEmbedder {
     }
 }
 
-/// The numbers of a vector; what is null is not a number.
+/// The numbers of a vector, with NaN for null.
 fn numbers(vector: Option<Vec<Option<f32>>>) -> Vec<f32> {
     vector
         .into_iter()
@@ -214,8 +213,7 @@ fn numbers(vector: Option<Vec<Option<f32>>>) -> Vec<f32> {
         .collect()
 }
 
-/// An answer of a server that writes numbers as Python does, which are no JSON where they are not
-/// finite.
+/// Replaces the non-finite numbers that Python writes, which are not valid JSON, with null.
 fn with_nulls(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     ["-Infinity", "Infinity", "NaN"]

@@ -39,7 +39,7 @@ pub enum BatchCallState {
     Open,
     /// The judge has voted.
     Voted,
-    /// The model answered, and the answer is not a vote.
+    /// The model answered, but not with a vote.
     Unusable,
     /// The provider reports an error instead of an answer.
     Failed,
@@ -61,7 +61,7 @@ impl BatchCallState {
         Self::ALL
             .into_iter()
             .find(|state| state.number() == number)
-            .ok_or_else(|| StoreError::Corrupt(format!("{number} is no state of a batch's call")))
+            .ok_or_else(|| StoreError::Corrupt(format!("{number} is not a state of a batch call")))
     }
 }
 
@@ -69,7 +69,7 @@ impl BatchCallState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchStage {
-    /// Written down, perhaps submitted; the provider has not confirmed it.
+    /// Recorded and perhaps submitted; the provider has not confirmed it.
     Submitting,
     /// The provider is processing it.
     Running,
@@ -129,7 +129,7 @@ pub struct BatchRow {
     pub calls: usize,
     /// Number of its calls without results in the project.
     pub left: usize,
-    /// Calls that were answered and that failed, as the provider last said.
+    /// Numbers of answered and of failed calls, as last reported by the provider.
     pub told: (u64, u64),
     /// The provider's message about it.
     pub message: Option<String>,
@@ -139,16 +139,16 @@ pub struct BatchRow {
     pub submitted_ms: i64,
     /// When the provider was last asked.
     pub checked_ms: Option<i64>,
-    /// When the provider first said that it is over.
+    /// When the provider first reported that it is over.
     pub over_ms: Option<i64>,
-    /// A hash of the account that submitted it, where that is known.
+    /// A hash of the account that submitted it, if known.
     pub account: Option<String>,
 }
 
 const OPEN: &str = "batch.closed_ms IS NULL AND batch_call.done = 0";
 
 impl Db {
-    /// Writes a batch down before it is submitted.
+    /// Records a batch before it is submitted.
     pub fn add_batch(
         &self,
         uid: &str,
@@ -214,8 +214,8 @@ impl Db {
         self.change(
             "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message),
              checked_ms = ?6,
-                 over_ms = CASE ?2 WHEN 'over' THEN coalesce(over_ms,
-                 ?6) WHEN 'running' THEN NULL ELSE over_ms END,
+                 over_ms = CASE ?2 WHEN 'over' THEN coalesce(over_ms, ?6)
+                     WHEN 'running' THEN NULL ELSE over_ms END,
                  closed_ms = CASE WHEN ?7 THEN ?6 END
              WHERE id = ?1",
             params![
@@ -375,7 +375,7 @@ fn batch_of(row: &Row<'_>) -> Result<BatchRow> {
         run: RunId(row.get(8)?),
         remote: row.get(9)?,
         stage: stage
-            .ok_or_else(|| StoreError::Corrupt(format!("{state:?} is no state of a batch")))?,
+            .ok_or_else(|| StoreError::Corrupt(format!("{state:?} is not a state of a batch")))?,
         calls: row.get(11)?,
         left: row.get(12)?,
         told: (row.get(13)?, row.get(14)?),

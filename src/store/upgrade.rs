@@ -306,5 +306,6 @@ pub(super) fn spell_names_alike(connection: &Connection) -> Result<()> {
     }
     Ok(())
 }
+
 #[cfg(test)]
 mod tests;

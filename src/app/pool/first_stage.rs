@@ -20,9 +20,9 @@ pub struct FirstStage {
     texts: HashSet<DocId>,
     /// Queries that are themselves documents of the corpus, as in ArguAna and Quora.
     own: HashSet<QueryId>,
-    /// How the documents were read, where they were searched.
+    /// How the documents were analyzed, if they were searched.
     profile: Option<AnalysisProfile>,
-    /// Documents whose words the profile misses.
+    /// Number of documents with words that the profile misses.
     misread: usize,
     /// Notes on skipped parts of a file of rankings.
     notes: Vec<String>,
@@ -153,7 +153,7 @@ impl FirstStage {
         }
     }
 
-    /// Uses fused rankings instead of its own from now on.
+    /// Replaces its rankings with fused ones.
     pub(super) fn fuse(&mut self, hybrid: FusedRankings) {
         self.found = StageRankings::Hybrid(hybrid);
     }
@@ -192,7 +192,7 @@ impl FirstStage {
             .collect()
     }
 
-    /// That the profile takes the text of some documents or queries for a few long words.
+    /// A note if the profile reads the text of some documents or queries as a few long words.
     fn misread_note(&self, queries: &[BeirQuery]) -> Option<String> {
         let profile = self.profile?;
         let queries = queries.iter();
@@ -201,9 +201,8 @@ impl FirstStage {
         (queries + self.misread > 0).then(|| {
             format!(
                 "{} and {} have text without spaces between words, as in Chinese, Japanese or \
-                 Thai. The profile duckdb takes \
-                 such text for one word, as DuckDB does; --profile overrule searches it by \
-                 characters",
+                 Thai. The profile duckdb takes such text for one word, as DuckDB does; --profile \
+                 overrule searches it by characters",
                 counted(self.misread, "document"),
                 counted(queries, "query")
             )

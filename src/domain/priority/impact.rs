@@ -10,8 +10,8 @@ use crate::domain::ranking::View;
 use crate::domain::rating::{self, Fit, Observation, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
 
-/// The maximum share of its own fitted score that a pair is assumed to determine, in the estimate
-/// for large pools.
+/// Maximum leverage of a pair in the estimate for large pools: how much of the fitted gap between
+/// its documents the pair itself is assumed to determine.
 const MOST_LEVERAGE: f64 = 0.95;
 
 /// The differences between two rankings of the same documents.

@@ -86,7 +86,7 @@ impl AnalysisProfile {
         }
     }
 
-    /// Whether a text has words without spaces between them that this profile does not tell apart.
+    /// Whether a text has words without spaces between them, which this profile does not separate.
     pub fn misses_words(self, text: &str) -> bool {
         self == Self::Duckdb && text::is_unspaced(text)
     }

@@ -68,7 +68,7 @@ impl SimulatedDuel {
                 answers: Default::default(),
             })
             .collect();
-        // Participants take turns at random, each in the order of their own tasks.
+        // Each turn goes to a random participant, who does the next of their tasks.
         let mut tasks: Vec<_> = (0..self.participants)
             .map(|number| schedule(&duel, number).into_iter())
             .collect();

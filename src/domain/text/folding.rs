@@ -1,35 +1,34 @@
-//! The form in which texts are compared: without case, without invisible characters, and composed
-//! (Unicode NFC).
+//! Folds texts for comparison: without case or invisible characters, and composed (Unicode NFC).
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
-/// The dot that İ keeps over its small letter, and that no other i has.
+/// The combining dot that remains over the i when İ is lowercased.
 const DOT_ABOVE: char = '\u{307}';
 
-/// Whether a character is invisible and says nothing about a word: a soft hyphen, a zero-width
+/// Whether a character is invisible and does not distinguish words: a soft hyphen, a zero-width
 /// space or joiner, a variation selector.
 pub(super) fn is_ignorable(c: char) -> bool {
     c >= '\u{ad}' && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
 
-/// The small letters of a character by Unicode's full case folding, where ı is an i too, so that a
-/// text and the same text in capitals fold alike in every language.
+/// Unicode's full case folding of a character, except that ı becomes i as well, so that a text and
+/// its uppercase form fold alike in every language.
 fn fold_case(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase()
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
 }
 
-/// `text` in the form in which texts are compared.
+/// `text` folded for comparison.
 pub fn folded(text: &str) -> String {
     let mut folded = String::new();
     fold_into(text, &mut folded);
     folded
 }
 
-/// [`folded`] into a buffer that is cleared first.
+/// Writes `text`, [`folded`], to a buffer that is cleared first.
 pub fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
     if text.is_ascii() {
@@ -41,7 +40,8 @@ pub fn fold_into(text: &str, folded: &mut String) {
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize_iter(visible);
     let mut last = ' ';
     let small = decomposed.flat_map(fold_case).filter(|c| {
-        // Nothing changes if there are several dots, so that a folded text folds to itself.
+        // `last` remains the i, so that further dots are dropped too and a folded text folds to
+        // itself.
         if *c == DOT_ABOVE && last == 'i' {
             return false;
         }

@@ -1,5 +1,5 @@
-//! What a text is compared by: its words, and the characters and pairs of characters of scripts
-//! that are read without spaces between words.
+//! Splits texts into the tokens by which they are compared: words, or characters and pairs of
+//! characters in scripts that are written without spaces between words.
 
 use super::folding::{fold_into, is_ignorable};
 use super::{normalise_into, readable};
@@ -13,25 +13,25 @@ use unicode_segmentation::UnicodeSegmentation;
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextPart<'a> {
-    /// Words with spaces or punctuation between them, which are still to be split.
+    /// Words separated by spaces or punctuation, not yet split.
     Words(&'a str),
-    /// One character, or two neighbors, of a script without spaces.
+    /// One character, or two adjacent ones, of a script without spaces.
     Characters(&'a str),
 }
 
-/// Calls `take` with the parts of `text` in order. A character comes before the pair that it
-/// begins. Characters that are invisible are left out.
+/// Calls `take` with the parts of `text` in order, without invisible characters. A character comes
+/// before the pair that it begins.
 pub fn each_part(text: &str, mut take: impl FnMut(TextPart<'_>)) {
     let visible = VisibleText::new(readable(text));
     each_part_at(&visible.text, |_, part| take(part));
 }
 
-/// Calls `take` with each token of `text` in order: the bytes that it takes up, and the form in
-/// which it is compared.
+/// Calls `take` with each token of `text` in order: its byte range in `text`, and its normalized
+/// form.
 ///
 /// Tokens are words by Unicode's word boundaries (UAX #29). Text in a script without spaces, and
-/// Korean, where particles are attached to words, gives its characters and, at the same start as
-/// their first character, its pairs of characters.
+/// Korean text, where particles are attached to words, is split into characters and pairs of
+/// adjacent characters; a pair follows its first character.
 pub fn each_token(text: &str, mut take: impl FnMut(Range<usize>, &str)) {
     let visible = VisibleText::new(readable(text));
     let mut normal = String::new();
@@ -49,8 +49,8 @@ pub fn each_token(text: &str, mut take: impl FnMut(Range<usize>, &str)) {
     });
 }
 
-/// Whether a text has words that no space separates, so that a search by words between spaces
-/// misses them.
+/// Whether a text has words without spaces between them, which a search that splits at spaces
+/// misses.
 pub fn is_unspaced(text: &str) -> bool {
     text.chars()
         .any(|c| is_read_by_character(c) && script(c) != Script::Hangul)
@@ -61,10 +61,10 @@ pub(super) fn is_one_character(token: &str) -> bool {
     token.starts_with(is_read_by_character) && token.graphemes(true).nth(1).is_none()
 }
 
-/// A text without ignorable characters, and where its bytes come from.
+/// A text without ignorable characters, and a map to the bytes of the original.
 struct VisibleText<'a> {
     text: Cow<'a, str>,
-    /// By position in `text`: how many bytes were left out up to there.
+    /// Positions in `text`, each with the total number of bytes removed up to there.
     left_out: Vec<(usize, usize)>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> VisibleText<'a> {
         }
     }
 
-    /// The bytes of the original text that `token`, which starts at `start`, comes from.
+    /// The byte range in the original text of `token`, which starts at `start` in `text`.
     fn origin(&self, start: usize, token: &str) -> Range<usize> {
         let left_out = |cuts: usize| {
             cuts.checked_sub(1)
@@ -131,10 +131,10 @@ fn each_part_at<'a>(text: &'a str, mut take: impl FnMut(usize, TextPart<'a>)) {
     }
 }
 
-/// Whether a letter or digit is of a script that is read without spaces between words, or of
-/// Korean.
+/// Whether a character is a letter or digit of a script that is written without spaces between
+/// words, or of Korean.
 fn is_read_by_character(c: char) -> bool {
-    // Below there are Latin, Greek, Cyrillic and the alphabets of the Near East and India.
+    // Below are Latin, Greek, Cyrillic and the alphabets of the Near East and India.
     c >= '\u{e00}'
         && c.is_alphanumeric()
         && matches!(
@@ -161,8 +161,8 @@ fn is_read_by_character(c: char) -> bool {
         )
 }
 
-/// The script of a character; that of ー and other signs that several scripts share is Katakana
-/// where it is one of them.
+/// The script of a character. Signs that several scripts share, such as ー, count as Katakana if
+/// that is one of them.
 fn script(c: char) -> Script {
     match CodePointMapData::<Script>::new().get(c) {
         Script::Common | Script::Inherited

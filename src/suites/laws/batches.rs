@@ -30,9 +30,9 @@ enum Step {
     Fetch,
     /// `batch fetch` that is killed after some steps of its work.
     KilledFetch(usize),
-    /// Everything with a key that belongs to another account.
+    /// `annotate --batch` with the key of another account.
     WithAnotherKey,
-    /// More than two minutes pass, after which the server lists what it has.
+    /// More than two minutes pass, after which the server lists its batches.
     Later,
     /// The batches at the server are over.
     Finish,
@@ -67,7 +67,7 @@ fn faults() -> impl Strategy<Value = BatchFaults> {
             endless_list,
             no_names,
             no_counts,
-            // A server that says that a batch failed and names no results says that it owes none.
+            // If a server says that a batch failed and names no result files, there are none.
             no_files: no_files && !claims_failure,
             empty_ids,
             claims_failure,
@@ -127,7 +127,7 @@ struct World {
 }
 
 impl World {
-    /// A project of which one call was made, as before every submission.
+    /// A project in which one call was made, as before every submission.
     async fn new(provider: &str) -> Self {
         let fake = FakeProvider::start();
         let bench = bench(&[4]);
@@ -214,8 +214,8 @@ impl World {
         self.open().query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
-    /// Answers of batches that are in the project: votes but for the first, and failures with a
-    /// text.
+    /// Number of answers from batches in the project: votes except the first one, and failures with
+    /// a text.
     fn here(&self) -> usize {
         let votes = self.count("SELECT count(*) FROM vote");
         let texts = self.count("SELECT count(*) FROM failure WHERE raw LIKE '%I cannot decide%'");
@@ -230,7 +230,7 @@ impl World {
     }
 
     async fn check(&self, after: &Step) {
-        // The writes of a fetch that was killed are done, so that all counts are of one moment.
+        // Wait for the writes of a killed fetch, so that all counts are from the same moment.
         self.bench.store.write(|_| Ok(())).await.unwrap();
         let (paid, here, waiting) = (self.fake.batch_answers(), self.here(), self.waiting());
         assert!(here <= paid, "{here} answers of {paid} after {after:?}");

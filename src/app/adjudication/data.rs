@@ -37,8 +37,8 @@ pub struct AdjudicationData {
     pub groups: Vec<JudgeAnswers>,
     /// Answers without information about the pools.
     pub left_out: IgnoredAnswers,
-    /// Postponed rulings, by person and document.
-    pub postponed: HashSet<(String, QueryKey, DocId)>,
+    /// Postponed rulings, by person and document, numbered from the earliest.
+    pub postponed: HashMap<(String, QueryKey, DocId), usize>,
     /// Current rulings, earliest first.
     pub rulings: Vec<StoredRuling>,
     /// The rule that combines several people's rulings.
@@ -110,7 +110,7 @@ impl AdjudicationData {
     }
 
     /// The disagreements in the order of `rule`, without those that `annotator` has ruled on, and
-    /// with those that they postponed at the end.
+    /// with those that they postponed at the end, in the order in which they were postponed.
     ///
     /// # Errors
     /// A ranking cannot be evaluated.
@@ -140,14 +140,15 @@ impl AdjudicationData {
             })
         };
         let order = order_disagreements(&disputes, &self.pool_set.pools, rule);
-        let later = |item: &AdjudicationItem| {
-            annotator.is_some_and(|annotator| {
+        let mut items: Vec<AdjudicationItem> = order.into_iter().filter_map(item).collect();
+        if let Some(annotator) = annotator {
+            // Items that were not postponed (`None`) come first, in the order of `rule`.
+            items.sort_by_cached_key(|item| {
                 let postponed = (annotator.to_owned(), item.query, item.document.clone());
-                self.postponed.contains(&postponed)
-            })
-        };
-        let (later, first): (Vec<_>, Vec<_>) = order.into_iter().filter_map(item).partition(later);
-        Ok([first, later].concat())
+                self.postponed.get(&postponed).copied()
+            });
+        }
+        Ok(items)
     }
 
     /// The listed documents; those to rule on in the order of `rule`.
@@ -280,7 +281,7 @@ pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreE
         rankings,
         groups,
         left_out,
-        postponed: db.postponed_rulings()?.into_iter().collect(),
+        postponed: db.postponed_rulings()?.into_iter().zip(0..).collect(),
         rulings: db.standing_rulings()?,
         rule: db.final_rule()?,
         level,

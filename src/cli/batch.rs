@@ -1,6 +1,6 @@
 //! `overrule batch`: shows and fetches calls that were submitted to the providers' batch endpoints.
 
-use crate::app::annotate::batch::{self, PolledBatch, by_number};
+use crate::app::annotate::batch::{self, BatchTrouble, PolledBatch, by_number};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
@@ -213,6 +213,28 @@ fn ago(ms: i64) -> String {
     }
 }
 
+/// The state of a batch after an attempt to fetch it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Looked {
+    Closed,
+    /// It is open, and may end by itself.
+    Pending,
+    /// It is open until a person does something.
+    Stuck,
+}
+
+impl Looked {
+    /// Prints the obstacle to a batch.
+    fn at(number: i64, who: &str, trouble: &BatchTrouble) -> Self {
+        output::message(&format!("batch {number} ({who}): {trouble}"));
+        if trouble.may_pass() {
+            Self::Pending
+        } else {
+            Self::Stuck
+        }
+    }
+}
+
 /// Fetches a batch if it is finished, and reports the result; returns true if it is still open.
 pub(super) fn fetch_one(
     runtime: &Runtime,
@@ -220,12 +242,11 @@ pub(super) fn fetch_one(
     ensemble: &JudgeEnsemble,
     known: &PolledBatch,
     as_json: bool,
-) -> Result<bool, CommandFailure> {
+) -> Result<Looked, CommandFailure> {
     let row = &known.row;
     let (number, who) = (row.id.0, &row.spec.name);
     if let Some(trouble) = &known.trouble {
-        output::message(&format!("batch {number} ({who}): {trouble}"));
-        return Ok(true);
+        return Ok(Looked::at(number, who, trouble));
     }
     if row.stage == BatchStage::Failed {
         runtime.block_on(batch::close_refused(store, row))?;
@@ -233,17 +254,14 @@ pub(super) fn fetch_one(
         output::message(&format!(
             "batch {number} ({who}) made no call: {why}; its calls can be made again"
         ));
-        return Ok(false);
+        return Ok(Looked::Closed);
     }
     if row.stage != BatchStage::Over {
-        return Ok(true);
+        return Ok(Looked::Pending);
     }
     let fetched = match runtime.block_on(batch::fetch(store, ensemble, known))? {
         Ok(fetched) => fetched,
-        Err(trouble) => {
-            output::message(&format!("batch {number} ({who}): {trouble}"));
-            return Ok(true);
-        }
+        Err(trouble) => return Ok(Looked::at(number, who, &trouble)),
     };
     output::message(&format!(
         "batch {number} ({who}): {} votes, {} failures, {} calls not made, {}",
@@ -271,7 +289,7 @@ pub(super) fn fetch_one(
                      "calls_without_price": fetched.spend.unpriced, "models": fetched.models }),
         )?;
     }
-    Ok(false)
+    Ok(Looked::Closed)
 }
 
 fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> CommandResult {
@@ -279,10 +297,12 @@ fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> 
     let (ensemble, runtime) = (ensemble(context)?, runtime()?);
     loop {
         let known = runtime.block_on(batch::refresh(store, &ensemble, true))?;
-        let mut open = 0;
+        let mut looked = Vec::new();
         for known in &known {
-            open += usize::from(fetch_one(&runtime, store, &ensemble, known, as_json)?);
+            looked.push(fetch_one(&runtime, store, &ensemble, known, as_json)?);
         }
+        looked.retain(|looked| *looked != Looked::Closed);
+        let open = looked.len();
         runtime.block_on(batch::settle(store))?;
         if open == 0 {
             if known.is_empty() {
@@ -291,7 +311,8 @@ fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> 
             return Ok(());
         }
         output::message(&format!("{open} of {} batches are still open", known.len()));
-        if !wait {
+        // Waiting does not help a batch that needs a person.
+        if !wait || !looked.contains(&Looked::Pending) {
             return Err(CommandFailure::incomplete());
         }
         runtime.block_on(tokio::time::sleep(POLL));

@@ -216,9 +216,25 @@ fn numbers(vector: Option<Vec<Option<f32>>>) -> Vec<f32> {
 /// Replaces the non-finite numbers that Python writes, which are not valid JSON, with null.
 fn with_nulls(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    ["-Infinity", "Infinity", "NaN"]
-        .iter()
-        .fold(text.into_owned(), |text, word| text.replace(word, "null"))
+    let mut cleaned = String::with_capacity(text.len());
+    let mut in_string = false;
+    for (at, part) in text.split('"').enumerate() {
+        if at > 0 {
+            cleaned.push('"');
+        }
+        if in_string {
+            cleaned.push_str(part);
+            let escapes = part.bytes().rev().take_while(|byte| *byte == b'\\').count();
+            in_string = escapes % 2 == 1;
+        } else {
+            let words = ["-Infinity", "Infinity", "NaN"];
+            cleaned += &words
+                .iter()
+                .fold(part.to_owned(), |part, word| part.replace(word, "null"));
+            in_string = true;
+        }
+    }
+    cleaned
 }
 
 #[derive(Deserialize)]
@@ -247,4 +263,16 @@ struct OllamaReply {
 /// The number of tokens of some texts, if valid.
 fn count(value: &Value) -> Option<u64> {
     json::whole(value).filter(|count| (1..=token_counts::MOST).contains(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_json_does_not_have_become_null_outside_of_strings() {
+        let body = br#"{"model": "NaN \"Infinity\" \\", "x": [NaN, -Infinity, 1]}"#;
+        let expected = r#"{"model": "NaN \"Infinity\" \\", "x": [null, null, 1]}"#;
+        assert_eq!(with_nulls(body), expected);
+    }
 }

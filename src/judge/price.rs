@@ -371,6 +371,16 @@ pub struct PriceChange {
     cached: Option<f64>,
 }
 
+fn holds_negative(value: &serde_json::Value) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) => number.as_f64().is_some_and(|number| number < 0.0),
+        Value::Array(values) => values.iter().any(holds_negative),
+        Value::Object(fields) => fields.values().any(holds_negative),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
 fn chat() -> String {
     "chat".to_owned()
 }
@@ -384,8 +394,19 @@ impl PriceTable {
 
     /// A table in the format of the embedded one; only `models` with ID, provider, input and output
     /// are required.
+    ///
+    /// # Errors
+    /// The text is not such a table, or a price is negative: it would raise the budget.
     pub fn parse(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| format!("not a table of prices: {error}"))
+        let table: Self = serde_json::from_str(text)
+            .map_err(|error| format!("not a table of prices: {error}"))?;
+        let negative = table
+            .rows()
+            .find(|row| serde_json::to_value(row).is_ok_and(|row| holds_negative(&row)));
+        match negative {
+            Some(row) => Err(format!("{}: a price is negative", row.id)),
+            None => Ok(table),
+        }
     }
 
     /// Every model of the table.

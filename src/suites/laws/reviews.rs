@@ -83,6 +83,7 @@ struct Given {
 struct Reference {
     given: Vec<Given>,
     drafts: HashMap<(usize, Pair), String>,
+    postponed: HashSet<(usize, Pair)>,
 }
 
 impl Reference {
@@ -184,6 +185,7 @@ fn act(db: &mut Db, query: QueryKey, step: &Step, reference: &mut Reference) {
         Act::Postpone => {
             db.postpone(annotator, query, step.pair, &item(), step.clock)
                 .unwrap();
+            reference.postponed.insert((step.person, step.pair));
         }
         Act::Restart => {}
     }
@@ -247,25 +249,51 @@ fn compare(db: &Db, query: QueryKey, reference: &Reference) {
             .iter()
             .filter(|row| row.blind && row.verdict.annotator == annotator);
         assert_eq!(statistics.judged, blind.count());
-        let request = QueueRequest {
-            policy: Policy::default(),
-            scope: None,
-            only: None,
-            annotator: annotator.to_owned(),
-            seed: 0,
-            limit: 100,
-            gold: 0.0,
-            overlap: 0.0,
-            conflicts: true,
-            against: None,
+        let judged: BTreeSet<Pair> = judged.into_iter().collect();
+        for conflicts_only in [true, false] {
+            let listed = pairs_in_queue(db, annotator, conflicts_only);
+            assert!(listed.is_disjoint(&judged), "{annotator}: {listed:?}");
+        }
+        let was_judged = |pair: Pair| {
+            reference
+                .given
+                .iter()
+                .any(|given| (given.person, given.pair) == (person, pair))
         };
-        let queue = build_review_queue(db, &request).unwrap();
-        let listed: BTreeSet<Pair> = queue.iter().map(|item| item.pair).collect();
+        let waiting: BTreeSet<Pair> = reference
+            .postponed
+            .iter()
+            .filter(|(of, pair)| *of == person && !was_judged(*pair))
+            .map(|(_, pair)| *pair)
+            .collect();
+        let listed = pairs_in_queue(db, annotator, false);
         assert!(
-            listed.is_disjoint(&judged.iter().copied().collect()),
-            "{annotator}: {listed:?}"
+            waiting.is_subset(&listed),
+            "{annotator}: {waiting:?} {listed:?}"
         );
     }
+    // Someone who has judged nothing may resolve every conflict.
+    assert_eq!(pairs_in_queue(db, "kim", true), conflicts);
+}
+
+fn pairs_in_queue(db: &Db, annotator: &str, conflicts: bool) -> BTreeSet<Pair> {
+    let request = QueueRequest {
+        policy: Policy::default(),
+        scope: None,
+        only: None,
+        annotator: annotator.to_owned(),
+        seed: 0,
+        limit: 100,
+        gold: 0.0,
+        overlap: 0.0,
+        conflicts,
+        against: None,
+    };
+    build_review_queue(db, &request)
+        .unwrap()
+        .iter()
+        .map(|item| item.pair)
+        .collect()
 }
 
 proptest! {

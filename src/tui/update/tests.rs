@@ -1,12 +1,14 @@
 use super::commands::on_command;
 use super::leaving::keep_all;
 use super::update;
+use super::verdict_state::use_of;
 use crate::app::review::undo::{Undo, UndoLimit};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
+use crate::tui::key_gate::Use;
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{ConfirmFor, Model, Overlay};
@@ -352,6 +354,22 @@ fn chords_with_other_modifiers_do_nothing_in_a_dialog() {
         assert!(tell(&mut model, Msg::Key(chord)).is_empty());
         assert_eq!(model.overlays.len(), 1);
     }
+}
+
+#[test]
+fn pasted_text_confirms_no_dialog_and_esc_acts_right_after_a_line() {
+    let mut model = model(Screen::Judges);
+    tell(&mut model, Msg::Key(pressed('q')));
+    assert!(matches!(model.overlays.last(), Some(Overlay::Confirm(..))));
+    assert_eq!(use_of(&model, pressed('y')), Use::AmongVerdicts);
+    model.typed = Some(model.now);
+    tell(&mut model, Msg::Key(pressed('y')));
+    assert_eq!(model.overlays.len(), 1, "text that follows a line");
+    tell(
+        &mut model,
+        Msg::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)),
+    );
+    assert!(model.overlays.is_empty());
 }
 
 #[test]

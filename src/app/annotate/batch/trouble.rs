@@ -27,8 +27,7 @@ pub enum BatchTrouble {
     /// The provider does not know the batch or its results.
     #[error(
         "the provider does not have it: {said}; `overrule batch forget {batch}` gives it up: the \
-         votes that were fetched \
-         stay, and {left} of its calls can be made, and paid for, again"
+         votes that were fetched stay, and {left} of its calls can be made, and paid for, again"
     )]
     Gone {
         /// The provider's words.
@@ -65,6 +64,23 @@ pub enum BatchTrouble {
 }
 
 impl BatchTrouble {
+    /// Whether it may end without a person, so that waiting makes sense.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Unconfirmed(_)
+            | Self::Call(_)
+            | Self::NotFetchable
+            | Self::CutShort(_)
+            | Self::Incomplete(_) => true,
+            Self::UnknownJudge(_)
+            | Self::JudgeChanged { .. }
+            | Self::NoEndpoint(_)
+            | Self::Gone { .. }
+            | Self::OtherAccount(_)
+            | Self::Foreign { .. } => false,
+        }
+    }
+
     /// What a failed request about a batch means.
     pub(super) fn of_call(error: CallError, row: &BatchRow, api: &dyn BatchApi) -> Self {
         let is_missing = matches!(error.exchange.status, Some(404 | 410));

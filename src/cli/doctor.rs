@@ -339,9 +339,9 @@ fn terminal() -> HealthCheck {
     let (large, found) = match size {
         Some((columns, rows)) => (
             columns >= 80 && rows >= 24,
-            format!("{columns}×{rows}, colour: {depth}"),
+            format!("{columns}×{rows}, color: {depth}"),
         ),
-        None => (true, format!("stdout is not a terminal, colour: {depth}")),
+        None => (true, format!("stdout is not a terminal, color: {depth}")),
     };
     let check = HealthCheck::new("terminal", large, found);
     if large {

@@ -1,7 +1,7 @@
 //! Similarity-boosted ranking (SBR): reranks documents by their own scores and their similarity to
 //! the best documents.
 //!
-//! sbr = normalised · (1 + α · similarity): a document gains by being similar to the current top,
+//! sbr = normalized · (1 + α · similarity): a document gains by being similar to the current top,
 //! so a positive α makes the top more uniform, not more diverse. The document with the lowest score
 //! always has 0.
 

@@ -22,7 +22,7 @@ pub enum BatchState {
     Failed,
     /// Out of time; some calls may have results.
     Expired,
-    /// Cancelled; some calls may have results.
+    /// Canceled; some calls may have results.
     Cancelled,
 }
 
@@ -66,7 +66,7 @@ pub enum BatchAnswer {
     Answered(Box<Result<JudgeReply, CallError>>),
     /// The provider reports an error instead of an answer.
     Failed(CallError),
-    /// It was never made: the batch expired, was cancelled or failed before.
+    /// It was never made: the batch expired, was canceled or failed before.
     NotMade,
 }
 

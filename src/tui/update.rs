@@ -47,8 +47,12 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         model.touch(now);
     }
     match msg {
-        Msg::Key(key) if is_written(key) && verdict_state::follows_line(model) => {
+        Msg::Key(key) if verdict_state::follows_line(model) => {
             model.typed = Some(now);
+            // Esc, Ctrl-C and the like are not part of a pasted line.
+            if !is_written(key) {
+                return overlay::on_key(model, key);
+            }
             model.inform("keys right after a line are taken for part of it and ignored; wait a \
                           moment");
         }

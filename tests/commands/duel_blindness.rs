@@ -114,7 +114,7 @@ fn rulings_are_held_against_the_labels_by_the_grade_that_the_duel_was_made_with(
             "SELECT sum(against) FROM ruling WHERE annotator = '{who}'"
         ))
     };
-    // All are labelled relevant at 1 and none at 2; the judge picks some and leaves some out.
+    // All are labeled relevant at 1 and none at 2; the judge picks some and leaves some out.
     let (at_one, at_two) = (against(1), against(2));
     assert_ne!(at_one, at_two);
     assert!(at_one + at_two > 0);

@@ -5,7 +5,7 @@ use crate::support::{Sandbox, benchmark};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-/// Pools of four and three documents, with two labelled and one.
+/// Pools of four and three documents, with two labeled and one.
 fn pooled(more: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     benchmark(&sandbox);
@@ -39,7 +39,7 @@ fn the_offline_judges_pick_as_many_as_are_labelled() {
             (&json!("offline"), &json!(0.0))
         );
     }
-    // d1 and d3 speak of aspirin and fever; d5, which is labelled, has no word of the query.
+    // d1 and d3 speak of aspirin and fever; d5, which is labeled, has no word of the query.
     let bm25 = records
         .iter()
         .find(|record| record["judge"] == "bm25" && record["query"] == "2")
@@ -77,7 +77,7 @@ fn adjudication_counts_four_boxes_beside_chance() {
     assert_eq!(boxes, [2, 1, 1, 3]);
     assert_eq!(order["agreement"]["value"], 5.0 / 7.0);
     assert_eq!(order["recall"]["value"], 2.0 / 3.0);
-    // Two of four where two are labelled, one of three where one is: 1 + 1/3 by chance.
+    // Two of four where two are labeled, one of three where one is: 1 + 1/3 by chance.
     assert!((order["chance"]["agreed"].as_f64().unwrap() - 4.0 / 3.0).abs() < 1e-12);
     assert!((order["recall"]["chance"].as_f64().unwrap() - 4.0 / 9.0).abs() < 1e-12);
     // 5/7 agree; (3·3 + 4·4)/49 would by chance.
@@ -137,7 +137,7 @@ fn every_document_gets_a_verdict_and_its_proof_where_that_is_asked_for() {
     let found = records(&sandbox);
     let record = found.iter().find(|record| record["query"] == "2").unwrap();
     assert_eq!(record["ask"], "per-document");
-    // The others have less than half as much of the query; so has d5, which is labelled.
+    // The others have less than half as much of the query; so has d5, which is labeled.
     let verdicts = json!([
         {"slot": 1, "verdict": "supports", "sentence": "Aspirin lowers fever in adults."},
         {"slot": 2, "verdict": "not_enough", "sentence": null},

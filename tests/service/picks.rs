@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const POOLS: usize = 20;
 
-/// Pools of ten, one or two of them gold and labelled, in places that follow from the number of the
+/// Pools of ten, one or two of them gold and labeled, in places that follow from the number of the
 /// pool.
 fn desk(models: &[&str]) -> Desk {
     let desk = Desk::new("");

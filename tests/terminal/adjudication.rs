@@ -63,7 +63,7 @@ fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
         from = rule(&mut terminal, ["a", "b", "t", "x"][at % 4], 1 + at, from);
     }
     terminal.wait("Does this document");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
     let stored: i64 = db
@@ -89,7 +89,7 @@ fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
         from = rule(&mut terminal, ["a", "b"][at % 2], 6 + at, from);
     }
     terminal.wait("Does this document");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
 
     let found: Value = serde_json::from_str(&overrule(folder, "adjudication --json")).unwrap();

@@ -144,7 +144,7 @@ fn ten_queries_by_keyboard_alone_with_a_kill_in_the_middle() {
     let shown = terminal.screen();
     terminal.keys("\x1b");
     terminal.wait_gone("queries judged");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 

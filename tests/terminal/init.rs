@@ -65,7 +65,7 @@ fn sixteen_colors_are_set_with_the_codes_for_sixteen() {
     terminal.wait("every battle has all its votes");
     terminal.keys("\r");
     terminal.wait("zELO, 95 %");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     let raw = String::from_utf8_lossy(&terminal.raw);
     for wide in ["38;5;", "48;5;", "58;5;", "38;2;", "48;2;"] {

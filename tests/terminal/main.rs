@@ -271,7 +271,7 @@ fn a_first_run_chooses_as_the_configuration_says() {
     terminal.wait("scifact-641");
     terminal.keys("s");
     terminal.wait("every battle has all its votes");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     let db = rusqlite::Connection::open(folder.path().join("sample.db")).unwrap();
     let count = |sql: &str| -> i64 { db.query_row(sql, [], |row| row.get(0)).unwrap() };
@@ -306,7 +306,7 @@ fn the_main_job_from_start_to_undo() {
     terminal.wait_gone(" × ");
     terminal.keys("r");
     terminal.wait("words in");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 
@@ -335,7 +335,7 @@ fn help_palette_and_filter_open_and_close() {
     terminal.keys(":");
     terminal.wait("Commands");
     terminal.keys("next-ramp");
-    terminal.wait("Change the colours");
+    terminal.wait("Change the colors");
     terminal.keys("\r");
     terminal.wait("blue-orange");
     terminal.pause();
@@ -345,7 +345,7 @@ fn help_palette_and_filter_open_and_close() {
     terminal.wait("scifact-641");
     terminal.keys("\r");
     terminal.pause();
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 }
@@ -369,7 +369,7 @@ fn a_panic_in_a_worker_is_told_and_the_screen_stays() {
     terminal.wait("asked to panic in a worker");
     terminal.keys("\r");
     terminal.wait("not judged yet");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 }
@@ -402,7 +402,7 @@ fn without_colour_nothing_is_coloured_and_the_matrix_can_be_read() {
     terminal.wait("every battle has all its votes");
     terminal.keys("\r");
     terminal.wait("zELO, 95 %");
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     let raw = String::from_utf8_lossy(&terminal.raw);
     for colour in ["[38;5;", "[38;2;", "[48;5;", "[48;2;"] {
@@ -436,7 +436,7 @@ fn a_new_size_is_drawn_at_once() {
         lines.len() == 24 && lines[23].contains("? help") && screen.contains("scifact-641")
     };
     assert!(terminal.until(drawn), "{}", terminal.screen());
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
 }
 
@@ -471,7 +471,7 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("r", "The last run"),
         ("qy", ""),
     ] {
-        terminal.keys(keys);
+        terminal.press(keys);
         if keys == "\x1b" {
             terminal.wait_gone(before);
         }

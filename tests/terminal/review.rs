@@ -80,7 +80,7 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     for at in 0..10 {
         from = judge(&mut terminal, ["a", "b", "t", "x"][at % 4], &names, from);
     }
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     assert_eq!(verdicts(folder.path(), "blind = 1"), 10);
     assert_eq!(
@@ -105,7 +105,7 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     for at in 1..11 {
         from = judge(&mut terminal, ["b", "a", "t"][at % 3], &names, from);
     }
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     assert_eq!(verdicts(folder.path(), "blind = 1"), 19);
     assert_eq!(
@@ -145,7 +145,7 @@ fn text_that_the_terminal_sends_as_keys_gives_no_verdict_and_takes_none_back() {
     terminal.keys("names the trial\ru");
     terminal.wait("taken for part of it");
     terminal.pause();
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
 
     let project = rusqlite::Connection::open(folder.path().join("sample.db")).unwrap();

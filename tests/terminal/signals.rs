@@ -148,7 +148,7 @@ fn a_program_that_was_stopped_from_outside_takes_the_terminal_again() {
         terminal.keys("\x1b");
         terminal.wait_gone("↓ more");
     }
-    terminal.keys("qy");
+    terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     terminal.assert_clean();
 }

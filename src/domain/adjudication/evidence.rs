@@ -182,7 +182,16 @@ pub(super) fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
         return None;
     }
     let (folded, origins) = fold(text);
-    let start = folded.find(wanted)?;
+    // A character such as ß folds to several, and a quotation does not begin or end within one.
+    let is_boundary = |at: usize| match at.checked_sub(1) {
+        Some(before) => origins.get(before) != origins.get(at),
+        None => true,
+    };
+    let start = folded
+        .char_indices()
+        .map(|(at, _)| at)
+        .filter(|at| folded[*at..].starts_with(wanted))
+        .find(|at| is_boundary(*at) && is_boundary(at + wanted.len()))?;
     let first = origins.get(start)?.start;
     let last = origins.get(start + wanted.len() - 1)?.end;
     Some(first..last)
@@ -346,6 +355,8 @@ mod tests {
             found("they co\u{ad}operate", "cooperate"),
             Some("co\u{ad}operate")
         );
+        assert_eq!(found("ßs", "s"), Some("s"));
+        assert_eq!(found("ß", "s"), None);
         assert_eq!(found("now here", "nowhere"), None);
         assert_eq!(found("", "a"), None);
         assert_eq!(found("a. b", " . "), None);

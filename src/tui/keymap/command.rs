@@ -38,7 +38,7 @@ commands! {
     Quit "quit" "Leave the program; asks first, except on the first screen.";
     Suspend "suspend" "Suspend the program and return to the shell.";
     Redraw "redraw" "Draw the whole screen again.";
-    NextRamp "next-ramp" "Change the colours of the heatmap.";
+    NextRamp "next-ramp" "Change the colors of the heatmap.";
     PauseRun "pause-run" "Pause the run, or resume it.";
     ShowRun "show-run" "Show the run: calls, pace, spend, failures.";
     Copy "copy" "Copy what is under the cursor to the clipboard.";
@@ -62,7 +62,7 @@ commands! {
     Links "links" "Have judges compare documents of two queries; priced first.";
     Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
     ShowLog "show-log" "Read what was decided, imported and run, the latest first.";
-    Settings "settings" "Choose colours, order, blindness, verdicts, top k, student.";
+    Settings "settings" "Choose colors, order, blindness, verdicts, top k, student.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
     ReverseSort "reverse-sort" "Sort the queries the other way round.";
     ShowMatrix "show-matrix" "Show the battles of the query as a matrix.";

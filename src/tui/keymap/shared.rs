@@ -17,7 +17,7 @@ pub(crate) const GLOBAL: &[Binding] = &[
     shown(&[ESC], Do::Back, "back"),
     shown(&[key('q'), ctrl('c')], Do::Quit, "quit"),
     hidden(&[ENTER], Do::Open, "open"),
-    hidden(&[key('c')], Do::NextRamp, "colours"),
+    hidden(&[key('c')], Do::NextRamp, "colors"),
     hidden(&[key('y')], Do::Copy, "copy"),
     hidden(&[named(KeyCode::Down), key('j')], Do::Down, "down"),
     hidden(&[named(KeyCode::Up), key('k')], Do::Up, "up"),

@@ -15,7 +15,7 @@ pub enum ColourDepth {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown colour depth {0:?}: expected none, 16, 256 or true")]
+#[error("unknown color depth {0:?}: expected none, 16, 256 or true")]
 pub struct UnknownDepth(pub String);
 
 impl FromStr for ColourDepth {

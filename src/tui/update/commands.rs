@@ -115,7 +115,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Back => return back(model),
         Command::NextRamp => {
             model.ramp = model.ramp.next();
-            model.inform(&format!("colours: {}", model.ramp));
+            model.inform(&format!("colors: {}", model.ramp));
         }
         Command::PauseRun => return run::update::pause(model),
         Command::Copy => return copy(model),

@@ -85,16 +85,16 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
     let mut rows = vec![
         Setting {
             kind: SettingKind::Ramp,
-            name: "colours of cells",
+            name: "colors of cells",
             doc: "The ramp of the matrix, from “row worse” to “row better”. Blue and orange suit \
-                  colour-blind readers.",
+                  color-blind readers.",
             values: Ramp::ALL.iter().map(ToString::to_string).collect(),
             chosen: place(&Ramp::ALL, &model.ramp),
         },
         Setting {
             kind: SettingKind::Theme,
             name: "background",
-            doc: "Which background the colours are made for; choose the one that your terminal has.",
+            doc: "Which background the colors are made for; choose the one that your terminal has.",
             values: owned(&ThemeChoice::ALL.map(ThemeChoice::name)),
             chosen: place(&ThemeChoice::ALL, &model.theme),
         },

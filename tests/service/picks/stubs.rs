@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 const QUERIES: usize = 102;
-/// Every sixth query has two labelled documents, the others have one.
+/// Every sixth query has two labeled documents, the others have one.
 const LABELLED: usize = QUERIES + QUERIES / 6;
 /// Enough where nothing is left to chance.
 const FEW: usize = 30;
@@ -171,7 +171,7 @@ fn under_the_shuffled_layout_only_the_oracle_beats_chance(
 fn under_the_original_layout_the_first_slot_looks_good_and_is_given_away(#[case] way: &[&str]) {
     let desk = benchmark(&["first"], "original", FEW);
     let first = reports(&desk, way)("first");
-    // Every pick is labelled, although the judge has read nothing.
+    // Every pick is labeled, although the judge has read nothing.
     assert_eq!(
         (&first["precision"]["value"], &first["boxes"]["pick_only"]),
         (&json!(1.0), &json!(0))

@@ -1,4 +1,4 @@
-//! Why a batch could not be polled, fetched or cancelled; other batches continue.
+//! Why a batch could not be polled, fetched or canceled; other batches continue.
 
 use crate::judge::CallError;
 use crate::judge::batch::BatchApi;

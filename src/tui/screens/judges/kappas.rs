@@ -63,7 +63,7 @@ pub(super) fn render(report: &RaterReport, canvas: Canvas<'_>) {
         }
         lines.push(Line::from(spans));
     }
-    let words = format!("1: identical · 0: chance agreement · no colour: fewer than {FEW} pairs");
+    let words = format!("1: identical · 0: chance agreement · no color: fewer than {FEW} pairs");
     let columns = usize::from(area.width);
     lines.extend(text::lines(&words, columns, theme.muted()));
     Paragraph::new(lines).render(area, buf);

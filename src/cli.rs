@@ -2,21 +2,20 @@
 
 mod adjudication;
 mod allow;
-mod annotate;
+pub(crate) mod annotate;
 mod backup;
 mod batch;
 mod battles;
-mod command;
+pub(crate) mod command;
 mod compare;
 mod config;
 mod consent;
 mod crash;
 mod cycles;
-mod demo;
+pub(crate) mod demo;
 mod doctor;
-mod duel;
-mod evaluate;
-mod export;
+pub(crate) mod evaluate;
+pub(crate) mod export;
 mod fit;
 mod gold;
 mod help;
@@ -24,32 +23,25 @@ mod import;
 mod init;
 mod judges;
 mod keys;
-mod lab;
 mod log;
 mod manual;
 mod matrix;
 mod merge;
-mod methods;
-mod nine;
-mod output;
+pub(crate) mod output;
 mod override_pair;
 mod pick;
 mod pool;
 mod prices;
 mod queries;
 mod queue;
-mod rerank;
 mod rule;
-mod sbr;
-mod scale;
-mod signals;
+pub(crate) mod signals;
 mod similar_name;
-mod simulation_progress;
-mod spending;
+pub(crate) mod simulation_progress;
+pub(crate) mod spending;
 mod status;
-mod student;
 mod undo;
-mod vector_options;
+pub(crate) mod vector_options;
 
 use crate::app::permissions::AskedUser;
 use crate::client::open_files;
@@ -160,28 +152,28 @@ enum CliCommand {
     /// Have judges pick the relevant documents of each pool
     Pick(pick::PickCommand),
     /// Rerank candidates with LLMs, reranking services or programs
-    Rerank(rerank::RerankCommand),
+    Rerank(crate::features::methods::command::rerank::RerankCommand),
     /// Compare picks with labels, and list their disagreements
     #[command(alias = "court")]
     Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label
     Rule(rule::RuleCommand),
     /// Calibrate scores across queries with a few graded documents
-    Scale(scale::ScaleCommand),
+    Scale(crate::features::scale::command::ScaleCommand),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall
     Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query
     Compare(compare::CompareCommand),
     /// Compare the quality and cost of reranking methods
-    Methods(methods::MethodsCommand),
+    Methods(crate::features::methods::command::MethodsCommand),
     /// Train and test small models that learn from the votes
-    Student(student::StudentCommand),
+    Student(crate::features::student::command::StudentCommand),
     /// Rerank documents by similarity to the top results
-    Sbr(sbr::SbrCommand),
+    Sbr(crate::features::duel::command::sbr::SbrCommand),
     /// Choose nine documents per query for a duel
-    Nine(nine::NineCommand),
+    Nine(crate::features::duel::command::nine::NineCommand),
     /// Ask people blindly which of two rankings is better
-    Duel(duel::DuelCommand),
+    Duel(crate::features::duel::command::DuelCommand),
     /// Print a chapter of the manual
     Manual(manual::ManualCommand),
     /// Print the keys of the workbench
@@ -195,9 +187,9 @@ enum CliCommand {
     /// Check the installation, the project and the judges
     Doctor(doctor::DoctorCommand),
     /// Simulate samplers, ranking methods, verdicts, duels and students
-    Lab(lab::LabCommand),
+    Lab(crate::features::lab::command::LabCommand),
     #[command(flatten)]
-    FormerLab(lab::FormerName),
+    FormerLab(crate::features::lab::command::FormerName),
     /// Print shell completions
     #[command(after_help = "Example:
   overrule completions zsh > ~/.zfunc/_overrule")]
@@ -286,7 +278,9 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Cycles(command)) => command.run(context),
         Some(CliCommand::Judges(command)) => command.run(context),
         Some(CliCommand::Lab(command)) => command.run(context),
-        Some(CliCommand::FormerLab(command)) => lab::LabCommand::from(command).run(context),
+        Some(CliCommand::FormerLab(command)) => {
+            crate::features::lab::command::LabCommand::from(command).run(context)
+        }
         Some(CliCommand::Override(command)) => command.run(context),
         Some(CliCommand::Undo(command)) => command.run(context),
         Some(CliCommand::Log(command)) => command.run(context),

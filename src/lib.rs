@@ -26,8 +26,10 @@ mod client;
 mod config;
 mod domain;
 mod embedding;
+mod features;
 mod formats;
 mod judge;
+mod registry;
 mod store;
 mod tui;
 
@@ -54,9 +56,11 @@ pub mod internals {
         structure,
     };
     pub use crate::domain::sampling::{SeededRng, plan};
-    pub use crate::domain::student::sample::{AllowedPairs, SampleQuery, SampleRequest, sample};
     pub use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
     pub use crate::domain::vote::{JudgeId, Margin, Vote};
+    pub use crate::features::student::domain::sample::{
+        AllowedPairs, SampleQuery, SampleRequest, sample,
+    };
     pub use crate::judge::JudgeSpec;
     pub use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
     pub use crate::store::{Store, StoreError};

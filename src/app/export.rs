@@ -2,7 +2,6 @@
 
 mod ai_scores;
 mod annotated;
-pub mod duel;
 mod labels;
 mod member_names;
 mod predictions;

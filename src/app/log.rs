@@ -5,12 +5,12 @@
 pub mod rows;
 
 use crate::domain::adjudication::Finding;
-use crate::domain::duel::{Action, DuelEvent};
 use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
+use crate::features::duel::domain::{Action, DuelEvent};
+use crate::features::duel::store::{DuelKey, StoredDuel};
+use crate::features::methods::store::{AskedDay, ScaleDay};
 use crate::store::corpus::QueryKey;
-use crate::store::duels::{DuelKey, StoredDuel};
 use crate::store::imports::ImportRow;
-use crate::store::reranking::{AskedDay, ScaleDay};
 use crate::store::rulings::StoredRuling;
 use crate::store::setting_changes::SettingChange;
 use crate::store::verdicts::{StoredVerdict, VerdictUndo};

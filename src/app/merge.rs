@@ -1,7 +1,6 @@
 //! Merges two project files: a union of their rows, so that it can be repeated. The other file is
 //! never written to.
 
-mod duels;
 mod judges;
 mod labels;
 
@@ -56,7 +55,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     db.students_changed(&students)?;
     db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
-    duels::unite(&mut merger, other)?;
+    crate::features::duel::merge::unite(&mut merger, other)?;
     merger.rerank_calls()?;
     merger.links()?;
     merger.ledger()?;

@@ -1,14 +1,15 @@
 //! The ground truth of a project: its labels, the labels with rulings applied, or its own zELO.
 
 use super::error::{AppError, invalid};
-use super::one_scale::{ProjectScale, project_scale};
 use super::scored_pools::{
     ENOUGH_LABELS, ENOUGH_ON_EACH_SIDE, SURE, ScoredPool, cut_points, labels_and_corrections,
     scored_pools,
 };
 use super::text_format::{counted, first_names};
 use crate::domain::adjudication::corrected_labels;
+use crate::domain::common_scale::ProjectScale;
 use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, rank_grades};
+use crate::registry::project_scale;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -332,8 +333,8 @@ fn graded_scores(pools: &[ScoredPool], labels: &Qrels) -> Vec<GradedScore> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::common_scale::Offset;
     use crate::domain::corpus::{DocId, QueryId};
-    use crate::domain::one_scale::Offset;
 
     fn pool(query: &str, scores: &[Option<f64>]) -> ScoredPool {
         let documents = scores.iter().enumerate();

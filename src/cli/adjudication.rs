@@ -41,7 +41,7 @@ Examples:
   overrule adjudication --disagreements --order confidence --limit 10
   overrule adjudication --csv per_query.csv --inspect disagreements.csv"
 )]
-pub(super) struct AdjudicationCommand {
+pub(crate) struct AdjudicationCommand {
     /// Lowest grade that counts as relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
@@ -76,7 +76,7 @@ pub(super) struct AdjudicationCommand {
 }
 
 impl AdjudicationCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let files = self.csv.iter().chain(&self.inspect).map(PathBuf::as_path);
         context.check_targets(files, &[], option_set(&[(self.json, "--json")]))?;

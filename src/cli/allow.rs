@@ -24,7 +24,7 @@ Examples:
   overrule allow --list --json
   overrule allow --yes          where nobody can be asked, after you have read overrule.toml"
 )]
-pub(super) struct AllowCommand {
+pub(crate) struct AllowCommand {
     /// Allow everything that is listed, without asking
     #[arg(long, conflicts_with = "list")]
     yes: bool,
@@ -37,7 +37,7 @@ pub(super) struct AllowCommand {
 }
 
 impl AllowCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let requests = context.judges(false).permission_requests()?;
         let consent = &context.consent;
         if self.json {

@@ -1,7 +1,7 @@
 //! `overrule annotate`: reads a dataset and writes zELO scores, without the workbench.
 
 mod batch;
-pub(super) mod cost;
+pub(crate) mod cost;
 mod pair;
 mod sample;
 mod sampling_options;
@@ -52,7 +52,7 @@ The section [run] of the configuration has defaults for --cycles, --seed, --conc
 --sampler, --judging, --focus, --round
 and --budget (`overrule config default`)."
 )]
-pub(super) struct AnnotateCommand {
+pub(crate) struct AnnotateCommand {
     /// Dataset of queries with documents (JSON lines in zBench's format)
     #[arg(required_unless_present_any = ["pair", "sample"])]
     dataset: Option<PathBuf>,
@@ -116,7 +116,7 @@ pub(super) struct AnnotateCommand {
 }
 
 impl AnnotateCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         match (&self.pair, &self.sample, &self.dataset) {
             (Some(pair), ..) => self.ask_about_pair(context, pair),
             (None, Some(sample), _) => self.judge_sample(context, sample),

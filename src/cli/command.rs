@@ -13,18 +13,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Default path of the project.
-pub(super) const DEFAULT_PROJECT: &str = "overrule.db";
+pub(crate) const DEFAULT_PROJECT: &str = "overrule.db";
 
 /// An error with its exit code.
 #[derive(Debug)]
-pub(super) struct CommandFailure {
-    pub(super) code: u8,
-    pub(super) error: Option<anyhow::Error>,
+pub(crate) struct CommandFailure {
+    pub(crate) code: u8,
+    pub(crate) error: Option<anyhow::Error>,
 }
 
 impl CommandFailure {
     /// Invalid usage or input: exit code 2.
-    pub(super) fn usage(error: impl Into<anyhow::Error>) -> Self {
+    pub(crate) fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: 2,
             error: Some(error.into()),
@@ -32,7 +32,7 @@ impl CommandFailure {
     }
 
     /// Done but incomplete, already explained on stderr: exit code 3.
-    pub(super) fn incomplete() -> Self {
+    pub(crate) fn incomplete() -> Self {
         Self {
             code: 3,
             error: None,
@@ -40,7 +40,7 @@ impl CommandFailure {
     }
 
     /// Interrupted: exit code 130.
-    pub(super) fn interrupted() -> Self {
+    pub(crate) fn interrupted() -> Self {
         Self {
             code: 130,
             error: None,
@@ -52,7 +52,7 @@ impl CommandFailure {
 macro_rules! usage {
     ($($words:tt)*) => { $crate::cli::command::CommandFailure::usage(anyhow::anyhow!($($words)*)) };
 }
-pub(super) use usage;
+pub(crate) use usage;
 
 impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
@@ -95,18 +95,18 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
 }
 
 /// The result of a command.
-pub(super) type CommandResult = Result<(), CommandFailure>;
+pub(crate) type CommandResult = Result<(), CommandFailure>;
 
 /// The context of a command.
 #[derive(Clone, Debug)]
-pub(super) struct CommandContext {
+pub(crate) struct CommandContext {
     /// Value of `--project`.
-    pub(super) named_project: Option<PathBuf>,
+    pub(crate) named_project: Option<PathBuf>,
     /// Value of `--annotator`.
-    pub(super) named_annotator: Option<String>,
-    pub(super) config: Config,
-    pub(super) config_file: Option<PathBuf>,
-    pub(super) consent: Arc<AskedUser>,
+    pub(crate) named_annotator: Option<String>,
+    pub(crate) config: Config,
+    pub(crate) config_file: Option<PathBuf>,
+    pub(crate) consent: Arc<AskedUser>,
 }
 
 /// Whether the standard output is one of the files that the command writes.
@@ -114,22 +114,22 @@ static STDOUT_IS_A_FILE: AtomicBool = AtomicBool::new(false);
 
 /// Whether the standard output is used for a file, so that everything else goes to the standard
 /// error.
-pub(super) fn stdout_is_a_file() -> bool {
+pub(crate) fn stdout_is_a_file() -> bool {
     STDOUT_IS_A_FILE.load(Ordering::Relaxed)
 }
 
 /// The first of these options that is set.
-pub(super) fn option_set<'a>(options: &[(bool, &'a str)]) -> Option<&'a str> {
+pub(crate) fn option_set<'a>(options: &[(bool, &'a str)]) -> Option<&'a str> {
     options.iter().find(|(set, _)| *set).map(|(_, name)| *name)
 }
 
 /// Parses an annotator's name on the command line, normalizing its spelling.
-pub(super) fn annotator(text: &str) -> Result<String, String> {
+pub(crate) fn annotator(text: &str) -> Result<String, String> {
     annotator_name(text).ok_or_else(|| "the name is blank".to_owned())
 }
 
 impl CommandContext {
-    pub(super) fn project(&self) -> &Path {
+    pub(crate) fn project(&self) -> &Path {
         self.named_project
             .as_deref()
             .unwrap_or(Path::new(DEFAULT_PROJECT))
@@ -137,29 +137,29 @@ impl CommandContext {
 
     /// Whether there is a project, or may be one; if that is unknown, opening it reports why. An
     /// empty file does not count.
-    pub(super) fn has_project(&self) -> bool {
+    pub(crate) fn has_project(&self) -> bool {
         let is_empty = std::fs::metadata(self.project()).is_ok_and(|found| found.len() == 0);
         Store::may_exist(self.project()) && !is_empty
     }
 
     /// The person who gives verdicts.
-    pub(super) fn annotator(&self) -> String {
+    pub(crate) fn annotator(&self) -> String {
         self.named_annotator
             .clone()
             .unwrap_or_else(|| self.config.annotator())
     }
 
-    pub(super) fn open(&self) -> Result<Store, CommandFailure> {
+    pub(crate) fn open(&self) -> Result<Store, CommandFailure> {
         Ok(Store::open_existing(self.project())?)
     }
 
     /// Opens the project, creating it with the configured rating settings if there is none.
-    pub(super) fn open_or_create(&self) -> Result<Store, CommandFailure> {
+    pub(crate) fn open_or_create(&self) -> Result<Store, CommandFailure> {
         Ok(project::open_or_create(self.project(), &self.config)?)
     }
 
     /// The configuration of judges and keys. Asks the user for permission if needed.
-    pub(super) fn judges(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
+    pub(crate) fn judges(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
         JudgeConfiguration {
             project: self.project(),
             config: &self.config,
@@ -169,7 +169,7 @@ impl CommandContext {
     }
 
     /// As [`Self::judges`], using only permissions that the user has already given.
-    pub(super) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
+    pub(crate) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
         JudgeConfiguration {
             consent: &self.config.permissions,
             ..self.judges(insecure_http)
@@ -179,7 +179,7 @@ impl CommandContext {
     /// Rejects output files that must not be written. `-` is the standard output, which accepts
     /// only one file, and nothing else that an option (`printing`) prints there; the command's
     /// messages then go to the standard error.
-    pub(super) fn check_targets<'a>(
+    pub(crate) fn check_targets<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a Path>,
         inputs: &[(&str, &Path)],

@@ -3,7 +3,6 @@
 use crate::app::rename_judge::rename_judge;
 use crate::app::run_lock::RunLock;
 use crate::app::settings::{ProjectSettings, calibrate_margins, fit_judges};
-use crate::app::student::naming::name_student;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, annotator, usage};
 use crate::cli::judges::basis;
 use crate::cli::output;
@@ -20,6 +19,7 @@ use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::embedding;
+use crate::features::student::app::naming::name_student;
 use crate::formats::file;
 use crate::judge::{ensemble, reranker};
 use crate::store::{Store, StoreError};
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
   overrule config show
   overrule config project --top 5
   overrule config judges > overrule.toml")]
-pub(super) struct ConfigCommand {
+pub(crate) struct ConfigCommand {
     #[command(subcommand)]
     action: ConfigAction,
 }
@@ -120,7 +120,7 @@ enum FinalRuleName {
 
 /// The settings for a project's scores, as printed.
 #[derive(Serialize)]
-pub(super) struct RatingSettings<'a> {
+pub(crate) struct RatingSettings<'a> {
     #[serde(flatten)]
     settings: RankingSettings,
     /// The current precision of the prior.
@@ -136,7 +136,7 @@ pub(super) struct RatingSettings<'a> {
 }
 
 impl<'a> RatingSettings<'a> {
-    pub(super) fn new(settings: RankingSettings, rule: &'a FinalRule) -> Self {
+    pub(crate) fn new(settings: RankingSettings, rule: &'a FinalRule) -> Self {
         Self {
             override_note: override_mode_note(&settings),
             lambda_in_force: settings.rating().lambda,
@@ -164,7 +164,7 @@ struct SettingsWithGuideline<'a> {
 
 /// The project's student and its weight.
 #[derive(Serialize)]
-pub(super) struct StudentInForce {
+pub(crate) struct StudentInForce {
     /// The set or learned weight, in battles per document.
     weight_in_force: f64,
     #[serde(flatten)]
@@ -255,7 +255,7 @@ struct ProjectOptions {
 }
 
 impl ConfigCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
             ConfigAction::Default => output::raw(DEFAULT)?,
             ConfigAction::Judges { rename: None } => {

@@ -9,7 +9,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 struct TerminalDialog;
 
 /// The dialog; `None` if nobody would see the question or could answer it.
-pub(super) fn dialog() -> Option<Box<dyn Dialog>> {
+pub(crate) fn dialog() -> Option<Box<dyn Dialog>> {
     let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     is_terminal.then(|| Box::new(TerminalDialog) as Box<dyn Dialog>)
 }

@@ -28,7 +28,7 @@ fn log_panics() {
 }
 
 /// Runs a command, turning a panic into an error; inconsistent rows can cause one.
-pub(super) fn caught(project: &Path, command: impl FnOnce() -> CommandResult) -> CommandResult {
+pub(crate) fn caught(project: &Path, command: impl FnOnce() -> CommandResult) -> CommandResult {
     log_panics();
     panic::catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| Err(explained(project)))
 }

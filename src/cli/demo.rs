@@ -7,9 +7,9 @@ use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT
 use crate::cli::output;
 use crate::cli::spending::kept_budget;
 use crate::client::{RunControl, now_ms};
+use crate::features::duel::store::DuelKey;
 use crate::judge::offline;
 use crate::store::Store;
-use crate::store::duels::DuelKey;
 use crate::tui;
 use crate::tui::model::remembered::Remembered;
 use crate::tui::model::{Start, TuiOptions};
@@ -26,14 +26,14 @@ Examples:
   overrule demo
   overrule demo --no-screen --project sample.db"
 )]
-pub(super) struct DemoCommand {
+pub(crate) struct DemoCommand {
     /// Create the project without opening the workbench
     #[arg(long)]
     no_screen: bool,
 }
 
 impl DemoCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let path = match &context.named_project {
             Some(path) => path.clone(),
             None => fresh_path()?,
@@ -48,7 +48,7 @@ impl DemoCommand {
 }
 
 /// Opens the workbench on the project in this folder, or else on the sample stored for this user.
-pub(super) fn open(context: &CommandContext) -> CommandResult {
+pub(crate) fn open(context: &CommandContext) -> CommandResult {
     if context.named_project.is_some() || Store::may_exist(context.project()) {
         let store = context.open_or_create()?;
         return show(context, store, false, Start::Queries);
@@ -71,7 +71,7 @@ fn fresh_path() -> std::io::Result<PathBuf> {
 }
 
 /// Opens the workbench on a duel.
-pub(super) fn open_duel(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
+pub(crate) fn open_duel(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
     show(context, store, false, Start::Duel(Some(key)))
 }
 

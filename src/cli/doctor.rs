@@ -3,12 +3,12 @@
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::embedder_check;
 use crate::app::judge_check::{self, CheckResult, votes_by_other_weights};
-use crate::app::reranker_check;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::cli::signals;
+use crate::features::methods::app::reranker_check;
 use crate::store::integrity::Integrity;
 use crate::store::{Store, StoreError};
 use clap::Args;
@@ -21,7 +21,7 @@ use unicode_width::UnicodeWidthStr as _;
 #[command(after_help = "Examples:
   overrule doctor
   overrule doctor --offline --json")]
-pub(super) struct DoctorCommand {
+pub(crate) struct DoctorCommand {
     /// Make no calls
     #[arg(long)]
     offline: bool,
@@ -60,7 +60,7 @@ impl HealthCheck {
 }
 
 impl DoctorCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let judges = if self.offline {
             context.judges_without_asking(self.insecure_http)
         } else {

@@ -40,7 +40,7 @@ Examples:
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
-pub(super) struct EvaluateCommand {
+pub(crate) struct EvaluateCommand {
     /// Labels (unless --truth is given) and the ranking to measure
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -59,7 +59,7 @@ pub(super) struct EvaluateCommand {
 
 /// What is measured, and by which conventions.
 #[derive(Debug, Args)]
-pub(super) struct MeasureOptions {
+pub(crate) struct MeasureOptions {
     #[arg(
         long,
         value_delimiter = ',',
@@ -111,7 +111,7 @@ enum ScoreWidthName {
 }
 
 impl EvaluateCommand {
-    pub(super) fn new(
+    pub(crate) fn new(
         truth: PathBuf,
         test: PathBuf,
         baseline: PathBuf,
@@ -139,7 +139,7 @@ impl EvaluateCommand {
         }
     }
 
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let (truth, test) = self.operands()?;
         let how = &self.how;
         let report = match (how.profile, &self.before) {
@@ -206,7 +206,7 @@ impl EvaluateCommand {
 
 /// The project's truth with this name; `None` for a file. These words never refer to files,
 /// whatever the folder contains.
-pub(super) fn project_truth_of(
+pub(crate) fn project_truth_of(
     name: &Path,
     cuts: CutPoints,
     context: &CommandContext,

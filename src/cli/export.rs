@@ -1,17 +1,17 @@
 //! `overrule export`: exports the project's data in the formats of other programs.
 
 use super::command::{CommandContext, CommandResult, usage};
-use super::duel::end_blindness;
 use super::output::{self, HeldOutput};
-use crate::app::duel::chosen_duel;
-use crate::app::export::duel::DuelRows;
 use crate::app::export::request::{ExportKind, ExportRequest};
 use crate::app::output_file::{ProtectedFiles, is_standard_output};
 use crate::app::truth::{GradeBasis, TruthSource};
 use crate::domain::adjudication::RulingGrades;
+use crate::features::duel::app::chosen_duel;
+use crate::features::duel::app::export::DuelRows;
+use crate::features::duel::command::end_blindness;
+use crate::features::duel::store::DuelKey;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
 use crate::formats::table_file::TableFormat;
-use crate::store::duels::DuelKey;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ enum FormatName {
   duel chose
   overrule export qrels --from duel --out chosen.qrels     labels that most of them agree on
   overrule export predictions --student llama-8b --out p.csv")]
-pub(super) struct ExportCommand {
+pub(crate) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
     kind: ExportName,
@@ -154,7 +154,7 @@ enum LabelSource {
 
 /// What makes grades of zELO scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum CutPoints {
+pub(crate) enum CutPoints {
     /// labels where there are enough, else rank
     Auto,
     /// Cut points fitted to the labels and rulings
@@ -166,7 +166,7 @@ pub(super) enum CutPoints {
 }
 
 impl CutPoints {
-    pub(super) fn basis(self) -> GradeBasis {
+    pub(crate) fn basis(self) -> GradeBasis {
         match self {
             Self::Auto => GradeBasis::Auto,
             Self::Labels => GradeBasis::Labels,
@@ -226,7 +226,7 @@ impl From<ExportName> for ExportKind {
 }
 
 impl ExportCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         if self.labels.from == LabelSource::Zelo && (self.labels.corrected || self.labels.diff) {
             return Err(usage!(
                 "--corrected and --diff are about labels; leave --from zelo out"

@@ -21,7 +21,7 @@ Example:
   echo '{\"documents\":[\"x\",\"y\"],\"battles\":[{\"a\":\"x\",\"b\":\"y\",\"score\":0.25}]}' | \
   overrule fit"
 )]
-pub(super) struct FitCommand {
+pub(crate) struct FitCommand {
     /// Model: map, mle, zbench or thurstone
     #[arg(long, default_value_t = RatingModel::Map)]
     model: RatingModel,
@@ -34,7 +34,7 @@ pub(super) struct FitCommand {
 }
 
 impl FitCommand {
-    pub(super) fn run(self) -> CommandResult {
+    pub(crate) fn run(self) -> CommandResult {
         let mut text = String::new();
         io::stdin()
             .read_to_string(&mut text)

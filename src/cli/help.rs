@@ -17,7 +17,7 @@ const MOST: usize = 100;
 const HANGING: usize = 4;
 
 /// Columns of the help on this terminal.
-pub(super) fn columns() -> usize {
+pub(crate) fn columns() -> usize {
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal_width()
         .or_else(told)
@@ -28,7 +28,7 @@ pub(super) fn columns() -> usize {
 /// Lays out the text after the options of a command and its subcommands for a terminal of `columns`
 /// columns: each paragraph becomes one line, which clap wraps, and lists wrap below their second
 /// column.
-pub(super) fn flowing(command: Command, columns: usize) -> Command {
+pub(crate) fn flowing(command: Command, columns: usize) -> Command {
     let below = command.get_after_help().map(ToString::to_string);
     let command = match below {
         Some(text) => command.after_help(laid_out(&joined(&text), columns)),
@@ -39,7 +39,7 @@ pub(super) fn flowing(command: Command, columns: usize) -> Command {
 
 /// Arranges the help of `overrule` and of its commands: examples come first, options after them,
 /// and the commands of `overrule` are grouped by task.
-pub(super) fn arranged(command: Command, columns: usize) -> Command {
+pub(crate) fn arranged(command: Command, columns: usize) -> Command {
     let (examples, rest) = examples_and_rest(&command);
     let tasks = commands_by_task(&command, columns);
     let options = heading(&command, "Options");
@@ -93,7 +93,7 @@ fn heading(command: &Command, text: &str) -> String {
 
 /// Lets options take values that begin with a minus sign, so that the error is about the number and
 /// not about an unknown option.
-pub(super) fn with_negative_numbers(command: Command) -> Command {
+pub(crate) fn with_negative_numbers(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let takes = argument.get_long().is_some() && argument.get_action().takes_values();
         argument.allow_negative_numbers(takes)
@@ -102,7 +102,7 @@ pub(super) fn with_negative_numbers(command: Command) -> Command {
 }
 
 /// Has options treat an empty variable as unset; clap would take it for a missing value.
-pub(super) fn without_empty_variables(command: Command) -> Command {
+pub(crate) fn without_empty_variables(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let value = argument.get_env().and_then(std::env::var_os);
         match value.filter(|value| value.is_empty()) {
@@ -114,7 +114,7 @@ pub(super) fn without_empty_variables(command: Command) -> Command {
 }
 
 /// Explains an invalid number; `None` for other errors.
-pub(super) fn wrong_number(error: &clap::Error) -> Option<String> {
+pub(crate) fn wrong_number(error: &clap::Error) -> Option<String> {
     let cause = std::error::Error::source(error)?;
     let context = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.as_str()),
@@ -256,7 +256,7 @@ fn laid_out(text: &str, columns: usize) -> String {
 
 /// Says which commands take a file or folder that was given in place of a command; `None` if the
 /// error is about something else.
-pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
+pub(crate) fn file_for_command(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }

@@ -40,7 +40,7 @@ Examples:
   overrule import votes judgments.jsonl      other systems' and people's votes, one per line
   overrule import ./votes                    a file that is called votes"
 )]
-pub(super) struct ImportCommand {
+pub(crate) struct ImportCommand {
     #[command(subcommand)]
     what: Option<ImportKind>,
     #[command(flatten)]
@@ -108,7 +108,7 @@ impl KindName {
 }
 
 impl ImportCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         match self.what {
             Some(ImportKind::Votes(votes)) => votes.run(context),
             None => self.files.run(context),

@@ -41,7 +41,7 @@ Examples:
   overrule init --provider openrouter --model qwen/qwen3-32b
   overrule init --dry-run --json"
 )]
-pub(super) struct InitCommand {
+pub(crate) struct InitCommand {
     /// Use this provider without asking
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
@@ -69,7 +69,7 @@ pub(super) struct InitCommand {
 }
 
 impl InitCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let default = context.project().with_file_name(FILE);
         let folder = context.project().parent();
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());

@@ -1,7 +1,6 @@
 //! `overrule judges`: prints a card for each judge, and pairwise agreement.
 
 mod described;
-mod students;
 
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::RankingShift;
@@ -9,7 +8,6 @@ use crate::app::judge_report::ranking_shift::ranking_with_responses;
 use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::judge_report::report::rater_report;
-use crate::app::student::{StudentCard, student_cards};
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
@@ -20,6 +18,7 @@ use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, j
 use crate::domain::number_words::{count, fixed, signed};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
+use crate::features::student::app::{StudentCard, student_cards};
 use crate::store::judge_calls::JudgeCalls;
 use anyhow::anyhow;
 use clap::Args;
@@ -53,7 +52,7 @@ Examples:
   overrule judges
   overrule judges --json | jq '.kappa[] | select(.kappa < 0.4)'"
 )]
-pub(super) struct JudgesCommand {
+pub(crate) struct JudgesCommand {
     /// Report only on this query
     #[arg(long, value_name = "ID")]
     query: Option<String>,
@@ -66,7 +65,7 @@ pub(super) struct JudgesCommand {
 }
 
 impl JudgesCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let query = self.query.clone();
         let (scope, lambda) = store.read_blocking(move |db| {
@@ -217,7 +216,7 @@ impl JudgeReportText {
         text.push_str(&output::table(&header, &rows));
         text.push_str(&self.revealed_words());
         text.push('\n');
-        text.push_str(&students::table(&self.2));
+        text.push_str(&crate::features::student::command::judges::table(&self.2));
         let pairs: Vec<Vec<String>> = self
             .0
             .pairs
@@ -464,7 +463,7 @@ fn row(
 }
 
 /// What a judge's numbers are based on.
-pub(super) fn basis(basis: ParameterBasis) -> &'static str {
+pub(crate) fn basis(basis: ParameterBasis) -> &'static str {
     match basis {
         ParameterBasis::Fitted => "fitted",
         ParameterBasis::TooFewVotes => "too few votes: taken as equal",

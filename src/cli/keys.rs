@@ -10,7 +10,7 @@ use clap::Args;
   overrule keys
   overrule keys | less
   overrule keys --json | jq length")]
-pub(super) struct KeysCommand {
+pub(crate) struct KeysCommand {
     /// Print Markdown, as in the manual
     #[arg(long)]
     markdown: bool,
@@ -20,7 +20,7 @@ pub(super) struct KeysCommand {
 }
 
 impl KeysCommand {
-    pub(super) fn run(self) -> CommandResult {
+    pub(crate) fn run(self) -> CommandResult {
         if self.json {
             output::json(&keymap::rows())?;
         } else if self.markdown {

@@ -46,7 +46,7 @@ Examples:
   overrule log --csv > audit.csv
   overrule log --json | jq '.[] | select(.event == \"undo\")'"
 )]
-pub(super) struct LogCommand {
+pub(crate) struct LogCommand {
     /// Show only this query
     #[arg(long)]
     query: Option<String>,
@@ -62,7 +62,7 @@ pub(super) struct LogCommand {
 }
 
 impl LogCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let filter = LogFilter {
             query: self.query,

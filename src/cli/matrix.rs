@@ -1,20 +1,21 @@
 //! `overrule matrix`: prints the K×K matrix and the scores as text, JSON, CSV or SVG.
 
-use crate::app::one_scale::{LinkedScore, ProjectScale, project_scale};
 use crate::app::output_file::{is_standard_output, write_whole};
-use crate::app::student::known_student;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
+use crate::domain::common_scale::{LinkedScore, ProjectScale};
 use crate::domain::number_words::signed;
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
-use crate::domain::student::{OutcomeProbabilities, QueryPredictions, prediction_of};
+use crate::features::student::app::known_student;
+use crate::features::student::domain::{OutcomeProbabilities, QueryPredictions, prediction_of};
+use crate::features::student::store::StoredStudent;
 use crate::formats::csv_cell::spreadsheet_safe;
 use crate::formats::{safe_json, svg};
 use crate::judge::OFFLINE_LABEL;
+use crate::registry::project_scale;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
-use crate::store::students::StoredStudent;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -70,7 +71,7 @@ Examples:
   overrule matrix --query scifact-641 --layer student:llama-8b
   overrule matrix --query scifact-641 --order hybrid --format svg --out matrix.svg"
 )]
-pub(super) struct MatrixCommand {
+pub(crate) struct MatrixCommand {
     /// Query id
     #[arg(long)]
     query: String,
@@ -92,7 +93,7 @@ pub(super) struct MatrixCommand {
 }
 
 impl MatrixCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let out = self.out.as_deref().filter(|path| !is_standard_output(path));
         context.check_targets(out, &[], None)?;
         let store = context.open()?;

@@ -5,9 +5,9 @@ mod held;
 mod lines;
 mod table;
 
-pub(super) use held::{HeldOutput, JsonArray};
-pub(super) use lines::{shortened, wrap_command, wrap_into};
-pub(super) use table::{TableColumns, table};
+pub(crate) use held::{HeldOutput, JsonArray};
+pub(crate) use lines::{shortened, wrap_command, wrap_into};
+pub(crate) use table::{TableColumns, table};
 
 use super::command::{CommandFailure, CommandResult, stdout_is_a_file, usage};
 use crate::app::error::{AppError, FileProblems, is_io_error};
@@ -24,18 +24,18 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Prints a value as indented JSON.
-pub(super) fn json<T: serde::Serialize>(value: &T) -> CommandResult {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> CommandResult {
     raw(&safe_json::pretty(value)?)
 }
 
 /// Prints a value as JSON on one line.
-pub(super) fn json_line<T: serde::Serialize>(value: &T) -> CommandResult {
+pub(crate) fn json_line<T: serde::Serialize>(value: &T) -> CommandResult {
     Ok(safe_json::write_line(&mut SafeStdout::default(), value)?)
 }
 
 /// Prints tables and sentences, wrapped to the width of a terminal; the caller has sanitized
 /// external text.
-pub(super) fn text(text: &str) -> CommandResult {
+pub(crate) fn text(text: &str) -> CommandResult {
     if stdout_is_a_file() {
         message(text.trim_end());
         return Ok(());
@@ -44,25 +44,25 @@ pub(super) fn text(text: &str) -> CommandResult {
 }
 
 /// Reports that a file was written.
-pub(super) fn wrote(path: &Path) {
+pub(crate) fn wrote(path: &Path) {
     message(&format!("wrote {}", output_name(path)));
 }
 
 /// Prints text that must stay unchanged, such as a file's content; the caller has sanitized
 /// external text.
-pub(super) fn raw(text: &str) -> CommandResult {
+pub(crate) fn raw(text: &str) -> CommandResult {
     Ok(SafeStdout::default().write_all(text.as_bytes())?)
 }
 
 /// Prints a message to stderr, wrapped to the width of a terminal. A closed stderr is ignored.
-pub(super) fn message(line: &str) {
+pub(crate) fn message(line: &str) {
     let words = sanitise::block(line);
     let words = lines::wrapped(&words, width_of(&io::stderr()));
     drop(writeln!(io::stderr().lock(), "{words}"));
 }
 
 /// Prints the progress of a project's upgrade to stderr.
-pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
+pub(crate) fn upgrade(project: &Path, progress: UpgradeProgress) {
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     let words = match progress {
         UpgradeProgress::CopiesRemoved(copies) => format!(
@@ -92,7 +92,7 @@ pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
 
 /// Reports on stderr that another program has locked the project, unless the workbench owns the
 /// terminal and reports it there.
-pub(super) fn waiting(project: &Path) {
+pub(crate) fn waiting(project: &Path) {
     if !crate::tui::terminal::is_active() {
         message(&format!(
             "{}: waiting for another program that has locked it",
@@ -102,19 +102,19 @@ pub(super) fn waiting(project: &Path) {
 }
 
 /// Determines when the next plain progress line is due: one every two seconds.
-pub(super) struct ProgressPace {
+pub(crate) struct ProgressPace {
     last: Instant,
     every: Duration,
 }
 
 impl ProgressPace {
     /// For programs that follow the output.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::every(Duration::from_secs(2))
     }
 
     /// For a log that is read later.
-    pub(super) fn of_log() -> Self {
+    pub(crate) fn of_log() -> Self {
         Self::every(Duration::from_secs(30))
     }
 
@@ -125,7 +125,7 @@ impl ProgressPace {
         }
     }
 
-    pub(super) fn is_due(&mut self) -> bool {
+    pub(crate) fn is_due(&mut self) -> bool {
         let due = self.last.elapsed() >= self.every;
         if due {
             self.last = Instant::now();
@@ -135,7 +135,7 @@ impl ProgressPace {
 }
 
 /// Reports the problems of a file.
-pub(super) fn problems(found: &FileProblems) {
+pub(crate) fn problems(found: &FileProblems) {
     for problem in &found.first {
         message(&problem.to_string());
     }
@@ -146,7 +146,7 @@ pub(super) fn problems(found: &FileProblems) {
 }
 
 /// Reports the failure of a command; a closed reader of stdout is not a failure of ours.
-pub(super) fn failure(failure: CommandFailure) -> ExitCode {
+pub(crate) fn failure(failure: CommandFailure) -> ExitCode {
     if let Some(error) = &failure.error {
         if is_io_error(error.as_ref(), io::ErrorKind::BrokenPipe) {
             return ExitCode::SUCCESS;
@@ -160,17 +160,17 @@ pub(super) fn failure(failure: CommandFailure) -> ExitCode {
 }
 
 /// External text, made safe for one line.
-pub(super) fn clean(text: impl AsRef<str>) -> String {
+pub(crate) fn clean(text: impl AsRef<str>) -> String {
     sanitise::line(text.as_ref()).into_owned()
 }
 
 /// Formats a value, or a dash for none.
-pub(super) fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
+pub(crate) fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), words)
 }
 
 /// The width of the terminal that stdout is connected to, if any.
-pub(super) fn terminal_width() -> Option<usize> {
+pub(crate) fn terminal_width() -> Option<usize> {
     width_of(&io::stdout())
 }
 
@@ -181,7 +181,7 @@ fn width_of(stream: &impl io::IsTerminal) -> Option<usize> {
 }
 
 /// Starts the log file; dropping the guard writes the remaining lines.
-pub(super) fn start_log(
+pub(crate) fn start_log(
     path: &Path,
 ) -> Result<tracing_appender::non_blocking::WorkerGuard, CommandFailure> {
     let refused = |why: &str| usage!("{}: {why}; name another file for the log", path.display());

@@ -25,7 +25,7 @@ Examples:
   trial\" \\
       --confidence high --cause judge-wrong --annotator ada"
 )]
-pub(super) struct OverrideCommand {
+pub(crate) struct OverrideCommand {
     /// Item of `overrule queue` to answer, instead of --query, --a and --b
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "a", "b"])]
     item: Option<String>,
@@ -57,7 +57,7 @@ pub(super) struct OverrideCommand {
 }
 
 impl OverrideCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let on = match (self.item.clone(), self.query, self.a, self.b) {
             (Some(item), ..) => OverrideTarget::Item(item),

@@ -44,7 +44,7 @@ Examples:
   overrule pick --open --dry-run
   overrule pick --per-document --judges local"
 )]
-pub(super) struct PickCommand {
+pub(crate) struct PickCommand {
     /// Dataset of pools to import and ask about [default: all pools of the project]
     dataset: Option<PathBuf>,
     /// Ask only about this query (repeatable)
@@ -80,7 +80,7 @@ pub(super) struct PickCommand {
 }
 
 impl PickCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let way = match (self.open, self.per_document) {
             (_, true) => PickMode::PerDocument,
             (true, false) => PickMode::AnyNumber,

@@ -22,7 +22,7 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   overrule pool build --beir scifact")]
-pub(super) struct PoolCommand {
+pub(crate) struct PoolCommand {
     #[command(subcommand)]
     action: PoolAction,
 }
@@ -132,7 +132,7 @@ struct DenseOptions {
 }
 
 impl PoolCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let PoolAction::Build(build) = self.action;
         build.run(context)
     }
@@ -140,7 +140,7 @@ impl PoolCommand {
 
 /// Builds the pools of a benchmark's folder with the default settings, and imports them into the
 /// project.
-pub(super) fn build_with_defaults(
+pub(crate) fn build_with_defaults(
     context: &CommandContext,
     folder: &Path,
     split: &str,

@@ -2,10 +2,10 @@
 
 use super::command::{CommandContext, CommandResult};
 use super::output::{JsonArray, TableColumns, clean, shortened, terminal_width};
-use crate::app::one_scale::project_scale;
 use crate::app::status::each_summary;
 use crate::app::text_format::counted;
 use crate::formats::safe_stdout::SafeStdout;
+use crate::registry::project_scale;
 use crate::store::StoreError;
 use crate::store::corpus::QueryInfo;
 use crate::store::summary_cache::QuerySummary;
@@ -19,14 +19,14 @@ use std::io::{self, Write as _};
                   of relevant documents of each query.\n\nExamples:\n  overrule queries\n  \
                   overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
 )]
-pub(super) struct QueriesCommand {
+pub(crate) struct QueriesCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl QueriesCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let scale = project_scale(&store)?;
         let expected = |info: &QueryInfo| scale.as_ref()?.expected_relevant(&info.id);

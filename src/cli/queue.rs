@@ -47,7 +47,7 @@ Examples:
   overrule queue
   overrule queue --policy impact --limit 12
   overrule queue --policy mixed --query 36 --json | jq '.[0]'")]
-pub(super) struct QueueCommand {
+pub(crate) struct QueueCommand {
     /// Order of the queue [default: judging.policy of the configuration, or value]
     #[arg(long)]
     policy: Option<Policy>,
@@ -79,7 +79,7 @@ pub(super) struct QueueCommand {
 }
 
 impl QueueCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let scope = match &self.query {
             Some(query) => {

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 /// Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending the process.
-pub(super) fn report_size_limits() {
+pub(crate) fn report_size_limits() {
     #[cfg(unix)]
     {
         use signal_hook::consts::SIGXFSZ;
@@ -22,15 +22,15 @@ pub(super) fn report_size_limits() {
 
 /// How a run of questions ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RunEnd {
+pub(crate) struct RunEnd {
     /// Someone stopped it.
-    pub(super) interrupted: bool,
+    pub(crate) interrupted: bool,
     /// The budget was reached.
-    pub(super) budget_reached: bool,
+    pub(crate) budget_reached: bool,
 }
 
 /// A runtime for a command that calls services.
-pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
+pub(crate) fn runtime() -> Result<Runtime, std::io::Error> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -38,7 +38,7 @@ pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
 }
 
 /// The message after a signal.
-pub(super) fn stopping(control: &RunControl) -> String {
+pub(crate) fn stopping(control: &RunControl) -> String {
     if control.grace.is_zero() {
         return "stopping at once: calls in flight count as spent, and the next run asks them again"
             .to_owned();
@@ -51,7 +51,7 @@ pub(super) fn stopping(control: &RunControl) -> String {
 }
 
 /// The controls of the calls, starting from `control` and changed by signals.
-pub(super) fn stop_on_signals(
+pub(crate) fn stop_on_signals(
     runtime: &Runtime,
     control: RunControl,
 ) -> Result<watch::Receiver<RunControl>, CommandFailure> {
@@ -69,7 +69,7 @@ pub(super) fn stop_on_signals(
 }
 
 /// SIGINT, SIGTERM and SIGHUP as one stream.
-pub(super) fn stops() -> Result<tokio::sync::mpsc::Receiver<()>, std::io::Error> {
+pub(crate) fn stops() -> Result<tokio::sync::mpsc::Receiver<()>, std::io::Error> {
     let (sender, receiver) = tokio::sync::mpsc::channel(4);
     #[cfg(unix)]
     {

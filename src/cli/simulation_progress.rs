@@ -6,7 +6,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal as _;
 
 /// A bar on a terminal, or otherwise a line now and then.
-pub(super) struct SimulationProgress {
+pub(crate) struct SimulationProgress {
     bar: Option<ProgressBar>,
     what: &'static str,
     all: usize,
@@ -15,7 +15,7 @@ pub(super) struct SimulationProgress {
 
 impl SimulationProgress {
     /// `all` is the number of `what`, such as "queries played".
-    pub(super) fn new(all: usize, what: &'static str) -> Self {
+    pub(crate) fn new(all: usize, what: &'static str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(all as u64);
             match ProgressStyle::with_template("{bar:28} {pos} of {len} {msg}, {eta} left") {
@@ -34,7 +34,7 @@ impl SimulationProgress {
     }
 
     /// Shows the number of finished queries.
-    pub(super) fn show(&mut self, done: usize) {
+    pub(crate) fn show(&mut self, done: usize) {
         if let Some(bar) = &self.bar {
             bar.set_position(done as u64);
             if done == self.all {

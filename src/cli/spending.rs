@@ -14,7 +14,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 
 /// On which terms a command may ask judges and services.
 #[derive(Clone, Copy, Debug, Args)]
-pub(super) struct SpendingOptions {
+pub(crate) struct SpendingOptions {
     /// Maximum number of calls in flight per judge or reranker
     #[arg(long, value_name = "N", value_parser = at_once)]
     concurrency: Option<usize>,
@@ -24,18 +24,18 @@ pub(super) struct SpendingOptions {
     budget: Option<f64>,
     /// Do not ask before spending money
     #[arg(long)]
-    pub(super) yes: bool,
+    pub(crate) yes: bool,
     /// Allow sending keys unencrypted to other machines
     #[arg(long)]
-    pub(super) insecure_http: bool,
+    pub(crate) insecure_http: bool,
     /// Print the calls and their cost, and stop
     #[arg(long)]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 impl SpendingOptions {
     /// The budget that applies. A dry run spends nothing and gets only the option's value.
-    pub(super) fn budget(
+    pub(crate) fn budget(
         &self,
         context: &CommandContext,
         project: Option<&Store>,
@@ -48,7 +48,7 @@ impl SpendingOptions {
     }
 
     /// Keeps others from planning the calls that are bought here; not needed for a dry run.
-    pub(super) fn lock(&self, context: &CommandContext) -> Result<Option<RunLock>, CommandFailure> {
+    pub(crate) fn lock(&self, context: &CommandContext) -> Result<Option<RunLock>, CommandFailure> {
         if self.dry_run {
             Ok(None)
         } else {
@@ -58,7 +58,7 @@ impl SpendingOptions {
 
     /// The initial controls of a run of these judges. Prints a note if the system allows fewer
     /// calls in flight than it could have.
-    pub(super) fn control(
+    pub(crate) fn control(
         &self,
         context: &CommandContext,
         budget: Option<f64>,
@@ -84,7 +84,7 @@ fn at_once(text: &str) -> Result<usize, String> {
 }
 
 /// Parses an amount of money on the command line.
-pub(super) fn dollars(text: &str) -> Result<f64, String> {
+pub(crate) fn dollars(text: &str) -> Result<f64, String> {
     text.trim_start_matches('$')
         .parse::<f64>()
         .ok()
@@ -94,7 +94,7 @@ pub(super) fn dollars(text: &str) -> Result<f64, String> {
 
 /// The maximum total spending of the project in dollars after a command has asked judges: from
 /// `--budget`, or else from the project, or else from the configuration. `None` for no limit.
-pub(super) fn budget_in_force(
+pub(crate) fn budget_in_force(
     context: &CommandContext,
     given: Option<f64>,
     project: Option<&Store>,
@@ -113,12 +113,12 @@ pub(super) fn budget_in_force(
 }
 
 /// The budget stored in the project, which may be unlimited, or else the configured one.
-pub(super) fn kept_budget(context: &CommandContext, kept: Option<Option<f64>>) -> Option<f64> {
+pub(crate) fn kept_budget(context: &CommandContext, kept: Option<Option<f64>>) -> Option<f64> {
     kept.unwrap_or(context.config.run.budget)
 }
 
 /// Shows what is about to be spent and asks for confirmation, if there is someone to ask.
-pub(super) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
+pub(crate) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
     output::message(words.trim_end());
     if yes || !io::stdin().is_terminal() {
         return Ok(());
@@ -137,7 +137,7 @@ pub(super) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
 }
 
 /// The effort and cost for each judge.
-pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
+pub(crate) fn estimate_table(judges: &[JudgeEstimate]) -> String {
     let rows = judges.iter().map(|judge| {
         vec![
             clean(&judge.name),
@@ -160,6 +160,6 @@ pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
 }
 
 /// Formats an amount in dollars.
-pub(super) fn usd(usd: Option<f64>) -> String {
+pub(crate) fn usd(usd: Option<f64>) -> String {
     usd.map_or("price unknown".to_owned(), number_words::usd)
 }

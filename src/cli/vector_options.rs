@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 
 /// On which terms an embedder may be called.
 #[derive(Debug, Default, Args)]
-pub(super) struct EmbeddingTerms {
+pub(crate) struct EmbeddingTerms {
     /// Budget of the project in dollars, including earlier spending; embedding that reaches it ends
     /// with exit code 3 [default: from the project, or the configuration]
     #[arg(long, value_name = "USD", requires = "embed", value_parser = dollars)]
@@ -29,16 +29,16 @@ pub(super) struct EmbeddingTerms {
     /// Do not ask before calling an embedder that needs a key, or before showing the result of a
     /// duel to a participant who has tasks left
     #[arg(long)]
-    pub(super) yes: bool,
+    pub(crate) yes: bool,
     /// Print the number of texts to embed and the cost, and stop
     #[arg(long, requires = "embed")]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 impl EmbeddingTerms {
     /// Opens the embedder `name` with its cached vectors, from `cache` or next to the project, and
     /// takes the run lock of the project, if there is one and the embedder is paid.
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
         name: &str,
         cache: Option<&Path>,
@@ -74,7 +74,7 @@ impl EmbeddingTerms {
     }
 
     /// Asks for confirmation before money is spent.
-    pub(super) fn confirm(&self, vectors: &CachedEmbedder, need: EmbeddingNeed) -> CommandResult {
+    pub(crate) fn confirm(&self, vectors: &CachedEmbedder, need: EmbeddingNeed) -> CommandResult {
         if vectors.embedder().is_paid() && need.unknown > 0 {
             confirm_spending(&vectors.describe(need), self.yes)
         } else {
@@ -84,7 +84,7 @@ impl EmbeddingTerms {
 }
 
 /// The failure of a command whose texts were not all embedded.
-pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure {
+pub(crate) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure {
     let embedded = counted(embedded, "text");
     match error {
         EmbedError::Stopped => {
@@ -105,7 +105,7 @@ pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure
 }
 
 #[derive(Debug, Default, Args)]
-pub(super) struct VectorOptions {
+pub(crate) struct VectorOptions {
     /// Embed the texts with this embedder of overrule.toml
     #[arg(long, value_name = "NAME", conflicts_with = "vectors")]
     embed: Option<String>,
@@ -121,11 +121,11 @@ pub(super) struct VectorOptions {
     #[arg(long, value_name = "FILE", requires = "embed")]
     vector_cache: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) spending: EmbeddingTerms,
+    pub(crate) spending: EmbeddingTerms,
 }
 
 /// Result of looking for vectors.
-pub(super) enum FoundVectors {
+pub(crate) enum FoundVectors {
     /// No option asks for vectors.
     None,
     Found(DocumentVectors),
@@ -136,7 +136,7 @@ pub(super) enum FoundVectors {
 impl VectorOptions {
     /// The vectors of `texts`. `lines` names the documents in the order of the input's lines; the
     /// rows of a `.npy` file are in that order if `--vector-names` is not given.
-    pub(super) fn find(
+    pub(crate) fn find(
         &self,
         context: &CommandContext,
         texts: &[DocumentText<'_>],
@@ -196,7 +196,7 @@ impl VectorOptions {
     }
 
     /// The input files.
-    pub(super) fn inputs(&self) -> Vec<(&'static str, &std::path::Path)> {
+    pub(crate) fn inputs(&self) -> Vec<(&'static str, &std::path::Path)> {
         let files = [("vectors", &self.vectors), ("names", &self.vector_names)];
         let files = files.into_iter();
         files
@@ -206,7 +206,7 @@ impl VectorOptions {
 }
 
 /// The error if a command needs vectors and none are given.
-pub(super) fn vectors_wanted() -> CommandFailure {
+pub(crate) fn vectors_wanted() -> CommandFailure {
     usage!(
         "vectors of the texts are needed: --embed NAME has an [[embedder]] of overrule.toml make \
          them, --vectors FILE takes them from a file"

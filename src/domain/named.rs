@@ -110,8 +110,8 @@ mod tests {
     use crate::domain::priority::Policy;
     use crate::domain::rating::RatingModel;
     use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
-    use crate::domain::simulation::Theta;
     use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+    use crate::features::lab::domain::Theta;
 
     macro_rules! check {
         ($type:ident, $names:literal) => {

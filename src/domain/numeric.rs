@@ -26,7 +26,7 @@ pub(super) fn sum_of<const LANES: usize>(
 
 /// The dot product, summed like [`sum_of`].
 #[inline]
-pub(super) fn dot<const LANES: usize>(x: &[f64], y: &[f64]) -> f64 {
+pub(crate) fn dot<const LANES: usize>(x: &[f64], y: &[f64]) -> f64 {
     sum_of::<LANES>(x, y, |x, y| x * y)
 }
 
@@ -46,14 +46,14 @@ pub(crate) fn best_first(scores: &[f64]) -> Vec<usize> {
 }
 
 /// The logistic function, accurate in both tails.
-pub(super) fn sigma(z: f64) -> f64 {
+pub(crate) fn sigma(z: f64) -> f64 {
     let tail = (-z.abs()).exp();
     (if z >= 0.0 { 1.0 } else { tail }) / (1.0 + tail)
 }
 
 /// Solves H x = g by Cholesky decomposition, reading only the lower triangle of H; `None` unless H
 /// is positive definite.
-pub(super) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>> {
     let n = right.len();
     for i in 0..n {
         for j in 0..=i {
@@ -79,7 +79,7 @@ pub(super) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>
 }
 
 /// Pearson's correlation in −1..=1; `None` if one side does not vary.
-pub(super) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
+pub(crate) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
     let n = pairs.clone().count() as f64;
     let (x, y) = pairs
         .clone()

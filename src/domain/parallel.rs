@@ -6,7 +6,7 @@ use std::thread;
 
 /// Runs `work` on each job and returns the results in the order of the jobs, so they do not depend
 /// on the number of cores. Each job runs on one thread; the current thread takes part.
-pub(super) fn in_order<T: Sync, R: Send>(jobs: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn in_order<T: Sync, R: Send>(jobs: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let take = || {

@@ -133,7 +133,7 @@ pub(super) fn is_whole(value: &RawValue) -> bool {
 }
 
 /// The string in `value`, or an error message.
-pub(super) fn string(value: &RawValue) -> Result<String, String> {
+pub(crate) fn string(value: &RawValue) -> Result<String, String> {
     match kind(value) {
         "a string" => serde_json::from_str(value.get()).map_err(|error| {
             format!(

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 const SHOWN: usize = 5;
 
 /// Parses the object on a line with `read`; there is one `unit` per line.
-pub(super) fn record<T>(
+pub(crate) fn record<T>(
     line: &TextLine<'_>,
     unit: &str,
     read: impl FnOnce(ObjectReader<'_, '_>) -> Option<T>,

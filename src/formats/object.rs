@@ -59,7 +59,7 @@ impl<'a> ProblemNotes<'a> {
 }
 
 /// An object whose members are removed one after the other.
-pub(super) struct ObjectReader<'a, 'n> {
+pub(crate) struct ObjectReader<'a, 'n> {
     text: &'a str,
     path: String,
     members: Members<'a>,
@@ -121,7 +121,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     }
 
     /// Applies `read` to a member's value, and records a problem if it fails.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &mut self,
         key: &str,
         value: &'a RawValue,
@@ -143,7 +143,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     }
 
     /// The required member called `key`.
-    pub(super) fn required(&mut self, key: &str) -> Option<&'a RawValue> {
+    pub(crate) fn required(&mut self, key: &str) -> Option<&'a RawValue> {
         let value = self.member(key)?;
         if value.is_none() {
             self.note(key, "is missing");
@@ -186,7 +186,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     }
 
     /// An identifier, which may be an integer.
-    pub(super) fn identifier(&mut self, key: &str) -> Option<String> {
+    pub(crate) fn identifier(&mut self, key: &str) -> Option<String> {
         let value = self.required(key)?;
         self.read(key, value, |value| match string(value) {
             Ok(text) if text.trim().is_empty() => Err("is empty".to_owned()),

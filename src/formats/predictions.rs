@@ -11,7 +11,7 @@ use super::problem::{Problem, quoted};
 use super::records::LineRecords;
 use super::table_objects::TableSchema;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::student::OutcomeProbabilities;
+use crate::features::student::domain::OutcomeProbabilities;
 use serde_json::value::RawValue;
 use std::io::BufRead;
 

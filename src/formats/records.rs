@@ -47,7 +47,7 @@ enum Source<R> {
 
 impl<R: BufRead, P: ParseLine> LineRecords<R, P> {
     /// The records of JSON lines or of an array; `file` is the file's name in problems.
-    pub(super) fn new(reader: R, file: &str, parser: P) -> Self {
+    pub(crate) fn new(reader: R, file: &str, parser: P) -> Self {
         Self::of(Source::Unread(TextLines::new(reader, file), None), parser)
     }
 

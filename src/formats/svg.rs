@@ -1,15 +1,14 @@
 //! Pictures for papers and web pages, including the matrix, as plain SVG text; the same input gives
 //! the same bytes.
 
-mod chart;
+pub(crate) mod chart;
 mod labels;
 mod plane;
-mod student;
 
+pub use crate::features::student::formats::svg::{StudentStep, figure_svg, steps_svg};
 pub use chart::{CHART_STYLE, Place};
 pub use labels::{SvgLabel, escape};
 pub use plane::{PlanePoint, PlaneWords, plane_svg};
-pub use student::{StudentStep, figure_svg, steps_svg};
 
 use labels::{CELL, LABEL_ROOM, header, row_label};
 use std::fmt::Write;
@@ -250,4 +249,4 @@ fn foot(svg: &mut String, y: usize, caption: &str) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

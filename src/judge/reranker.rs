@@ -17,7 +17,7 @@ use super::price::{PriceTable, RerankPrice};
 use super::spec::JudgeLimits;
 use crate::domain::corpus::DocId;
 use crate::domain::permission::{ProgramUse, command_line};
-use crate::domain::reranking::{Method, MethodKind};
+use crate::features::methods::domain::reranking::{Method, MethodKind};
 use program::ProgramReranker;
 use remote::RemoteReranker;
 use std::ops::Range;

@@ -2,10 +2,10 @@
 
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::duel::{DuelForm, TaskKind};
 use crate::domain::priority::Policy;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::domain::vote::Margin;
+use crate::features::duel::domain::{DuelForm, TaskKind};
 use crate::judge::{FailureCause, JudgeSpec};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};

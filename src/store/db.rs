@@ -30,12 +30,12 @@ impl Db {
     }
 
     /// Executes a statement and returns the number of changed rows.
-    pub(super) fn change(&self, sql: &str, values: impl Params) -> Result<usize> {
+    pub(crate) fn change(&self, sql: &str, values: impl Params) -> Result<usize> {
         Ok(self.connection.prepare_cached(sql)?.execute(values)?)
     }
 
     /// The only row, which must exist.
-    pub(super) fn one<T>(
+    pub(crate) fn one<T>(
         &self,
         sql: &str,
         values: impl Params,
@@ -48,7 +48,7 @@ impl Db {
     }
 
     /// The first row, if any.
-    pub(super) fn maybe<T>(
+    pub(crate) fn maybe<T>(
         &self,
         sql: &str,
         values: impl Params,
@@ -59,12 +59,12 @@ impl Db {
     }
 
     /// The first column of [`Db::one`].
-    pub(super) fn value<T: FromSql>(&self, sql: &str, values: impl Params) -> Result<T> {
+    pub(crate) fn value<T: FromSql>(&self, sql: &str, values: impl Params) -> Result<T> {
         self.one(sql, values, |row| row.get(0))
     }
 
     /// The first column of [`Db::maybe`].
-    pub(super) fn maybe_value<T: FromSql>(
+    pub(crate) fn maybe_value<T: FromSql>(
         &self,
         sql: &str,
         values: impl Params,
@@ -73,7 +73,7 @@ impl Db {
     }
 
     /// All rows.
-    pub(super) fn all<T, C: FromIterator<T>>(
+    pub(crate) fn all<T, C: FromIterator<T>>(
         &self,
         sql: &str,
         values: impl Params,

@@ -216,14 +216,14 @@ fn queries(text: &str) -> Result<BTreeSet<QueryId>> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
     use crate::store::Store;
     use crate::store::schema::project_of_version;
     use std::collections::BTreeMap;
 
     /// A query with one document for each of these metadata, named 0, 1, ….
-    pub(in crate::store) fn pool(metadata: &[&str]) -> Pool {
+    pub(crate) fn pool(metadata: &[&str]) -> Pool {
         let document = |(at, text): (usize, &&str)| Document {
             id: DocId::new(at.to_string()),
             title: None,

@@ -10,9 +10,7 @@ mod counts;
 mod ledger;
 mod links;
 mod pair_votes;
-mod reranking;
 mod snapshot;
-mod students;
 mod verdicts;
 mod votes;
 mod weights;
@@ -35,20 +33,20 @@ use std::rc::Rc;
 pub(crate) struct Merger<'a> {
     /// The project that receives the rows.
     pub(crate) db: &'a Db,
-    from: &'a Connection,
+    pub(crate) from: &'a Connection,
     other: &'a Db,
     /// Maps from IDs in the other file to IDs here.
     judges: HashMap<i64, (JudgeId, Rc<JudgeSpec>)>,
     runs: HashMap<i64, i64>,
     names: HashMap<i64, i64>,
     dictionaries: HashMap<i64, i64>,
-    students: HashMap<i64, i64>,
+    pub(crate) students: HashMap<i64, i64>,
     pub(crate) merged: MergeCounts,
 }
 
 /// A query of the other file, with the positions of its documents here.
 pub(crate) struct MatchedQuery {
-    theirs: i64,
+    pub(crate) theirs: i64,
     pub(crate) ours: QueryKey,
     /// The position here of each of its documents.
     pub(crate) places: Vec<usize>,
@@ -58,7 +56,7 @@ pub(crate) struct MatchedQuery {
 
 impl MatchedQuery {
     /// Translates a position in the other file's pool to ours.
-    fn place(&self, position: usize) -> Result<usize> {
+    pub(crate) fn place(&self, position: usize) -> Result<usize> {
         self.places.get(position).copied().ok_or_else(|| {
             StoreError::Corrupt(format!("document {position} of a pool is not there"))
         })
@@ -164,7 +162,7 @@ impl<'a> Merger<'a> {
         Ok(run)
     }
 
-    fn exists(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool> {
+    pub(crate) fn exists(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool> {
         let found = self.db.maybe(sql, values, |_| Ok(()))?;
         Ok(found.is_some())
     }

@@ -44,7 +44,7 @@ impl Db {
 
     /// An evenly spaced sample of an ensemble's queries, as large as the cost allows, and the
     /// number of queries it is taken from.
-    pub(super) fn sampled(&self, ensemble: EnsembleId) -> Result<(Vec<QueryKey>, usize)> {
+    pub(crate) fn sampled(&self, ensemble: EnsembleId) -> Result<(Vec<QueryKey>, usize)> {
         let sized: Vec<(QueryKey, usize)> = self.all(
             "SELECT id, documents FROM query WHERE ensemble = ?1 AND documents <= ?2 ORDER BY id",
             (ensemble.0, MAX_DENSE),
@@ -218,7 +218,7 @@ impl Db {
 
     /// The project's settings with the prior learned from an ensemble's battles, if it is to be
     /// learned.
-    pub(super) fn settings_under(&self, ensemble: Option<EnsembleId>) -> Result<RankingSettings> {
+    pub(crate) fn settings_under(&self, ensemble: Option<EnsembleId>) -> Result<RankingSettings> {
         let mut settings = self.settings()?;
         if let Some(ensemble) = ensemble.filter(|_| settings.learns_prior()) {
             settings.learned = self.learned_prior(ensemble)?;

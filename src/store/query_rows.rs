@@ -235,7 +235,7 @@ impl Db {
 
     /// A query's rows, with the judges' responses and margin curves if the fit uses them, and with
     /// the project's student.
-    pub(super) fn fitted_rows(
+    pub(crate) fn fitted_rows(
         &self,
         query: QueryKey,
         settings: &RankingSettings,
@@ -255,7 +255,7 @@ impl Db {
         Ok(rows)
     }
 
-    pub(super) fn ensemble_of(&self, query: QueryKey) -> Result<Option<EnsembleId>> {
+    pub(crate) fn ensemble_of(&self, query: QueryKey) -> Result<Option<EnsembleId>> {
         let found: Option<Option<i64>> =
             self.maybe_value("SELECT ensemble FROM query WHERE id = ?1", [query.0])?;
         Ok(found.flatten().map(EnsembleId))

@@ -137,7 +137,7 @@ impl Db {
     }
 
     /// Marks the numbers of every query as changed.
-    pub(super) fn touch_all(&self) -> Result<()> {
+    pub(crate) fn touch_all(&self) -> Result<()> {
         self.change("UPDATE query SET revision = revision + 1", [])?;
         Ok(())
     }

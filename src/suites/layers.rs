@@ -18,6 +18,9 @@ const LAYERS: &str = "domain formats config judge embedding store client app tui
 /// above them.
 const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "store"];
 
+/// The file in which the core names the features.
+const REGISTRY: &str = "registry";
+
 /// A module, as `["store", "runs"]`, or a path in the code, as `["super", "runs", "Run"]`.
 type Names = Vec<String>;
 
@@ -124,9 +127,15 @@ impl Crate {
 
     /// The file that defines the item which a module uses by a path; the module itself for external
     /// items.
+    ///
+    /// The search ends at the registry, because the core may depend on it, but not on what it
+    /// names.
     fn file_of(&self, module: &Names, path: &[String]) -> Names {
         let mut here = module.clone();
         for name in path {
+            if here == [REGISTRY] {
+                break;
+            }
             let child = [&here[..], slice::from_ref(name)].concat();
             let import = self.0[&here].imports.get(name);
             match name.as_str() {
@@ -147,16 +156,36 @@ impl Crate {
     }
 }
 
+/// A module in the core layer that it belongs to: `features/duel/app/draft` is `app/duel/draft`.
+fn place(module: Names) -> Names {
+    let [features, name, layer, rest @ ..] = &module[..] else {
+        return module;
+    };
+    let layer = match layer.as_str() {
+        "command" => "cli",
+        "screen" => "tui",
+        "merge" => "store merge",
+        layer => layer,
+    };
+    let layer: Names = layer.split(' ').map(str::to_owned).collect();
+    match features.as_str() {
+        "features" => [&layer, slice::from_ref(name), rest].concat(),
+        _ => module,
+    }
+}
+
 /// The dependencies between files, each with a path that causes it.
 static ARROWS: LazyLock<BTreeMap<(Names, Names), String>> = LazyLock::new(|| {
     let mut all = Crate::default();
     all.read(Names::new());
     let mut arrows = BTreeMap::new();
-    for (module, source) in all.0.iter().filter(|(module, _)| !module.is_empty()) {
+    let is_layered = |module: &[String]| !module.is_empty() && module != [REGISTRY];
+    for (module, source) in all.0.iter().filter(|(module, _)| is_layered(module)) {
         for path in &source.used {
             let file = all.file_of(module, path);
-            if file != *module && !file.is_empty() {
-                arrows.insert((module.clone(), file), path.join("::"));
+            if file != *module && is_layered(&file) {
+                let arrow = (place(module.clone()), place(file));
+                arrows.insert(arrow, path.join("::"));
             }
         }
     }

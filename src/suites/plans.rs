@@ -98,6 +98,18 @@ fn spelled_out(sql: &str, source: &str) -> String {
     sql
 }
 
+/// The statements of the core's store and of each feature's, each with its file.
+fn all_statements(into: &mut Vec<(PathBuf, String)>) {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    statements(&sources.join("store"), into);
+    for feature in std::fs::read_dir(sources.join("features")).unwrap() {
+        let feature = feature.unwrap().path();
+        if feature.is_dir() {
+            statements(&feature, into);
+        }
+    }
+}
+
 /// The statements in the sources under `folder`, each with its file.
 fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -111,7 +123,7 @@ fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
             continue;
         }
         let source = std::fs::read_to_string(&path).unwrap();
-        let production = ["mod ", "pub(super) mod "]
+        let production = ["mod ", "pub(super) mod ", "pub(crate) mod "]
             .iter()
             .filter_map(|module| source.split_once(&format!("#[cfg(test)]\n{module}")))
             .map(|(production, _)| production)
@@ -152,10 +164,7 @@ fn big_tables_are_read_by_key() {
     drop(Store::open(&path).unwrap());
     let db = Connection::open(&path).unwrap();
     let mut found = Vec::new();
-    statements(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store"),
-        &mut found,
-    );
+    all_statements(&mut found);
     let (mut explained, mut wrong) = (0, Vec::new());
     for (path, sql) in found {
         match scans(&db, &sql) {
@@ -212,8 +221,7 @@ fn no_table_is_read_whole_inside_a_loop() {
     drop(Store::open(&path).unwrap());
     let db = Connection::open(&path).unwrap();
     let mut found = Vec::new();
-    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
-    statements(&store, &mut found);
+    all_statements(&mut found);
     let mut wrong = Vec::new();
     for (path, sql) in &found {
         let scans = scans_in_loops(&db, sql).unwrap();
@@ -264,8 +272,7 @@ fn a_ledger_finds_the_verdict_of_each_line_by_an_index() {
         steps.unwrap().join("\n")
     };
     let mut found = Vec::new();
-    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
-    statements(&store, &mut found);
+    all_statements(&mut found);
     let lines = |(_, sql): &&(PathBuf, String)| sql.contains("verdict.shown = shown.uid");
     let ledgers: Vec<&str> = found
         .iter()

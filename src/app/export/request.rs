@@ -1,16 +1,13 @@
 //! An export request: what to write, in which format, and where.
 
-use super::duel::{DuelRows, write_duel, written_words};
 use super::{
     LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
     write_labels, write_picks, write_predictions, write_ranking, write_rulings, write_run,
     write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
-use crate::app::duel::{chosen_duel, duel_labels, find_ranking};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
-use crate::app::one_scale::project_scale;
 use crate::app::output_file::{
     BEIR, JSON, JSON_LINES, ProtectedFiles, TREC, check_ending, table_format, write_whole,
 };
@@ -19,12 +16,15 @@ use crate::app::text_format::counted;
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
+use crate::features::duel::app::export::{DuelRows, write_duel, written_words};
+use crate::features::duel::app::{chosen_duel, duel_labels, find_ranking};
+use crate::features::duel::store::DuelKey;
 use crate::formats::file::unpacked_name;
 use crate::formats::table_file::TableFormat;
 use crate::formats::{beir, trec};
+use crate::registry::project_scale;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::duels::DuelKey;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

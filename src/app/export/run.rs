@@ -1,10 +1,10 @@
 //! Exports the documents of each query, by zELO or in the order of a ranking, as a TREC run.
 
-use crate::app::duel::FoundRanking;
 use crate::app::error::{AppError, invalid};
 use crate::app::scored_pools::scored_pools;
 use crate::domain::corpus::QueryId;
 use crate::domain::sanitise;
+use crate::features::duel::app::FoundRanking;
 use crate::formats::trec;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;

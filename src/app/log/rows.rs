@@ -1,16 +1,16 @@
 //! The audit log as a table, using the names of queries and documents.
 
 use super::{LogEntry, LogEvent, log_entries};
-use crate::app::duel::duel_name;
 use crate::app::text_format::{counted, duration, rfc_3339};
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
-use crate::domain::duel::{Action, DuelEvent};
 use crate::domain::number_words::{count, usd};
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::features::duel::app::duel_name;
+use crate::features::duel::domain::{Action, DuelEvent};
+use crate::features::duel::store::DuelKey;
+use crate::features::methods::store::AskedDay;
 use crate::store::corpus::QueryKey;
-use crate::store::duels::DuelKey;
-use crate::store::reranking::AskedDay;
 use crate::store::{Db, Result};
 use serde::Serialize;
 use std::collections::HashMap;

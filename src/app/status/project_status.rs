@@ -6,11 +6,11 @@ use crate::domain::answering_models::AnsweringModel;
 use crate::domain::ranking::{NamedStudent, RankingSettings, StudentEffect};
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
+use crate::features::duel::store::DuelCounts;
+use crate::features::methods::store::AnchorCount;
+use crate::features::student::store::StoredStudent;
 use crate::store::corpus::QueryInfo;
-use crate::store::duels::DuelCounts;
 use crate::store::labels::AdjudicationCounts;
-use crate::store::reranking::AnchorCount;
-use crate::store::students::StoredStudent;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Result, Store};
 

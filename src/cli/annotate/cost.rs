@@ -9,7 +9,7 @@ use crate::domain::number_words::count;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, Usage, provider};
 
 /// The estimate as a table, with its assumptions.
-pub(in crate::cli) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
+pub(crate) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
         "{}, {most}{}, {} there already\n",

@@ -7,15 +7,15 @@ use std::io::{self, Write};
 
 /// stdout for data in rows. Output still held when a command fails is never printed: a table
 /// without rows is not an answer.
-pub(in crate::cli) struct HeldOutput(Option<io::BufWriter<SafeStdout>>);
+pub(crate) struct HeldOutput(Option<io::BufWriter<SafeStdout>>);
 
 impl HeldOutput {
-    pub(in crate::cli) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Some(io::BufWriter::new(SafeStdout::default())))
     }
 
     /// Prints the remaining output.
-    pub(in crate::cli) fn end(mut self) -> CommandResult {
+    pub(crate) fn end(mut self) -> CommandResult {
         Ok(self.0.take().map_or(Ok(()), |mut out| out.flush())?)
     }
 }
@@ -41,20 +41,20 @@ impl Drop for HeldOutput {
 }
 
 /// A JSON array that is printed to stdout element by element.
-pub(in crate::cli) struct JsonArray {
+pub(crate) struct JsonArray {
     out: HeldOutput,
     elements: usize,
 }
 
 impl JsonArray {
-    pub(in crate::cli) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             out: HeldOutput::new(),
             elements: 0,
         }
     }
 
-    pub(in crate::cli) fn push<T: serde::Serialize>(&mut self, value: &T) -> CommandResult {
+    pub(crate) fn push<T: serde::Serialize>(&mut self, value: &T) -> CommandResult {
         let before = if self.elements == 0 { "[" } else { "," };
         self.elements += 1;
         self.out.write_all(before.as_bytes())?;
@@ -64,7 +64,7 @@ impl JsonArray {
         Ok(())
     }
 
-    pub(in crate::cli) fn end(mut self) -> CommandResult {
+    pub(crate) fn end(mut self) -> CommandResult {
         let end = if self.elements == 0 { "[]\n" } else { "\n]\n" };
         self.out.write_all(end.as_bytes())?;
         self.out.end()

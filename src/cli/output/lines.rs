@@ -6,7 +6,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// Wraps text between words to lines of at most `width` columns. Continuation lines are indented to
 /// the first word of their line, or to the first word after a gap of two or more spaces. Text
 /// between backticks is meant to be copied and is not broken.
-pub(super) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
+pub(crate) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
     let Some(width) = width.filter(|width| text.lines().any(|line| line.width() > *width)) else {
         return Cow::Borrowed(text);
     };
@@ -29,7 +29,7 @@ pub(super) fn wrapped(text: &str, width: Option<usize>) -> Cow<'_, str> {
 
 /// Adds words after a lead, in lines of `columns` columns, with continuation lines indented by
 /// `hanging`.
-pub(in crate::cli) fn wrap_into(
+pub(crate) fn wrap_into(
     out: &mut Vec<String>,
     lead: String,
     words: &str,
@@ -54,7 +54,7 @@ pub(in crate::cli) fn wrap_into(
 
 /// Adds a command line in lines of `columns` columns, with a backslash at the end of each but the
 /// last, so that a shell reads a copy as one line. Quoted text is not broken.
-pub(in crate::cli) fn wrap_command(
+pub(crate) fn wrap_command(
     out: &mut Vec<String>,
     indent: usize,
     command: &str,
@@ -106,7 +106,7 @@ fn units<'a>(text: &'a str, marks: &[char]) -> Vec<&'a str> {
 }
 
 /// The beginning of a text that is wider than `columns` columns, with `…` at its end.
-pub(in crate::cli) fn shortened(text: &str, columns: usize) -> String {
+pub(crate) fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }

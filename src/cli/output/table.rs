@@ -18,7 +18,7 @@ const LEAST_TEXT: usize = 12;
 /// fit, they are split into tables below one another, so that nothing is truncated. Each table
 /// repeats the columns from the left that distinguish the rows; if these leave no room, the rows
 /// are numbered.
-pub(in crate::cli) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     table_within(terminal_width(), header, rows)
 }
 
@@ -134,7 +134,7 @@ fn key_columns(rows: &[Vec<String>]) -> usize {
 }
 
 /// Widths of a table's columns.
-pub(in crate::cli) struct TableColumns {
+pub(crate) struct TableColumns {
     names: Vec<String>,
     kinds: Vec<ColumnKind>,
     widths: Vec<usize>,
@@ -142,7 +142,7 @@ pub(in crate::cli) struct TableColumns {
 
 impl TableColumns {
     /// Wide enough for the header.
-    pub(in crate::cli) fn new(header: &[&str]) -> Self {
+    pub(crate) fn new(header: &[&str]) -> Self {
         let columns = header.iter().map(|header| ColumnKind::of(header));
         let (kinds, names): (Vec<_>, Vec<_>) = columns.unzip();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
@@ -154,7 +154,7 @@ impl TableColumns {
     }
 
     /// Makes the columns wide enough for a row.
-    pub(in crate::cli) fn make_room<S: AsRef<str>>(&mut self, row: &[S]) {
+    pub(crate) fn make_room<S: AsRef<str>>(&mut self, row: &[S]) {
         let columns = self.widths.iter_mut().zip(&self.kinds);
         for ((width, kind), cell) in columns.zip(row) {
             *width = (*width).max(cell_words(cell.as_ref(), *kind).width());
@@ -162,7 +162,7 @@ impl TableColumns {
     }
 
     /// Number of columns left for the last cell in a line of `line` columns.
-    pub(in crate::cli) fn left_for_last(&self, line: usize) -> usize {
+    pub(crate) fn left_for_last(&self, line: usize) -> usize {
         let before = self.widths.iter().rev().skip(1);
         line.saturating_sub(before.map(|width| width + 2).sum())
     }
@@ -194,12 +194,12 @@ impl TableColumns {
         Some(parts)
     }
 
-    pub(in crate::cli) fn header(&self) -> String {
+    pub(crate) fn header(&self) -> String {
         self.line(&self.names)
     }
 
     /// A row as a line.
-    pub(in crate::cli) fn line<S: AsRef<str>>(&self, row: &[S]) -> String {
+    pub(crate) fn line<S: AsRef<str>>(&self, row: &[S]) -> String {
         let mut line = String::new();
         for ((cell, width), kind) in row.iter().zip(&self.widths).zip(&self.kinds) {
             let cell = cell_words(cell.as_ref(), *kind);

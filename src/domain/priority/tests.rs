@@ -10,9 +10,9 @@ use crate::domain::numeric::best_first;
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::{SeededRng, plan};
-use crate::domain::simulation::{Noise, SimulatedQuery, Theta};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Outcome, Vote};
+use crate::features::lab::domain::{Noise, SimulatedQuery, Theta};
 
 /// A query of simulated documents and judges, with a person's verdict on each battle.
 struct World {

@@ -5,7 +5,7 @@ use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
 use crate::domain::number_words::{counted, signed};
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
-use crate::domain::student::features::OTHER_BATTLES;
+use crate::features::student::domain::features::OTHER_BATTLES;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::str::FromStr;

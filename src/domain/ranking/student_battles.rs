@@ -12,7 +12,7 @@ use super::named_student::STUDENT_WEIGHTS;
 use super::{QueryRows, RankingSettings};
 use crate::domain::battle::Pair;
 use crate::domain::rating::{self, Observation, RatingModel};
-use crate::domain::student::{OutcomeProbabilities, QueryPredictions};
+use crate::features::student::domain::{OutcomeProbabilities, QueryPredictions};
 use std::collections::HashSet;
 
 /// Number of groups of battles for cross-validation.
@@ -175,7 +175,7 @@ pub fn held_out_likelihood(
 mod tests {
     use super::*;
     use crate::domain::ranking::StudentShare;
-    use crate::domain::student::PairPrediction;
+    use crate::features::student::domain::PairPrediction;
     use proptest::prelude::*;
 
     fn p(a: f64, b: f64) -> OutcomeProbabilities {

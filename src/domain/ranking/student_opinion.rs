@@ -2,7 +2,7 @@
 
 use super::student_effect::{CAP, StudentShare, rounded};
 use crate::domain::sanitise;
-use crate::domain::student::QueryPredictions;
+use crate::features::student::domain::QueryPredictions;
 use std::sync::Arc;
 
 /// The predictions for one query of the student that a project has named.

@@ -90,7 +90,7 @@ impl Covariance {
 
     /// Transforms independent standard normals into one draw of the scores' error. It may include a
     /// shift common to all documents.
-    pub(in crate::domain) fn spread(&self, normals: &[f64], error: &mut [f64]) {
+    pub(crate) fn spread(&self, normals: &[f64], error: &mut [f64]) {
         let mut drawn = vec![0.0; self.documents];
         let scale = self.phi.sqrt();
         for (k, row) in self.factor.chunks_exact(self.documents.max(1)).enumerate() {

@@ -36,18 +36,18 @@ pub enum Place {
 }
 
 /// The color level of a value in 0..=1.
-pub(super) fn level(value: f64) -> usize {
+pub(crate) fn level(value: f64) -> usize {
     (value.clamp(0.0, 1.0) * 6.0).round() as usize
 }
 
 /// A picture that is being drawn.
-pub(super) struct Chart {
+pub(crate) struct Chart {
     svg: String,
     height: f64,
 }
 
 impl Chart {
-    pub(super) fn new(
+    pub(crate) fn new(
         (width, height): (f64, f64),
         place: Place,
         title: &str,
@@ -75,13 +75,13 @@ impl Chart {
         Self { svg, height }
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
     }
 
     /// Text at a position; `anchor` is start, middle or end.
-    pub(super) fn words(&mut self, (x, y): (f64, f64), anchor: &str, class: &str, words: &str) {
+    pub(crate) fn words(&mut self, (x, y): (f64, f64), anchor: &str, class: &str, words: &str) {
         let _ = writeln!(
             self.svg,
             r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}" font-size="11">{}</text>"#,
@@ -90,14 +90,14 @@ impl Chart {
     }
 
     /// A path in pixels with the given classes.
-    pub(super) fn path(&mut self, class: &str, path: &str) {
+    pub(crate) fn path(&mut self, class: &str, path: &str) {
         if !path.is_empty() {
             let _ = writeln!(self.svg, r#"<path class="{class}" d="{path}"/>"#);
         }
     }
 
     /// A rectangle in pixels, with a tooltip.
-    pub(super) fn rectangle(
+    pub(crate) fn rectangle(
         &mut self,
         class: &str,
         (x, y): (f64, f64),
@@ -113,7 +113,7 @@ impl Chart {
         );
     }
 
-    pub(super) fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64, hint: &str) {
+    pub(crate) fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64, hint: &str) {
         let _ = writeln!(
             self.svg,
             r#"<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="{radius}"><title>{}</title></circle>"#,
@@ -122,7 +122,7 @@ impl Chart {
     }
 
     /// Dots of one size, with one path per color; smaller if there are many.
-    pub(super) fn dots(&mut self, frame: &Frame, points: &[(f64, f64, usize)]) {
+    pub(crate) fn dots(&mut self, frame: &Frame, points: &[(f64, f64, usize)]) {
         let width = match points.len() {
             0..400 => 6.0,
             400..3_000 => 4.0,
@@ -143,7 +143,7 @@ impl Chart {
     }
 
     /// Colored squares with their meanings, in a row at the bottom.
-    pub(super) fn legend(&mut self, left: f64, entries: &[(&str, String)]) {
+    pub(crate) fn legend(&mut self, left: f64, entries: &[(&str, String)]) {
         let (mut x, y) = (left, self.height - 12.0);
         for (class, words) in entries {
             self.rectangle(class, (x, y - 9.0), (10.0, 10.0), words);
@@ -153,7 +153,7 @@ impl Chart {
     }
 
     /// The frame with ticks, their numbers, and the labels of both axes.
-    pub(super) fn axes(&mut self, frame: &Frame, ticks: (&[f64], &[f64]), labels: (&str, &str)) {
+    pub(crate) fn axes(&mut self, frame: &Frame, ticks: (&[f64], &[f64]), labels: (&str, &str)) {
         let (left, right) = (frame.left, frame.left + frame.width);
         let (top, bottom) = (frame.top, frame.top + frame.height);
         let decimals = |ticks: &[f64]| {
@@ -193,7 +193,7 @@ impl Chart {
     }
 
     /// A vertical line for an interval, with end caps.
-    pub(super) fn whisker(&mut self, x: f64, (low, high): (f64, f64)) {
+    pub(crate) fn whisker(&mut self, x: f64, (low, high): (f64, f64)) {
         self.path(
             "line",
             &format!(
@@ -206,28 +206,28 @@ impl Chart {
 
 /// A part of a picture with a scale on both axes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// Position in the picture, in pixels.
-    pub(super) left: f64,
-    pub(super) top: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
     /// The range of the axes.
-    pub(super) across: (f64, f64),
-    pub(super) up: (f64, f64),
+    pub(crate) across: (f64, f64),
+    pub(crate) up: (f64, f64),
 }
 
 impl Frame {
-    pub(super) fn x(&self, value: f64) -> f64 {
+    pub(crate) fn x(&self, value: f64) -> f64 {
         self.left + self.width * (value - self.across.0) / (self.across.1 - self.across.0)
     }
 
-    pub(super) fn y(&self, value: f64) -> f64 {
+    pub(crate) fn y(&self, value: f64) -> f64 {
         self.top + self.height * (1.0 - (value - self.up.0) / (self.up.1 - self.up.0))
     }
 
     /// A path through points.
-    pub(super) fn along(&self, points: impl IntoIterator<Item = (f64, f64)>) -> String {
+    pub(crate) fn along(&self, points: impl IntoIterator<Item = (f64, f64)>) -> String {
         let mut path = String::new();
         for (at, (x, y)) in points.into_iter().enumerate() {
             let start = if at == 0 { 'M' } else { 'L' };
@@ -237,7 +237,7 @@ impl Frame {
     }
 
     /// The area between two lines over the same x positions.
-    pub(super) fn between(&self, columns: &[f64], low: &[f64], high: &[f64]) -> String {
+    pub(crate) fn between(&self, columns: &[f64], low: &[f64], high: &[f64]) -> String {
         let up = columns.iter().copied().zip(high.iter().copied());
         let back = columns.iter().copied().zip(low.iter().copied()).rev();
         match columns.len() {

@@ -23,7 +23,7 @@ fn cell(row: usize, col: usize) -> SvgCell {
 }
 
 /// Checks nesting, quoting and text of our small XML subset; returns the number of elements.
-pub(super) fn well_formed(xml: &str) -> usize {
+pub(crate) fn well_formed(xml: &str) -> usize {
     let mut open = Vec::new();
     let mut count = 0;
     let mut rest = xml;

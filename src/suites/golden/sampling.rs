@@ -8,7 +8,7 @@ use crate::domain::sampling::adaptive::information::top_probabilities;
 use crate::domain::sampling::adaptive::{
     JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, next_round,
 };
-use crate::domain::simulation::quality;
+use crate::features::lab::domain::quality;
 use rstest::rstest;
 use serde::Deserialize;
 

@@ -6,9 +6,9 @@ use crate::domain::ranking::{
     JudgeWeights, PriorPrecision, QueryRows, RankingSettings, StudentOpinion, View, prior_evidence,
 };
 use crate::domain::rating::RatingModel;
-use crate::domain::student::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::verdict::{Decision, OverrideMode};
 use crate::domain::vote::{JudgeId, VoteRule};
+use crate::features::student::domain::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use proptest::prelude::*;
 
 /// Maximum decrease of a gap by rounding if exact arithmetic leaves it equal.

@@ -8,9 +8,9 @@ use crate::domain::priority::impact::impacts;
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, StudentOpinion, View};
 use crate::domain::rating;
 use crate::domain::sampling::{self, SeededRng};
-use crate::domain::student::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
+use crate::features::student::domain::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -10,8 +10,8 @@ use crate::domain::metrics::kendall_tau_b;
 use crate::domain::ranking::RankingSettings;
 use crate::domain::rating::{Observation, RatingOptions, fit};
 use crate::domain::sampling::plan;
-use crate::domain::simulation::{Noise, SimulatedQuery, Theta};
 use crate::domain::vote::{Margin, VoteRule, calibrated_score};
+use crate::features::lab::domain::{Noise, SimulatedQuery, Theta};
 use crate::store::outstanding::CallSelection;
 
 /// How three judges state a preference: proportionally, almost always with certainty, and timidly.

@@ -2,7 +2,7 @@
 
 use super::{KEY, with_sources};
 use crate::domain::corpus::DocId;
-use crate::domain::reranking::{Answer, GradeScale};
+use crate::features::methods::domain::reranking::{Answer, GradeScale};
 use crate::judge::ensemble::{JudgesFile, rerank_judges_from};
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{

@@ -3,8 +3,8 @@
 use super::bench::Bench;
 use super::{SIZES, name, snapshot};
 use crate::domain::corpus::DocId;
-use crate::domain::duel::{Action, Duel, DuelDocument, DuelForm, DuelQuery, Source};
 use crate::domain::metrics::RankedRun;
+use crate::features::duel::domain::{Action, Duel, DuelDocument, DuelForm, DuelQuery, Source};
 use crate::tui::model::duel::OpenDuel;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};

@@ -4,8 +4,8 @@
 use super::bench::Bench;
 use super::{SIZES, name, snapshot};
 use crate::domain::corpus::DocId;
-use crate::domain::methods::MethodRow;
-use crate::store::reranking::StoredResult;
+use crate::features::methods::domain::MethodRow;
+use crate::features::methods::store::StoredResult;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
 

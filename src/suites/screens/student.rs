@@ -3,9 +3,9 @@
 
 use super::bench::Bench;
 use super::{SIZES, name, snapshot};
-use crate::app::student::keep_trained;
-use crate::app::student::train::{TrainOptions, train};
 use crate::domain::ranking::{NotLearned, StudentWeight};
+use crate::features::student::app::keep_trained;
+use crate::features::student::app::train::{TrainOptions, train};
 use crate::store::StoreError;
 use crate::tui::model::matrix::Layer;
 use crate::tui::screens::Screen;

@@ -1,11 +1,11 @@
 //! Responses of the project to effects on duels.
 
 use super::Runner;
-use crate::app::duel::{
+use crate::app::error::AppError;
+use crate::features::duel::app::{
     DuelDraft, DuelRankings, DuelRequest, duel_result, open_duel, record, result_lines, task_texts,
 };
-use crate::app::error::AppError;
-use crate::store::duels::{DuelKey, NewDuelEvent};
+use crate::features::duel::store::{DuelKey, NewDuelEvent};
 use crate::store::{Db, Result, Store};
 use crate::tui::message::{Effect, FoundDuel, Msg};
 

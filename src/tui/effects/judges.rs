@@ -3,7 +3,7 @@
 use super::Runner;
 use crate::app::error::AppError;
 use crate::app::judge_report::report::{RaterReport, rater_report};
-use crate::app::student::{StudentCard, student_cards};
+use crate::features::student::app::{StudentCard, student_cards};
 use crate::store::Store;
 use crate::tui::message::Msg;
 use crate::tui::model::report_request::ReportRequest;

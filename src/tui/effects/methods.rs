@@ -2,9 +2,9 @@
 
 use super::Runner;
 use crate::app::error::AppError;
-use crate::app::methods::{MethodsOptions, MethodsReport, compare_methods};
-use crate::app::one_scale::project_scale;
 use crate::app::truth::{GradeBasis, TruthSource, project_truth};
+use crate::features::methods::app::{MethodsOptions, MethodsReport, compare_methods};
+use crate::registry::project_scale;
 use crate::store::Store;
 use crate::tui::message::Msg;
 use crate::tui::model::methods::{MethodsChoice, TruthChoice};

@@ -3,13 +3,13 @@
 use super::Runner;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
-use crate::app::one_scale::PreparedScale;
 use crate::app::pick::prepared::PreparedPicks;
 use crate::app::question_set::{
     QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
+use crate::features::scale::app::PreparedScale;
 use crate::judge::OFFLINE;
 use crate::store::Store;
 use crate::tui::message::Msg;

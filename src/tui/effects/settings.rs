@@ -3,9 +3,9 @@
 use super::Runner;
 use crate::app::error::AppError;
 use crate::app::settings::ProjectSettings;
-use crate::app::student::naming::name_student;
 use crate::domain::ranking::StudentWeight;
 use crate::domain::sanitise;
+use crate::features::student::app::naming::name_student;
 use crate::tui::message::Msg;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,7 +1,7 @@
 //! Computes a student's report in the background.
 
 use super::Runner;
-use crate::app::student::{StudentsFound, students_found};
+use crate::features::student::app::{StudentsFound, students_found};
 use crate::store::Store;
 use crate::tui::message::Msg;
 use crate::tui::model::report_request::ReportRequest;

@@ -10,9 +10,9 @@ pub use chooser::DuelChooser;
 pub use clock::ActiveClock;
 pub use reading::{Reading, shown_passage};
 
-use crate::app::duel::DuelSession;
 use crate::domain::corpus::DocId;
-use crate::domain::duel::{
+use crate::features::duel::app::DuelSession;
+use crate::features::duel::domain::{
     Action, Answer, Content, DuelEvent, DuelForm, Task, TaskKey, answers_of,
 };
 use std::collections::{BTreeMap, HashSet};
@@ -272,7 +272,7 @@ impl OpenDuel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// `None` for the whole text.
-    pub passage: Option<crate::domain::duel::Passage>,
+    pub passage: Option<crate::features::duel::domain::Passage>,
     /// Whether it is on disk.
     pub stored: bool,
 }

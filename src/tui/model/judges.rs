@@ -2,8 +2,8 @@
 
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
-use crate::app::student::StudentCard;
 use crate::domain::vote::JudgeId;
+use crate::features::student::app::StudentCard;
 use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]

@@ -1,9 +1,9 @@
 //! State of the comparison of reranking methods, and of two rankings of one query side by side.
 
-use crate::app::methods::{MethodEntry, MethodsReport};
 use crate::app::truth::TruthSource;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::methods::QueryDelta;
+use crate::features::methods::app::{MethodEntry, MethodsReport};
+use crate::features::methods::domain::QueryDelta;
 use std::collections::BTreeMap;
 
 /// Available cutoffs, in documents per ranking.

@@ -1,6 +1,6 @@
 //! The common scale of the queries, if anchors were graded.
 
-use crate::app::one_scale::ProjectScale;
+use crate::domain::common_scale::ProjectScale;
 use crate::domain::corpus::QueryId;
 use crate::tui::text;
 

@@ -1,8 +1,8 @@
 //! State of the student screen: the students, the current figure, and the selected group of
 //! battles.
 
-use crate::app::student::{ReportedBattle, StepReport, StudentReport, StudentsFound};
-use crate::domain::student::figure::{Figure, FigureGroup, groups};
+use crate::features::student::app::{ReportedBattle, StepReport, StudentReport, StudentsFound};
+use crate::features::student::domain::figure::{Figure, FigureGroup, groups};
 use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]

@@ -1,11 +1,11 @@
 //! Picks, anchors and links: their dialogs, the question before money is spent, and their result.
 
-use crate::app::one_scale::{ANCHORS, LINKS};
 use crate::app::question_set::{
     QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
+use crate::features::scale::app::{ANCHORS, LINKS};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};

@@ -2,10 +2,10 @@
 //! project.
 
 use crate::app::settings::ProjectSettings;
-use crate::app::student::naming::StudentChoice;
 use crate::domain::ranking::{DocumentOrder, STUDENT_WEIGHTS, StudentWeight};
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
+use crate::features::student::app::naming::StudentChoice;
 use crate::tui::message::Effect;
 use crate::tui::model::remembered::Remembered;
 use crate::tui::model::{Model, Overlay};

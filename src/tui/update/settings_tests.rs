@@ -1,8 +1,8 @@
 use super::update;
 use crate::app::settings::ProjectSettings;
-use crate::app::student::naming::StudentChoice;
 use crate::domain::ranking::{DocumentOrder, STUDENT_WEIGHTS, StudentWeight};
 use crate::domain::verdict::{FinalRule, OverrideMode};
+use crate::features::student::app::naming::StudentChoice;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::screens::Screen;

@@ -2,7 +2,7 @@
 
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
-use crate::app::student::naming::StudentChoice;
+use crate::features::student::app::naming::StudentChoice;
 use crate::tui::layout::{centred, cut_bottom};
 use crate::tui::text::{pad_right, truncate, width, wrap};
 use crate::tui::theme::ColourDepth;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::reranking::validation::AnswerFault;
+use crate::features::methods::domain::reranking::validation::AnswerFault;
 use crate::judge::presented::PoolText;
 use crate::judge::{RateLimits, Usage};
 use rstest::rstest;

@@ -1,9 +1,9 @@
 //! The documents of a task, prepared for display.
 
-use crate::app::duel::TaskTexts;
 use crate::domain::corpus::DocId;
-use crate::domain::duel::{Content, Task};
 use crate::domain::sanitise;
+use crate::features::duel::app::TaskTexts;
+use crate::features::duel::domain::{Content, Task};
 use crate::tui::widgets::document_text::PreparedText;
 use std::sync::Arc;
 

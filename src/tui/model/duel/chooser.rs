@@ -1,8 +1,8 @@
 //! The choice of two rankings and a form for a new duel.
 
-use crate::app::duel::{DuelRankings, DuelRequest};
 use crate::app::text_format::counted;
-use crate::domain::duel::DuelForm;
+use crate::features::duel::app::{DuelRankings, DuelRequest};
+use crate::features::duel::domain::DuelForm;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct DuelChooser {

@@ -2,8 +2,8 @@
 
 use super::Card;
 use crate::domain::corpus::DocId;
-use crate::domain::duel::Passage;
 use crate::domain::{sanitise, text};
+use crate::features::duel::domain::Passage;
 use crate::tui::widgets::document_text::SHOWN_BYTES;
 use std::ops::Range;
 use std::sync::Arc;

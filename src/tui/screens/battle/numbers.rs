@@ -3,7 +3,7 @@
 use super::calls::{self, CallResult};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::share_bar;
-use crate::domain::student::prediction_of;
+use crate::features::student::domain::prediction_of;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;

@@ -1,6 +1,6 @@
 use super::update::{load, update};
-use crate::app::one_scale::ProjectScale;
-use crate::domain::one_scale::Offset;
+use crate::domain::common_scale::Offset;
+use crate::domain::common_scale::ProjectScale;
 use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;

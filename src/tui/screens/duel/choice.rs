@@ -3,7 +3,7 @@
 use super::moving::go;
 use super::record::record;
 use crate::domain::corpus::DocId;
-use crate::domain::duel::{Action, DuelForm, Passage};
+use crate::features::duel::domain::{Action, DuelForm, Passage};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;

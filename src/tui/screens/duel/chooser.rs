@@ -1,9 +1,9 @@
 //! Creating a duel: choosing two rankings of the project and a form.
 
 use super::moving::load;
-use crate::domain::duel::DuelForm;
 use crate::domain::sanitise;
-use crate::store::duels::DuelKey;
+use crate::features::duel::domain::DuelForm;
+use crate::features::duel::store::DuelKey;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::keymap::{Command, key_on};

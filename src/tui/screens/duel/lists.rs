@@ -39,7 +39,7 @@ fn entries(
     let Canvas { theme, area, buf } = canvas;
     let from = open.card_index(side, 0);
     let count = match open.current().map(|task| &task.content) {
-        Some(crate::domain::duel::Content::Lists { lists, .. }) => {
+        Some(crate::features::duel::domain::Content::Lists { lists, .. }) => {
             lists.get(side).map_or(0, Vec::len)
         }
         _ => cards.cards.len(),
@@ -168,7 +168,7 @@ pub(super) fn two(model: &Model, open: &OpenDuel, cards: &TaskCards, canvas: Can
     }
     cut(&mut area, 1);
     let counts = [0, 1].map(|side| match open.current().map(|task| &task.content) {
-        Some(crate::domain::duel::Content::Lists { lists, .. }) => {
+        Some(crate::features::duel::domain::Content::Lists { lists, .. }) => {
             lists.get::<usize>(side).map_or(0, Vec::len)
         }
         _ => 0,
@@ -214,7 +214,7 @@ pub(super) fn place_at(
     areas: Areas,
     (column, row): (u16, u16),
 ) -> Option<(usize, usize)> {
-    let two = open.form() == crate::domain::duel::DuelForm::Lists;
+    let two = open.form() == crate::features::duel::domain::DuelForm::Lists;
     let side = if two {
         columns(areas.list)
             .iter()

@@ -1,8 +1,8 @@
 //! Opens a duel and moves between tasks, loading the texts of the next task ahead.
 
 use super::record::record;
-use crate::domain::duel::{Action, TaskKey};
-use crate::store::duels::DuelKey;
+use crate::features::duel::domain::{Action, TaskKey};
+use crate::features::duel::store::DuelKey;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::duel::DuelState;

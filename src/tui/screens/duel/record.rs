@@ -1,8 +1,8 @@
 //! Writes a person's actions to disk immediately, and shows them as stored once they are.
 
 use super::summary;
-use crate::domain::duel::{Action, DuelEvent, TaskKey};
-use crate::store::duels::NewDuelEvent;
+use crate::features::duel::domain::{Action, DuelEvent, TaskKey};
+use crate::features::duel::store::NewDuelEvent;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::widgets::toast::Level;

@@ -1,7 +1,7 @@
 //! Summary of a person's work on a duel since it was opened.
 
-use crate::app::duel::control_words;
-use crate::domain::duel::{Action, Participant, TaskKind, answers_of, controls_of};
+use crate::features::duel::app::control_words;
+use crate::features::duel::domain::{Action, Participant, TaskKind, answers_of, controls_of};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::duel::OpenDuel;
 use crate::tui::model::pace::{self, ReadingPace};

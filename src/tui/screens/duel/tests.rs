@@ -1,13 +1,13 @@
 //! The invariant of a duel: no answer is given without its own key in the right state, whatever is
 //! pressed, clicked or stored meanwhile.
 
-use crate::app::duel::{DuelSession, TaskTexts};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::duel::{
+use crate::domain::sampling::SeededRng;
+use crate::features::duel::app::{DuelSession, TaskTexts};
+use crate::features::duel::domain::{
     Action, Content, Duel, DuelDocument, DuelEvent, DuelForm, DuelQuery, Source, Task, schedule,
 };
-use crate::domain::sampling::SeededRng;
-use crate::store::duels::{DuelKey, NewDuelEvent};
+use crate::features::duel::store::{DuelKey, NewDuelEvent};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::{Effect, FoundDuel, Msg};
 use crate::tui::model::{Model, Overlay, TuiOptions};

@@ -2,7 +2,7 @@
 
 use super::moving::show_task;
 use super::record::record;
-use crate::domain::duel::Action;
+use crate::features::duel::domain::Action;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::widgets::toast::Level;

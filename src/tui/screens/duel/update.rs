@@ -4,9 +4,9 @@ use super::choice::{PREFERENCES, choose_whole, finish, none_serves, prefer, remo
 use super::moving::{go, load, look_ahead};
 use super::record::record;
 use super::{chooser, summary};
-use crate::app::duel::TaskTexts;
-use crate::domain::duel::{Action, Content, DuelForm};
-use crate::store::duels::DuelKey;
+use crate::features::duel::app::TaskTexts;
+use crate::features::duel::domain::{Action, Content, DuelForm};
+use crate::features::duel::store::DuelKey;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Scope, key_on};
 use crate::tui::message::{Effect, FoundDuel};

@@ -1,8 +1,8 @@
 //! Draws the current task. It reveals nothing about the rankings: no name, rank, score or source.
 
 use super::{chooser, grid, lists, tasks};
-use crate::domain::duel::{Answer, DuelForm};
 use crate::domain::sanitise;
+use crate::features::duel::domain::{Answer, DuelForm};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};

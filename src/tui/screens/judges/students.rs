@@ -1,8 +1,8 @@
 //! The students below the judges: they do not vote, and have other columns.
 
-use crate::app::student::StudentCard;
 use crate::app::text_format::counted;
 use crate::domain::sanitise;
+use crate::features::student::app::StudentCard;
 use crate::tui::canvas::Canvas;
 use crate::tui::text;
 use crate::tui::theme::Theme;

@@ -1,8 +1,8 @@
 //! Plot of quality against cost: one letter per method, with the Pareto front marked.
 
 use super::table::span;
-use crate::app::methods::MethodsReport;
 use crate::domain::sanitise;
+use crate::features::methods::app::MethodsReport;
 use crate::tui::canvas::Canvas;
 use crate::tui::text::truncate;
 use ratatui::text::{Line, Span};

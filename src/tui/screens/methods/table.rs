@@ -1,8 +1,8 @@
 //! The table of methods: numbers, and the first metric as a point with its interval.
 
-use crate::app::methods::{MethodEntry, MethodsReport};
 use crate::app::text_format::{duration, p_value};
 use crate::domain::sanitise;
+use crate::features::methods::app::{MethodEntry, MethodsReport};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::model::Model;

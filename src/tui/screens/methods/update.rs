@@ -1,7 +1,7 @@
 //! Selecting a method, and a query on which it differs from the baseline.
 
-use crate::app::methods::MethodsReport;
 use crate::app::truth::TruthSource;
+use crate::features::methods::app::MethodsReport;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;

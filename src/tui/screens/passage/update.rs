@@ -1,7 +1,7 @@
 //! Marking a passage, and choosing the document with the passage or as a whole.
 
 use super::view::byte_at;
-use crate::domain::duel::DuelForm;
+use crate::features::duel::domain::DuelForm;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Scope};
 use crate::tui::message::Effect;

@@ -1,6 +1,6 @@
 //! Draws the text with highlighted query terms, the marked passage, and the earlier choice.
 
-use crate::domain::duel::DuelForm;
+use crate::features::duel::domain::DuelForm;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};

@@ -4,8 +4,8 @@
 use super::plot::{SIGNS, composition};
 use crate::app::text_format::counted;
 use crate::domain::sanitise;
-use crate::domain::student::figure::{Figure, correlation_interval};
-use crate::domain::student::figures::{Category, Figures, Measured};
+use crate::features::student::domain::figure::{Figure, correlation_interval};
+use crate::features::student::domain::figures::{Category, Figures, Measured};
 use crate::tui::canvas::Canvas;
 use crate::tui::model::student::StudentScreen;
 use crate::tui::text::{self, pad_left, pad_right};

@@ -1,9 +1,9 @@
 //! Draws a figure in terminal cells.
 
 use super::shapes::{Plot, PlotWords};
-use crate::app::student::StepReport;
-use crate::domain::student::figure::{CELLS, Figure, FigureGroup, correlation_interval};
-use crate::domain::student::figures::{Category, Figures, FoldedRow};
+use crate::features::student::app::StepReport;
+use crate::features::student::domain::figure::{CELLS, Figure, FigureGroup, correlation_interval};
+use crate::features::student::domain::figures::{Category, Figures, FoldedRow};
 use crate::tui::canvas::Canvas;
 use crate::tui::model::student::StudentScreen;
 use crate::tui::theme::ColourDepth;

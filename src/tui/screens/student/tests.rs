@@ -1,10 +1,10 @@
 use super::update::{offers, reported, update};
-use crate::app::student::{ReportedBattle, StepReport, StudentReport, StudentsFound};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::student::figure::Figure;
-use crate::domain::student::figures::{FigureOptions, Figures, StudentRow};
-use crate::domain::student::{OrderShift, OutcomeProbabilities};
+use crate::features::student::app::{ReportedBattle, StepReport, StudentReport, StudentsFound};
+use crate::features::student::domain::figure::Figure;
+use crate::features::student::domain::figures::{FigureOptions, Figures, StudentRow};
+use crate::features::student::domain::{OrderShift, OutcomeProbabilities};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;

@@ -1,8 +1,8 @@
 //! Selecting a student, a checkpoint, a figure, and a group of its battles.
 
 use super::view;
-use crate::app::student::StudentsFound;
-use crate::domain::student::figure::{Figure, FigureGroup};
+use crate::features::student::app::StudentsFound;
+use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::report_request::ReportRequest;

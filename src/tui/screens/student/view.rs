@@ -2,10 +2,10 @@
 
 use super::numbers::{TWO_LINES, description, summary, table, totals};
 use super::plot::plot;
-use crate::app::student::{StepReport, StudentReport};
 use crate::app::text_format::counted;
 use crate::domain::sanitise;
-use crate::domain::student::figure::{Figure, FigureGroup};
+use crate::features::student::app::{StepReport, StudentReport};
+use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};

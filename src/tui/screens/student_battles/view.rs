@@ -1,8 +1,8 @@
 //! Draws one row per battle: the query, both documents, the ensemble's score and the student's
 //! prediction.
 
-use crate::app::student::ReportedBattle;
 use crate::domain::sanitise;
+use crate::features::student::app::ReportedBattle;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, inset};

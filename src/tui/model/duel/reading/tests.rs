@@ -1,7 +1,7 @@
 use super::*;
-use crate::app::duel::TaskTexts;
 use crate::domain::corpus::QueryId;
-use crate::domain::duel::{Content, Place, Task, TaskKey, TaskKind};
+use crate::features::duel::app::TaskTexts;
+use crate::features::duel::domain::{Content, Place, Task, TaskKey, TaskKind};
 use crate::tui::model::duel::TaskCards;
 use std::collections::BTreeMap;
 

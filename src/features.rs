@@ -1,0 +1,9 @@
+//! Features: each in one folder, with its domain code, rows, use cases, screen and commands, in the
+//! same layers as the core. A feature uses the core; the core names features only in
+//! `registry.rs`.
+
+pub mod duel;
+pub mod lab;
+pub mod methods;
+pub mod scale;
+pub mod student;

@@ -1,0 +1,185 @@
+//! `overrule sbr`: reranks documents by similarity to the top results.
+
+use crate::app::output_file::{CSV, TREC, check_ending, output_name, write_whole};
+use crate::app::text_format::counted;
+use crate::cli::command::{CommandContext, CommandResult, option_set, usage};
+use crate::cli::output;
+use crate::cli::vector_options::{FoundVectors, VectorOptions, vectors_wanted};
+use crate::features::duel::app::sbr::SbrInput;
+use crate::features::duel::domain::sbr::{SbrOptions, SbrProfile};
+use crate::features::methods::app::ORIGINAL;
+use crate::formats::file::unpacked_name;
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Similarity-boosted ranking, query by query: scores are scaled to 0…1, each \
+                  document's similarity is its mean cosine to the
+--top-k best by score (itself left out), and the new score is scaled score × (1 + α × similarity). \
+α rewards likeness to the
+present top: the larger it is, the more alike the first documents become; 0 keeps the order. A \
+negative α favours what is
+unlike the top. The last document of a query always gets 0, whatever it is like.
+
+--profile overrule (the default) lets documents with the same text count once, with the best \
+score, and breaks ties by score,
+then by identifier. --profile original does what the authors' script does: of documents with one \
+text the first in the file
+counts, and ties keep the file's order.
+
+--run goes into the project as another ranking, which duel, nine and adjudication know by its \
+name; --out writes it, as CSV in
+the authors' columns where the name ends in .csv, else as a run of TREC's. --in takes a file \
+instead: a table with the columns
+qid, docno, score and text, or a ranking whose texts are in the project. The rows of a .npy file \
+belong to the rows of that table.
+
+Examples:
+  overrule sbr --run bm25-overrule --embed minilm
+  overrule sbr --run bm25-overrule --vectors vectors.jsonl --as boosted --alpha 0.5
+  overrule sbr --in colbert.csv --vectors simcse.npy --profile original --out sbr.csv"
+)]
+pub(crate) struct SbrCommand {
+    /// Ranking: of the project, original, or a method that was run
+    #[arg(long, value_name = "NAME", required_unless_present = "input")]
+    run: Option<String>,
+    /// Read the ranking from this file
+    #[arg(long = "in", value_name = "FILE", conflicts_with = "run")]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    vectors: VectorOptions,
+    /// Weight α of the similarity to the top results
+    #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true, value_parser = finite)]
+    alpha: f64,
+    /// Number of top results to compare with
+    #[arg(long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    top_k: u32,
+    /// Rules: overrule or original
+    #[arg(long, default_value_t)]
+    profile: SbrProfile,
+    /// Name of the new ranking in the project [default: the name of --run with -sbr]
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+    /// Output file of the new ranking
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .filter(|number| number.is_finite())
+        .ok_or_else(|| "expected a number, such as 1 or 0.5".to_owned())
+}
+
+impl SbrCommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        if let Some(path) = &self.out {
+            let mut inputs = self.vectors.inputs();
+            inputs.extend(self.input.as_deref().map(|path| ("input", path)));
+            let printing = option_set(&[(self.json, "--json")]);
+            context.check_targets([path.as_path()], &inputs, printing)?;
+            check_ending(path, &[TREC, CSV])?;
+        }
+        let input = match (&self.run, &self.input) {
+            (Some(name), _) => SbrInput::of_project(&context.open()?, name)?,
+            (None, Some(path)) => {
+                let store = context.has_project().then(|| context.open());
+                SbrInput::of_file(path, store.transpose()?.as_ref())?
+            }
+            (None, None) => return Err(usage!("name a ranking with --run, or a file with --in")),
+        };
+        let name = match (&self.name, &self.run) {
+            (Some(name), _) => Some(name.trim().to_owned()),
+            (None, Some(_)) => Some(format!("{}-sbr", input.name)),
+            (None, None) => None,
+        };
+        if let Some(name) = &name
+            && (name.is_empty() || name == ORIGINAL || *name == input.name)
+        {
+            return Err(usage!(
+                "--as {name:?}: is empty, or the name of the input; give the new ranking another \
+                 name"
+            ));
+        }
+        if name.is_none() && self.out.is_none() {
+            return Err(usage!(
+                "--in: no output is named; --out FILE writes the new ranking, --as NAME stores it \
+                 in the project"
+            ));
+        }
+        let vectors = self
+            .vectors
+            .find(context, &input.texts(self.profile), input.line_names())?;
+        let vectors = match vectors {
+            FoundVectors::Found(vectors) => vectors,
+            FoundVectors::DryRun => return Ok(()),
+            FoundVectors::None => return Err(vectors_wanted()),
+        };
+        let options = SbrOptions {
+            alpha: self.alpha,
+            top_k: self.top_k as usize,
+            profile: self.profile,
+        };
+        let ranking = input.rank(&vectors, &options)?;
+        let mut told = Vec::new();
+        if let Some(path) = &self.out {
+            let ending = unpacked_name(path);
+            let is_csv = ending.extension().is_some_and(|ending| ending == "csv");
+            let tag = name.clone().unwrap_or_else(|| "sbr".to_owned());
+            write_whole(path, |out| {
+                if is_csv {
+                    ranking.write_csv(out)
+                } else {
+                    ranking.write_run(out, &tag)
+                }
+            })?;
+            told.push(format!("wrote {}", output_name(path)));
+        }
+        if let Some(name) = &name {
+            let replaced = ranking.store(&context.open()?, name)?;
+            told.push(format!(
+                "in {}: ranking {}{}",
+                context.project().display(),
+                output::clean(name),
+                if replaced {
+                    ", in place of the one of that name"
+                } else {
+                    ""
+                }
+            ));
+        }
+        for note in &input.notes {
+            output::message(&format!("note: {note}"));
+        }
+        let (there, kept) = ranking.documents();
+        if self.json {
+            output::json(&json!({
+                "ranking": name,
+                "from": input.name,
+                "queries": input.queries(),
+                "documents": there,
+                "distinct_documents": kept,
+                "first_changed": ranking.changed_tops(),
+                "alpha": self.alpha,
+                "top_k": self.top_k,
+                "profile": self.profile,
+                "notes": input.notes,
+            }))?;
+        } else {
+            output::text(&format!(
+                "{}, {kept} of {} of different texts; another document comes first on {}\n",
+                counted(input.queries(), "query"),
+                counted(there, "document"),
+                counted(ranking.changed_tops(), "query")
+            ))?;
+        }
+        told.iter().for_each(|line| output::message(line));
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! Merges duels of two projects: duels and events by UID, participants by name.
+
+use crate::domain::corpus::QueryId;
+use crate::features::duel::store::DuelKey;
+use crate::store::merge::Merger;
+use crate::store::{Db, Result};
+use std::collections::HashSet;
+
+/// Copies the duels of `other` on queries that are not rejected.
+pub(crate) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
+    let refused = merger.merged.refused.iter();
+    let refused: HashSet<QueryId> = refused
+        .map(|(name, _)| QueryId::new(name.as_str()))
+        .collect();
+    for stored in other.duels()? {
+        let key = match merger.db.known_duel(&stored.uid)? {
+            Some(key) => key,
+            // Its tasks depend on all of its queries.
+            None if stored
+                .duel
+                .queries
+                .iter()
+                .any(|of| refused.contains(&of.query)) =>
+            {
+                merger.merged.duels_left_out += 1;
+                continue;
+            }
+            None => {
+                merger.merged.duels += 1;
+                merger
+                    .db
+                    .add_duel_as(&stored.uid, &stored.duel, stored.created_ms)?
+            }
+        };
+        events(merger, other, (stored.key, key), &refused)?;
+    }
+    Ok(())
+}
+
+/// Copies the events of participants in one of their duels to the corresponding duel here.
+fn events(
+    merger: &mut Merger<'_>,
+    other: &Db,
+    (theirs, ours): (DuelKey, DuelKey),
+    refused: &HashSet<QueryId>,
+) -> Result<()> {
+    let mut otherwise = HashSet::new();
+    for participant in other.duel_participants(theirs)? {
+        let known = merger.db.duel_number(ours, &participant.annotator)?;
+        match known {
+            // A participant's events belong to the tasks of that number.
+            Some(number) if number != participant.number => {
+                merger.merged.participants_left_out += 1;
+                otherwise.insert(participant.annotator);
+            }
+            Some(_) => {}
+            None => {
+                merger.db.add_duel_participant(ours, &participant)?;
+            }
+        }
+    }
+    for event in other.duel_events(theirs)? {
+        if !refused.contains(&event.query) && !otherwise.contains(&event.participant) {
+            let new = merger.db.add_duel_event_as(ours, &event)?;
+            merger.merged.duel_events += usize::from(new);
+        }
+    }
+    Ok(())
+}

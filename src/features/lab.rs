@@ -1,0 +1,5 @@
+//! Experiments on simulated queries: samplers, methods, students, duels and overrules.
+
+pub mod app;
+pub mod command;
+pub mod domain;

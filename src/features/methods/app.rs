@@ -1,0 +1,14 @@
+//! Compares reranking methods: each is evaluated on the queries of a truth, along with the first
+//! stage, and tested against a baseline.
+
+mod artefact;
+mod compare;
+mod measure;
+mod report;
+pub mod rerank;
+pub mod reranker_check;
+mod self_preference;
+
+pub use compare::compare_methods;
+pub use measure::MethodsOptions;
+pub use report::{MethodEntry, MethodsReport, ORIGINAL};

@@ -1,0 +1,286 @@
+//! Runs the comparison.
+
+use super::measure::{MethodsOptions, metrics, values};
+use super::report::{BaselineTest, MethodEntry, MethodsReport, ORIGINAL};
+use super::self_preference::ranks_without_own_votes;
+use crate::app::error::{AppError, invalid};
+use crate::app::text_format::{counted, first_names, own_documents};
+use crate::app::truth::{AGAINST_JUDGES, Truth};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{Metric, Resampling, compare, ranked_with_own};
+use crate::features::methods::domain::{
+    MethodEffort, MethodRow, MethodValues, holm, methods_on_front,
+};
+use crate::store::Store;
+use crate::store::corpus::first_stage_order;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Evaluates every method that has been run, and the first-stage order, against a truth.
+pub fn compare_methods(
+    store: &Store,
+    truth: &Truth,
+    options: &MethodsOptions,
+) -> Result<MethodsReport, AppError> {
+    let (rows, pools, missed) = store.read_blocking(|db| {
+        let missed = db.missed_by_first_stage()?;
+        let rows: Vec<MethodRow> = db
+            .rerank_results()?
+            .into_iter()
+            .map(|result| result.row)
+            .collect();
+        let mut pools = Vec::new();
+        if rows.iter().any(|row| row.method == ORIGINAL) {
+            return Ok((rows, pools, missed));
+        }
+        let run: HashSet<&QueryId> = rows.iter().map(|row| &row.query).collect();
+        for query in db.queries()? {
+            if !run.contains(&query.id) {
+                continue;
+            }
+            let documents = db.documents(query.key)?;
+            let order = first_stage_order(documents.iter().map(|document| &document.metadata));
+            let ids = order
+                .into_iter()
+                .filter_map(|at| documents.get(at))
+                .map(|document| document.id.clone());
+            pools.push((query.id, ids.collect::<Vec<DocId>>()));
+        }
+        Ok((rows, pools, missed))
+    })?;
+    if rows.is_empty() {
+        return Err(invalid!(
+            "no method has been run; `overrule rerank --method rankgpt@20` runs one"
+        ));
+    }
+    let mut report = measured(rows, pools, truth, options)?;
+    let longest = report.longest_ranking();
+    if options.depth > longest {
+        report.notes.push(format!(
+            "the longest ranking has {}: a depth of {} looks at all of each",
+            counted(longest, "document"),
+            options.depth
+        ));
+    }
+    let of_report = missed
+        .iter()
+        .filter(|(query, _)| report.queries.binary_search(query).is_ok());
+    let forced: usize = of_report.map(|(_, count)| count).sum();
+    if forced > 0 {
+        report.notes.push(format!(
+            "{} in the pools only because of labels: the first stage did not find {}. Every \
+             method, original too, looks better \
+             than on the first stage's own candidates (--candidates FILE measures on those)",
+            match forced {
+                1 => "1 document is".to_owned(),
+                _ => format!("{} are", counted(forced, "document")),
+            },
+            if forced == 1 { "it" } else { "them" }
+        ));
+    }
+    ranks_without_own_votes(store, truth, options, &mut report)?;
+    Ok(report)
+}
+
+fn measured(
+    rows: Vec<MethodRow>,
+    pools: Vec<(QueryId, Vec<DocId>)>,
+    truth: &Truth,
+    options: &MethodsOptions,
+) -> Result<MethodsReport, AppError> {
+    let metrics = metrics(options.depth)?;
+    let mut notes = truth.notes.clone();
+    let run: BTreeSet<&QueryId> = rows.iter().map(|row| &row.query).collect();
+    let queries: Vec<QueryId> = run
+        .iter()
+        .filter(|query| truth.qrels.contains_key(**query))
+        .map(|query| (*query).clone())
+        .collect();
+    if queries.is_empty() {
+        return Err(invalid!(
+            "no query on which a method was run is judged by {}; --truth zelo measures against the \
+             judges of the project",
+            truth.name
+        ));
+    }
+    let unjudged: Vec<&str> = run
+        .iter()
+        .filter(|query| !truth.qrels.contains_key(**query))
+        .map(|query| query.as_str())
+        .collect();
+    if !unjudged.is_empty() {
+        notes.push(format!(
+            "{} without labels: left out: {}",
+            counted(unjudged.len(), "query"),
+            first_names(&unjudged)
+        ));
+    }
+    let ranked = rows.iter().map(|row| (&row.query, &row.order));
+    notes.extend(own_documents(&ranked_with_own(&truth.qrels, ranked)));
+    let mut by_method: BTreeMap<String, Vec<MethodRow>> = BTreeMap::new();
+    for row in rows {
+        by_method.entry(row.method.clone()).or_default().push(row);
+    }
+    by_method
+        .entry(ORIGINAL.to_owned())
+        .or_insert_with(|| original_rows(pools, &queries));
+    let how = Resampling::of(queries.len());
+    let mut methods = Vec::new();
+    for (name, rows) in by_method {
+        methods.push(entry(name, rows, &queries, &metrics, truth, options, &how)?);
+    }
+    methods.sort_by_key(|method| method.name != ORIGINAL);
+    let baseline = options
+        .baseline
+        .clone()
+        .unwrap_or_else(|| ORIGINAL.to_owned());
+    let base = methods.iter().position(|method| method.name == baseline);
+    let base = base.ok_or_else(|| {
+        let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
+        invalid!(
+            "--baseline: no method {baseline:?}; there are {}",
+            first_names(&names)
+        )
+    })?;
+    test_against(&mut methods, base, metrics.len(), &how);
+    for method in &methods {
+        let missing = queries.len() - method.effort.queries.min(queries.len());
+        if missing > 0 {
+            notes.push(format!(
+                "{}: not run on {} of {}: its means are not comparable with the others'",
+                method.name,
+                missing,
+                counted(queries.len(), "query")
+            ));
+        }
+    }
+    let usd: Vec<Option<f64>> = methods.iter().map(|method| method.cost(true)).collect();
+    let in_usd = usd.iter().all(Option::is_some) && usd.iter().flatten().any(|cost| *cost > 0.0);
+    let points: Vec<Option<(f64, f64)>> = methods
+        .iter()
+        .map(|method| Some((method.cost(in_usd)?, method.values.first()?.all?.mean)))
+        .collect();
+    for (method, on_front) in methods.iter_mut().zip(methods_on_front(&points)) {
+        method.on_front = on_front;
+    }
+    Ok(MethodsReport {
+        truth: truth.name.clone(),
+        against: truth.is_of_judges().then_some(AGAINST_JUDGES),
+        notes,
+        grades: queries
+            .iter()
+            .filter_map(|query| truth.qrels.get_key_value(query))
+            .map(|(query, grades)| (query.clone(), grades.clone()))
+            .collect(),
+        queries,
+        metrics,
+        baseline,
+        methods,
+        in_usd,
+    })
+}
+
+/// The first-stage order of the candidates, which took no calls.
+fn original_rows(pools: Vec<(QueryId, Vec<DocId>)>, queries: &[QueryId]) -> Vec<MethodRow> {
+    let wanted: BTreeSet<&QueryId> = queries.iter().collect();
+    let pools = pools
+        .into_iter()
+        .filter(|(query, _)| wanted.contains(query));
+    let row = |(query, order)| MethodRow {
+        query,
+        method: ORIGINAL.to_owned(),
+        judges: Vec::new(),
+        order,
+        scores: None,
+        calls: 0,
+        failed_calls: 0,
+        tokens_in: 0,
+        tokens_out: 0,
+        cost_usd: Some(0.0),
+        wall_ms: Some(0),
+        service_ms: 0,
+        repairs: 0,
+        truncated: 0,
+        failure: None,
+        created_ms: 0,
+    };
+    pools.map(row).collect()
+}
+
+fn entry(
+    name: String,
+    rows: Vec<MethodRow>,
+    queries: &[QueryId],
+    metrics: &[Metric],
+    truth: &Truth,
+    options: &MethodsOptions,
+    how: &Resampling,
+) -> Result<MethodEntry, AppError> {
+    let measured: HashMap<&QueryId, &MethodRow> = rows
+        .iter()
+        .filter(|row| queries.binary_search(&row.query).is_ok())
+        .map(|row| (&row.query, row))
+        .collect();
+    let orders: HashMap<QueryId, Vec<DocId>> = measured
+        .values()
+        .filter(|row| row.failure.is_none() && !row.order.is_empty())
+        .map(|row| (row.query.clone(), row.order.clone()))
+        .collect();
+    let scores = measured.values().filter_map(|row| {
+        let known = orders.contains_key(&row.query);
+        Some((row.query.clone(), row.scores.clone().filter(|_| known)?))
+    });
+    let scores = scores.collect();
+    let found = values(&orders, queries, metrics, truth, options.level)?;
+    let run: Vec<bool> = queries
+        .iter()
+        .map(|query| measured.contains_key(query))
+        .collect();
+    let judges: BTreeSet<String> = rows.iter().flat_map(|row| row.judges.clone()).collect();
+    Ok(MethodEntry {
+        name,
+        judges: judges.into_iter().collect(),
+        effort: MethodEffort::of(measured.values().copied()),
+        values: found
+            .into_iter()
+            .map(|per_query| MethodValues::new(per_query, &run, how))
+            .collect(),
+        tests: Vec::new(),
+        on_front: false,
+        self_preference: None,
+        orders,
+        scores,
+    })
+}
+
+/// Tests all other methods against the one at `base`, metric by metric.
+fn test_against(methods: &mut [MethodEntry], base: usize, metrics: usize, how: &Resampling) {
+    let Some(baseline) = methods.get(base).map(|method| method.values.clone()) else {
+        return;
+    };
+    for at in 0..metrics {
+        let mut tests: Vec<Option<BaselineTest>> = methods
+            .iter()
+            .enumerate()
+            .map(|(place, method)| {
+                let (mine, theirs) = method.values.get(at)?.paired(baseline.get(at)?);
+                (place != base).then_some(())?;
+                Some(BaselineTest {
+                    comparison: compare(&mine, &theirs, how)?,
+                    randomisation_holm: None,
+                })
+            })
+            .collect();
+        let randomisation: Vec<Option<f64>> = tests
+            .iter()
+            .map(|test| Some(test.as_ref()?.comparison.randomisation_p))
+            .collect();
+        for (test, corrected) in tests.iter_mut().zip(holm(&randomisation)) {
+            if let Some(test) = test {
+                test.randomisation_holm = corrected;
+            }
+        }
+        for (method, test) in methods.iter_mut().zip(tests) {
+            method.tests.push(test);
+        }
+    }
+}

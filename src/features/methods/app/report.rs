@@ -1,0 +1,180 @@
+//! The result of a method comparison, as data for tables, plots and other programs.
+
+use crate::app::estimate_json::{difference_json, mean_json};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{Comparison, Metric, Qrels};
+use crate::features::methods::domain::{MethodEffort, MethodValues, histogram};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Name of the first-stage order.
+pub const ORIGINAL: &str = "original";
+
+/// Methods evaluated on the same queries against one truth.
+#[derive(Clone, Debug)]
+pub struct MethodsReport {
+    /// Name of the truth.
+    pub truth: String,
+    /// A note if the values come from judges and not from people.
+    pub against: Option<&'static str>,
+    /// Notes to the reader, one sentence each.
+    pub notes: Vec<String>,
+    /// The evaluated queries, by identifier.
+    pub queries: Vec<QueryId>,
+    /// The grades of the truth for those queries.
+    pub grades: Qrels,
+    /// The first one is used for the plot.
+    pub metrics: Vec<Metric>,
+    /// Name of the baseline.
+    pub baseline: String,
+    /// The first-stage order first, then by name.
+    pub methods: Vec<MethodEntry>,
+    /// Whether the plot's cost is in US dollars per query, and not in calls.
+    pub in_usd: bool,
+}
+
+/// The results of one method.
+#[derive(Clone, Debug)]
+pub struct MethodEntry {
+    pub name: String,
+    pub judges: Vec<String>,
+    pub effort: MethodEffort,
+    /// In the order of the metrics.
+    pub values: Vec<MethodValues>,
+    /// Tests against the baseline, in the order of the metrics; `None` for the baseline itself, or
+    /// without common queries.
+    pub tests: Vec<Option<BaselineTest>>,
+    /// Whether no other method is better and cheaper.
+    pub on_front: bool,
+    /// If its judges are those of the truth: its rank by the first metric, and its rank without
+    /// their votes.
+    pub self_preference: Option<(usize, Option<usize>)>,
+    /// The order of each query that has one.
+    pub orders: HashMap<QueryId, Vec<DocId>>,
+    /// The points, grades or scores behind the orders, if the method provides them.
+    pub scores: HashMap<QueryId, Vec<Option<f64>>>,
+}
+
+/// A method minus the baseline, over the queries for which both have a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BaselineTest {
+    pub comparison: Comparison,
+    /// p-value of the randomization test, Holm-corrected over all methods for this metric.
+    pub randomisation_holm: Option<f64>,
+}
+
+impl MethodEntry {
+    /// Cost of the method per query, in dollars or calls; `None` if a price is unknown.
+    pub fn cost(&self, in_usd: bool) -> Option<f64> {
+        if in_usd {
+            self.effort.usd_a_query()
+        } else {
+            self.effort.a_query(self.effort.calls)
+        }
+    }
+}
+
+impl MethodsReport {
+    pub fn method(&self, name: &str) -> Option<&MethodEntry> {
+        self.methods.iter().find(|method| method.name == name)
+    }
+
+    /// Number of documents in the longest ranking.
+    pub fn longest_ranking(&self) -> usize {
+        let orders = self
+            .methods
+            .iter()
+            .flat_map(|method| method.orders.values());
+        orders.map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Unit of the plot's cost.
+    pub fn cost_unit(&self) -> &'static str {
+        if self.in_usd {
+            "US dollars per query"
+        } else {
+            "calls per query"
+        }
+    }
+
+    pub fn json(&self) -> Value {
+        json!({
+            "truth": self.truth,
+            "against": self.against,
+            "queries": self.queries.len(),
+            "baseline": self.baseline,
+            "cost_unit": self.cost_unit(),
+            "methods": self.methods.iter().map(|method| self.method_json(method)).collect::<Vec<_>>(),
+            "notes": self.notes,
+        })
+    }
+
+    fn method_json(&self, method: &MethodEntry) -> Value {
+        let mut metrics = Map::new();
+        let values = method.values.iter().zip(&method.tests);
+        for (metric, (values, test)) in self.metrics.iter().zip(values) {
+            metrics.insert(metric.to_string(), self.values_json(values, test.as_ref()));
+        }
+        let effort = &method.effort;
+        let preference = method
+            .self_preference
+            .map(|(with, without)| json!({ "rank": with, "rank_without_own_votes": without }));
+        let baseline = self
+            .method(&self.baseline)
+            .and_then(|base| base.values.first());
+        let deltas = method.values.first().zip(baseline);
+        let deltas = deltas.map_or_else(Vec::new, |(mine, base)| mine.deltas(base));
+        let differing: Vec<Value> = deltas
+            .iter()
+            .map(|of| json!({ "query": self.queries.get(of.query), "difference": of.delta }))
+            .collect();
+        json!({
+            "method": method.name,
+            "judges": method.judges,
+            "queries": effort.queries,
+            "failed": effort.failed,
+            "failed_share": effort.failed_share(),
+            "metrics": metrics,
+            "calls": effort.calls,
+            "calls_a_query": effort.a_query(effort.calls),
+            "failed_calls": effort.failed_calls,
+            "tokens_in": effort.tokens_in,
+            "tokens_out": effort.tokens_out,
+            "cost_usd": (effort.priced > 0).then_some(effort.cost_usd),
+            "priced_queries": effort.priced,
+            "usd_a_query": effort.usd_a_query(),
+            "wall_ms_p50": effort.wall_p50_ms,
+            "wall_ms_p95": effort.wall_p95_ms,
+            "service_ms_a_query": effort.a_query(effort.service_ms),
+            "repairs": effort.repairs,
+            "repaired_queries": effort.repaired,
+            "truncated_documents": effort.truncated,
+            "on_front": method.on_front,
+            "differing_queries": differing,
+            "self_preference": preference,
+        })
+    }
+
+    fn values_json(&self, values: &MethodValues, test: Option<&BaselineTest>) -> Value {
+        let mut row = mean_json(values.all);
+        let present = values.per_query.iter().flatten().copied();
+        row["answered_only"] = mean_json(values.answered);
+        row["histogram"] = json!(histogram(present));
+        let by_query = self.queries.iter().zip(&values.per_query);
+        let by_query: Map<String, Value> = by_query
+            .map(|(query, value)| (query.to_string(), json!(value)))
+            .collect();
+        row["per_query"] = Value::Object(by_query);
+        row["difference"] = json!(test.map(|test| {
+            let mut difference = difference_json(test.comparison);
+            let (better, equal, worse) = test.comparison.wins_ties_losses;
+            difference["better"] = json!(better);
+            difference["equal"] = json!(equal);
+            difference["worse"] = json!(worse);
+            difference["p_randomisation"] = json!(test.comparison.randomisation_p);
+            difference["p_randomisation_holm"] = json!(test.randomisation_holm);
+            difference
+        }));
+        row
+    }
+}

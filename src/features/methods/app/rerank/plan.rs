@@ -1,0 +1,255 @@
+//! Determines which method still has to rank which query.
+
+use super::candidates::{self, Candidates, NamedCandidates};
+use super::prepared_method::PreparedMethod;
+use super::service::RerankService;
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::read_ranking;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::RankedRun;
+use crate::domain::sanitise;
+use crate::features::methods::domain::MethodRow;
+use crate::features::methods::store::StoredResult;
+use crate::judge::reranker::Reranker;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Store, StoreError};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A query that a method has not ranked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutstandingRanking {
+    /// Index of the method in the plan.
+    pub(super) method: usize,
+    pub(super) query: QueryKey,
+}
+
+/// The plan of a reranking run.
+#[derive(Debug)]
+pub struct RerankPlan {
+    pub(super) methods: Vec<PreparedMethod>,
+    pub(super) services: Vec<RerankService>,
+    pub(super) queries: Vec<(QueryKey, QueryId)>,
+    named: Option<HashMap<QueryKey, Vec<DocId>>>,
+    pub(super) outstanding: Vec<OutstandingRanking>,
+    /// Hash of the inputs of each ranking.
+    identities: HashMap<(usize, QueryKey), [u8; 32]>,
+    /// Number of existing results, including failures that are not retried.
+    pub already: usize,
+    /// Whether failed queries are retried.
+    pub(super) retry: bool,
+    /// Whether rankings are made one after the other.
+    pub(super) one_at_a_time: bool,
+}
+
+/// Source of the candidates of a query and of their order.
+#[derive(Clone, Copy, Debug)]
+pub enum CandidateSource<'a> {
+    /// The project's pools, in first-stage order.
+    Pools,
+    /// A file.
+    File(&'a Path),
+    /// These candidates, for the given queries.
+    Named(&'a HashMap<QueryKey, Vec<DocId>>),
+}
+
+/// Scope of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct RerankScope<'a> {
+    /// Only the queries of a dataset.
+    pub dataset: Option<&'a [QueryKey]>,
+    /// Only these queries, unless the list is empty.
+    pub queries: &'a [String],
+    pub candidates: CandidateSource<'a>,
+    pub retry_failed: bool,
+    /// Make one ranking after the other, so that the measured latency of a method does not include
+    /// waiting for other rankings.
+    pub one_at_a_time: bool,
+}
+
+impl RerankPlan {
+    /// Determines the remaining work of the methods in a project.
+    pub(super) fn new(
+        store: &Store,
+        methods: Vec<PreparedMethod>,
+        services: Vec<RerankService>,
+        scope: &RerankScope<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, AppError> {
+        let all = store.read_blocking(|db| db.query_names())?;
+        let mut queries: Vec<(QueryKey, QueryId)> = all
+            .into_iter()
+            .map(|(key, name)| (key, QueryId::new(name)))
+            .collect();
+        let all = queries.clone();
+        if let Some(dataset) = scope.dataset {
+            let wanted: HashSet<QueryKey> = dataset.iter().copied().collect();
+            queries.retain(|(key, _)| wanted.contains(key));
+        }
+        if !scope.queries.is_empty() {
+            let known: HashSet<&str> = all.iter().map(|(_, id)| id.as_str()).collect();
+            if let Some(name) = scope
+                .queries
+                .iter()
+                .find(|name| !known.contains(name.as_str()))
+            {
+                let name = sanitise::line(name);
+                return Err(invalid!("--query: no such query: {name:?}"));
+            }
+            let wanted: HashSet<&str> = scope.queries.iter().map(String::as_str).collect();
+            queries.retain(|(_, id)| wanted.contains(id.as_str()));
+        }
+        let named = match scope.candidates {
+            CandidateSource::Pools => None,
+            CandidateSource::Named(named) => {
+                queries.retain(|(key, _)| named.contains_key(key));
+                Some(named.clone())
+            }
+            CandidateSource::File(file) => {
+                let given = orders_of(read_ranking(file, notes)?);
+                let given: NamedCandidates = given.into_iter().collect();
+                let path = file.to_owned();
+                let given = store.read_blocking(move |db| {
+                    Ok(candidates::check(db, &all, &given, &path).map(|()| given))
+                })??;
+                queries.retain(|(_, id)| given.contains_key(id));
+                if queries.is_empty() {
+                    return Err(AppError::file(
+                        file,
+                        "names candidates of none of the queries that are to be ranked",
+                    ));
+                }
+                let keyed = queries.iter();
+                let keyed = keyed.filter_map(|(key, id)| Some((*key, given.get(id)?.clone())));
+                Some(keyed.collect::<HashMap<_, _>>())
+            }
+        };
+        if queries.is_empty() {
+            return Err(invalid!(
+                "the project has no queries to rank; `overrule import FILE` brings some"
+            ));
+        }
+        let mut plan = Self {
+            methods,
+            services,
+            queries,
+            named,
+            outstanding: Vec::new(),
+            identities: HashMap::new(),
+            already: 0,
+            retry: scope.retry_failed,
+            one_at_a_time: scope.one_at_a_time,
+        };
+        plan.find_outstanding(store)?;
+        Ok(plan)
+    }
+
+    /// The candidates of a query, if a file names them.
+    pub(super) fn named(&self, query: QueryKey) -> Option<&[DocId]> {
+        self.named.as_ref()?.get(&query).map(Vec::as_slice)
+    }
+
+    fn find_outstanding(&mut self, store: &Store) -> Result<(), StoreError> {
+        let keys: Vec<QueryKey> = self.queries.iter().map(|(key, _)| *key).collect();
+        let (mut outstanding, mut already) = (Vec::new(), 0);
+        let mut identities = HashMap::new();
+        let this = &*self;
+        let work = |db: &Db, key: QueryKey| {
+            let candidates = Candidates::read(db, key, this.named(key))?;
+            let known = db.rerank_results_of(key)?;
+            let states = this.methods.iter().map(|method| {
+                let identity = method.identity(&candidates);
+                let found = known
+                    .iter()
+                    .find(|known| known.row.method == method.name && known.identity == identity);
+                (identity, found.map(|found| method.has_failed(&found.row)))
+            });
+            Ok(states.collect::<Vec<_>>())
+        };
+        store.read_each(&keys, work, |query, states| {
+            for (method, (identity, state)) in states.into_iter().enumerate() {
+                identities.insert((method, query), identity);
+                match state {
+                    Some(has_failed) if !(has_failed && this.retry) => already += 1,
+                    _ => outstanding.push(OutstandingRanking { method, query }),
+                }
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        (self.outstanding, self.already) = (outstanding, already);
+        self.identities = identities;
+        Ok(())
+    }
+
+    /// The methods' names, in the order in which they were given.
+    pub fn method_names(&self) -> impl Iterator<Item = &str> {
+        self.methods.iter().map(|method| method.name.as_str())
+    }
+
+    pub fn queries(&self) -> usize {
+        self.queries.len()
+    }
+
+    /// Number of rankings to make.
+    pub fn rankings(&self) -> usize {
+        self.outstanding.len()
+    }
+
+    /// The current results in the project of the plan's methods for its queries.
+    pub fn results(&self, store: &Store) -> Result<Vec<MethodRow>, StoreError> {
+        let keys: Vec<QueryKey> = self.queries.iter().map(|(key, _)| *key).collect();
+        let mut rows = Vec::new();
+        store.read_each(
+            &keys,
+            |db, key| db.rerank_results_of(key),
+            |key, results| {
+                let current = |result: &StoredResult| {
+                    let identity = self
+                        .method_names()
+                        .position(|name| name == result.row.method)
+                        .and_then(|at| self.identities.get(&(at, key)));
+                    identity == Some(&result.identity)
+                };
+                let found = results.into_iter().filter(current);
+                rows.extend(found.map(|result| result.row));
+                Ok::<_, StoreError>(())
+            },
+        )?;
+        Ok(rows)
+    }
+
+    /// Whether a paid reranking service may be called.
+    pub fn asks_rerankers(&self) -> bool {
+        self.services.iter().any(RerankService::is_paid_reranker)
+    }
+
+    /// The rerankers whose worst-case cost per call is unknown.
+    pub(super) fn unpriced_rerankers(&self) -> impl Iterator<Item = &str> {
+        let unpriced = |service: &&RerankService| service.is_unpriced_reranker();
+        self.services
+            .iter()
+            .filter(unpriced)
+            .map(RerankService::name)
+    }
+
+    /// The rerankers that run programs, each of which needs the user's permission.
+    pub fn programs(&self) -> impl Iterator<Item = Arc<Reranker>> {
+        self.services
+            .iter()
+            .filter_map(RerankService::reranker)
+            .filter(|reranker| reranker.program().is_some())
+    }
+
+    /// Whether any of the remaining work may be sent to a server.
+    pub fn asks_servers(&self) -> bool {
+        !self.outstanding.is_empty() && self.services.iter().any(RerankService::is_remote)
+    }
+}
+
+/// The documents of a run, which is already ordered.
+pub(super) fn orders_of(run: RankedRun) -> super::prepared_method::Orders {
+    run.into_iter()
+        .map(|(query, documents)| (query, documents.into_iter().map(|(id, _)| id).collect()))
+        .collect()
+}

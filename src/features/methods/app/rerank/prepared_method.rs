@@ -1,0 +1,268 @@
+//! A method with everything it asks: its judges by kind of question, its reranker, or the orders of
+//! a file.
+
+use super::candidates::{Candidates, hash_part};
+use super::question::Target;
+use crate::client::call_key::identity_of;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::features::methods::domain::MethodRow;
+use crate::features::methods::domain::reranking::{
+    Answer, Method, MethodKind, Question, Strategy, Validation,
+};
+use crate::features::methods::store::anchors_method;
+use crate::judge::reranker::{RerankCandidate, Reranker};
+use crate::judge::{Judge, JudgeSpec, PresentedPair, PresentedQuestion};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Version of the repair of answers. Rankings from an earlier version are computed again from the
+/// stored answers, since it treated an answer without a usable part as the old order.
+const REPAIR: &str = "repair 2";
+
+/// The orders of a run, by query.
+pub(super) type Orders = BTreeMap<QueryId, Vec<DocId>>;
+
+/// What a method asks.
+#[derive(Clone, Debug)]
+pub(super) enum Asks {
+    /// Nothing: it uses the first-stage order.
+    Nothing,
+    /// One judge, configured for the method's kind of question, with this service index.
+    Judge {
+        service: usize,
+        judge: Arc<dyn Judge>,
+    },
+    /// The judges of an ensemble, using battles.
+    Ensemble(Vec<(usize, Arc<dyn Judge>)>),
+    Reranker {
+        service: usize,
+        reranker: Arc<Reranker>,
+    },
+    /// An existing run.
+    Orders(Arc<Orders>),
+}
+
+/// One of the methods of a run.
+#[derive(Clone, Debug)]
+pub(super) struct PreparedMethod {
+    /// Its name in results: the method, followed by a slash and the judge if it asks one.
+    pub(super) name: String,
+    /// Names of the judges or the reranker that it asks.
+    pub(super) judges: Vec<String>,
+    pub(super) method: Method,
+    pub(super) asks: Asks,
+    pub(super) seed: u64,
+    /// Whether it grades the anchors of a scale. A missing grade then does not invalidate the other
+    /// grades; it is requested again with the failures.
+    pub(super) is_anchors: bool,
+}
+
+/// A part of a question: its service index, the subset of candidates if not all, and its target.
+pub(super) type QuestionPart = (usize, Option<Range<usize>>, Target);
+
+impl PreparedMethod {
+    pub(super) fn new(method: Method, asks: Asks, seed: u64) -> Self {
+        let judges: Vec<String> = match &asks {
+            Asks::Nothing | Asks::Orders(_) => Vec::new(),
+            Asks::Judge { judge, .. } => vec![judge.spec().name.clone()],
+            Asks::Ensemble(judges) => judges
+                .iter()
+                .map(|(_, judge)| judge.spec().name.clone())
+                .collect(),
+            Asks::Reranker { reranker, .. } => vec![reranker.name().to_owned()],
+        };
+        let name = match asks {
+            Asks::Judge { .. } | Asks::Ensemble(_) => format!("{method}/{}", judges.join("+")),
+            Asks::Nothing | Asks::Reranker { .. } | Asks::Orders(_) => method.to_string(),
+        };
+        Self {
+            name,
+            judges,
+            method,
+            asks,
+            seed,
+            is_anchors: false,
+        }
+    }
+
+    /// Converts it to a method that grades the anchors of a scale, whose results are not orders of
+    /// pools. `None` unless exactly one judge is asked.
+    pub(super) fn for_anchors(self) -> Option<Self> {
+        let Asks::Judge { judge, .. } = &self.asks else {
+            return None;
+        };
+        let spec = judge.spec();
+        Some(Self {
+            name: anchors_method(&spec.name, &identity_of(spec)),
+            is_anchors: true,
+            ..self
+        })
+    }
+
+    /// Whether a result failed, as a whole or in a required part.
+    pub(super) fn has_failed(&self, row: &MethodRow) -> bool {
+        let ungraded = || row.scores.iter().flatten().any(Option::is_none);
+        row.failure.is_some() || (self.is_anchors && ungraded())
+    }
+
+    /// Creates the method's strategy for a query.
+    pub(super) fn strategy(&self, candidates: &Candidates) -> Box<dyn Strategy> {
+        let looked_at = self.looks_at(candidates);
+        if let (true, MethodKind::Pointwise { scale }) = (self.is_anchors, &self.method.kind) {
+            return Method::grades(looked_at, *scale);
+        }
+        let seed = Method::query_seed(self.seed, candidates.query.as_str());
+        let judges = match &self.asks {
+            Asks::Ensemble(judges) => judges.len(),
+            _ => 1,
+        };
+        self.method.strategy(looked_at, seed, judges)
+    }
+
+    /// Number of candidates that it considers.
+    pub(super) fn looks_at(&self, candidates: &Candidates) -> usize {
+        self.method.looks_at(candidates.ids.len())
+    }
+
+    /// The answer that needs no call: the order of a run. Candidates that are missing from the run
+    /// follow in their old order. `None` if someone must be asked.
+    pub(super) fn own_answer(
+        &self,
+        candidates: &Candidates,
+        question: &Question,
+    ) -> Option<Answer> {
+        let (Asks::Orders(orders), Question::Score { candidates: asked }) = (&self.asks, question)
+        else {
+            return None;
+        };
+        let Some(order) = orders.get(&candidates.query) else {
+            let why = "the run does not have this query".to_owned();
+            return Some(Answer::Unreadable(why));
+        };
+        let places: HashMap<&DocId, usize> = order.iter().zip(0..).collect();
+        let place = |at: &usize| {
+            candidates
+                .ids
+                .get(*at)
+                .and_then(|id| places.get(id))
+                .copied()
+        };
+        if asked.iter().all(|at| place(at).is_none()) {
+            let why = "the run has none of this query's candidates".to_owned();
+            return Some(Answer::Unreadable(why));
+        }
+        let scores = asked.iter().zip(0usize..).map(|(at, above)| {
+            let rank = place(at).unwrap_or(order.len() + above);
+            -(rank as f64)
+        });
+        Some(Answer::Scores(scores.collect()))
+    }
+
+    /// Splits a question into the parts that are asked.
+    ///
+    /// # Errors
+    /// The method's target cannot answer it.
+    pub(super) fn parts(
+        &self,
+        candidates: &Candidates,
+        question: &Question,
+    ) -> Result<Vec<QuestionPart>, String> {
+        let cannot = || "its judge cannot be asked this question".to_owned();
+        match (&self.asks, question) {
+            (Asks::Judge { service, judge }, question) => {
+                let shown = PresentedQuestion::of(&candidates.pool, question).ok_or_else(cannot)?;
+                let prompt = judge.rerank_prompt(&shown).ok_or_else(cannot)?;
+                let target = Target::Judge {
+                    judge: Arc::clone(judge),
+                    shown,
+                    prompt,
+                    strict: self.method.validation == Validation::Strict,
+                };
+                Ok(vec![(*service, None, target)])
+            }
+            (Asks::Ensemble(judges), Question::Battle { a, b, judge }) => {
+                let (service, judge) = judges.get(*judge).ok_or_else(cannot)?;
+                let case = PresentedPair {
+                    pool: Arc::clone(&candidates.pool),
+                    first: *a,
+                    second: *b,
+                };
+                let target = Target::Battle {
+                    judge: Arc::clone(judge),
+                    prompt: judge.prompt(&case),
+                    case,
+                };
+                Ok(vec![(*service, None, target)])
+            }
+            (Asks::Reranker { service, reranker }, Question::Score { candidates: asked }) => {
+                let documents: Vec<RerankCandidate> = asked
+                    .iter()
+                    .filter_map(|at| {
+                        let id = candidates.ids.get(*at)?.clone();
+                        Some((id, Arc::clone(candidates.pool.documents.get(*at)?)))
+                    })
+                    .collect();
+                let query: Arc<str> = Arc::from(candidates.pool.query.as_str());
+                let batches = reranker.batches(&query, &documents)?;
+                let parts = batches.into_iter().map(|range| {
+                    let batch = documents.get(range.clone()).unwrap_or_default();
+                    let target = Target::Reranker {
+                        reranker: Arc::clone(reranker),
+                        query: Arc::clone(&query),
+                        candidates: batch.into(),
+                    };
+                    (*service, Some(range), target)
+                });
+                Ok(parts.collect())
+            }
+            _ => Err(cannot()),
+        }
+    }
+
+    /// Hash of everything that the order depends on: method, seed, judges, and the candidates with
+    /// their texts.
+    pub(super) fn identity(&self, candidates: &Candidates) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let mut add = |part: &str| hash_part(&mut hash, part);
+        add(&self.method.to_string());
+        let asks_judges = matches!(self.asks, Asks::Judge { .. } | Asks::Ensemble(_));
+        if asks_judges && !self.is_anchors && self.method.validation == Validation::Repair {
+            add(REPAIR);
+        }
+        if matches!(
+            self.method.kind,
+            MethodKind::TourRank { .. } | MethodKind::Zelo { .. }
+        ) {
+            add(&self.seed.to_string());
+        }
+        match &self.asks {
+            Asks::Nothing => {}
+            Asks::Judge { judge, .. } => add_spec(&mut add, judge.spec()),
+            Asks::Ensemble(judges) => {
+                judges
+                    .iter()
+                    .for_each(|(_, judge)| add_spec(&mut add, judge.spec()));
+            }
+            Asks::Reranker { reranker, .. } => add(reranker.identity()),
+            Asks::Orders(orders) => {
+                let order = orders.get(&candidates.query);
+                order.into_iter().flatten().for_each(|id| add(id.as_str()));
+            }
+        }
+        hash.update(candidates.hash);
+        hash.finalize().into()
+    }
+}
+
+fn add_spec(add: &mut impl FnMut(&str), spec: &JudgeSpec) {
+    let parts = [
+        &spec.name,
+        &spec.provider,
+        &spec.model,
+        &spec.prompt_hash,
+        &spec.params,
+    ];
+    parts.into_iter().for_each(|part| add(part));
+}

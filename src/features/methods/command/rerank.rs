@@ -1,0 +1,188 @@
+//! `overrule rerank`: reranks the candidates of queries with methods.
+
+pub(crate) mod terms;
+mod watch;
+
+use crate::app::import::datasets;
+use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::output::clean;
+use crate::cli::spending::{SpendingOptions, usd};
+use crate::features::methods::app::rerank::{CandidateSource, MethodChoice, RerankScope, prepare};
+use crate::features::methods::domain::reranking::{Method, MethodOptions, Shuffle};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+use terms::{MethodSummary, RankingTerms};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A method puts a query's first N candidates in order (NAME@N); the rest follow in \
+                  their old order. Methods:
+  rankgpt@20:w20:s10   a judge orders windows of w candidates that move up by s (RankGPT)
+  prp@20:p3            a judge compares neighbours in both orders, p passes (PRP-Sliding)
+  tourrank@20:r2       a judge selects the best of groups, r tournaments (TourRank)
+  setwise@20:c3        a judge names the best of c candidates, sorted as a heap (Setwise)
+  pointwise@20:grade   a judge grades each candidate 0 to 3; :yesno asks for yes or no
+  zelo@20:b2           judges compare the pairs that are most informative, b calls a candidate, \
+  then Bradley–Terry
+  NAME@100             a [[reranker]] of overrule.toml (a service or a program of yours), a \
+  ranking of the project, or a run file
+  original             the first-stage order
+
+A judge's answer that breaks the rules is asked for once more. It is then repaired if a part of it \
+can be used: unknown and
+repeated candidates are dropped, missing ones follow in their old order, and the repair is \
+counted. An answer without a
+usable part fails its query, as does every bad answer with :strict (rankgpt@20:strict). \
+--retry-failed tries such queries
+again. One query's failure never ends the run.
+
+Every answer is in the project before it counts. Run the same command again to continue where it \
+stopped: what has been
+answered is not asked again, also not for another method that asks the same. `overrule methods` \
+compares the methods.
+
+Examples:
+  overrule rerank --method rankgpt@20 --method prp@20:p3 --judges bm25
+  overrule rerank in.jsonl --method rankgpt@20    the queries of in.jsonl only, whatever else the \
+  project holds
+  overrule rerank --method tourrank@20:r2 --method zelo@20:b2 --judges gpt --budget 5
+  overrule rerank --method cohere@100 --candidates colbert.trec --dry-run"
+)]
+pub(crate) struct RerankCommand {
+    /// Dataset to import and rerank [default: all queries of the project]
+    dataset: Option<PathBuf>,
+    /// Method to run (repeatable)
+    #[arg(long = "method", value_name = "METHOD", required = true)]
+    methods: Vec<Method>,
+    /// First-stage ranking: a run, or a table of query, document and optional score or rank
+    /// [default: the pools of the project]
+    #[arg(long, value_name = "FILE")]
+    candidates: Option<PathBuf>,
+    /// Rerank only this query (repeatable)
+    #[arg(long, value_name = "ID")]
+    query: Vec<String>,
+    /// Judges to use: each method runs with each of them, and zelo with all of them together
+    /// [default: the first judge; zelo: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    judges: Vec<String>,
+    /// Random seed [default: from the configuration]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Shuffling in tourrank: seeded, or cpython as in ranksmith
+    #[arg(long, value_name = "RNG", default_value = "seeded")]
+    rng: Shuffle,
+    /// Retry failed queries
+    #[arg(long)]
+    retry_failed: bool,
+    /// Rerank one query at a time: slower, but p50 and p95 do not include waiting for other queries
+    #[arg(long)]
+    one_at_a_time: bool,
+    #[command(flatten)]
+    spending: SpendingOptions,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl RerankCommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        let exists = context.has_project();
+        if !exists && self.dataset.is_none() {
+            // Fails, and explains how to create a project.
+            context.open()?;
+        }
+        if self.spending.dry_run && !exists {
+            return Err(usage!(
+                "--dry-run: there is no project yet; import the dataset first (`overrule import \
+                 FILE` calls nobody)"
+            ));
+        }
+        let store = if self.spending.dry_run {
+            context.open()?
+        } else {
+            context.open_or_create()?
+        };
+        // Two runs must not plan the same calls.
+        let _lock = self.spending.lock(context)?;
+        let dataset = match &self.dataset {
+            None => None,
+            Some(path) => {
+                let dataset = datasets::check(path, false)?.with_queries(&self.query)?;
+                Some(if self.spending.dry_run {
+                    dataset.keys(&store, "--dry-run")?
+                } else {
+                    dataset.import(&store)?.keys
+                })
+            }
+        };
+        let judges = context.judges(self.spending.insecure_http);
+        let choice = MethodChoice {
+            methods: &self.methods,
+            judges: &self.judges,
+            options: MethodOptions { shuffle: self.rng },
+            seed: self.seed.unwrap_or(context.config.run.seed),
+        };
+        let scope = RerankScope {
+            dataset: dataset.as_deref(),
+            queries: &self.query,
+            candidates: self
+                .candidates
+                .as_deref()
+                .map_or(CandidateSource::Pools, CandidateSource::File),
+            retry_failed: self.retry_failed,
+            one_at_a_time: self.one_at_a_time,
+        };
+        let prepared = prepare(&store, &judges, &choice, &scope)?;
+        let how = RankingTerms {
+            spending: &self.spending,
+            json: self.json,
+            noun: "ranking",
+        };
+        let Some(made) = how.carry_out(context, &store, prepared)? else {
+            return Ok(());
+        };
+        if self.json {
+            let methods: Vec<_> = made.summary.iter().map(MethodSummary::json).collect();
+            output::json(
+                &json!({"queries": made.plan.queries(), "methods": methods, "warnings": made.notes}),
+            )?;
+        } else {
+            output::text(&table(&made.summary))?;
+            output::message("`overrule methods` measures them against labels, rulings or zELO");
+        }
+        made.finish()
+    }
+}
+
+fn table(summary: &[MethodSummary]) -> String {
+    let header = [
+        "method",
+        ">ranked",
+        ">failed",
+        ">calls",
+        ">failed calls",
+        ">repairs",
+        ">tokens",
+        ">cost",
+        ">median ms a query",
+    ];
+    let rows = summary.iter().map(|one| {
+        let effort = &one.effort;
+        vec![
+            clean(&one.method),
+            one.ranked().to_string(),
+            effort.failed.to_string(),
+            effort.calls.to_string(),
+            effort.failed_calls.to_string(),
+            effort.repairs.to_string(),
+            (effort.tokens_in + effort.tokens_out).to_string(),
+            usd(one.cost_usd()),
+            effort
+                .wall_p50_ms
+                .map_or_else(|| "–".to_owned(), |ms| ms.to_string()),
+        ]
+    });
+    output::table(&header, &rows.collect::<Vec<_>>())
+}

@@ -1,0 +1,109 @@
+//! Running rankings: shows progress on stderr, and stops on a signal.
+
+use crate::app::text_format::counted;
+use crate::cli::command::CommandFailure;
+use crate::cli::output::{self, ProgressPace, clean};
+use crate::cli::signals::{self, RunEnd};
+use crate::client::RunControl;
+use crate::domain::number_words::count;
+use crate::domain::sanitise;
+use crate::domain::spend::Spend;
+use crate::features::methods::app::rerank::RerankPlan;
+use crate::features::methods::app::rerank::run;
+use crate::features::methods::app::rerank::run::RerankEvent;
+use crate::store::Store;
+use anyhow::anyhow;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+
+/// Progress so far.
+#[derive(Default)]
+struct Progress {
+    done: usize,
+    failed: usize,
+    calls: u64,
+    spend: Spend,
+}
+
+/// Runs the plan and shows progress on stderr. The first signal stops it in order, the second one
+/// immediately.
+pub(super) fn watch(
+    plan: &Arc<RerankPlan>,
+    control: RunControl,
+    store: &Store,
+    noun: &str,
+) -> Result<RunEnd, CommandFailure> {
+    if plan.rankings() == 0 {
+        return Ok(RunEnd::default());
+    }
+    let runtime = signals::runtime()?;
+    let result = runtime.block_on(async {
+        let (events_to, mut events) = mpsc::unbounded_channel();
+        let (steer, control) = watch::channel(control);
+        let mut stops = signals::stops()?;
+        let run = tokio::spawn(run::run(
+            store.clone(),
+            Arc::clone(plan),
+            control,
+            events_to,
+        ));
+        let (mut ended, mut progress) = (RunEnd::default(), Progress::default());
+        let mut pace = ProgressPace::new();
+        loop {
+            tokio::select! {
+                event = events.recv() => match event {
+                    None => break,
+                    Some(RerankEvent::Ranked(row)) => {
+                        progress.done += 1;
+                        progress.failed += usize::from(row.failure.is_some());
+                        progress.calls += row.calls;
+                        progress.spend += Spend {
+                            unpriced: match row.cost_usd {
+                                Some(_) => 0,
+                                None => row.calls as usize,
+                            },
+                            ..Spend::of(row.cost_usd)
+                        };
+                        if pace.is_due() {
+                            output::message(&progress.describe(plan, noun));
+                        }
+                    }
+                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
+                    Some(RerankEvent::Stopped { service, why }) => {
+                        output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
+                    }
+                    Some(RerankEvent::Skipped { service, why }) => {
+                        output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
+                    }
+                    // No method asks questions across queries.
+                    Some(RerankEvent::Linked { .. }) => {}
+                    Some(RerankEvent::BudgetReached) => ended.budget_reached = true,
+                },
+                Some(()) = stops.recv() => {
+                    ended.interrupted = true;
+                    steer.send_modify(RunControl::stop);
+                    output::message(&signals::stopping(&steer.borrow()));
+                }
+            }
+        }
+        run.await
+            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        output::message(&progress.describe(plan, noun));
+        Ok(ended)
+    });
+    runtime.shutdown_background();
+    result
+}
+
+impl Progress {
+    fn describe(&self, plan: &RerankPlan, noun: &str) -> String {
+        format!(
+            "{} of {}: {} failed, {}, {}",
+            count(self.done),
+            counted(plan.rankings(), noun),
+            count(self.failed),
+            counted(self.calls as usize, "call"),
+            self.spend.words(),
+        )
+    }
+}

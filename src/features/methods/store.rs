@@ -1,0 +1,402 @@
+//! Reranking: the answers that methods received, and the orders they produced.
+
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::retrieval::SlotSource;
+use crate::features::methods::domain::MethodRow;
+use crate::features::methods::domain::reranking::Answer;
+use crate::judge::FailureCause;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result, StoreError};
+use rusqlite::{Row, params};
+use serde::Serialize;
+
+/// A finished call of a reranking method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RerankCall {
+    /// Globally unique.
+    pub uid: [u8; 16],
+    /// Hash of the service and of everything it was sent.
+    pub key: [u8; 32],
+    /// Name of the judge or reranker.
+    pub service: String,
+    /// The parsed answer; `None` for a failed call.
+    pub answer: Option<Answer>,
+    pub cause: Option<FailureCause>,
+    /// The error message of a failed call.
+    pub message: Option<String>,
+    pub tokens_input: u64,
+    pub tokens_output: u64,
+    /// US dollars; `None` if the price is unknown.
+    pub cost_usd: Option<f64>,
+    pub latency_ms: f64,
+    /// Number of documents truncated to the service's limit.
+    pub truncated: u64,
+    pub model: Option<String>,
+    pub created_ms: i64,
+    pub raw: Option<String>,
+}
+
+/// A stored answer with the cost of obtaining it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownAnswer {
+    pub answer: Answer,
+    pub tokens_input: u64,
+    pub tokens_output: u64,
+    pub cost_usd: Option<f64>,
+    pub latency_ms: f64,
+    pub truncated: u64,
+}
+
+/// A method's latest result for a query, and the input it was computed from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredResult {
+    /// Hash of method, judges and candidates.
+    pub identity: [u8; 32],
+    pub row: MethodRow,
+}
+
+/// A judge's answers on one day (UTC) for score calibration across queries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScaleDay {
+    pub judge: String,
+    /// Number of graded documents or answered links.
+    pub answers: usize,
+    /// Number of queries that they belong to.
+    pub queries: usize,
+    /// Time of the last answer in milliseconds since the Unix epoch.
+    pub last_ms: i64,
+    /// The smallest UID among the answers, which no other day shares.
+    pub uid: String,
+}
+
+impl ScaleDay {
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            judge: row.get(0)?,
+            answers: row.get(2)?,
+            queries: row.get(3)?,
+            last_ms: row.get(4)?,
+            uid: row.get(5)?,
+        })
+    }
+}
+
+/// Calls on one day (UTC): of a judge about pools, or of a method.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedDay {
+    /// The judge, or the method with its judges.
+    pub name: String,
+    pub calls: usize,
+    /// Calls that ended without an answer.
+    pub failed: usize,
+    /// Number of queries concerned.
+    pub queries: usize,
+    /// Cost of all calls in US dollars; `None` if the price of any call is unknown.
+    pub cost_usd: Option<f64>,
+    /// Total latency of all calls in seconds; `None` if that of any call is unknown.
+    pub seconds: Option<f64>,
+    /// Time at which the last call ended, in milliseconds since the Unix epoch.
+    pub last_ms: i64,
+    /// Unique to this day.
+    pub uid: String,
+}
+
+impl AskedDay {
+    pub(crate) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            name: row.get(0)?,
+            calls: row.get(2)?,
+            failed: row.get(3)?,
+            queries: row.get(4)?,
+            cost_usd: row.get(5)?,
+            seconds: row.get(6)?,
+            last_ms: row.get(7)?,
+            uid: row.get(8)?,
+        })
+    }
+}
+
+/// Number of a project's anchors that a judge has graded.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AnchorCount {
+    pub judge: String,
+    pub queries: usize,
+    /// Number of documents with a grade.
+    pub grades: usize,
+}
+
+/// Name prefix of results that grade the anchors of a scale. Names of methods contain no spaces, so
+/// no method has this prefix.
+const ANCHORS: &str = "anchors of a scale/";
+
+/// The name under which the grades of a judge's anchors are stored. A different model, prompt or
+/// parameters change the identity and therefore the name.
+pub fn anchors_method(judge: &str, identity: &[u8; 32]) -> String {
+    let number = identity.iter().take(8);
+    let number = number.fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+    format!("{ANCHORS}{number:016x}/{judge}")
+}
+
+impl Db {
+    /// Stores a finished call.
+    pub fn add_rerank_call(&self, call: &RerankCall) -> Result<()> {
+        let answer = call
+            .answer
+            .as_ref()
+            .map(serde_json::to_string)
+            .transpose()?;
+        let readable =
+            matches!(&call.answer, Some(answer) if !matches!(answer, Answer::Unreadable(_)));
+        self.change(
+            "INSERT INTO rerank_call (uid, key, service, answer, readable, cause, tokens_input,
+             tokens_output, cost_usd,
+                 latency_ms, truncated, model, created_ms, message, raw)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT
+             DO NOTHING",
+            params![
+                &call.uid[..],
+                &call.key[..],
+                call.service,
+                answer,
+                readable,
+                call.cause,
+                call.tokens_input,
+                call.tokens_output,
+                call.cost_usd,
+                call.latency_ms,
+                call.truncated,
+                call.model,
+                call.created_ms,
+                call.message,
+                call.raw,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The latest answer to a question; readable answers take precedence over unreadable ones. With
+    /// `readable`, only readable ones are considered.
+    pub fn rerank_answer(&self, key: &[u8; 32], readable: bool) -> Result<Option<KnownAnswer>> {
+        let found = self.maybe(
+            "SELECT answer, tokens_input, tokens_output, cost_usd, latency_ms, truncated
+             FROM rerank_call
+             WHERE key = ?1 AND (answer IS NULL) = 0 AND readable >= ?2 ORDER BY readable DESC,
+             id DESC LIMIT 1",
+            params![&key[..], readable],
+            |row| {
+                Ok((
+                    row.get::<_, String>(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    row.get(5)?,
+                ))
+            },
+        )?;
+        let known = found.map(
+            |(text, tokens_input, tokens_output, cost_usd, latency_ms, truncated)| {
+                let answer = serde_json::from_str(&text).map_err(|error| {
+                    StoreError::Corrupt(format!("an answer cannot be read: {error}"))
+                })?;
+                Ok(KnownAnswer {
+                    answer,
+                    tokens_input,
+                    tokens_output,
+                    cost_usd,
+                    latency_ms,
+                    truncated,
+                })
+            },
+        );
+        known.transpose()
+    }
+
+    /// Stores a method's result for a query.
+    pub fn add_rerank_result(
+        &self,
+        uid: &[u8; 16],
+        query: QueryKey,
+        result: &StoredResult,
+    ) -> Result<()> {
+        let row = &result.row;
+        let order: Vec<&str> = row.order.iter().map(DocId::as_str).collect();
+        let ranking = match row.failure {
+            None => Some(serde_json::to_string(&order)?),
+            Some(_) => None,
+        };
+        let scores = row.scores.as_ref().map(serde_json::to_string).transpose()?;
+        self.change(
+            "INSERT INTO rerank_result (uid, query, method, judges, identity, ranking, scores,
+             calls, failed_calls, tokens_in,
+                 tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+             ?18)
+             ON CONFLICT DO NOTHING",
+            params![
+                &uid[..],
+                query.0,
+                row.method,
+                serde_json::to_string(&row.judges)?,
+                &result.identity[..],
+                ranking,
+                scores,
+                row.calls,
+                row.failed_calls,
+                row.tokens_in,
+                row.tokens_out,
+                row.cost_usd,
+                row.wall_ms,
+                row.service_ms,
+                row.repairs,
+                row.truncated,
+                row.failure,
+                row.created_ms,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The latest result of each method for each query, by query and method.
+    pub fn rerank_results(&self) -> Result<Vec<StoredResult>> {
+        self.latest_results(None, Some(false))
+    }
+
+    /// The latest anchor grades of each judge for each query, by query and judge. A failure does
+    /// not remove earlier grades.
+    pub fn anchor_results(&self) -> Result<Vec<StoredResult>> {
+        self.latest_results(None, Some(true))
+    }
+
+    /// Number of anchors graded by each judge, by name, with one row per model, prompt and
+    /// parameters.
+    pub fn anchor_counts(&self) -> Result<Vec<AnchorCount>> {
+        self.all(
+            "SELECT latest.judges ->> '$[0]', count(DISTINCT latest.query), count(score.value)
+             FROM rerank_result AS latest, json_each(latest.scores) AS score
+             WHERE substr(method, 1, length(?1)) = ?1 AND NOT EXISTS (
+                 SELECT 1 FROM rerank_result AS later
+                 WHERE later.query = latest.query AND later.method = latest.method
+                 AND later.ranking IS NOT NULL
+                     AND (later.created_ms, later.id) > (latest.created_ms, latest.id))
+             GROUP BY method ORDER BY 1, method",
+            [ANCHORS],
+            |row| {
+                Ok(AnchorCount {
+                    judge: row.get(0)?,
+                    queries: row.get(1)?,
+                    grades: row.get(2)?,
+                })
+            },
+        )
+    }
+
+    /// The judges' anchor grades for one query or all, by judge and day, including grades that
+    /// later ones have replaced.
+    pub fn anchor_days(&self, query: Option<QueryKey>) -> Result<Vec<ScaleDay>> {
+        self.all(
+            "SELECT judges ->> '$[0]', date(created_ms / 1000, 'unixepoch') AS day,
+             count(score.value),
+                 count(DISTINCT query), max(created_ms), min(lower(hex(uid)))
+             FROM rerank_result, json_each(scores) AS score
+             WHERE substr(method, 1, length(?1)) = ?1 AND (?2 IS NULL OR query = ?2)
+             GROUP BY 1, day HAVING count(score.value) > 0 ORDER BY 1, day",
+            params![ANCHORS, query.map(|query| query.0)],
+            ScaleDay::read,
+        )
+    }
+
+    /// The calls of methods for one query or all, by method and day, without those that grade
+    /// anchors.
+    pub fn rerank_days(&self, query: Option<QueryKey>) -> Result<Vec<AskedDay>> {
+        self.all(
+            "SELECT method, date(created_ms / 1000, 'unixepoch') AS day, sum(calls),
+             sum(failed_calls), count(DISTINCT query),
+                 CASE WHEN count(cost_usd) = count(*) THEN sum(cost_usd) END,
+                 CASE WHEN count(wall_ms) = count(*) THEN sum(wall_ms) / 1000.0 END,
+                 max(created_ms), min(lower(hex(uid)))
+             FROM rerank_result
+             WHERE substr(method, 1, length(?1)) <> ?1 AND (?2 IS NULL OR query = ?2)
+             GROUP BY method, day ORDER BY method, day",
+            params![ANCHORS, query.map(|query| query.0)],
+            AskedDay::read,
+        )
+    }
+
+    /// The latest results of each method for one query.
+    pub fn rerank_results_of(&self, query: QueryKey) -> Result<Vec<StoredResult>> {
+        self.latest_results(Some(query), None)
+    }
+
+    /// Number of documents in each query's pool that are there only because of their label, since
+    /// the first stage missed them.
+    pub fn missed_by_first_stage(&self) -> Result<Vec<(QueryId, usize)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.name, count(*) FROM document JOIN query ON query.id = document.query
+             WHERE instr(metadata, ?1) > 0 AND json_extract(metadata, '$.source') = ?1
+             GROUP BY query.id",
+        )?;
+        let mut rows = statement.query([SlotSource::LabelMissed.name()])?;
+        let mut counts = Vec::new();
+        while let Some(row) = rows.next()? {
+            counts.push((QueryId::new(row.get::<_, String>(0)?), row.get(1)?));
+        }
+        Ok(counts)
+    }
+
+    /// With `Some(true)`, only results that grade anchors; with `Some(false)`, only other results.
+    fn latest_results(
+        &self,
+        query: Option<QueryKey>,
+        anchors: Option<bool>,
+    ) -> Result<Vec<StoredResult>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.name, method, judges, identity, ranking, rerank_result.scores, calls,
+             failed_calls, tokens_in,
+                 tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms
+             FROM rerank_result JOIN query ON query.id = rerank_result.query
+             WHERE (?1 IS NULL OR rerank_result.query = ?1) AND (?2 IS NULL OR (substr(method, 1,
+             length(?3)) = ?3) = ?2)
+                 AND (?2 IS NOT 1 OR ranking IS NOT NULL) AND NOT EXISTS (
+                 SELECT 1 FROM rerank_result AS later
+                 WHERE later.query = rerank_result.query AND later.method = rerank_result.method
+                     AND (?2 IS NOT 1 OR later.ranking IS NOT NULL)
+                     AND (later.created_ms, later.id) > (rerank_result.created_ms,
+                     rerank_result.id))
+             ORDER BY rerank_result.query, method",
+        )?;
+        let mut rows = statement.query(params![query.map(|query| query.0), anchors, ANCHORS])?;
+        let mut results = Vec::new();
+        while let Some(row) = rows.next()? {
+            results.push(stored_result(row)?);
+        }
+        Ok(results)
+    }
+}
+
+fn stored_result(row: &Row<'_>) -> Result<StoredResult> {
+    let ranking: Option<String> = row.get(4)?;
+    let order: Vec<String> = ranking.map_or(Ok(Vec::new()), |text| serde_json::from_str(&text))?;
+    let scores: Option<String> = row.get(5)?;
+    Ok(StoredResult {
+        identity: row.get(3)?,
+        row: MethodRow {
+            query: QueryId::new(row.get::<_, String>(0)?),
+            method: row.get(1)?,
+            judges: serde_json::from_str(&row.get::<_, String>(2)?)?,
+            order: order.into_iter().map(DocId::new).collect(),
+            scores: scores.map(|text| serde_json::from_str(&text)).transpose()?,
+            calls: row.get(6)?,
+            failed_calls: row.get(7)?,
+            tokens_in: row.get(8)?,
+            tokens_out: row.get(9)?,
+            cost_usd: row.get(10)?,
+            wall_ms: row.get(11)?,
+            service_ms: row.get(12)?,
+            repairs: row.get(13)?,
+            truncated: row.get(14)?,
+            failure: row.get(15)?,
+            created_ms: row.get(16)?,
+        },
+    })
+}

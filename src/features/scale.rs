@@ -1,0 +1,7 @@
+//! One scale for the scores of all queries, by graded anchors or by battles across queries.
+
+pub mod app;
+pub mod command;
+pub mod domain;
+#[cfg(test)]
+mod golden;

@@ -1,0 +1,16 @@
+//! Calibrates scores across queries: selects documents to grade, stores the judges' grades, and
+//! derives comparable scores from a project's zELO.
+
+mod anchors;
+mod links;
+mod offered;
+mod project_scale;
+mod report;
+mod simulate;
+
+pub use anchors::{anchors, prepare_anchor_run};
+pub use links::{LinkEstimate, LinkRun, prepare_link_run};
+pub use offered::{ANCHORS, LINKS, PreparedScale};
+pub use project_scale::{GradeSource, project_scale, project_scale_of};
+pub use report::{ScaleReport, scale_report};
+pub use simulate::{SimulatedDesign, simulate_designs};

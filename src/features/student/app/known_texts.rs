@@ -1,0 +1,73 @@
+//! The built-in student's data on a query's documents: their texts, and numbers computed from them.
+
+use crate::features::student::domain::features::DocumentNumbers;
+use crate::features::student::domain::texts::PoolTexts;
+use crate::judge::PoolText;
+use crate::judge::offline::LexicalMethod;
+use crate::store::corpus::first_stage_order;
+use crate::store::{Db, StoreError};
+
+/// The features of a single document.
+pub(super) const FEATURES: [&str; 10] = [
+    "BM25",
+    "proximity",
+    "n-grams",
+    "terms matched",
+    "words covered",
+    "phrases",
+    "term density",
+    "likeness",
+    "length",
+    "first stage",
+];
+
+/// The documents of one query.
+pub(super) struct KnownTexts {
+    pub(super) pool: PoolText,
+    pub(super) texts: PoolTexts,
+    /// By pool index, in the order of [`FEATURES`].
+    pub(super) numbers: Vec<DocumentNumbers>,
+}
+
+impl KnownTexts {
+    pub(super) fn read(db: &Db, query: &str) -> Result<Self, StoreError> {
+        let key = db.find_query(query)?;
+        let info = db.query(key)?;
+        let texts = (0..info.documents).map(|at| db.document_text(key, at));
+        let pool = PoolText::new(info.text, texts.collect::<Result<Vec<_>, _>>()?);
+        let analysis = pool.analysis();
+        let texts = PoolTexts::read(&pool.query, &pool.documents);
+        let documents = db.documents(key)?;
+        let order = first_stage_order(documents.iter().map(|document| &document.metadata));
+        let mut ranks = vec![0usize; info.documents];
+        for (rank, at) in order.into_iter().enumerate() {
+            if let Some(place) = ranks.get_mut(at) {
+                *place = rank;
+            }
+        }
+        let numbers = pool.documents.iter().zip(texts.numbers()).zip(ranks);
+        let numbers = numbers.enumerate().map(|(at, ((text, found), rank))| {
+            let matched = analysis.matched(LexicalMethod::Proximity, at).count_ones();
+            [
+                analysis.score(LexicalMethod::Bm25, at),
+                analysis.score(LexicalMethod::Proximity, at),
+                analysis.score(LexicalMethod::Ngram, at),
+                f64::from(matched),
+                found.words_covered,
+                found.phrases,
+                found.density,
+                found.likeness,
+                (1.0 + text.chars().count() as f64).ln(),
+                -(1.0 + rank as f64).ln(),
+            ]
+            .map(Some)
+            .to_vec()
+        });
+        let numbers = numbers.collect();
+        Ok(Self {
+            numbers,
+            pool,
+            texts,
+        })
+    }
+}

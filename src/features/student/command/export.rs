@@ -1,0 +1,141 @@
+//! `overrule student export`: exports training data for students.
+
+use crate::app::output_file::{is_standard_output, table_format, write_whole};
+use crate::app::text_format::counted;
+use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::output::{self, HeldOutput};
+use crate::features::student::app::export::{ExportForm, StudentExport};
+use crate::features::student::formats::sample::SampleSide;
+use crate::formats::table_file::TableFormat;
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormName {
+    /// A prompt with the most probable answer, A, B or T: prompt, completion
+    Sft,
+    /// A prompt with a preferred and a rejected answer: prompt, chosen, rejected, margin
+    Dpo,
+    /// Two texts: query, text_a, text_b, a_over_b (P(A) − P(B))
+    Pairwise,
+    /// A query and a document: query, text, target (zelo_linked or zelo, as target_is says),
+    /// target_se, expected_grade
+    Pointwise,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FormatName {
+    /// JSON Lines
+    Jsonl,
+    /// Parquet, compressed with gzip; needs --out
+    Parquet,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SideName {
+    Train,
+    Test,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every line but those of pointwise has soft targets: target (0: A better, 1: B \
+                  better) and the probabilities p_a, p_b and p_tie = 1 − 2·|target − ½|,
+with the weight of the pair in battles. Votes and verdicts count as the fit counts them. Which \
+document is A is drawn by --seed. Keys and
+types are the same on every line. The target of pointwise is zelo_linked where anchors or links \
+put the query on one scale with others
+(`overrule scale run`), else zelo, which compares documents of one query only: target_is says \
+which. datasets.load_dataset(\"json\", data_files=\"train.jsonl\"), or (\"parquet\", …) of a \
+Parquet file, reads
+each without code, and TRL's SFTTrainer and DPOTrainer take sft and dpo as they are.
+
+Examples:
+  overrule student export --form sft --out train.jsonl
+  overrule student export --form sft --out train.parquet
+  overrule student export --form dpo --sample sample.jsonl --side train --out dpo.jsonl
+  overrule student export --form pointwise --test-queries qrels/test.tsv --out rerankers.jsonl.gz"
+)]
+pub(super) struct ExportCommand {
+    /// Content of a line
+    #[arg(long, value_enum)]
+    form: FormName,
+    /// File format [default: parquet if --out ends in .parquet, otherwise jsonl]
+    #[arg(long, value_enum)]
+    format: Option<FormatName>,
+    /// Export only the pairs of this sample; for pointwise, only its queries
+    #[arg(long, value_name = "FILE")]
+    sample: Option<PathBuf>,
+    /// Export only this side of the sample
+    #[arg(long, value_enum, requires = "sample")]
+    side: Option<SideName>,
+    /// Skip these test queries: a file of labels (qrels) or of one query per line (repeatable)
+    #[arg(long, value_name = "FILE")]
+    test_queries: Vec<PathBuf>,
+    /// Random seed of which document is shown as A
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    seed: u64,
+    /// Maximum number of characters of a document in prompts
+    #[arg(long, value_name = "N", default_value_t = 8_000, value_parser = clap::value_parser!(u32).range(1..))]
+    chars: u32,
+    /// Output file [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl ExportCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        let format = self.format.map(|format| match format {
+            FormatName::Jsonl => TableFormat::Jsonl,
+            FormatName::Parquet => TableFormat::Parquet,
+        });
+        let (usual, others) = (TableFormat::Jsonl, [TableFormat::Parquet]);
+        let format = table_format(format, usual, &others, self.out.as_deref())?;
+        let export = StudentExport {
+            form: match self.form {
+                FormName::Sft => ExportForm::Sft,
+                FormName::Dpo => ExportForm::Dpo,
+                FormName::Pairwise => ExportForm::Pairwise,
+                FormName::Pointwise => ExportForm::Pointwise,
+            },
+            format,
+            sample: self.sample,
+            side: self.side.map(|side| match side {
+                SideName::Train => SampleSide::Train,
+                SideName::Test => SampleSide::Test,
+            }),
+            test_queries: self.test_queries,
+            seed: self.seed,
+            chars: usize::try_from(self.chars)
+                .map_err(|_| usage!("--chars {}: too large", self.chars))?,
+        };
+        let done = match self.out.as_deref().filter(|path| !is_standard_output(path)) {
+            None => {
+                let mut out = HeldOutput::new();
+                let done = export.write(&store, &mut out)?;
+                out.end()?;
+                done
+            }
+            Some(path) => {
+                let sample = export.sample.iter().map(|path| ("sample", path.as_path()));
+                let test = export.test_queries.iter();
+                let test = test.map(|path| ("test queries", path.as_path()));
+                let inputs: Vec<(&str, &Path)> = sample.chain(test).collect();
+                context.check_targets([path], &inputs, None)?;
+                let done = write_whole(path, |out| export.write(&store, out))?;
+                output::wrote(path);
+                done
+            }
+        };
+        for note in &done.notes {
+            output::message(&format!("note: {note}"));
+        }
+        output::message(&format!(
+            "{} of {}",
+            counted(done.lines, "line"),
+            counted(done.queries, "query")
+        ));
+        Ok(())
+    }
+}

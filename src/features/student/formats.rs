@@ -1,0 +1,5 @@
+//! features / student / formats.
+
+pub mod page;
+pub mod sample;
+pub mod svg;

@@ -189,6 +189,13 @@ fn notes(model: &ListedPrice) -> String {
             dollars(change.output)
         )
     });
+    let off_peak = row.off_peak.as_ref().map(|off_peak| {
+        format!(
+            "off-peak {} and {}",
+            dollars(off_peak.input),
+            dollars(off_peak.output)
+        )
+    });
     let source = row
         .source
         .as_ref()
@@ -202,7 +209,7 @@ fn notes(model: &ListedPrice) -> String {
     .into_iter()
     .filter(|(_, of)| of.is_some())
     .map(|(name, of)| format!("{name} {}", factor(of)));
-    let notes: Vec<String> = [own, kind, change, long]
+    let notes: Vec<String> = [own, kind, change, long, off_peak]
         .into_iter()
         .flatten()
         .chain(terms)

@@ -68,10 +68,9 @@ impl RemoteEmbedder {
             input: texts.iter().map(|text| text.len() as u64 + 1).sum(),
             ..Usage::default()
         };
-        let dearest = self.settings.terms.dearest;
         self.settings
             .price
-            .map(|price| price.worst(&usage, dearest))
+            .map(|price| price.worst(&usage, &self.settings.terms))
     }
 
     /// The cost of this many tokens in dollars.

@@ -14,6 +14,8 @@ pub enum ServiceTier {
 }
 
 impl ServiceTier {
+    pub const ALL: [Self; 4] = [Self::Default, Self::Flex, Self::Priority, Self::Ultrafast];
+
     /// Parses a provider's name of a tier, in any notation; `None` for `auto` and unknown names.
     pub fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
@@ -56,15 +58,17 @@ pub struct ServedTerms {
 pub struct TermsRange {
     /// The terms of its request, which apply unless the answer states others.
     pub requested: BillingTerms,
-    /// The most expensive terms. If a request leaves a choice to the account, any terms that the
-    /// account allows may apply.
+    /// The most expensive terms that may apply, apart from the tier if `any_tier` is set.
     pub dearest: BillingTerms,
+    /// Whether the account decides the tier, so that a call may be served on any tier of the model.
+    pub any_tier: bool,
 }
 
 impl TermsRange {
     /// The terms that a request to `url` asks for.
     pub fn of_request(provider: &str, url: &Url, request: &Value) -> Self {
-        let named = field(request, &["service_tier", "serviceTier"]);
+        let field = |names: &[&str]| find_field(request, names, Value::as_str);
+        let named = field(&["service_tier", "serviceTier"]);
         let tier = named.and_then(ServiceTier::named);
         // Google's accounts have no default tier, and Anthropic's better tier is paid in advance.
         let by_account = !matches!(provider, "gemini" | "gemini-decisions" | "anthropic");
@@ -72,16 +76,15 @@ impl TermsRange {
             // A provider may serve a cheap tier as a standard one.
             Some(ServiceTier::Flex) => ServiceTier::Default,
             Some(tier) => tier,
-            None if by_account => ServiceTier::Priority,
             None => ServiceTier::Default,
         };
-        let geo = field(request, &["inference_geo"]);
-        let retention = field(request, &["ttl", "prompt_cache_retention"]);
+        let geo = field(&["inference_geo"]);
+        let retention = field(&["ttl", "prompt_cache_retention"]);
         let requested = BillingTerms {
             tier: tier.unwrap_or_default(),
             regional: is_regional(url),
             us_only: geo.is_some_and(is_us),
-            fast_mode: field(request, &["speed"]) == Some("fast"),
+            fast_mode: field(&["speed"]) == Some("fast"),
             long_cache: matches!(retention, Some("1h" | "12h" | "24h")),
         };
         let dearest = BillingTerms {
@@ -90,7 +93,20 @@ impl TermsRange {
             us_only: geo.is_none_or(is_us),
             ..requested
         };
-        Self { requested, dearest }
+        Self {
+            requested,
+            dearest,
+            any_tier: tier.is_none() && by_account,
+        }
+    }
+
+    /// The tiers on which a call may be served.
+    pub fn tiers(&self) -> &[ServiceTier] {
+        if self.any_tier {
+            &ServiceTier::ALL
+        } else {
+            std::slice::from_ref(&self.dearest.tier)
+        }
     }
 
     /// The terms of a call, given what its answer says about them.
@@ -115,14 +131,23 @@ fn is_regional(url: &Url) -> bool {
         .is_some_and(|host| host.ends_with(".api.openai.com"))
 }
 
-/// The text of a field of a request, at any depth.
-fn field<'a>(request: &'a Value, names: &[&str]) -> Option<&'a str> {
+/// The first field of a request with one of these names and a value that `read` accepts, at any
+/// depth.
+pub(crate) fn find_field<'a, T>(
+    request: &'a Value,
+    names: &[&str],
+    read: fn(&'a Value) -> Option<T>,
+) -> Option<T> {
     match request {
         Value::Object(fields) => names
             .iter()
-            .find_map(|name| fields.get(*name)?.as_str())
-            .or_else(|| fields.values().find_map(|inner| field(inner, names))),
-        Value::Array(list) => list.iter().find_map(|inner| field(inner, names)),
+            .find_map(|name| read(fields.get(*name)?))
+            .or_else(|| {
+                fields
+                    .values()
+                    .find_map(|inner| find_field(inner, names, read))
+            }),
+        Value::Array(list) => list.iter().find_map(|inner| find_field(inner, names, read)),
         _ => None,
     }
 }
@@ -141,27 +166,29 @@ mod tests {
     fn a_request_that_leaves_the_tier_to_the_account_may_get_the_dearest() {
         let tiers = |provider, request| {
             let range = range(provider, "https://api.openai.com/v1", request);
-            (range.requested.tier, range.dearest.tier)
+            (range.requested.tier, range.tiers().to_vec())
         };
         use ServiceTier::{Default, Flex, Priority};
-        for (request, requested, dearest) in [
-            (json!({}), Default, Priority),
-            (json!({"service_tier": "auto"}), Default, Priority),
-            (json!({"service_tier": "default"}), Default, Default),
-            (json!({"service_tier": "flex"}), Flex, Default),
-            (json!({"service_tier": "priority"}), Priority, Priority),
-            (json!({"service_tier": "fast"}), Priority, Priority),
+        const ALL: [ServiceTier; 4] = ServiceTier::ALL;
+        for (request, requested, possible) in [
+            (json!({}), Default, &ALL[..]),
+            (json!({"service_tier": "auto"}), Default, &ALL),
+            (json!({"service_tier": "default"}), Default, &[Default]),
+            (json!({"service_tier": "flex"}), Flex, &[Default]),
+            (json!({"service_tier": "priority"}), Priority, &[Priority]),
+            (json!({"service_tier": "fast"}), Priority, &[Priority]),
         ] {
             assert_eq!(
                 tiers("openai", request.clone()),
-                (requested, dearest),
+                (requested, possible.to_vec()),
                 "{request}"
             );
         }
-        assert_eq!(tiers("gemini", json!({})), (Default, Default));
+        let standard = || (Default, vec![Default]);
+        assert_eq!(tiers("gemini", json!({})), standard());
         let priority = json!({"serviceTier": "SERVICE_TIER_PRIORITY"});
-        assert_eq!(tiers("gemini", priority), (Priority, Priority));
-        assert_eq!(tiers("anthropic", json!({})), (Default, Default));
+        assert_eq!(tiers("gemini", priority), (Priority, vec![Priority]));
+        assert_eq!(tiers("anthropic", json!({})), standard());
     }
 
     #[test]

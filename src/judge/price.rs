@@ -1,9 +1,13 @@
 //! Prices of tokens: the embedded table, the user's own table, and cost calculations. An unknown
 //! model has no price, not a price of zero.
 
-use super::billing::{BillingTerms, ServiceTier};
+mod off_peak;
+
+use super::billing::{BillingTerms, ServiceTier, TermsRange};
 use super::call::Usage;
+use jiff::Timestamp;
 use jiff::civil::Date;
+use off_peak::{OffPeak, OffPeakHours};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
@@ -33,6 +37,8 @@ pub struct Price {
     written_long: Option<f64>,
     /// Above this number of input tokens, the whole call has these rates.
     long: Option<(u64, TokenRates)>,
+    /// The rates at off-peak times.
+    off_peak: Option<(OffPeakHours, TokenRates)>,
     batch: Option<Discount>,
     surcharges: Surcharges,
 }
@@ -74,6 +80,7 @@ impl From<TokenRates> for Price {
             written: None,
             written_long: None,
             long: None,
+            off_peak: None,
             batch: Some(Discount::of(0.5)),
             surcharges: Surcharges::default(),
         }
@@ -91,6 +98,7 @@ impl Price {
         written: None,
         written_long: None,
         long: None,
+        off_peak: None,
         batch: Some(Discount {
             factor: 1.0,
             cached: None,
@@ -160,12 +168,25 @@ impl Price {
             .times(Discount::of(factor))
     }
 
+    /// The price of a call that is served at this time. Other prices are those of peak times.
+    pub fn served_at(&self, time: Timestamp) -> Self {
+        match self.off_peak {
+            Some((hours, rates)) if hours.contain(time) => Self {
+                rates,
+                off_peak: None,
+                ..*self
+            },
+            _ => *self,
+        }
+    }
+
     /// The prices within a batch, or `None` where the model has none there. A batch has no service
     /// tiers and no fast mode.
     pub fn batched(&self) -> Option<Self> {
         let price = self.times(self.batch?);
         Some(Self {
             batch: None,
+            off_peak: None,
             surcharges: Surcharges {
                 regional: self.surcharges.regional,
                 us_only: self.surcharges.us_only,
@@ -175,21 +196,33 @@ impl Price {
         })
     }
 
-    /// Dollars at the very most for this many tokens: nothing comes from a cache, and all of the
-    /// input is written to one, for the longer time where the terms ask for that.
-    pub fn worst(&self, usage: &Usage, terms: BillingTerms) -> f64 {
+    /// The maximum cost in dollars of these tokens on the most expensive terms that may apply:
+    /// nothing is read from a cache, and all of the input may be written to one, for the longer
+    /// time if the terms ask for that.
+    pub fn worst(&self, usage: &Usage, terms: &TermsRange) -> f64 {
         let none = Usage {
             cached: 0,
             ..*usage
         };
-        let price = self.on(terms);
         let all = CacheWrites {
             tokens: none.input,
-            long: if terms.long_cache { none.input } else { 0 },
+            long: if terms.dearest.long_cache {
+                none.input
+            } else {
+                0
+            },
         };
-        price
-            .cost(&none, CacheWrites::default())
-            .max(price.cost(&none, all))
+        terms
+            .tiers()
+            .iter()
+            .flat_map(|tier| {
+                let price = self.on(BillingTerms {
+                    tier: *tier,
+                    ..terms.dearest
+                });
+                [CacheWrites::default(), all].map(|writes| price.cost(&none, writes))
+            })
+            .fold(0.0, f64::max)
     }
 
     /// The price at a discount on everything, cached input apart.
@@ -208,7 +241,16 @@ impl Price {
             written: self.written.map(|price| price * factor),
             written_long: self.written_long.map(|price| price * factor),
             long: self.long.map(|(above, rates)| (above, scaled(rates))),
+            off_peak: self.off_peak.map(|(hours, rates)| (hours, scaled(rates))),
             ..*self
+        }
+    }
+
+    /// The price without off-peak rates, which a gateway need not pass on.
+    fn at_any_time(self) -> Self {
+        Self {
+            off_peak: None,
+            ..self
         }
     }
 
@@ -348,6 +390,7 @@ pub struct PriceRow {
     pub retires: Option<Date>,
     pub usd_per_search_unit: Option<f64>,
     pub long_context: Option<LongContext>,
+    pub off_peak: Option<OffPeak>,
     pub price_change: Option<PriceChange>,
     /// Source of the row, if it differs from that of the table.
     pub source: Option<String>,
@@ -444,8 +487,8 @@ impl PriceTable {
         let by_provider = model
             .split_once('/')
             .and_then(|(provider, model)| self.find(provider, kind, model, day));
-        if by_provider.is_some() {
-            return by_provider;
+        if let Some(price) = by_provider {
+            return Some(price.at_any_time());
         }
         let mut providers: Vec<&str> = self.rows().map(|row| row.provider.as_str()).collect();
         providers.sort_unstable();
@@ -453,7 +496,7 @@ impl PriceTable {
         let prices = providers
             .into_iter()
             .filter_map(|provider| self.find(provider, kind, model, day));
-        let prices: Vec<Price> = prices.collect();
+        let prices: Vec<Price> = prices.map(Price::at_any_time).collect();
         let (first, others) = prices.split_first()?;
         // They may differ in the terms that they offer; the most expensive ones make the bound.
         others
@@ -500,6 +543,14 @@ impl PriceRow {
                 };
                 (long.above_input_tokens, rates)
             }),
+            off_peak: self.off_peak.as_ref().map(|off_peak| {
+                let rates = TokenRates {
+                    input: off_peak.input,
+                    output: off_peak.output,
+                    cached: off_peak.cached,
+                };
+                (off_peak.hours(), rates)
+            }),
             written_long: self.cache_write_long.filter(|price| *price > 0.0),
             batch: discount(self.batch_factor, self.cached_batch),
             surcharges: Surcharges {
@@ -525,6 +576,7 @@ impl PriceRow {
                 output: change.output,
                 cached: change.cached.or(before.cached.map(|cached| cached * rise)),
             };
+            price.off_peak = None;
             let plain = |discount: Discount| Discount::of(discount.factor);
             price.batch = price.batch.map(plain);
             for tier in [
@@ -590,6 +642,13 @@ mod tests {
         PriceTable::embedded().find(provider, "chat", model, date(2026, 11, 21))
     }
 
+    fn range(dearest: BillingTerms) -> TermsRange {
+        TermsRange {
+            dearest,
+            ..TermsRange::default()
+        }
+    }
+
     fn near(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     }
@@ -626,7 +685,10 @@ mod tests {
         let haiku = find("anthropic", "claude-haiku-5-5").unwrap();
         near(haiku.cost(&usage(100_000, 0, 0), NONE), 0.01);
         near(haiku.cost(&usage(100_001, 0, 0), NONE), 0.0500005);
-        near(terra.worst(&usage(100_000, 100_000, 0), STANDARD), 0.125);
+        near(
+            terra.worst(&usage(100_000, 100_000, 0), &range(STANDARD)),
+            0.125,
+        );
     }
 
     #[test]
@@ -673,6 +735,43 @@ mod tests {
     }
 
     #[test]
+    fn a_call_whose_tier_the_account_decides_may_cost_the_most_expensive_one() {
+        let astra = find("openai", "gpt-6-astra").unwrap();
+        let open = TermsRange {
+            any_tier: true,
+            ..TermsRange::default()
+        };
+        let million = usage(100_000, 0, 0);
+        // Six times the price of input that is written to a cache.
+        near(astra.worst(&million, &open), 7.5);
+        near(astra.worst(&million, &range(STANDARD)), 1.25);
+        let haiku = find("anthropic", "claude-haiku-5-5").unwrap();
+        near(
+            haiku.worst(&million, &open),
+            haiku.worst(&million, &range(STANDARD)),
+        );
+    }
+
+    #[test]
+    fn off_peak_calls_cost_their_price_and_the_bound_is_that_of_peak_times() {
+        let flash = find("deepseek", "deepseek-v4-flash").unwrap();
+        let million = usage(1_000_000, 0, 1_000_000);
+        let at = |time: &str| flash.served_at(time.parse().unwrap()).cost(&million, NONE);
+        // A Thursday and a Saturday.
+        near(at("2026-11-26T02:00:00Z"), 1.5);
+        near(at("2026-11-26T12:00:00Z"), 0.75);
+        near(at("2026-11-28T02:00:00Z"), 0.75);
+        near(flash.cost(&million, NONE), 1.5);
+        near(flash.worst(&million, &range(STANDARD)), 1.5);
+        let table = PriceTable::embedded();
+        let resold = table.find_any("chat", "deepseek/deepseek-v4-flash", date(2026, 11, 21));
+        let resold = resold
+            .unwrap()
+            .served_at("2026-11-26T12:00:00Z".parse().unwrap());
+        near(resold.cost(&million, NONE), 1.5);
+    }
+
+    #[test]
     fn a_cache_that_is_kept_longer_costs_more() {
         let sonnet = find("anthropic", "claude-sonnet-5-5").unwrap();
         let writes = Writes {
@@ -687,12 +786,12 @@ mod tests {
             long_cache: true,
             ..STANDARD
         };
-        near(sonnet.worst(&usage(100_000, 0, 0), STANDARD), 0.25);
-        near(sonnet.worst(&usage(100_000, 0, 0), longer), 0.4);
+        near(sonnet.worst(&usage(100_000, 0, 0), &range(STANDARD)), 0.25);
+        near(sonnet.worst(&usage(100_000, 0, 0), &range(longer)), 0.4);
         let haiku = find("anthropic", "claude-haiku-5-5").unwrap();
-        near(haiku.worst(&usage(1_000_000, 0, 0), longer), 1.0);
+        near(haiku.worst(&usage(1_000_000, 0, 0), &range(longer)), 1.0);
         let terra = find("openai", "gpt-6.1-terra").unwrap();
-        near(terra.worst(&usage(100_000, 0, 0), longer), 0.25);
+        near(terra.worst(&usage(100_000, 0, 0), &range(longer)), 0.25);
     }
 
     #[test]

@@ -3,17 +3,16 @@
 use super::config::{FILE, JudgeConfig};
 use super::endpoint::{address, base};
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, unknown_provider};
-use super::reach::{BuildError, patience, reach};
+use super::reach::{BuildError, available_key, is_free, patience, reach};
 use super::sources::JudgeSources;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
-use crate::judge::billing::TermsRange;
+use crate::judge::billing::{TermsRange, find_field};
 use crate::judge::call::JudgePrompt;
 use crate::judge::identity::identity_of;
 use crate::judge::presented::RerankKind;
 use crate::judge::price::{Price, PriceTable, TokenRates};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
-use crate::judge::provider::address::is_loopback;
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge};
 use crate::judge::spec::{JudgeLimits, JudgeSpec, OFFLINE};
@@ -258,9 +257,11 @@ pub(super) fn known_price(
         Some(("embedded judge", Price::FREE))
     } else {
         profile.as_ref().and_then(|profile| {
-            let here = base(config, &profile.access, sources)
-                .is_ok_and(|(url, _)| is_loopback(&url) && config.key_env.is_none());
-            price(config, profile, here, own, sources.today)
+            let free = base(config, &profile.access, sources).is_ok_and(|(base, _)| {
+                let key = available_key(config, &profile.access, sources, &base);
+                is_free(&base, config.key_env.is_some() || key.is_some())
+            });
+            price(config, profile, free, own, sources.today)
         })
     };
     KnownPrice {
@@ -270,12 +271,12 @@ pub(super) fn known_price(
     }
 }
 
-/// The price of a judge, and where it comes from. `here` means that its server is on this machine
-/// and needs no key.
+/// The price of a judge, and where it comes from. `free` means that its server is on this machine
+/// and is sent no key.
 fn price(
     config: &JudgeConfig,
     profile: &ProviderProfile,
-    here: bool,
+    free: bool,
     own: Option<&PriceTable>,
     today: Date,
 ) -> Option<(&'static str, Price)> {
@@ -298,7 +299,7 @@ fn price(
         .or_else(|| own.and_then(named).map(from_own))
         .or_else(|| named(embedded).map(from_embedded))
         // Local models are free.
-        .or_else(|| (here && !profile.access.needs_key).then_some(("this machine", Price::FREE)))
+        .or_else(|| (free && !profile.access.needs_key).then_some(("this machine", Price::FREE)))
 }
 
 /// The day from which the provider no longer serves a judge's model.
@@ -323,16 +324,9 @@ fn kind(config: &JudgeConfig) -> &'static str {
 /// The seed of a request, unless its temperature is 0: then the same answers are expected with any
 /// seed.
 fn seed_of(body: &Value) -> Option<String> {
-    let temperature = field(body, &["temperature"]).and_then(Value::as_f64);
-    let seed = field(body, &["seed", "random_seed"]);
+    let temperature = find_field(body, &["temperature"], Value::as_f64);
+    let seed = find_field(body, &["seed", "random_seed"], Some);
     (temperature != Some(0.0)).then(|| seed.map_or("none".to_owned(), Value::to_string))
-}
-
-/// A field of a request, at any depth.
-fn field<'a>(body: &'a Value, names: &[&str]) -> Option<&'a Value> {
-    let fields = body.as_object()?;
-    let here = names.iter().find_map(|name| fields.get(*name));
-    here.or_else(|| fields.values().find_map(|inner| field(inner, names)))
 }
 
 /// The parameters sent with every call that change the meaning of its answers, and how documents

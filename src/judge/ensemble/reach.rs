@@ -8,6 +8,7 @@ use super::sources::{JudgeSources, KeyProblem, NotAllowed};
 use crate::judge::provider::ApiConnection;
 use crate::judge::provider::address::{check_address, is_loopback};
 use crate::judge::provider::http::{Http, Timeouts};
+use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
@@ -50,17 +51,12 @@ pub(super) fn reach(
 ) -> Result<ReachedService, BuildError> {
     let (base, from_env) = base(config, access, sources)?;
     let own_key = config.key_env.as_deref();
-    let wanted: Vec<&str> = own_key.map_or_else(|| access.keys.clone(), |name| vec![name]);
-    let found = wanted
-        .iter()
-        .find_map(|name| Some((*name, key(name, sources)?)));
+    let found = available_key(config, access, sources, &base);
+    let key_env = wanted_keys(config, access).join(" or ");
     let timeouts = timeouts(config, access, sources)?;
     if found.is_none() && (access.needs_key || own_key.is_some()) {
-        return Err(BuildError::Key(KeyProblem::NotSet(wanted.join(" or "))));
+        return Err(BuildError::Key(KeyProblem::NotSet(key_env)));
     }
-    // The default key of Ollama's cloud must not be sent to a server on this machine.
-    let local_ollama = config.provider == "ollama" && is_loopback(&base);
-    let found = found.filter(|_| own_key.is_some() || !local_ollama);
     let decision = found.as_ref().map(|(variable, _)| {
         KeyDestination {
             variable,
@@ -91,8 +87,8 @@ pub(super) fn reach(
         return Err(BuildError::Key(KeyProblem::NotAllowed(NotAllowed(request))));
     }
     Ok(ReachedService {
-        key_env: wanted.join(" or "),
-        is_free: found.is_none() && is_loopback(&base),
+        key_env,
+        is_free: is_free(&base, found.is_some()),
         connection: ApiConnection {
             http: http.with_timeouts(timeouts),
             url: base.clone(),
@@ -101,6 +97,35 @@ pub(super) fn reach(
             base,
         },
     })
+}
+
+/// Whether calls are free: the service is on this machine and is sent no key.
+pub(super) fn is_free(base: &Url, has_key: bool) -> bool {
+    !has_key && is_loopback(base)
+}
+
+/// The variables that may contain the key, the user's own if one is named.
+fn wanted_keys<'a>(config: &'a JudgeConfig, access: &ServiceAccess) -> Vec<&'a str> {
+    config
+        .key_env
+        .as_deref()
+        .map_or_else(|| access.keys.clone(), |name| vec![name])
+}
+
+/// The key for calls to `base`, with its variable, if it is set.
+pub(super) fn available_key<'a>(
+    config: &'a JudgeConfig,
+    access: &ServiceAccess,
+    sources: &JudgeSources<'_>,
+    base: &Url,
+) -> Option<(&'a str, SecretString)> {
+    // The default key of Ollama's cloud must not be sent to a server on this machine.
+    if config.provider == "ollama" && is_loopback(base) && config.key_env.is_none() {
+        return None;
+    }
+    wanted_keys(config, access)
+        .into_iter()
+        .find_map(|name| Some((name, key(name, sources)?)))
 }
 
 /// The environment takes precedence over the file, and an empty variable counts as unset.

@@ -126,7 +126,9 @@ impl JudgeSettings {
         let cost = charged.or_else(|| match (self.price?, fields.tokens) {
             (price, _) if price.is_free() => Some(0.0),
             (price, tokens) => {
-                let price = price.on(self.terms.of_answer(fields.served));
+                let price = price
+                    .on(self.terms.of_answer(fields.served))
+                    .served_at(received.at);
                 tokens.map(|tokens| price.cost(&tokens.usage, tokens.writes))
             }
         });
@@ -193,7 +195,7 @@ impl JudgeSettings {
         };
         let limited = |price: &Price| price.is_free() || output.is_some();
         let price = self.price.filter(limited);
-        let most = price.map(|price| price.worst(&usage, self.terms.dearest));
+        let most = price.map(|price| price.worst(&usage, &self.terms));
         (usage, most)
     }
 

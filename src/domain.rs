@@ -10,6 +10,7 @@ pub mod auto_or_number;
 pub mod battle;
 pub mod common_scale;
 pub mod corpus;
+pub mod hex;
 pub mod judge_report;
 pub mod metrics;
 pub(crate) mod named;

@@ -81,17 +81,35 @@ pub trait Judge: Send + Sync + fmt::Debug {
         self.estimate(prompt)
     }
 
-    /// The maximum cost of a question: every attempt but the last times out or returns a broken
-    /// answer, and all of them are charged. `None` if the price is unknown or nothing limits it.
-    fn most_usd(&self, prompt: &JudgePrompt) -> Option<f64> {
-        let first = self.worst(prompt).1?;
-        let mut dearest = first;
+    /// The maximum usage of a question: every attempt but the last times out or returns a broken
+    /// answer, and all of them are charged. The dollars are `None` if the price is unknown or
+    /// nothing limits them.
+    fn most(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
+        let (first, first_usd) = self.worst(prompt);
+        let (mut later, mut later_usd) = (first, first_usd);
         for cause in [FailureCause::Malformed, FailureCause::Truncated] {
             if let Some(prompt) = self.reask(prompt, cause) {
-                dearest = dearest.max(self.worst(&prompt).1?);
+                let (usage, usd) = self.worst(&prompt);
+                later.input = later.input.max(usage.input);
+                later.output = later.output.max(usage.output);
+                later_usd = later_usd.zip(usd).map(|(a, b)| a.max(b));
             }
         }
-        Some(first + f64::from(MAX_CHARGED - 1) * dearest)
+        let more = MAX_CHARGED - 1;
+        let usage = Usage {
+            input: first.input + u64::from(more) * later.input,
+            output: first.output + u64::from(more) * later.output,
+            ..Usage::default()
+        };
+        let usd = first_usd
+            .zip(later_usd)
+            .map(|(first, later)| first + f64::from(more) * later);
+        (usage, usd)
+    }
+
+    /// The dollars of [`Judge::most`].
+    fn most_usd(&self, prompt: &JudgePrompt) -> Option<f64> {
+        self.most(prompt).1
     }
 
     /// The opinion in a reply to `case`.

@@ -13,6 +13,7 @@ use super::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAs
 use super::prompt::{rerank_task_text, task_text};
 use super::spec::{JudgeSpec, OFFLINE};
 use crate::domain::adjudication::PickRequest;
+use crate::domain::hex::short_hex;
 use crate::domain::text;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -43,11 +44,7 @@ impl LexicalJudge {
             spec: JudgeSpec {
                 name: method.name().to_owned(),
                 provider: OFFLINE.to_owned(),
-                prompt_hash: digest
-                    .iter()
-                    .take(8)
-                    .map(|byte| format!("{byte:02x}"))
-                    .collect(),
+                prompt_hash: short_hex(&digest),
                 params: lexical::parameters(method).to_string(),
                 model,
             },
@@ -206,8 +203,8 @@ impl Judge for LexicalJudge {
         (usage, Some(0.0))
     }
 
-    fn most_usd(&self, _: &JudgePrompt) -> Option<f64> {
-        Some(0.0)
+    fn most(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
+        self.estimate(prompt)
     }
 }
 

@@ -227,8 +227,20 @@ impl Reranker {
 
     /// The expected usage of a call about one batch: tokens, and dollars if the price is known.
     pub fn estimate(&self, query: &str, candidates: &[RerankCandidate]) -> (Usage, Option<f64>) {
+        self.expect(query, candidates, 1.0)
+    }
+
+    /// The same with `ratio` times as many tokens as estimated.
+    pub fn expect(
+        &self,
+        query: &str,
+        candidates: &[RerankCandidate],
+        ratio: f64,
+    ) -> (Usage, Option<f64>) {
         match &self.backend {
-            RerankerBackend::Service(remote) => remote.estimate(query, &self.heads(candidates)),
+            RerankerBackend::Service(remote) => {
+                remote.expect(query, &self.heads(candidates), ratio)
+            }
             RerankerBackend::Program(_) => (Usage::default(), Some(0.0)),
         }
     }

@@ -122,6 +122,91 @@ fn methods_make_the_calls_they_need_and_buy_none_twice() {
     );
 }
 
+/// What a dry run of all methods says about these queries, by method.
+fn estimated(desk: &Desk, methods: &[&str], queries: &[usize]) -> Vec<Value> {
+    let names: Vec<String> = queries.iter().map(|query| format!("q{query}")).collect();
+    let queries: Vec<&str> = names.iter().flat_map(|name| ["--query", name]).collect();
+    let options = [methods, &queries, &["--dry-run", "--json"]].concat();
+    let dry = json_of(&rerank(desk, &options));
+    dry["methods"].as_array().unwrap().clone()
+}
+
+#[test]
+fn at_most_is_the_sum_over_all_queries() {
+    let desk = desk();
+    let mut lines = std::fs::read_to_string(desk.path("pools.jsonl")).unwrap();
+    // More queries than are measured for the expected cost, and the last one has a long text.
+    for query in QUERIES..25 {
+        let length = if query == 24 { 600 } else { 3 };
+        let documents: Vec<Value> = (0..DOCUMENTS)
+            .map(|at| json!({"id": format!("d{at}"), "content": "word ".repeat(length + at)}))
+            .collect();
+        let query = json!({"id": format!("q{query}"), "query": format!("question {query}")});
+        writeln!(lines, "{}", json!({"query": query, "documents": documents})).unwrap();
+    }
+    std::fs::write(desk.path("pools.jsonl"), lines).unwrap();
+    assert_eq!(desk.run(&["import", "pools.jsonl"]).status.code(), Some(0));
+    let others = ["prp@20:p2", "setwise@20", "zelo@20:b2", "ranker"];
+    let others: Vec<&str> = others.iter().flat_map(|name| ["--method", name]).collect();
+    let methods = [&all_methods()[..], &others].concat();
+    let of = |queries: &[usize]| estimated(&desk, &methods, queries);
+    let all: Vec<usize> = (0..25).collect();
+    let (whole, most, last) = (of(&all), of(&all[..24]), of(&all[24..]));
+    for ((whole, most), last) in whole.iter().zip(most).zip(last) {
+        for key in ["calls", "tokens_input", "tokens_output", "usd"] {
+            let value = |of: &Value| of["most"][key].as_f64().unwrap();
+            let sum = value(&most) + value(&last);
+            assert!((value(whole) - sum).abs() <= 1e-9 * sum, "{key}: {whole}");
+        }
+        assert!(whole["measured"].as_u64().unwrap() < 25, "{whole}");
+    }
+}
+
+#[test]
+fn the_expected_cost_follows_from_earlier_rankings() {
+    let desk = desk();
+    assert_eq!(desk.run(&["import", "pools.jsonl"]).status.code(), Some(0));
+    let methods = &all_methods()[..];
+    let before = estimated(&desk, methods, &[5, 6, 7]);
+    let run = [methods, &["--query", "q0", "--query", "q1"]].concat();
+    assert_eq!(rerank(&desk, &run).status.code(), Some(0));
+    for (before, after) in before.iter().zip(estimated(&desk, methods, &[5, 6, 7])) {
+        assert_eq!(
+            (&before["learnt"], &after["learnt"]),
+            (&json!(0), &json!(2))
+        );
+        assert_eq!(before["most"], after["most"]);
+        let sums = |column: &str| {
+            let method = after["method"].as_str().unwrap();
+            desk.count(&format!(
+                "SELECT sum({column}) FROM rerank_result WHERE method = '{method}'"
+            )) as f64
+        };
+        let answered = sums("calls - failed_calls");
+        let calls = after["expected"]["calls"].as_f64().unwrap();
+        let [input, output] = ["tokens_in", "tokens_out"].map(|of| calls * sums(of) / answered);
+        let near = |key: &str, expected: f64, tolerance: f64| {
+            let found = after["expected"][key].as_f64().unwrap();
+            assert!(
+                (found - expected).abs() <= tolerance * expected,
+                "{key}: {found} instead of {expected}"
+            );
+        };
+        near("tokens_output", output, 0.05);
+        near("tokens_input", input, 0.05);
+        let tokens = |key: &str| after["expected"][key].as_f64().unwrap();
+        let usd = (tokens("tokens_input") + tokens("tokens_output")) / 1e6;
+        near("usd", usd, 0.001);
+    }
+    // Another price applies at once.
+    let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    let dearer = config.replace("input = 1.0, output = 1.0", "input = 3.0, output = 3.0");
+    std::fs::write(desk.path("overrule.toml"), dearer).unwrap();
+    let after = &estimated(&desk, methods, &[5, 6, 7])[0]["expected"];
+    let tokens = after["tokens_input"].as_f64().unwrap() + after["tokens_output"].as_f64().unwrap();
+    assert!((after["usd"].as_f64().unwrap() - 3e-6 * tokens).abs() < 3e-9 * tokens);
+}
+
 #[test]
 fn no_bad_answer_ends_a_run_and_each_is_asked_once_more() {
     let desk = desk();

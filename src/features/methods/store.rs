@@ -1,6 +1,7 @@
 //! Reranking: the answers that methods received, and the orders they produced.
 
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::hex::short_hex;
 use crate::domain::retrieval::SlotSource;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::domain::reranking::Answer;
@@ -53,6 +54,21 @@ pub struct StoredResult {
     /// Hash of method, judges and candidates.
     pub identity: [u8; 32],
     pub row: MethodRow,
+}
+
+/// The usage of a method's ranking of one query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankingUsage {
+    pub query: QueryKey,
+    /// Hash of method, judges and candidates.
+    pub identity: [u8; 32],
+    /// Calls with an answer.
+    pub answered: u64,
+    /// Tokens of all calls.
+    pub tokens_in: u64,
+    pub tokens_out: u64,
+    /// US dollars; `None` if any price is unknown.
+    pub cost_usd: Option<f64>,
 }
 
 /// A judge's answers on one day (UTC) for score calibration across queries.
@@ -132,9 +148,7 @@ const ANCHORS: &str = "anchors of a scale/";
 /// The name under which the grades of a judge's anchors are stored. A different model, prompt or
 /// parameters change the identity and therefore the name.
 pub fn anchors_method(judge: &str, identity: &[u8; 32]) -> String {
-    let number = identity.iter().take(8);
-    let number = number.fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
-    format!("{ANCHORS}{number:016x}/{judge}")
+    format!("{ANCHORS}{}/{judge}", short_hex(identity))
 }
 
 impl Db {
@@ -326,6 +340,27 @@ impl Db {
     /// The latest results of each method for one query.
     pub fn rerank_results_of(&self, query: QueryKey) -> Result<Vec<StoredResult>> {
         self.latest_results(Some(query), None)
+    }
+
+    /// The usage of a method's latest rankings whose tokens the service counted.
+    pub fn ranking_usage(&self, method: &str) -> Result<Vec<RankingUsage>> {
+        const LATEST: usize = 200;
+        self.all(
+            "SELECT query, identity, calls - failed_calls, tokens_in, tokens_out, cost_usd
+             FROM rerank_result
+             WHERE method = ?1 AND calls > failed_calls AND tokens_in > 0 ORDER BY id DESC LIMIT ?2",
+            params![method, LATEST],
+            |row| {
+                Ok(RankingUsage {
+                    query: QueryKey(row.get(0)?),
+                    identity: row.get(1)?,
+                    answered: row.get(2)?,
+                    tokens_in: row.get(3)?,
+                    tokens_out: row.get(4)?,
+                    cost_usd: row.get(5)?,
+                })
+            },
+        )
     }
 
     /// Number of documents in each query's pool that are there only because of their label, since

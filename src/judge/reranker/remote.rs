@@ -97,8 +97,9 @@ impl RemoteReranker {
         Ok(batches)
     }
 
-    /// The expected usage of a call, and its cost if the price is known.
-    pub(super) fn estimate(&self, query: &str, texts: &[&str]) -> (Usage, Option<f64>) {
+    /// The expected usage of a call with `ratio` times as many tokens as estimated, and its cost if
+    /// the price is known.
+    pub(super) fn expect(&self, query: &str, texts: &[&str], ratio: f64) -> (Usage, Option<f64>) {
         let bytes: usize = texts.iter().map(|text| text.len() + query.len()).sum();
         let tokens = bytes.div_ceil(BYTES_PER_TOKEN) as u64;
         let parts: usize = texts.iter().map(|text| text.len() / BYTES_PER_TOKEN).sum();
@@ -106,7 +107,7 @@ impl RemoteReranker {
             RerankService::Cohere => (texts.len() + parts / 500).div_ceil(100).max(1) as f64,
             _ => 1.0,
         };
-        self.priced(tokens, searches)
+        self.priced((tokens as f64 * ratio).round() as u64, searches)
     }
 
     /// The maximum usage: no tokenizer produces more than one token per byte.

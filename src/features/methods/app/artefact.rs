@@ -101,11 +101,7 @@ impl MethodsReport {
         let most = |count| match method.kind {
             // An existing order needs no calls; a service is sent as many batches as it needs.
             MethodKind::Named(_) => None,
-            _ => Some(
-                method
-                    .calls(method.looks_at(count), entry.judges.len())
-                    .most,
-            ),
+            _ => Some(method.most_calls(method.looks_at(count), entry.judges.len())),
         };
         self.candidates().map(most).sum()
     }

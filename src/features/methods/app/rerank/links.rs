@@ -69,8 +69,8 @@ impl LinkJudges {
         check_budget(budget, &self.ensemble)
     }
 
-    /// What asking these links takes, and what it takes at most, if all but the last attempt of
-    /// each call come to nothing and are charged.
+    /// The expected effort of asking these links, and the maximum effort: all attempts of each call
+    /// but the last fail and are charged.
     pub fn estimate(&self, links: &[LinkTexts]) -> (CallVolume, CallVolume) {
         let none = CallVolume {
             usd: Some(0.0),
@@ -83,16 +83,9 @@ impl LinkJudges {
             };
             let (usage, usd) = judge.estimate(&prompt);
             add(&mut expected, 1.0, usage.input, usage.output, usd);
-            let (worst, _) = judge.worst(&prompt);
-            let times = u64::from(MAX_CHARGED);
-            let (input, output) = (times * worst.input, times * worst.output);
-            add(
-                &mut most,
-                times as f64,
-                input,
-                output,
-                judge.most_usd(&prompt),
-            );
+            let (usage, usd) = judge.most(&prompt);
+            let calls = f64::from(MAX_CHARGED);
+            add(&mut most, calls, usage.input, usage.output, usd);
         }
         (expected, most)
     }

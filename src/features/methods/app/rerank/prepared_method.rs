@@ -101,6 +101,16 @@ impl PreparedMethod {
         })
     }
 
+    /// Whether every call may cost money.
+    pub(super) fn is_remote(&self) -> bool {
+        match &self.asks {
+            Asks::Nothing | Asks::Orders(_) => false,
+            Asks::Judge { judge, .. } => !judge.spec().is_offline(),
+            Asks::Ensemble(judges) => judges.iter().all(|(_, judge)| !judge.spec().is_offline()),
+            Asks::Reranker { reranker, .. } => reranker.is_remote(),
+        }
+    }
+
     /// Whether a result failed, as a whole or in a required part.
     pub(super) fn has_failed(&self, row: &MethodRow) -> bool {
         let ungraded = || row.scores.iter().flatten().any(Option::is_none);

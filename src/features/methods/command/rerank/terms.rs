@@ -227,6 +227,13 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
         ]
     });
     text.push_str(&output::table(&header, &rows.collect::<Vec<_>>()));
+    for estimate in estimates.iter().filter(|estimate| estimate.learnt > 0) {
+        text.push_str(&format!(
+            "{}: tokens and cost expected from {} in this project\n",
+            clean(&estimate.method),
+            counted(estimate.learnt, "earlier ranking")
+        ));
+    }
     if let Some(fewest) = estimates
         .iter()
         .filter(|estimate| estimate.measured < estimate.queries)
@@ -234,9 +241,14 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
         .min()
     {
         text.push_str(&format!(
-            "Measured on {} of each method, played on simulated answers; at most: each call \
-             charged {MAX_CHARGED} times at its highest price.\n",
+            "At least and expected: simulated on {} and scaled to all.\n",
             counted(fewest, "query")
+        ));
+    }
+    if estimates.iter().any(|estimate| estimate.most.calls > 0.0) {
+        text.push_str(&format!(
+            "At most: every query with the most calls and the longest documents, each call charged \
+             {MAX_CHARGED} times at its highest price.\n"
         ));
     }
     if plan.asks_servers() {

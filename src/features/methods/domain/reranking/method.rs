@@ -156,6 +156,14 @@ impl Method {
         }
     }
 
+    /// The largest number of calls for a query with `n` candidates to look at.
+    pub fn most_calls(&self, n: usize, judges: usize) -> usize {
+        match self.kind {
+            MethodKind::Prp { passes } => Prp::most_calls(n, passes),
+            _ => self.calls(n, judges).most,
+        }
+    }
+
     /// Derives the seed of one query from the seed of the run.
     pub fn query_seed(seed: u64, query: &str) -> u64 {
         let mut rng = SeededRng::new(seed, &["reranking", query]);

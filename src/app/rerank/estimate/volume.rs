@@ -1,0 +1,54 @@
+//! Sums of calls, tokens and dollars.
+
+use crate::judge::Usage;
+use serde::Serialize;
+
+/// Number of calls with their usage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct CallVolume {
+    pub calls: f64,
+    pub tokens_input: f64,
+    pub tokens_output: f64,
+    /// US dollars; `None` if a price is unknown.
+    pub usd: Option<f64>,
+}
+
+/// A sum of volumes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sum {
+    pub(super) calls: f64,
+    pub(super) tokens_input: f64,
+    pub(super) tokens_output: f64,
+    pub(super) usd: f64,
+    pub(super) unpriced: bool,
+}
+
+impl Sum {
+    /// One question that is asked in this many calls.
+    pub(super) fn of(calls: f64, usage: Usage, usd: Option<f64>) -> Self {
+        Self {
+            calls,
+            tokens_input: usage.input as f64,
+            tokens_output: usage.output as f64,
+            usd: usd.unwrap_or(0.0),
+            unpriced: usd.is_none(),
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.tokens_input += other.tokens_input;
+        self.tokens_output += other.tokens_output;
+        self.usd += other.usd;
+        self.unpriced |= other.unpriced;
+    }
+
+    pub(super) fn volume(&self, factor: f64) -> CallVolume {
+        CallVolume {
+            calls: (self.calls * factor).round(),
+            tokens_input: (self.tokens_input * factor).round(),
+            tokens_output: (self.tokens_output * factor).round(),
+            usd: (!self.unpriced).then_some(self.usd * factor),
+        }
+    }
+}

@@ -17,11 +17,12 @@ pub struct LearntUsage {
 }
 
 impl LearntUsage {
-    /// Expected tokens and dollars of another call, in a batch at the price of batches.
+    /// Expected tokens and dollars of another call: the tokens at today's price, in a batch at that
+    /// of batches. If the price is unknown, such as that of a gateway, the earlier costs count.
     pub fn expect(&self, judge: &dyn Judge, batch: Option<&dyn BatchApi>) -> (Usage, Option<f64>) {
         let usd = match batch {
             Some(batch) => batch.batch_usd_of(&self.mean),
-            None => self.mean_usd.or_else(|| judge.usd_of(&self.mean)),
+            None => judge.usd_of(&self.mean).or(self.mean_usd),
         };
         (self.mean, usd)
     }

@@ -4,7 +4,7 @@ use super::{Db, Result};
 use crate::domain::vote::JudgeId;
 use crate::judge::{LearntUsage, Usage};
 
-/// Maximum number of answers to average, the first ones of the project.
+/// Maximum number of answers to average: those about the battles planned last.
 const ANSWERS: usize = 2_000;
 
 impl Db {
@@ -21,7 +21,8 @@ impl Db {
                  avg(cost_usd) FILTER (WHERE latency_ms IS NOT NULL)
              FROM (
                  SELECT tokens_input, tokens_cached, tokens_output, cost_usd, latency_ms FROM vote
-                 WHERE judge = ?1 AND tokens_input > 0 AND run IS NOT NULL LIMIT ?2
+                 WHERE judge = ?1 AND tokens_input > 0 AND run IS NOT NULL
+                 ORDER BY battle DESC LIMIT ?2
              )",
             rusqlite::params![judge.0, ANSWERS],
             |row| {

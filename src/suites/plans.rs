@@ -34,7 +34,7 @@ const WHOLE: [(&str, &str); 16] = [
     ("SELECT latency_ms, tokens_input", "a judge's whole report"),
     (
         "SELECT count(*), avg(tokens_input)",
-        "a judge's first answers: it ends after some thousand, and judges without votes are not looked for",
+        "a judge's latest answers: it ends after some thousand, and judges without votes are not looked for",
     ),
     (
         "SELECT cause, count(DISTINCT battle)",

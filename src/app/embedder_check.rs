@@ -25,7 +25,10 @@ pub async fn examine(embedder: &Embedder) -> CheckResult {
         Ok(embedded) => {
             let dimensions = embedded.vectors.first().map_or(0, Vec::len);
             let cost = match embedded.exchange.cost_usd {
-                Some(usd) if usd > 0.0 => format!("this call cost {}", number_words::usd(usd)),
+                Some(usd) if usd > 0.0 => format!(
+                    "this check cost {}, not counted in the project's spending",
+                    number_words::usd(usd)
+                ),
                 _ => price(embedder, &texts).to_owned(),
             };
             let ms = 1e3 * embedded.exchange.latency.as_secs_f64();

@@ -2,7 +2,7 @@
 
 use crate::app::retirements::retirement_of;
 use crate::app::text_format::counted;
-use crate::domain::number_words::signed;
+use crate::domain::number_words::{signed, usd};
 use crate::domain::vote::Outcome;
 use crate::judge::parse::{NoAnswer, ParseError};
 use crate::judge::{
@@ -62,6 +62,7 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
     let [query, right, wrong] = QUESTION;
     let documents = vec![Arc::from(right), Arc::from(wrong)];
     let pool = Arc::new(PoolText::new(query, documents));
+    let mut spent_usd = 0.0;
     let mut replies = Vec::new();
     let mut answers = Vec::new();
     for (first, second) in [(0, 1), (1, 0)] {
@@ -71,16 +72,18 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
             second,
         };
         let prompt = judge.prompt(&case);
-        let reply = match ask(judge, &case, &prompt).await {
+        let reply = match ask(judge, &case, &prompt, &mut spent_usd).await {
             Ok(reply) => reply,
             Err(error) => {
-                return CheckResult::new(false, error.cause.to_string()).remedy(error.message);
+                let found = with_cost(error.cause.to_string(), spent_usd);
+                return CheckResult::new(false, found).remedy(error.message);
             }
         };
         match judge.parse(&case, &reply) {
             Ok(opinion) => answers.push(opinion.margin),
             Err(error) => {
-                return CheckResult::new(false, error.to_string()).remedy(unread_remedy(&error));
+                let found = with_cost(error.to_string(), spent_usd);
+                return CheckResult::new(false, found).remedy(unread_remedy(&error));
             }
         }
         replies.push(reply);
@@ -89,7 +92,7 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
     let outcomes: Vec<Outcome> = answers.iter().map(|margin| margin.outcome()).collect();
     let margins = answers.iter().map(|margin| signed(margin.get(), 2));
     let margins = margins.collect::<Vec<_>>().join(" and ");
-    let about = about(judge, &replies);
+    let about = with_cost(about(judge, &replies), spent_usd);
     let useless =
         "its votes would say nothing about the documents: use a larger model, or check its prompt";
     match outcomes[..] {
@@ -126,20 +129,42 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
     }
 }
 
-/// Asks once, and again with a larger limit if the answer was truncated, as a run does.
+/// Asks once, and again with a larger limit if the answer was truncated, as a run does. Adds the
+/// cost to `spent_usd`.
 async fn ask(
     judge: &dyn Judge,
     case: &PresentedPair,
     prompt: &JudgePrompt,
+    spent_usd: &mut f64,
 ) -> Result<JudgeReply, CallError> {
-    match call_adapting(|| judge.call(case, prompt)).await {
-        Err(error) if error.cause == FailureCause::Truncated => {
-            let Some(longer) = judge.reask(prompt, error.cause) else {
-                return Err(error);
-            };
-            call_adapting(|| judge.call(case, &longer)).await
-        }
-        result => result,
+    let mut result = call_adapting(|| judge.call(case, prompt)).await;
+    *spent_usd += cost_of(&result);
+    if let Err(error) = &result
+        && error.cause == FailureCause::Truncated
+        && let Some(longer) = judge.reask(prompt, error.cause)
+    {
+        result = call_adapting(|| judge.call(case, &longer)).await;
+        *spent_usd += cost_of(&result);
+    }
+    result
+}
+
+/// Dollars that a call cost, as far as known.
+fn cost_of(result: &Result<JudgeReply, CallError>) -> f64 {
+    let cost = match result {
+        Ok(reply) => reply.cost_usd,
+        Err(error) => error.exchange.cost_usd,
+    };
+    cost.unwrap_or(0.0)
+}
+
+/// A finding with the cost of the check, which no project's spending includes.
+fn with_cost(found: String, spent_usd: f64) -> String {
+    if spent_usd > 0.0 {
+        let cost = usd(spent_usd);
+        format!("{found}; this check cost {cost}, not counted in the project's spending")
+    } else {
+        found
     }
 }
 

@@ -194,21 +194,12 @@ impl AnnotateCommand {
         };
         if self.spending.dry_run {
             let mut estimate = estimate()?;
-            let called = self.measure(&dataset, &ensemble, &mut estimate)?;
+            self.measure(&dataset, &ensemble, &mut estimate)?;
             if self.json {
                 return output::json(&estimate);
             }
             output::text(&cost::describe(&estimate, &ensemble))?;
-            return output::text(&match called {
-                0 => "dry run: nothing was called and nothing was changed\n".to_owned(),
-                _ => format!(
-                    "dry run: {} made to see how long a call takes; nothing was changed\n",
-                    match called {
-                        1 => "one call was".to_owned(),
-                        calls => format!("{} calls were", count(calls)),
-                    }
-                ),
-            });
+            return output::text(&cost::describe_test_calls(estimate.test_calls));
         }
         let project = context.has_project().then(|| context.open());
         let project = project.transpose()?;
@@ -271,17 +262,16 @@ impl AnnotateCommand {
 }
 
 impl AnnotateCommand {
-    /// Makes a test call to judges with unknown latency, if it is free or requested; returns the
-    /// number of calls.
+    /// Makes a test call to judges with unknown latency, if it is free or requested.
     fn measure(
         &self,
         dataset: &datasets::CheckedDataset,
         ensemble: &JudgeEnsemble,
         estimate: &mut CostEstimate,
-    ) -> Result<usize, CommandFailure> {
+    ) -> CommandResult {
         let mut pools = dataset.pools()?.filter(|pool| pool.documents.len() > 1);
         let Some(pool) = pools.next().filter(|_| !self.batch) else {
-            return Ok(0);
+            return Ok(());
         };
         let texts = pool
             .documents
@@ -296,7 +286,8 @@ impl AnnotateCommand {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        Ok(runtime.block_on(estimate.measure(ensemble, &case, self.measure)))
+        runtime.block_on(estimate.measure(ensemble, &case, self.measure));
+        Ok(())
     }
 }
 

@@ -39,7 +39,7 @@ fn the_doctor_asks_every_reranker_which_document_is_better() {
         found.contains("scores higher: zeroentropy zerank-2; scores 0.750 and 0.500"),
         "{found}"
     );
-    assert!(found.contains("this call cost <$0.000001"), "{found}");
+    assert!(found.contains("this check cost <$0.000001"), "{found}");
     let local = check(&checks, "reranker local")["found"].as_str().unwrap();
     assert!(
         local.contains("tei; ") && local.ends_with("; free"),

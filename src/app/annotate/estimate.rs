@@ -9,6 +9,7 @@ use super::plan::probe_shares;
 use super::request::RunRequest;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::Pool;
+use crate::domain::spend::Spend;
 use crate::judge::{
     Judge, JudgeEnsemble, JudgePrompt, JudgeSpec, LearntUsage, PoolText, PresentedPair,
 };
@@ -55,6 +56,14 @@ pub struct CallTime {
     pub measured: bool,
 }
 
+/// Calls that only measure how long a call takes. No project's spending includes them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct TestCalls {
+    pub calls: usize,
+    #[serde(flatten)]
+    pub spent: Spend,
+}
+
 /// The estimate for a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CostEstimate {
@@ -76,6 +85,9 @@ pub struct CostEstimate {
     pub rounds: bool,
     /// One entry per judge.
     pub judges: Vec<JudgeEstimate>,
+    /// The test calls made for this estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_calls: Option<TestCalls>,
     /// Votes of these judges in the project under other settings, names or seeds.
     #[serde(flatten)]
     pub history: JudgeHistory,

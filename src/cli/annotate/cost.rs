@@ -1,11 +1,12 @@
 //! Describes the cost of a run in advance.
 
-use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::estimate::{CostEstimate, TestCalls};
 use crate::app::prices::no_price;
 use crate::app::text_format::{counted, duration};
 use crate::cli::output::clean;
 use crate::cli::spending::{estimate_table, usd};
 use crate::domain::number_words::count;
+use crate::domain::spend::Spend;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, Usage, provider};
 
 /// The estimate as a table, with its assumptions.
@@ -83,6 +84,24 @@ pub(crate) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> Str
         text.push_str(&format!("{}\n", provider::ESTIMATE));
     }
     text
+}
+
+/// Describes the calls made by a dry run.
+pub(in crate::cli) fn describe_test_calls(made: Option<TestCalls>) -> String {
+    let Some(made) = made else {
+        return "dry run: nothing was called and nothing was changed\n".to_owned();
+    };
+    let calls = match made.calls {
+        1 => "one call was".to_owned(),
+        calls => format!("{} calls were", count(calls)),
+    };
+    let cost = if made.spent == Spend::default() {
+        String::new()
+    } else {
+        let cost = made.spent.words();
+        format!(" and cost {cost}, not counted in the project's spending")
+    };
+    format!("dry run: {calls} made to see how long a call takes{cost}; nothing was changed\n")
 }
 
 /// The estimated duration and what it is based on; empty if the latency of a judge's calls is

@@ -1,6 +1,7 @@
 //! Estimates the duration of a run from earlier call latencies of its judges, or from a test call.
 
-use super::{CallTime, CostEstimate};
+use super::{CallTime, CostEstimate, TestCalls};
+use crate::domain::spend::Spend;
 use crate::judge::provider::address::is_loopback;
 use crate::judge::{Judge, JudgeEnsemble, PresentedPair, call_adapting};
 use crate::store::{Db, Store, StoreError};
@@ -28,31 +29,33 @@ impl CostEstimate {
     }
 
     /// Makes one test call about `case` to each judge that has an unknown latency and runs at no
-    /// cost on this machine, or to every such judge if `all` is set. Returns the number of calls
-    /// made.
-    pub async fn measure(
-        &mut self,
-        ensemble: &JudgeEnsemble,
-        case: &PresentedPair,
-        all: bool,
-    ) -> usize {
-        let mut made = 0;
+    /// cost on this machine, or to every such judge if `all` is set.
+    pub async fn measure(&mut self, ensemble: &JudgeEnsemble, case: &PresentedPair, all: bool) {
+        let mut made = TestCalls::default();
         let unknown = ensemble.iter().zip(&mut self.judges);
         for (judge, of) in unknown.filter(|(_, of)| !of.offline && of.time.is_none()) {
             if of.calls == 0 || !(all || is_free_here(judge.as_ref())) {
                 continue;
             }
             let prompt = judge.prompt(case);
-            made += 1;
-            if let Ok(reply) = call_adapting(|| judge.call(case, &prompt)).await {
-                of.time = Some(CallTime {
-                    seconds: reply.latency.as_secs_f64(),
-                    at_once: 1,
-                    measured: true,
-                });
+            made.calls += 1;
+            match call_adapting(|| judge.call(case, &prompt)).await {
+                Ok(reply) => {
+                    made.spent += Spend::of(reply.cost_usd);
+                    of.time = Some(CallTime {
+                        seconds: reply.latency.as_secs_f64(),
+                        at_once: 1,
+                        measured: true,
+                    });
+                }
+                Err(error) => {
+                    if let Some(usd) = error.exchange.cost_usd {
+                        made.spent += Spend::of(Some(usd));
+                    }
+                }
             }
         }
-        made
+        self.test_calls = Some(made).filter(|made| made.calls > 0);
     }
 
     /// Estimated duration of the run in seconds, if the latency of every judge is known. Judges run

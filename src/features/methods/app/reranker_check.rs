@@ -63,7 +63,10 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
     ));
     if reranker.is_remote() {
         about.push(match exchange.cost_usd {
-            Some(usd) if usd > 0.0 => format!("this call cost {}", number_words::usd(usd)),
+            Some(usd) if usd > 0.0 => format!(
+                "this check cost {}, not counted in the project's spending",
+                number_words::usd(usd)
+            ),
             _ => price(reranker).to_owned(),
         });
     }

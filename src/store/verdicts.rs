@@ -201,15 +201,39 @@ impl Db {
             .map(|latest| latest.saturating_add(1)))
     }
 
-    /// Moves decisions from the future to the current time, so that new ones sort after them.
+    /// Moves decisions from the future to the current time, one millisecond apart and in their
+    /// order, so that new ones sort after them.
     pub fn order_before(&self, now_ms: i64) -> Result<()> {
-        for decisions in ["verdict", "undo", "ruling", "ruling_undo"] {
-            self.change(
-                &format!(
-                    "UPDATE {decisions} SET order_ms = ?1 WHERE coalesce(order_ms, created_ms) > ?1"
-                ),
-                [now_ms],
-            )?;
+        self.move_to(
+            now_ms,
+            "SELECT 0 AS undone, uid, coalesce(order_ms, created_ms) AS at FROM verdict
+             WHERE coalesce(order_ms, created_ms) > ?1
+             UNION ALL SELECT 1, uid, coalesce(order_ms, created_ms) FROM undo
+             WHERE coalesce(order_ms, created_ms) > ?1 ORDER BY at, undone, uid",
+            [
+                "UPDATE verdict SET order_ms = ?1 WHERE uid = ?2",
+                "UPDATE undo SET order_ms = ?1 WHERE uid = ?2",
+            ],
+        )?;
+        self.move_to(
+            now_ms,
+            "SELECT 0 AS undone, uid, coalesce(order_ms, created_ms) AS at FROM ruling
+             WHERE coalesce(order_ms, created_ms) > ?1
+             UNION ALL SELECT 1, uid, coalesce(order_ms, created_ms) FROM ruling_undo
+             WHERE coalesce(order_ms, created_ms) > ?1 ORDER BY at, undone, uid",
+            [
+                "UPDATE ruling SET order_ms = ?1 WHERE uid = ?2",
+                "UPDATE ruling_undo SET order_ms = ?1 WHERE uid = ?2",
+            ],
+        )
+    }
+
+    /// Moves the decisions and undos that `future` selects to the current time.
+    fn move_to(&self, now_ms: i64, future: &str, [decision, undo]: [&str; 2]) -> Result<()> {
+        let future: Vec<(bool, String)> =
+            self.all(future, [now_ms], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for ((undone, uid), order_ms) in future.into_iter().zip(now_ms..) {
+            self.change(if undone { undo } else { decision }, params![order_ms, uid])?;
         }
         Ok(())
     }

@@ -555,3 +555,31 @@ fn nothing_that_a_run_would_pay_for_again_is_brought_in_while_it_goes_on() {
     run.unlock().unwrap();
     ada.done(&["merge", other]);
 }
+
+#[test]
+fn decisions_from_the_future_keep_their_order_and_no_two_share_a_place() {
+    let (here, there) = two();
+    for verdict in ["a", "b", "tie"] {
+        says(&there, "ben", "d1", "d2", verdict);
+    }
+    let clock = Connection::open(there.project()).unwrap();
+    // A clock that was a year ahead, and stood still.
+    clock
+        .execute_batch("UPDATE verdict SET created_ms = created_ms + 31536000000, order_ms = NULL")
+        .unwrap();
+    clock
+        .execute_batch("UPDATE verdict SET created_ms = (SELECT max(created_ms) FROM verdict)")
+        .unwrap();
+    drop(clock);
+    merge(&here, &there, "");
+    let merged = Connection::open(here.project()).unwrap();
+    let places: Vec<i64> = merged
+        .prepare("SELECT order_ms FROM verdict ORDER BY uid")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let first = places[0];
+    assert_eq!(places, [first, first + 1, first + 2]);
+}

@@ -1,10 +1,11 @@
 //! Normalizes the names of annotators: one spelling for each person.
 
+use crate::domain::text::is_ignorable;
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
 /// A name without surrounding whitespace and in Unicode's composed form; `None` if blank.
 pub fn annotator_name(text: &str) -> Option<String> {
-    let trimmed = text.trim_matches(|ch: char| ch.is_whitespace() || is_zero_width(ch));
+    let trimmed = text.trim_matches(|ch: char| ch.is_whitespace() || is_ignorable(ch));
     let name = ComposingNormalizerBorrowed::new_nfc().normalize(trimmed);
     (!name.is_empty()).then(|| name.into_owned())
 }
@@ -32,10 +33,6 @@ fn letters_of(name: &str) -> String {
         .filter(|ch| ch.is_alphanumeric())
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-fn is_zero_width(ch: char) -> bool {
-    matches!(ch, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
 #[cfg(test)]

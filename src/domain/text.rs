@@ -7,7 +7,7 @@ mod folding;
 mod passage;
 mod tokens;
 
-pub use folding::{fold_into, folded};
+pub use folding::{fold_into, folded, is_ignorable};
 pub use passage::{best_passage, clip, sentences};
 pub use tokens::{TextPart, each_part, each_token, is_unspaced};
 

@@ -2,6 +2,7 @@
 //! with candle.
 
 use super::embedded_texts::EmbeddedTexts;
+use crate::domain::hex::hex;
 use crate::judge::{Exchange, Usage};
 use candle_core::{DType, Device, Error, Tensor};
 use candle_nn::VarBuilder;
@@ -110,7 +111,7 @@ impl LocalModel {
             .map_err(|error| files.wrong("model.safetensors", &error.to_string()))?;
         let hash = files.hash.finalize();
         Ok(Self {
-            identity: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            identity: hex(&hash),
             model,
             tokenizer,
             pooling,

@@ -1,6 +1,7 @@
 //! Settings of the project, and values remembered between runs.
 
 use super::{Db, Result, StoreError};
+use crate::domain::hex::hex;
 use crate::domain::ranking::{PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingOptions;
 use crate::domain::verdict::FinalRule;
@@ -32,8 +33,7 @@ fn read_settings(text: &str) -> serde_json::Result<RankingSettings> {
 
 /// The SHA-256 of a guideline in hexadecimal.
 pub fn guideline_hash(text: &str) -> String {
-    let digest = Sha256::digest(text);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(text))
 }
 
 impl Db {

@@ -12,6 +12,7 @@ use crate::client::worker::{self, Worker, WorkerContext};
 use crate::client::{RunControl, now_ms};
 use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResult, SlotVerdict};
 use crate::domain::corpus::{DocId, Pool, QueryId};
+use crate::domain::hex::hex;
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
     PoolText, PresentedPool, catch_panic,
@@ -131,10 +132,7 @@ pub enum PickEvent {
 
 /// Hash of a judge and its full prompt, used to detect identical questions.
 pub fn call_id(spec: &JudgeSpec, prompt: &JudgePrompt) -> String {
-    key_of(spec, prompt)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&key_of(spec, prompt))
 }
 
 struct PoolQuestion {

@@ -9,7 +9,7 @@ const DOT_ABOVE: char = '\u{307}';
 
 /// Whether a character is invisible and does not distinguish words: a soft hyphen, a zero-width
 /// space or joiner, a variation selector.
-pub(super) fn is_ignorable(c: char) -> bool {
+pub fn is_ignorable(c: char) -> bool {
     c >= '\u{ad}' && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
 }
 

@@ -5,6 +5,7 @@ use super::answer_form::AnswerForm;
 use super::document::{DocumentCut, clean};
 use crate::domain::adjudication::PickRequest;
 use crate::features::methods::domain::reranking::GradeScale;
+use crate::domain::hex::{hex, short_hex};
 use crate::judge::call::{Asking, JudgePrompt};
 use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use sha2::{Digest, Sha256};
@@ -80,7 +81,7 @@ impl Template {
         let digest = Sha256::digest(format!("{LAYOUT}\n{text}"));
         Ok(Self {
             answer,
-            hash: hex(&digest, 8),
+            hash: short_hex(&digest),
             system: system.trim().to_owned(),
             case,
         })
@@ -253,22 +254,13 @@ pub(super) fn mark(texts: &[&str]) -> String {
         hash.update(text.as_bytes());
     }
     let digest = hash.finalize();
-    let mut mark = hex(&digest, 6);
+    let mut mark = hex(&digest[..6]);
     let mut salt = 0u32;
     while texts.iter().any(|text| text.contains(&mark)) {
         salt += 1;
-        mark = hex(&Sha256::digest(format!("{mark}{salt}")), 6);
+        mark = hex(&Sha256::digest(format!("{mark}{salt}"))[..6]);
     }
     mark
-}
-
-/// The first `bytes` bytes in hexadecimal.
-fn hex(digest: &[u8], bytes: usize) -> String {
-    digest
-        .iter()
-        .take(bytes)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }
 
 /// The instruction for this many documents.

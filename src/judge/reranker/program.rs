@@ -9,6 +9,7 @@ mod answer;
 mod process;
 
 use super::scores::RerankScores;
+use crate::domain::hex::short_hex;
 use crate::domain::permission::ProgramUse;
 use crate::judge::call::{CallError, Exchange, FailureCause};
 use crate::judge::ensemble::RerankerConfig;
@@ -229,11 +230,6 @@ fn identity(config: &RerankerConfig, folder: &Path) -> String {
             hash.update(content);
         }
     }
-    let digest = hash.finalize();
-    let hash: String = digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = short_hex(&hash.finalize());
     format!("program {hash} {:?}", config.max_document_chars)
 }

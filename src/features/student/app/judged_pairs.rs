@@ -3,6 +3,7 @@
 use crate::app::error::AppError;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::hex::short_hex;
 use crate::domain::ranking::PairTarget;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
@@ -35,12 +36,7 @@ pub(super) fn hash_of_pairs<'a>(pairs: impl Iterator<Item = [&'a str; 3]>) -> St
 
 /// The first bytes of a hash in hexadecimal.
 pub(super) fn short_hash(hash: Sha256) -> String {
-    let digest = hash.finalize();
-    digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    short_hex(&hash.finalize())
 }
 
 /// The judged pairs of all queries.

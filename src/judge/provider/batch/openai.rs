@@ -4,6 +4,7 @@ use super::client::{
     BatchClient, as_received, content_type, files_at, id_at, id_segment, not_created,
 };
 use super::format::{BatchFormat, BatchPage, ListedBatch, ReadResponse, next_page};
+use crate::domain::hex::short_hex;
 use crate::judge::batch::{BatchAnswer, BatchState, BatchStatus, NotSubmitted};
 use crate::judge::call::CallError;
 use crate::judge::provider::error_response::{ErrorBody, classify};
@@ -94,7 +95,7 @@ impl BatchFormat for OpenAiBatches {
             // A boundary that occurs in no line: the lines are JSON, which never contains a line
             // break followed by two dashes.
             let boundary =
-                format!("overrule-{:02x?}", &Sha256::digest(name)[..8]).replace([' ', ',', '[', ']'], "");
+                format!("overrule-{}", short_hex(&Sha256::digest(name)));
             let mut form = Vec::with_capacity(size + 1024);
             form.extend_from_slice(
                 format!(

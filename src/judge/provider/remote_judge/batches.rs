@@ -1,6 +1,7 @@
 //! Batches of a judge over HTTP. Results are matched by the ids of their calls, in any order.
 
 use super::RemoteJudge;
+use crate::domain::hex::short_hex;
 use crate::judge::batch::{
     BatchAnswer, BatchApi, BatchLimits, BatchResult, BatchSearch, BatchState, BatchStatus,
     NotSubmitted, UnconfirmedBatch,
@@ -106,11 +107,7 @@ impl BatchApi for RemoteJudge {
                 hash.update(part);
             }
         }
-        hash.finalize()
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        short_hex(&hash.finalize())
     }
 
     fn submit<'a>(

@@ -71,8 +71,9 @@ impl Embedder {
         let (source, identity, model) = if local {
             self::local(config, sources).map_err(wrong)?
         } else {
-            let (settings, connection) = connect(config, sources)?;
-            let remote = RemoteEmbedder::new(settings, connection, config.params.clone());
+            let (settings, connection, format) = connect(config, sources)?;
+            let params = config.params.clone();
+            let remote = RemoteEmbedder::new(settings, connection, format, params);
             let model = format!("{} {}", config.provider, config.model);
             let identity = remote.identity();
             (EmbedderBackend::Remote(Box::new(remote)), identity, model)

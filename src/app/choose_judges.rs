@@ -16,6 +16,7 @@ use crate::judge::ensemble::{
     ensemble_from, own_prices, pickers_from, rerank_judges_from,
 };
 use crate::judge::provider::http::Timeouts;
+use crate::judge::provider::registry::PROVIDERS;
 use crate::judge::reranker::Reranker;
 use crate::judge::{
     Judge, JudgeEnsemble, JudgePrompt, OFFLINE, PoolText, PresentedPool, PresentedQuestion,
@@ -289,6 +290,7 @@ impl JudgeConfiguration<'_> {
         let (file, found) = JudgesFile::load(folder).map_err(AppError::invalid)?;
         let dotenv = Dotenv::load(folder).map_err(AppError::invalid)?;
         let sources = JudgeSources {
+            providers: &PROVIDERS,
             env: &|name| {
                 let value = std::env::var(name).ok();
                 value.filter(|value| !value.trim().is_empty())

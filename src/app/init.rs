@@ -6,7 +6,8 @@ pub mod discovery;
 use super::error::{AppError, invalid};
 use super::output_file::{is_standard_output, write_whole};
 use crate::formats::file;
-use crate::judge::ensemble::{DEFAULT, FILE, JudgesFile, check_provider, key_variables};
+use crate::judge::ensemble::{DEFAULT, FILE, JudgesFile, check_provider};
+use crate::judge::provider::registry::key_variables;
 use discovery::{Discovery, FoundServer};
 use serde::Serialize;
 use std::io::{ErrorKind, Write as _};
@@ -52,7 +53,7 @@ pub fn choices(found: &Discovery) -> Vec<JudgeChoice> {
     let local = found.servers.iter().flat_map(|server| {
         server
             .judges()
-            .map(|model| on_server(server, model.clone()))
+            .map(|model| on_server(found, server, model.clone()))
     });
     choices.extend(local);
     choices
@@ -100,10 +101,11 @@ pub fn wanted_choice(
                 )
             })?,
         };
-        return Ok((on_server(server, model), notes));
+        return Ok((on_server(found, server, model), notes));
     }
     let key = found.keys.iter().find(|key| key.provider == provider);
     let variables: Vec<&str> = key_variables()
+        .into_iter()
         .filter(|(_, of)| *of == provider)
         .map(|(variable, _)| variable)
         .collect();
@@ -128,13 +130,14 @@ pub fn wanted_choice(
     Ok((choice, notes))
 }
 
-fn on_server(server: &FoundServer, model: String) -> JudgeChoice {
+fn on_server(found: &Discovery, server: &FoundServer, model: String) -> JudgeChoice {
     JudgeChoice {
         provider: server.provider.clone(),
         model,
-        // The judge also reads its address from OPENAI_BASE_URL, which is why its key may be sent
-        // there.
-        base_url: (server.provider != "openai").then(|| server.url.clone()),
+        base_url: found
+            .address_variable(&server.provider)
+            .is_none()
+            .then(|| server.url.clone()),
         key: None,
     }
 }

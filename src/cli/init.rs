@@ -82,6 +82,7 @@ impl InitCommand {
         if self.json {
             return output::json(&json!({
                 "keys": found.keys,
+                "reranker_keys": found.reranker_keys,
                 "servers": found.servers,
                 "asked": found.asked,
                 "choices": choices(&found),
@@ -122,8 +123,10 @@ impl InitCommand {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
+        let (keys, reranker_keys) = found_keys(folder, &env)?;
         Ok(Discovery {
-            keys: found_keys(folder, &env)?,
+            keys,
+            reranker_keys,
             servers: runtime.block_on(ask_servers(&asked)),
             asked,
         })
@@ -218,18 +221,25 @@ fn words(choice: &JudgeChoice) -> String {
 fn describe(found: &Discovery) -> String {
     let mut rows = Vec::new();
     for key in &found.keys {
-        let models = if found.is_at_home(key.provider) {
+        let models = if let Some(variable) = found.address_variable(key.provider) {
+            format!("at {variable}")
+        } else {
             choices(found)
                 .into_iter()
                 .find(|choice| choice.provider == key.provider)
                 .map_or_else(|| "name one with --model".to_owned(), |choice| choice.model)
-        } else {
-            "at OPENAI_BASE_URL".to_owned()
         };
         rows.push(vec![
             key.provider.to_owned(),
             key.variable.to_owned(),
             models,
+        ]);
+    }
+    for key in &found.reranker_keys {
+        rows.push(vec![
+            key.provider.to_owned(),
+            key.variable.to_owned(),
+            "a reranker: see overrule manual rerankers".to_owned(),
         ]);
     }
     for server in &found.servers {

@@ -3,12 +3,11 @@
 
 use super::embedded_texts::EmbeddedTexts;
 use crate::judge::price::{CacheWrites, Price};
-use crate::judge::provider::address::join;
 use crate::judge::provider::error_response::ErrorBody;
 use crate::judge::provider::json::{self, merge};
 use crate::judge::provider::rate_limits;
 use crate::judge::provider::response::HttpResponse;
-use crate::judge::provider::{ApiConnection, JudgeSettings};
+use crate::judge::provider::{ApiConnection, EmbeddingFormat, JudgeSettings};
 use crate::judge::provider::{error_response, token_counts};
 use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits, Retry, Usage};
 use reqwest::Url;
@@ -27,7 +26,7 @@ pub(super) struct RemoteEmbedder {
     settings: JudgeSettings,
     connection: ApiConnection,
     url: Url,
-    ollama: bool,
+    format: EmbeddingFormat,
     params: Map<String, Value>,
 }
 
@@ -35,20 +34,14 @@ impl RemoteEmbedder {
     pub(super) fn new(
         settings: JudgeSettings,
         connection: ApiConnection,
+        format: EmbeddingFormat,
         params: Map<String, Value>,
     ) -> Self {
-        let ollama = settings.spec.provider == "ollama";
-        let base = &connection.base;
-        let path = match ollama {
-            true if base.path().trim_end_matches('/').ends_with("/api") => "/embed",
-            true => "/api/embed",
-            false => "/embeddings",
-        };
         Self {
-            url: join(base, path),
+            url: format.url(&connection.base),
             settings,
             connection,
-            ollama,
+            format,
             params,
         }
     }
@@ -116,10 +109,13 @@ impl RemoteEmbedder {
 
     fn body(&self, texts: &[String]) -> Value {
         let model = &self.settings.spec.model;
-        let mut body = if self.ollama {
-            json!({"model": model, "input": texts, "truncate": true, "keep_alive": "30m"})
-        } else {
-            json!({"model": model, "input": texts, "encoding_format": "float"})
+        let mut body = match self.format {
+            EmbeddingFormat::Ollama => {
+                json!({"model": model, "input": texts, "truncate": true, "keep_alive": "30m"})
+            }
+            EmbeddingFormat::OpenAi => {
+                json!({"model": model, "input": texts, "encoding_format": "float"})
+            }
         };
         merge(&mut body, &self.params);
         body
@@ -138,7 +134,7 @@ impl RemoteEmbedder {
     }
 
     fn read(&self, received: &HttpResponse) -> Result<EmbeddedTexts, CallError> {
-        if self.ollama {
+        if self.format == EmbeddingFormat::Ollama {
             let reply: OllamaReply = self
                 .parse(received)
                 .map_err(|error| error_response::with_pull(&self.settings, error))?;

@@ -65,13 +65,12 @@ pub struct TermsRange {
 }
 
 impl TermsRange {
-    /// The terms that a request to `url` asks for.
-    pub fn of_request(provider: &str, url: &Url, request: &Value) -> Self {
+    /// The terms that a request to `url` asks for. `has_account_tiers` means that the account has a
+    /// default tier.
+    pub fn of_request(has_account_tiers: bool, url: &Url, request: &Value) -> Self {
         let field = |names: &[&str]| find_field(request, names, Value::as_str);
         let named = field(&["service_tier", "serviceTier"]);
         let tier = named.and_then(ServiceTier::named);
-        // Google's accounts have no default tier, and Anthropic's better tier is paid in advance.
-        let by_account = !matches!(provider, "gemini" | "gemini-decisions" | "anthropic");
         let dearest_tier = match tier {
             // A provider may serve a cheap tier as a standard one.
             Some(ServiceTier::Flex) => ServiceTier::Default,
@@ -96,7 +95,7 @@ impl TermsRange {
         Self {
             requested,
             dearest,
-            any_tier: tier.is_none() && by_account,
+            any_tier: tier.is_none() && has_account_tiers,
         }
     }
 
@@ -155,11 +154,16 @@ pub(crate) fn find_field<'a, T>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::provider::registry::provider_named;
     use serde_json::json;
 
     fn range(provider: &str, host: &str, request: Value) -> TermsRange {
         let url = Url::parse(host).unwrap();
-        TermsRange::of_request(provider, &url, &request)
+        TermsRange::of_request(
+            provider_named(provider).unwrap().has_account_tiers(),
+            &url,
+            &request,
+        )
     }
 
     #[test]

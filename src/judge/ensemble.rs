@@ -9,7 +9,6 @@ mod dotenv;
 mod embedder;
 mod endpoint;
 mod key_destination;
-mod provider_profile;
 mod reach;
 mod reranker;
 mod sources;
@@ -19,7 +18,6 @@ pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile, Reranke
 pub use documented::{DocumentedDefault, documented_file};
 pub use dotenv::Dotenv;
 pub use embedder::connect;
-pub use provider_profile::key_variables;
 pub use reranker::{RerankerConnection, connect_reranker};
 pub use sources::{EnsembleError, JudgeSources, KeyProblem, MissingKey, NotAllowed};
 
@@ -28,6 +26,7 @@ use super::offline;
 use super::presented::RerankKind;
 use super::price::PriceTable;
 use super::provider::http::Http;
+use super::provider::registry::{PROVIDERS, provider_named, unknown_provider};
 use super::spec::OFFLINE;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
@@ -43,12 +42,12 @@ use std::sync::Arc;
 /// If it is not, with the names of the known providers.
 pub fn check_provider(config: &JudgeConfig) -> Result<(), EnsembleError> {
     let provider = config.provider.as_str();
-    if provider == OFFLINE || provider_profile::profile_of(provider).is_some() {
+    if provider == OFFLINE || provider_named(provider).is_some() {
         return Ok(());
     }
     Err(EnsembleError::Judge {
         judge: config.name.clone(),
-        message: provider_profile::unknown_provider(provider),
+        message: unknown_provider(provider, &PROVIDERS),
     })
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod address;
 pub mod anthropic;
 pub mod azure;
 pub(crate) mod batch;
+pub(crate) mod bedrock;
 pub mod chat;
 pub mod compatible;
 mod complaint;
@@ -17,25 +18,31 @@ pub mod gemini;
 pub mod http;
 pub(crate) mod json;
 mod learnt;
+#[cfg(test)]
+pub(crate) mod made_up;
 pub mod ollama;
 pub mod openai;
 mod output_cap;
+mod provider_trait;
 pub(crate) mod rate_limits;
+pub mod registry;
 mod remote_judge;
 mod repetition;
 pub mod rerank;
 pub mod response;
+pub mod service;
 mod settings;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 pub(crate) mod token_counts;
+pub(crate) mod vertex;
 mod weights;
 mod wire_format;
 
 pub use connection::ApiConnection;
 pub use learnt::Learnt;
+pub use provider_trait::{EmbeddingFormat, ModelList, Provider, SHORT_CAP};
 pub use remote_judge::{RemoteJudge, calls_in_flight};
 pub use settings::{ESTIMATE, JudgeSettings};
-pub use wire_format::WireFormat;

@@ -1,5 +1,6 @@
 //! All network judges against a provider on loopback: answers, faults, limits, secrets, batches.
 
+mod added;
 mod batches;
 mod faults;
 mod rerankers;
@@ -10,6 +11,7 @@ mod tls;
 use super::fake_provider::{FakeProvider, Shown, margin};
 use crate::judge::ensemble::{Dotenv, JudgeSources, JudgesFile, ensemble_from};
 use crate::judge::provider::http::Timeouts;
+use crate::judge::provider::{Provider, registry};
 use crate::judge::{
     CallError, Judge, JudgeEnsemble, JudgeReply, PoolText, PresentedPair, call_adapting,
 };
@@ -38,6 +40,7 @@ const HASTY: &str = "first_byte_timeout_s = 0.3\ntimeout_s = 0.4";
 fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
     let dotenv = Dotenv::parse(&format!("MISSING_NOWHERE={KEY}\n"));
     let sources = JudgeSources {
+        providers: &registry::PROVIDERS,
         env: &|name| (name.ends_with("_KEY")).then(|| KEY.to_owned()),
         dotenv: &dotenv,
         folder: Path::new("."),
@@ -55,6 +58,24 @@ fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
         allows: &|_, _| false,
     };
     work(&sources)
+}
+
+/// The ensemble of a file, with more providers than the usual ones.
+fn ensemble_with(text: &str, more: &[&'static dyn Provider]) -> Result<JudgeEnsemble, String> {
+    let file = JudgesFile::parse(text)?;
+    let providers = [&registry::PROVIDERS[..], more].concat();
+    with_sources(|sources| {
+        let sources = JudgeSources {
+            providers: &providers,
+            ..*sources
+        };
+        let (ensemble, missing) =
+            ensemble_from(&file, &sources).map_err(|error| error.to_string())?;
+        match missing.first() {
+            Some(missing) => Err(missing.problem.to_string()),
+            None => Ok(ensemble),
+        }
+    })
 }
 
 fn ensemble(text: &str) -> JudgeEnsemble {

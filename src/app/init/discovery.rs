@@ -2,9 +2,10 @@
 //! their models.
 
 use crate::app::error::AppError;
-use crate::judge::ensemble::{Dotenv, key_variables};
+use crate::judge::ensemble::Dotenv;
 use crate::judge::provider::http::{Http, Timeouts};
-use crate::judge::provider::{compatible, ollama};
+use crate::judge::provider::registry::{PROVIDERS, key_variables, provider_named};
+use crate::judge::provider::{ModelList, rerank};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 use serde::Serialize;
@@ -12,8 +13,6 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// Local servers, which are queried at their default ports.
-const LOCAL: [&str; 4] = ["ollama", "llamacpp", "lmstudio", "vllm"];
 /// A server on this machine either answers quickly or is not running.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Maximum number of models listed per server.
@@ -24,6 +23,8 @@ const MOST_MODELS: usize = 500;
 pub struct Discovery {
     /// Names of the keys that are set in the environment or in `.env`, never their values.
     pub keys: Vec<FoundKey>,
+    /// The same for keys of reranking services that no judge takes.
+    pub reranker_keys: Vec<FoundKey>,
     /// Servers that returned a list of models.
     pub servers: Vec<FoundServer>,
     /// All servers that were queried.
@@ -43,6 +44,10 @@ pub struct ServerAddress {
     pub provider: String,
     /// The value for `base_url`.
     pub url: String,
+    /// The variable that contains it, if judges of the provider read it there too, along with the
+    /// key.
+    #[serde(skip)]
+    pub variable: Option<&'static str>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -84,11 +89,18 @@ impl Discovery {
             .find(|server| server.provider == provider)
     }
 
-    /// The queried address of a server that did not answer.
+    /// The address of a provider's server to write to the file: the queried one, unless judges read
+    /// it from the environment, which is why their key may be sent there.
     pub fn address(&self, provider: &str) -> Option<&str> {
-        let mut asked = self.asked.iter().filter(|asked| asked.provider != "openai");
-        let asked = asked.find(|asked| asked.provider == provider)?;
+        let mut written = self.asked.iter().filter(|asked| asked.variable.is_none());
+        let asked = written.find(|asked| asked.provider == provider)?;
         Some(&asked.url)
+    }
+
+    /// The variable that a provider's address is read from instead of its default one.
+    pub fn address_variable(&self, provider: &str) -> Option<&'static str> {
+        let mut asked = self.asked.iter();
+        asked.find(|asked| asked.provider == provider)?.variable
     }
 
     /// Whether a provider is used at its default address and has its well-known models.
@@ -97,45 +109,63 @@ impl Discovery {
     }
 }
 
-/// The keys that are set in the environment, or in `.env` in `folder`.
+/// The keys of judges that are set in the environment, or in `.env` in `folder`, and those of
+/// reranking services that no judge takes.
 pub fn found_keys(
     folder: &Path,
     env: &dyn Fn(&str) -> Option<String>,
-) -> Result<Vec<FoundKey>, AppError> {
+) -> Result<(Vec<FoundKey>, Vec<FoundKey>), AppError> {
     let dotenv = Dotenv::load(folder).map_err(AppError::invalid)?;
-    let set = |variable: &str| env(variable).is_some() || dotenv.get(variable).is_some();
-    let found = key_variables().filter(|(variable, _)| set(variable));
-    Ok(found
-        .map(|(variable, provider)| FoundKey { variable, provider })
-        .collect())
+    let set = |(variable, provider): (&'static str, &'static str)| {
+        let is_set = env(variable).is_some() || dotenv.get(variable).is_some();
+        is_set.then_some(FoundKey { variable, provider })
+    };
+    let judges: Vec<FoundKey> = key_variables().into_iter().filter_map(set).collect();
+    let rerankers = rerank::key_variables()
+        .filter_map(set)
+        .filter(|key| judges.iter().all(|judge| judge.variable != key.variable))
+        .collect();
+    Ok((judges, rerankers))
 }
 
-/// The servers to query if none are given: those on this machine at their default ports, with
-/// Ollama at the address in OLLAMA_HOST, and the one in OPENAI_BASE_URL.
+/// The servers to query if none are given: those that usually run on this machine, at their default
+/// ports or at the addresses in their variables, and those at the address that a variable such as
+/// OPENAI_BASE_URL gives for a vendor's API.
 pub fn usual_addresses(env: &dyn Fn(&str) -> Option<String>) -> Vec<ServerAddress> {
-    let at = |provider: &str, url: &str| ServerAddress {
-        provider: provider.to_owned(),
-        url: url.trim_end_matches('/').to_owned(),
-    };
-    let usual = LOCAL.iter().filter_map(|provider| match *provider {
-        "ollama" => {
-            let url = env("OLLAMA_HOST")
-                .and_then(|host| ollama::host(&host))
-                .map_or_else(|| ollama::BASE.to_owned(), |url| url.to_string());
-            Some(at(provider, &url))
+    let mut all: Vec<ServerAddress> = Vec::new();
+    for provider in PROVIDERS.iter() {
+        let access = provider.access();
+        let given = env(access.base_env);
+        if access.runs_locally {
+            let url = given
+                .and_then(|text| provider.parse_base(&text))
+                .map_or_else(|| access.base.to_owned(), |url| url.to_string());
+            all.push(at(provider.name(), &url, None));
         }
-        _ => Some(at(provider, compatible::named(provider)?.base)),
-    });
-    let mut all: Vec<ServerAddress> = usual.collect();
-    if let Some(url) = env("OPENAI_BASE_URL").filter(|url| Url::parse(url).is_ok()) {
-        let provider = match env("OPENAI_API_KEY") {
-            Some(_) => "openai",
-            None => "compatible",
-        };
-        all.retain(|known| known.url != url.trim_end_matches('/'));
-        all.push(at(provider, &url));
+    }
+    for provider in PROVIDERS.iter() {
+        let access = provider.access();
+        let url = env(access.base_env).filter(|url| Url::parse(url).is_ok());
+        if let (Some(url), Some(keyless)) = (url, provider.keyless()) {
+            let has_key = access.key.variables.iter().any(|name| env(name).is_some());
+            let server = if has_key {
+                at(provider.name(), &url, Some(access.base_env))
+            } else {
+                at(keyless.name(), &url, None)
+            };
+            all.retain(|known| known.url != server.url);
+            all.push(server);
+        }
     }
     all
+}
+
+fn at(provider: &str, url: &str, variable: Option<&'static str>) -> ServerAddress {
+    ServerAddress {
+        provider: provider.to_owned(),
+        url: url.trim_end_matches('/').to_owned(),
+        variable,
+    }
 }
 
 /// Parses `PROVIDER=URL`.
@@ -148,10 +178,7 @@ pub fn parse_address(text: &str) -> Result<ServerAddress, String> {
         .ok_or("expected PROVIDER=URL, such as vllm=http://127.0.0.1:8000/v1")?;
     let url = url.trim_end_matches('/');
     Url::parse(url).map_err(|error| format!("{url:?} is no address: {error}"))?;
-    Ok(ServerAddress {
-        provider: provider.to_owned(),
-        url: url.to_owned(),
-    })
+    Ok(at(provider, url, None))
 }
 
 /// Queries all servers in parallel. Servers that do not return a list of models within a second are
@@ -169,24 +196,24 @@ pub async fn ask_servers(addresses: &[ServerAddress]) -> Vec<FoundServer> {
 }
 
 async fn ask(http: &Http, address: &ServerAddress) -> Option<FoundServer> {
-    let is_ollama = address.provider == "ollama";
-    let route = if is_ollama { "/api/tags" } else { "/models" };
-    let url = Url::parse(&format!("{}{route}", address.url)).ok()?;
+    let list = provider_named(&address.provider)
+        .and_then(|provider| provider.own_models())
+        .unwrap_or(ModelList::OpenAi);
+    let url = list.url(&Url::parse(&address.url).ok()?);
     let answer = http.send(Method::GET, &url, HeaderMap::new(), None).await;
     let answer = answer.ok().filter(|answer| answer.is_ok())?;
     let body: Value = serde_json::from_slice(&answer.body).ok()?;
-    let (list, name) = if is_ollama {
-        ("models", "name")
-    } else {
-        ("data", "id")
-    };
-    let models = body.get(list)?.as_array()?.iter();
-    let names = models.filter_map(|model| model.get(name)?.as_str());
     // Names are written to a file and displayed; no legitimate one contains control characters.
-    let sound = names.filter(|name| !name.is_empty() && !name.contains(char::is_control));
+    let is_sound = |name: &&str| !name.is_empty() && !name.contains(char::is_control);
     Some(FoundServer {
         provider: address.provider.clone(),
         url: address.url.clone(),
-        models: sound.take(MOST_MODELS).map(str::to_owned).collect(),
+        models: list
+            .names(&body)?
+            .into_iter()
+            .filter(is_sound)
+            .take(MOST_MODELS)
+            .map(str::to_owned)
+            .collect(),
     })
 }

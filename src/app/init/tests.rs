@@ -22,7 +22,7 @@ fn keys_come_before_servers_and_a_provider_once() {
             key("OPENROUTER_API_KEY", "openrouter"),
         ],
         servers: vec![ollama(&["all-minilm:latest", "qwen3:8b", "gemma3:4b"])],
-        asked: Vec::new(),
+        ..Discovery::default()
     };
     let told = |choices: &[JudgeChoice]| -> Vec<String> {
         let words = choices
@@ -120,7 +120,7 @@ fn variables_say_where_to_look() {
     };
     let told: Vec<String> = usual_addresses(&env)
         .into_iter()
-        .map(|ServerAddress { provider, url }| format!("{provider}={url}"))
+        .map(|ServerAddress { provider, url, .. }| format!("{provider}={url}"))
         .collect();
     assert_eq!(
         told,

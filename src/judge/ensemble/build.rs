@@ -1,9 +1,8 @@
 //! Builds one judge from its configuration: format, address, headers, prompt, price, identity.
 
 use super::config::{FILE, JudgeConfig};
-use super::endpoint::{address, base};
-use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, unknown_provider};
 use super::reach::{BuildError, available_key, is_free, patience, reach};
+use super::endpoint::{base, options};
 use super::sources::JudgeSources;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
@@ -14,7 +13,9 @@ use crate::judge::presented::RerankKind;
 use crate::judge::price::{Price, PriceTable, TokenRates};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
 use crate::judge::provider::http::Http;
-use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge};
+use crate::judge::provider::registry::{named_in, unknown_provider};
+use crate::judge::provider::service::LOCAL_GIVE_UP_AFTER;
+use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, Provider, RemoteJudge};
 use crate::judge::spec::{JudgeLimits, JudgeSpec, OFFLINE};
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
@@ -51,8 +52,9 @@ pub(super) fn judge(
     own: Option<&PriceTable>,
     http: &Http,
 ) -> Result<RemoteJudge, BuildError> {
-    let provider = config.provider.as_str();
-    let profile = profile_of(provider).ok_or_else(|| unknown_provider(provider))?;
+    let provider = named_in(sources.providers, &config.provider)
+        .ok_or_else(|| unknown_provider(&config.provider, sources.providers))?;
+    let (access, limits) = (provider.access(), provider.limits());
     if let Some(name) = config
         .params
         .keys()
@@ -64,19 +66,19 @@ pub(super) fn judge(
     if config.model.trim().is_empty() {
         return Err("the model is empty; name one".to_owned().into());
     }
-    let reached = reach(config, &profile.access, sources, http)?;
-    let template = template(config, sources, task)?;
-    let cap = config.max_output_tokens.unwrap_or(profile.cap);
+    let reached = reach(config, provider, &access, sources, http)?;
+    let template = template(config, provider.decides(), sources, task)?;
+    let cap = config.max_output_tokens.unwrap_or(limits.cap);
     // A verdict on each document of a pool needs more tokens.
     let needs_room = is_told_to_think(&config.params) || template.answer == AnswerForm::Verdicts;
-    let short_cap = profile
+    let short_cap = limits
         .short_cap
-        .filter(|_| cap == profile.cap && !needs_room);
+        .filter(|_| cap == limits.cap && !needs_room);
     let by_tokens = config
         .max_document_tokens
         .map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
     let chars = match (config.max_document_chars, by_tokens) {
-        (None, None) => profile.document_chars,
+        (None, None) => limits.document_chars,
         (chars, tokens) => chars
             .unwrap_or(usize::MAX)
             .min(tokens.unwrap_or(usize::MAX)),
@@ -102,16 +104,16 @@ pub(super) fn judge(
         .clone()
         .unwrap_or_else(|| config.model.clone());
     let usual = if is_told_to_think(&config.params) {
-        profile.access.give_up_after.max(LOCAL_GIVE_UP_AFTER)
+        access.give_up_after().max(LOCAL_GIVE_UP_AFTER)
     } else {
-        profile.access.give_up_after
+        access.give_up_after()
     };
     let first_byte = reached.connection.http.timeouts().first_byte;
     let patience = patience(config.give_up_after_s, usual, first_byte)?;
     let mut settings = JudgeSettings {
         spec: JudgeSpec {
             name: config.name.clone(),
-            provider: provider.to_owned(),
+            provider: provider.name().to_owned(),
             model: config.model.clone(),
             prompt_hash: template.hash.clone(),
             params: String::new(),
@@ -122,13 +124,13 @@ pub(super) fn judge(
         short_cap,
         params: config.params.clone(),
         seed: None,
-        price: price(config, &profile, reached.is_free, own, sources.today).map(|(_, price)| price),
+        price: price(config, provider, reached.is_free, own, sources.today).map(|(_, price)| price),
         base_model,
-        retires: retires(config, &profile, own),
+        retires: retires(config, provider, own),
         terms: TermsRange::default(),
         limits: JudgeLimits {
-            concurrency: config.concurrency.or(profile.concurrency),
-            slots_unknown: config.concurrency.is_none() && profile.concurrency.is_some(),
+            concurrency: config.concurrency.or(limits.concurrency),
+            slots_unknown: config.concurrency.is_none() && limits.concurrency.is_some(),
             requests_per_minute: config.requests_per_minute,
             tokens_per_minute: config.tokens_per_minute,
             batch_requests: config.batch_requests,
@@ -136,18 +138,19 @@ pub(super) fn judge(
             silent_after: patience.1,
         },
         key_env: reached.key_env,
+        account: provider.account(),
     };
-    let wire = profile.wire;
-    let body = wire.build_request(&settings, &JudgePrompt::default(), Learnt::default());
-    let url = address(config, &reached.connection.base)?;
-    settings.terms = TermsRange::of_request(provider, &url, &body);
+    let format = provider.format();
+    let body = format.build_request(&settings, &JudgePrompt::default(), Learnt::default());
+    let url = provider.url(&reached.connection.base, options(config))?;
+    settings.terms = TermsRange::of_request(provider.has_account_tiers(), &url, &body);
     settings.seed = seed_of(&body);
     settings.spec.params = params(body, settings.cut);
     let connection = ApiConnection {
         url,
         ..reached.connection
     };
-    Ok(RemoteJudge::new(settings, wire, connection, profile.batch))
+    Ok(RemoteJudge::of(provider, settings, connection))
 }
 
 /// Whether the parameters turn on reasoning. The model may then be silent for minutes and generate
@@ -172,10 +175,10 @@ fn is_told_to_think(params: &Map<String, Value>) -> bool {
 
 fn template(
     config: &JudgeConfig,
+    decides: bool,
     sources: &JudgeSources<'_>,
     task: JudgeTask,
 ) -> Result<Template, String> {
-    let decides = config.provider.ends_with("-decisions");
     if let (JudgeTask::Pick(way), false) = (task, decides) {
         return pick_template(config, sources, AnswerForm::of(way));
     }
@@ -252,22 +255,23 @@ pub(super) fn known_price(
     sources: &JudgeSources<'_>,
     own: Option<&PriceTable>,
 ) -> KnownPrice {
-    let profile = profile_of(&config.provider);
+    let provider = named_in(sources.providers, &config.provider);
     let found = if config.provider == OFFLINE {
         Some(("embedded judge", Price::FREE))
     } else {
-        profile.as_ref().and_then(|profile| {
-            let free = base(config, &profile.access, sources).is_ok_and(|(base, _)| {
-                let key = available_key(config, &profile.access, sources, &base);
+        provider.and_then(|provider| {
+            let access = provider.access();
+            let free = base(config, provider, &access, sources).is_ok_and(|(base, _)| {
+                let key = available_key(config, &access, sources, &base);
                 is_free(&base, config.key_env.is_some() || key.is_some())
             });
-            price(config, profile, free, own, sources.today)
+            price(config, provider, free, own, sources.today)
         })
     };
     KnownPrice {
         from: found.map(|(from, _)| from),
         rates: found.map(|(_, price)| price.rates()),
-        retires: profile.and_then(|profile| retires(config, &profile, own)),
+        retires: provider.and_then(|provider| retires(config, provider, own)),
     }
 }
 
@@ -275,7 +279,7 @@ pub(super) fn known_price(
 /// and is sent no key.
 fn price(
     config: &JudgeConfig,
-    profile: &ProviderProfile,
+    provider: &dyn Provider,
     free: bool,
     own: Option<&PriceTable>,
     today: Date,
@@ -284,7 +288,7 @@ fn price(
         return Some((FILE, rates.into()));
     }
     let model = config.base_model.as_ref().unwrap_or(&config.model);
-    let of = |prices: &PriceTable| prices.find(profile.priced, kind(config), model, today);
+    let of = |prices: &PriceTable| prices.find(provider.priced_as(), kind(provider), model, today);
     // A gateway's model is priced as the model that the user says it is, whoever serves it.
     let named = |prices: &PriceTable| {
         let model = config.base_model.as_deref()?;
@@ -299,22 +303,26 @@ fn price(
         .or_else(|| own.and_then(named).map(from_own))
         .or_else(|| named(embedded).map(from_embedded))
         // Local models are free.
-        .or_else(|| (free && !profile.access.needs_key).then_some(("this machine", Price::FREE)))
+        .or_else(|| (free && !provider.access().needs_key).then_some(("this machine", Price::FREE)))
 }
 
 /// The day from which the provider no longer serves a judge's model.
 fn retires(
     config: &JudgeConfig,
-    profile: &ProviderProfile,
+    provider: &dyn Provider,
     own: Option<&PriceTable>,
 ) -> Option<Date> {
     let model = config.base_model.as_ref().unwrap_or(&config.model);
-    let of = |prices: &PriceTable| prices.row(profile.priced, kind(config), model)?.retires;
+    let of = |prices: &PriceTable| {
+        prices
+            .row(provider.priced_as(), kind(provider), model)?
+            .retires
+    };
     own.and_then(of).or_else(|| of(PriceTable::embedded()))
 }
 
-fn kind(config: &JudgeConfig) -> &'static str {
-    if config.provider.ends_with("-decisions") {
+fn kind(provider: &dyn Provider) -> &'static str {
+    if provider.decides() {
         "decisions"
     } else {
         "chat"

@@ -1,14 +1,13 @@
 //! Generates the documented `overrule.toml`: every setting, with its default from the code.
 
 use super::config::DEFAULT;
-use super::provider_profile::{
-    LOCAL_GIVE_UP_AFTER, ProviderProfile, SHORT_CAP, profile_of, provider_names,
-};
 use super::reach::LOCAL_PATIENCE;
 use super::{build, reranker};
 use crate::judge::provider::http::Timeouts;
 use crate::judge::provider::ollama;
-use crate::judge::provider::rerank::RerankService;
+use crate::judge::provider::registry::{PROVIDERS, provider_named};
+use crate::judge::provider::rerank::{SERVICES, service_named};
+use crate::judge::provider::{Provider, SHORT_CAP};
 use std::collections::BTreeMap;
 
 /// A placeholder of the template, without its brackets, with its value.
@@ -17,7 +16,7 @@ pub type DocumentedDefault = (&'static str, String);
 /// The provider of the judge in the documented file.
 const PROVIDER: &str = "compatible";
 /// The service of the reranker in the documented file.
-const SERVICE: RerankService = RerankService::Cohere;
+const SERVICE: &str = "cohere";
 /// The column in which comments start.
 const COMMENT: usize = 41;
 /// The width of the file.
@@ -63,17 +62,19 @@ fn defaults() -> Vec<DocumentedDefault> {
     let [connect, first_byte, whole] =
         [timeouts.connect, timeouts.first_byte, timeouts.whole].map(|time| time.as_secs());
     let for_local = |seconds: u64| (seconds * u64::from(LOCAL_PATIENCE)).to_string();
-    let local_servers: Vec<&str> = profiles()
-        .filter(|(_, profile)| profile.access.give_up_after == LOCAL_GIVE_UP_AFTER)
-        .map(|(name, _)| name)
+    let local_servers: Vec<&str> = PROVIDERS
+        .iter()
+        .filter(|provider| provider.access().runs_locally)
+        .map(|provider| provider.name())
         .collect();
-    let services = RerankService::ALL
+    let documents = service_named(SERVICE).map_or(0, |service| service.documents());
+    let services = SERVICES
         .iter()
         .map(|service| (service.name(), service.documents()));
-    let chars = |profile: &ProviderProfile| profile.document_chars;
-    let tokens = |profile: &ProviderProfile| profile.document_chars / build::CHARS_PER_TOKEN;
-    let cap = |profile: &ProviderProfile| profile.cap;
-    let give_up_after = |profile: &ProviderProfile| profile.access.give_up_after.as_secs();
+    let chars = |provider: &dyn Provider| provider.limits().document_chars;
+    let tokens = |provider: &dyn Provider| chars(provider) / build::CHARS_PER_TOKEN;
+    let cap = |provider: &dyn Provider| provider.limits().cap;
+    let give_up_after = |provider: &dyn Provider| provider.access().give_up_after().as_secs();
     vec![
         ("document_chars", of_provider(chars)),
         ("document_chars_elsewhere", of_other_providers(chars)),
@@ -91,31 +92,24 @@ fn defaults() -> Vec<DocumentedDefault> {
         ("give_up_after", of_provider(give_up_after)),
         ("give_up_after_elsewhere", of_other_providers(give_up_after)),
         ("ollama_context", ollama::CONTEXT.to_string()),
-        ("reranker_batch", SERVICE.documents().to_string()),
-        (
-            "reranker_batch_elsewhere",
-            others(SERVICE.documents(), services),
-        ),
+        ("reranker_batch", documents.to_string()),
+        ("reranker_batch_elsewhere", others(documents, services)),
         ("reranker_chars", reranker::CHARS.to_string()),
     ]
 }
 
-fn profiles() -> impl Iterator<Item = (&'static str, ProviderProfile)> {
-    provider_names().filter_map(|name| Some((name, profile_of(name)?)))
-}
-
 /// The default of the documented judge.
-fn of_provider<T: ToString>(default: impl Fn(&ProviderProfile) -> T) -> String {
-    profile_of(PROVIDER).map_or_else(String::new, |profile| default(&profile).to_string())
+fn of_provider<T: ToString>(default: impl Fn(&dyn Provider) -> T) -> String {
+    provider_named(PROVIDER).map_or_else(String::new, |provider| default(provider).to_string())
 }
 
 /// The defaults of providers that differ from that of the documented judge.
-fn of_other_providers<T: Ord + Copy + ToString>(default: impl Fn(&ProviderProfile) -> T) -> String {
-    profile_of(PROVIDER).map_or_else(String::new, |documented| {
-        others(
-            default(&documented),
-            profiles().map(|(name, profile)| (name, default(&profile))),
-        )
+fn of_other_providers<T: Ord + Copy + ToString>(default: impl Fn(&dyn Provider) -> T) -> String {
+    provider_named(PROVIDER).map_or_else(String::new, |documented| {
+        let all = PROVIDERS
+            .iter()
+            .map(|provider| (provider.name(), default(*provider)));
+        others(default(documented), all)
     })
 }
 

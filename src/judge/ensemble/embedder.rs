@@ -6,36 +6,31 @@ use super::config::{EmbedderConfig, JudgeConfig};
 use super::reach::BuildError;
 use super::sources::{EnsembleError, JudgeSources, KeyProblem};
 use crate::judge::provider::http::Http;
-use crate::judge::provider::{ApiConnection, JudgeSettings};
-
-/// Providers whose servers can embed texts.
-const REMOTE: &[&str] = &[
-    "openai",
-    "ollama",
-    "compatible",
-    "vllm",
-    "llamacpp",
-    "lmstudio",
-    "openrouter",
-    "together",
-    "mistral",
-];
+use crate::judge::provider::registry::named_in;
+use crate::judge::provider::{ApiConnection, EmbeddingFormat, JudgeSettings};
 
 pub fn connect(
     config: &EmbedderConfig,
     sources: &JudgeSources<'_>,
-) -> Result<(JudgeSettings, ApiConnection), EnsembleError> {
+) -> Result<(JudgeSettings, ApiConnection, EmbeddingFormat), EnsembleError> {
     let wrong = |message: String| EnsembleError::Embedder {
         embedder: config.name.clone(),
         message,
     };
-    if !REMOTE.contains(&config.provider.as_str()) {
-        let known = REMOTE.join(", ");
-        let provider = &config.provider;
+    let provider = named_in(sources.providers, &config.provider);
+    let Some((provider, format)) = provider.and_then(|of| Some((of, of.embeddings()?))) else {
+        let known: Vec<&str> = sources
+            .providers
+            .iter()
+            .filter(|provider| provider.embeddings().is_some())
+            .map(|provider| provider.name())
+            .collect();
         return Err(wrong(format!(
-            "provider {provider:?} does not embed; there are local, {known}"
+            "provider {:?} does not embed; there are local, {}",
+            config.provider,
+            known.join(", ")
         )));
-    }
+    };
     let own_server = config.base_url.is_some();
     let mut judge = JudgeConfig {
         name: config.name.clone(),
@@ -56,13 +51,13 @@ pub fn connect(
     let http = Http::new(sources.timeouts);
     let build = |judge: &JudgeConfig| build::judge(judge, sources, JudgeTask::Battle, None, &http);
     let mut built = build(&judge);
-    // An address without a key means an OpenAI-compatible server that needs no key.
+    // An address without a key means a server with the same API that needs no key.
     let keyless =
         matches!(built, Err(BuildError::Key(KeyProblem::NotSet(_)))) && judge.key_env.is_none();
-    if keyless && judge.provider == "openai" && own_server {
-        judge.provider = "compatible".to_owned();
+    if let Some(other) = provider.keyless().filter(|_| keyless && own_server) {
+        judge.provider = other.name().to_owned();
         built = build(&judge);
     }
     let judge = built.map_err(|error| wrong(error.to_string()))?;
-    Ok((judge.settings, judge.connection))
+    Ok((judge.settings, judge.connection, format))
 }

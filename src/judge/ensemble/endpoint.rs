@@ -1,10 +1,9 @@
-//! Determines the address of a judge's calls, with or without its route, and their headers.
+//! Determines the address of a service's servers, and the headers of calls.
 
 use super::config::JudgeConfig;
-use super::provider_profile::ServiceAccess;
 use super::sources::JudgeSources;
-use crate::judge::provider::address::{join, secret};
-use crate::judge::provider::{anthropic, azure, gemini, ollama};
+use crate::judge::provider::address::secret;
+use crate::judge::provider::service::{CallOptions, Service, ServiceAccess};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
@@ -14,13 +13,13 @@ use secrecy::SecretString;
 /// user's key.
 pub(super) fn base(
     config: &JudgeConfig,
+    service: &dyn Service,
     access: &ServiceAccess,
     sources: &JudgeSources<'_>,
 ) -> Result<(Url, bool), String> {
     let env = Some(access.base_env)
         .filter(|name| !name.is_empty())
-        .and_then(|name| (sources.env)(name));
-    let env = env
+        .and_then(|name| (sources.env)(name))
         .map(|text| text.trim().to_owned())
         .filter(|text| !text.is_empty());
     let from_env = config.base_url.is_none() && env.is_some();
@@ -28,100 +27,44 @@ pub(super) fn base(
         .base_url
         .clone()
         .or(env)
-        .unwrap_or_else(|| access.base.to_owned());
-    if text.is_empty() {
-        let or = if access.base_env.is_empty() {
-            String::new()
-        } else {
-            format!(", or {}", access.base_env)
-        };
-        return Err(format!("there is no address; set base_url{or}"));
-    }
-    let url = if config.provider == "ollama" {
-        ollama::host(&text)
-    } else {
-        Url::parse(&text).ok()
-    };
-    let mut url = url.ok_or("base_url is not an address; write it as https://host/path")?;
-    let path = route_removed(&config.provider, url.path());
+        .or_else(|| service.usual_base(sources.env))
+        .filter(|text| !text.is_empty())
+        .ok_or_else(|| {
+            let settings = [vec!["base_url"], service.address_variables()].concat();
+            format!("there is no address; set {}", settings.join(", or "))
+        })?;
+    let mut url = service
+        .parse_base(&text)
+        .ok_or("base_url is not an address; write it as https://host/path")?;
+    let path = url.path().trim_end_matches('/');
+    let path = access
+        .routes
+        .iter()
+        .find_map(|route| path.strip_suffix(route))
+        .unwrap_or(path)
+        .to_owned();
     url.set_path(&path);
     Ok((url, from_env))
 }
 
-/// A path without the route that we add ourselves, because users paste the address of a manual
-/// call.
-fn route_removed(provider: &str, path: &str) -> String {
-    let path = path.trim_end_matches('/');
-    let routes: &[&str] = match provider {
-        "anthropic" => &["/v1/messages", "/v1"],
-        // Ollama's own route, and that of the OpenAI-compatible API, which cannot set a context
-        // size.
-        "ollama" => &["/v1/chat/completions", "/api/chat", "/api", "/v1"],
-        "gemini" | "gemini-decisions" => &["/v1beta", "/v1"],
-        _ => &["/chat/completions"],
-    };
-    routes
-        .iter()
-        .find_map(|route| path.strip_suffix(route))
-        .unwrap_or(path)
-        .to_owned()
-}
-
-pub(super) fn address(config: &JudgeConfig, base: &Url) -> Result<Url, String> {
-    let version = config.api_version.as_deref();
-    let model = config
-        .model
-        .strip_prefix("models/")
-        .unwrap_or(&config.model);
-    Ok(match config.provider.as_str() {
-        "anthropic" => join(base, "/v1/messages"),
-        "gemini" => join(
-            base,
-            &format!(
-                "/{}/models/{model}:generateContent",
-                version.unwrap_or(gemini::VERSION)
-            ),
-        ),
-        "gemini-decisions" => join(
-            base,
-            &format!("/{}/decisions", version.unwrap_or(gemini::VERSION)),
-        ),
-        "openai-decisions" => join(base, "/decisions"),
-        "ollama" => join(
-            base,
-            if base.path().trim_end_matches('/').ends_with("/api") {
-                "/chat"
-            } else {
-                "/api/chat"
-            },
-        ),
-        "azure" => azure::address(base, &config.model, version)
-            .ok_or("base_url is not an address of azure's")?,
-        _ => join(base, "/chat/completions"),
-    })
+/// The settings that the address and the headers of calls depend on.
+pub(super) fn options(config: &JudgeConfig) -> CallOptions<'_> {
+    CallOptions {
+        model: &config.model,
+        api_version: config.api_version.as_deref(),
+        params: &config.params,
+    }
 }
 
 pub(super) fn headers(
     config: &JudgeConfig,
+    service: &dyn Service,
     key: Option<&(&str, SecretString)>,
 ) -> Result<HeaderMap, String> {
     let mut headers = own_headers(config)?;
-    if config.provider == "anthropic" {
-        let version = match &config.api_version {
-            Some(version) => HeaderValue::from_str(version)
-                .map_err(|_| format!("api_version {version:?} is not a version"))?,
-            None => HeaderValue::from_static(anthropic::version(&config.params)),
-        };
-        headers.insert("anthropic-version", version);
-    }
-    if let Some((name, key)) = key {
-        let (header, prefix) = match config.provider.as_str() {
-            "anthropic" => ("x-api-key", ""),
-            "gemini" | "gemini-decisions" => ("x-goog-api-key", ""),
-            "azure" if *name != "AZURE_OPENAI_AD_TOKEN" => ("api-key", ""),
-            _ => ("authorization", "Bearer "),
-        };
-        secret(&mut headers, header, prefix, key)?;
+    headers.extend(service.headers(options(config))?);
+    if let Some((variable, key)) = key {
+        secret(&mut headers, service.key_header(variable), key)?;
     }
     Ok(headers)
 }

@@ -6,80 +6,8 @@
 
 use crate::domain::permission::{KeyUse, PermissionRequest};
 use crate::judge::provider::address::{is_loopback, place};
+use crate::judge::provider::service::VendorKey;
 use reqwest::Url;
-
-/// Well-known variables with their vendors' servers; a name that starts with a dot stands for all
-/// servers below it. Only servers run by the vendor itself are listed: anyone can rent a machine
-/// below `.endpoints.huggingface.cloud`.
-const KNOWN: &[(&[&str], &[&str])] = &[
-    (
-        &["OPENAI_API_KEY", "OPENAI_ADMIN_KEY"],
-        &["api.openai.com", ".api.openai.com"],
-    ),
-    (
-        &[
-            "AZURE_OPENAI_API_KEY",
-            "AZURE_OPENAI_AD_TOKEN",
-            "AZURE_API_KEY",
-            "AZURE_INFERENCE_CREDENTIAL",
-        ],
-        &[
-            ".openai.azure.com",
-            ".openai.azure.us",
-            ".cognitiveservices.azure.com",
-            ".services.ai.azure.com",
-            ".api.cognitive.microsoft.com",
-        ],
-    ),
-    (
-        &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
-        &["api.anthropic.com"],
-    ),
-    (
-        &["GOOGLE_API_KEY", "GEMINI_API_KEY"],
-        &["generativelanguage.googleapis.com"],
-    ),
-    (&["OPENROUTER_API_KEY"], &["openrouter.ai"]),
-    (&["GROQ_API_KEY"], &["api.groq.com"]),
-    (
-        &["TOGETHER_API_KEY"],
-        &["api.together.ai", "api.together.xyz"],
-    ),
-    (&["MISTRAL_API_KEY"], &["api.mistral.ai"]),
-    (&["DEEPSEEK_API_KEY"], &["api.deepseek.com"]),
-    (&["OLLAMA_API_KEY"], &["ollama.com", ".ollama.com"]),
-    (
-        &["COHERE_API_KEY", "CO_API_KEY"],
-        &["api.cohere.com", "api.cohere.ai"],
-    ),
-    (&["VOYAGE_API_KEY"], &["api.voyageai.com", "ai.mongodb.com"]),
-    (&["JINA_API_KEY", "JINA_AI_API_KEY"], &["api.jina.ai"]),
-    (
-        &["ZEROENTROPY_API_KEY"],
-        &["api.zeroentropy.dev", "eu-api.zeroentropy.dev"],
-    ),
-    (&["XAI_API_KEY"], &["api.x.ai"]),
-    (&["FIREWORKS_API_KEY"], &["api.fireworks.ai"]),
-    (&["CEREBRAS_API_KEY"], &["api.cerebras.ai"]),
-    (&["PERPLEXITY_API_KEY"], &["api.perplexity.ai"]),
-    (&["NVIDIA_API_KEY"], &["integrate.api.nvidia.com"]),
-    (
-        &["DASHSCOPE_API_KEY"],
-        &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"],
-    ),
-    (
-        &["MOONSHOT_API_KEY"],
-        &["api.moonshot.ai", "api.moonshot.cn"],
-    ),
-    (
-        &[
-            "HF_TOKEN",
-            "HUGGING_FACE_HUB_TOKEN",
-            "HUGGINGFACEHUB_API_TOKEN",
-        ],
-        &["router.huggingface.co", "api-inference.huggingface.co"],
-    ),
-];
 
 /// A key about to be sent.
 pub(super) struct KeyDestination<'a> {
@@ -88,6 +16,8 @@ pub(super) struct KeyDestination<'a> {
     pub(super) to: &'a Url,
     /// Whether the address comes from the user's own environment, for keys of this provider.
     pub(super) address_is_users: bool,
+    /// The keys of all known vendors.
+    pub(super) vendors: &'a [VendorKey],
     /// The servers trusted by the user's own configuration.
     pub(super) trusted: &'a [String],
     /// Whether the command line allows sending keys unencrypted.
@@ -112,7 +42,10 @@ impl KeyDestination<'_> {
             trusted.any(|trusted| trusted.eq_ignore_ascii_case(host))
         };
         let is_encrypted = self.to.scheme() == "https" || self.insecure_http;
-        let is_vendors = is_vendors(self.variable, host);
+        let is_vendors = self
+            .vendors
+            .iter()
+            .any(|key| key.is_for(self.variable, host));
         if is_loopback(self.to)
             || is_encrypted && (is_vendors || self.address_is_users || trusted())
         {
@@ -131,31 +64,18 @@ impl KeyDestination<'_> {
     }
 }
 
-fn is_vendors(variable: &str, host: &str) -> bool {
-    // On some systems, variable names are case-insensitive.
-    let named = |known: &&str| known.eq_ignore_ascii_case(variable);
-    KNOWN
-        .iter()
-        .filter(|(variables, _)| variables.iter().any(named))
-        .flat_map(|(_, hosts)| *hosts)
-        .any(|vendors| {
-            if vendors.starts_with('.') {
-                host.ends_with(vendors)
-            } else {
-                host == *vendors
-            }
-        })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::reach::vendor_keys;
     use super::*;
+    use crate::judge::provider::registry::PROVIDERS;
 
     fn decide(variable: &str, to: &str) -> KeyDecision {
         KeyDestination {
             variable,
             to: &Url::parse(to).unwrap(),
             address_is_users: false,
+            vendors: &vendor_keys(&PROVIDERS),
             trusted: &["Gateway.example.com".to_owned()],
             insecure_http: false,
         }

@@ -3,12 +3,13 @@
 use super::config::JudgeConfig;
 use super::endpoint::{base, headers};
 use super::key_destination::{KeyDecision, KeyDestination};
-use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ServiceAccess};
 use super::sources::{JudgeSources, KeyProblem, NotAllowed};
-use crate::judge::provider::ApiConnection;
 use crate::judge::provider::address::{check_address, is_loopback};
 use crate::judge::provider::http::{Http, Timeouts};
 use reqwest::Url;
+use crate::judge::provider::rerank::SERVICES;
+use crate::judge::provider::service::{Service, ServiceAccess, VendorKey};
+use crate::judge::provider::{ApiConnection, Provider};
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 
@@ -45,11 +46,12 @@ pub(super) struct ReachedService {
 
 pub(super) fn reach(
     config: &JudgeConfig,
+    service: &dyn Service,
     access: &ServiceAccess,
     sources: &JudgeSources<'_>,
     http: &Http,
 ) -> Result<ReachedService, BuildError> {
-    let (base, from_env) = base(config, access, sources)?;
+    let (base, from_env) = base(config, service, access, sources)?;
     let own_key = config.key_env.as_deref();
     let found = available_key(config, access, sources, &base);
     let key_env = wanted_keys(config, access).join(" or ");
@@ -57,11 +59,13 @@ pub(super) fn reach(
     if found.is_none() && (access.needs_key || own_key.is_some()) {
         return Err(BuildError::Key(KeyProblem::NotSet(key_env)));
     }
+    let vendors = vendor_keys(sources.providers);
     let decision = found.as_ref().map(|(variable, _)| {
         KeyDestination {
             variable,
             to: &base,
-            address_is_users: from_env && access.keys.contains(variable),
+            address_is_users: from_env && access.key.variables.contains(variable),
+            vendors: &vendors,
             trusted: sources.trusted_hosts,
             insecure_http: sources.insecure_http,
         }
@@ -92,7 +96,7 @@ pub(super) fn reach(
         connection: ApiConnection {
             http: http.with_timeouts(timeouts),
             url: base.clone(),
-            headers: headers(config, found.as_ref())?,
+            headers: headers(config, service, found.as_ref())?,
             key: found.map(|(_, key)| key),
             base,
         },
@@ -109,7 +113,7 @@ fn wanted_keys<'a>(config: &'a JudgeConfig, access: &ServiceAccess) -> Vec<&'a s
     config
         .key_env
         .as_deref()
-        .map_or_else(|| access.keys.clone(), |name| vec![name])
+        .map_or_else(|| access.key.variables.to_vec(), |name| vec![name])
 }
 
 /// The key for calls to `base`, with its variable, if it is set.
@@ -119,13 +123,20 @@ pub(super) fn available_key<'a>(
     sources: &JudgeSources<'_>,
     base: &Url,
 ) -> Option<(&'a str, SecretString)> {
-    // The default key of Ollama's cloud must not be sent to a server on this machine.
-    if config.provider == "ollama" && is_loopback(base) && config.key_env.is_none() {
+    // A vendor's key for its cloud must not be sent to a server on this machine.
+    if access.key_is_for_cloud && is_loopback(base) && config.key_env.is_none() {
         return None;
     }
     wanted_keys(config, access)
         .into_iter()
         .find_map(|name| Some((name, key(name, sources)?)))
+}
+
+/// The keys of the vendors of all providers and reranking services.
+pub(super) fn vendor_keys(providers: &[&dyn Provider]) -> Vec<VendorKey> {
+    let judges = providers.iter().map(|provider| provider.access().key);
+    let rerankers = SERVICES.iter().map(|service| service.access().key);
+    judges.chain(rerankers).collect()
 }
 
 /// The environment takes precedence over the file, and an empty variable counts as unset.
@@ -145,7 +156,7 @@ fn timeouts(
     sources: &JudgeSources<'_>,
 ) -> Result<Timeouts, String> {
     let mut usual = sources.timeouts;
-    if access.give_up_after == LOCAL_GIVE_UP_AFTER {
+    if access.runs_locally {
         // A single core may generate for minutes, and nothing is sent before the answer is
         // complete.
         usual.first_byte *= LOCAL_PATIENCE;

@@ -2,30 +2,35 @@
 //! restrictions as judges.
 
 use super::config::{JudgeConfig, RerankerConfig};
-use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ServiceAccess};
 use super::reach::{BuildError, key, patience, reach};
 use super::sources::{EnsembleError, JudgeSources};
 use crate::judge::billing::TermsRange;
 use crate::judge::price::{PriceTable, RerankPrice};
 use crate::judge::prompt::{self, DocumentCut, Template};
 use crate::judge::provider::http::Http;
-use crate::judge::provider::rerank::RerankService;
+use crate::judge::provider::rerank::{RerankProvider, SERVICES, service_named};
 use crate::judge::provider::{ApiConnection, JudgeSettings};
-use crate::judge::spec::{GIVE_UP_AFTER, JudgeLimits, JudgeSpec};
+use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use secrecy::ExposeSecret as _;
-use std::str::FromStr as _;
 
 /// Default maximum number of characters per document.
 pub(super) const CHARS: usize = 24_000;
 /// Parameters that we set ourselves; the user may not set them.
-const RESERVED: &[&str] = &["model", "query", "documents", "texts", "top_n", "top_k"];
-/// Prefix of the keys issued by Voyage's new owner, and the server for them.
-const VOYAGE_ELSEWHERE: (&str, &str) = ("al-", "https://ai.mongodb.com/v1");
+const RESERVED: &[&str] = &[
+    "model",
+    "query",
+    "documents",
+    "texts",
+    "input",
+    "passages",
+    "top_n",
+    "top_k",
+];
 
 /// A connected service.
 #[derive(Debug)]
 pub struct RerankerConnection {
-    pub service: RerankService,
+    pub service: &'static dyn RerankProvider,
     /// Name, model and limits; a reranker gets no prompt.
     pub settings: JudgeSettings,
     pub connection: ApiConnection,
@@ -52,8 +57,8 @@ fn connected(
     sources: &JudgeSources<'_>,
 ) -> Result<RerankerConnection, BuildError> {
     let provider = config.provider.as_str();
-    let service = RerankService::from_str(provider).map_err(|_| {
-        let known: Vec<&str> = RerankService::ALL.iter().map(|of| of.name()).collect();
+    let service = service_named(provider).ok_or_else(|| {
+        let known: Vec<&str> = SERVICES.iter().map(|of| of.name()).collect();
         format!(
             "no rerank service is called {provider:?}; there are {}, or give a command",
             known.join(", ")
@@ -65,7 +70,7 @@ fn connected(
             format!("params may not hold {name:?}, which is set by the reranker itself").into(),
         );
     }
-    if config.model.trim().is_empty() && service != RerankService::Tei {
+    if config.model.trim().is_empty() && service.needs_model() {
         return Err("the model is empty; name one".to_owned().into());
     }
     let mut judge = JudgeConfig {
@@ -81,20 +86,27 @@ fn connected(
         timeout_s: config.timeout_s,
         ..JudgeConfig::default()
     };
-    let mut access = access(service);
+    let mut access = service.access();
     // If the user gives an address, it is a custom server, which may need no key.
     access.needs_key &= config.base_url.is_none();
-    let elsewhere = || {
-        let key = key(
-            config.key_env.as_deref().unwrap_or("VOYAGE_API_KEY"),
-            sources,
-        );
-        key.is_some_and(|key| key.expose_secret().starts_with(VOYAGE_ELSEWHERE.0))
-    };
-    if service == RerankService::Voyage && judge.base_url.is_none() && elsewhere() {
-        judge.base_url = Some(VOYAGE_ELSEWHERE.1.to_owned());
+    if judge.base_url.is_none() {
+        let variables = config
+            .key_env
+            .as_deref()
+            .map_or_else(|| access.key.variables.to_vec(), |variable| vec![variable]);
+        judge.base_url = variables
+            .iter()
+            .find_map(|variable| key(variable, sources))
+            .and_then(|key| service.base_of_key(key.expose_secret()))
+            .map(str::to_owned);
     }
-    let reached = reach(&judge, &access, sources, &Http::new(sources.timeouts))?;
+    let reached = reach(
+        &judge,
+        service,
+        &access,
+        sources,
+        &Http::new(sources.timeouts),
+    )?;
     let rates = config.price.map(|rates| rates.price()).transpose()?;
     let listed = |prices: &PriceTable| prices.find_rerank(provider, &config.model);
     let price = rates
@@ -105,7 +117,7 @@ fn connected(
         Template::parse(prompt::SCORE).map_err(|error| format!("the embedded prompt: {error}"))?;
     let first_byte = reached.connection.http.timeouts().first_byte;
     let (give_up_after, silent_after) =
-        patience(config.give_up_after_s, access.give_up_after, first_byte)?;
+        patience(config.give_up_after_s, access.give_up_after(), first_byte)?;
     Ok(RerankerConnection {
         service,
         settings: JudgeSettings {
@@ -137,43 +149,9 @@ fn connected(
                 ..JudgeLimits::default()
             },
             key_env: reached.key_env,
+            account: service.account(),
         },
         connection: reached.connection,
         price,
     })
-}
-
-fn access(service: RerankService) -> ServiceAccess {
-    let cloud = |keys: &[&'static str], base, base_env| ServiceAccess {
-        keys: keys.to_vec(),
-        needs_key: true,
-        base,
-        base_env,
-        give_up_after: GIVE_UP_AFTER,
-    };
-    let own = |keys, base| ServiceAccess {
-        needs_key: false,
-        give_up_after: LOCAL_GIVE_UP_AFTER,
-        ..cloud(keys, base, "")
-    };
-    match service {
-        RerankService::ZeroEntropy => cloud(
-            &["ZEROENTROPY_API_KEY"],
-            "https://api.zeroentropy.dev/v1",
-            "ZEROENTROPY_BASE_URL",
-        ),
-        RerankService::Cohere => cloud(
-            &["CO_API_KEY", "COHERE_API_KEY"],
-            "https://api.cohere.com",
-            "CO_API_URL",
-        ),
-        RerankService::Voyage => cloud(&["VOYAGE_API_KEY"], "https://api.voyageai.com/v1", ""),
-        RerankService::Jina => cloud(
-            &["JINA_API_KEY", "JINA_AI_API_KEY"],
-            "https://api.jina.ai/v1",
-            "",
-        ),
-        RerankService::Tei => own(&["HF_TOKEN"], "http://127.0.0.1:8080"),
-        RerankService::Compatible => own(&[], ""),
-    }
 }

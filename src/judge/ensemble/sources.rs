@@ -2,6 +2,7 @@
 
 use super::dotenv::Dotenv;
 use crate::domain::permission::PermissionRequest;
+use crate::judge::provider::Provider;
 use crate::judge::provider::http::Timeouts;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ pub enum EnsembleError {
 }
 
 pub struct JudgeSources<'a> {
+    /// The known providers of judges.
+    pub providers: &'a [&'static dyn Provider],
     /// Looks up an environment variable.
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The `.env` file next to the project.

@@ -3,6 +3,7 @@ use crate::domain::adjudication::PickMode;
 use crate::domain::permission::PermissionRequest;
 use crate::judge::JudgePrompt;
 use crate::judge::provider::http::Timeouts;
+use crate::judge::provider::registry::PROVIDERS;
 
 const KEY: &str = "sk-test-0123456789";
 
@@ -31,6 +32,7 @@ fn make_asking(
     .unwrap();
     let dotenv = Dotenv::parse(dotenv);
     let sources = JudgeSources {
+        providers: &PROVIDERS,
         env: &|name| {
             env.iter()
                 .find(|(known, _)| *known == name)
@@ -185,7 +187,7 @@ fn a_documented_default_that_is_written_out_changes_nothing() {
         if comment.starts_with("example") || setting.starts_with("model ") {
             continue;
         }
-        for provider in provider_profile::provider_names() {
+        for provider in PROVIDERS.iter().map(|provider| provider.name()) {
             // These providers have their own prompts.
             if setting.starts_with("prompt ") && provider.ends_with("-decisions") {
                 continue;
@@ -302,6 +304,7 @@ fn picks_are_asked_for_in_ones_own_words() {
     let picker = |more: &str, way: PickMode| {
         let text = one(&format!("provider = \"ollama\"\nmodel = \"m\"\n{more}"));
         let sources = JudgeSources {
+            providers: &PROVIDERS,
             env: &|_| None,
             dotenv: &Dotenv::parse(""),
             folder: folder.path(),

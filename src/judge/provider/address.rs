@@ -1,5 +1,6 @@
 //! Checks where a key may be sent, and puts it into a header.
 
+use super::service::KeyHeader;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -45,15 +46,14 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 /// Adds a header whose value is hidden from debug output.
 pub(crate) fn secret(
     headers: &mut HeaderMap,
-    name: &'static str,
-    prefix: &str,
+    header: KeyHeader,
     key: &SecretString,
 ) -> Result<(), String> {
-    let text = format!("{prefix}{}", key.expose_secret());
+    let text = format!("{}{}", header.prefix, key.expose_secret());
     let mut value = HeaderValue::from_str(&text)
         .map_err(|_| "the key holds characters that no key holds; copy it again".to_owned())?;
     value.set_sensitive(true);
-    headers.insert(HeaderName::from_static(name), value);
+    headers.insert(HeaderName::from_static(header.name), value);
     Ok(())
 }
 
@@ -97,9 +97,14 @@ mod tests {
     fn a_key_in_a_header_is_not_printed() {
         let mut headers = HeaderMap::new();
         let key = SecretString::from("sk-very-secret");
-        secret(&mut headers, "authorization", "Bearer ", &key).unwrap();
+        secret(&mut headers, KeyHeader::BEARER, &key).unwrap();
         assert!(!format!("{headers:?}").contains("secret"));
-        let bad = secret(&mut headers, "x-api-key", "", &SecretString::from("a\nb")).unwrap_err();
+        let bad = secret(
+            &mut headers,
+            KeyHeader::bare("x-api-key"),
+            &SecretString::from("a\nb"),
+        )
+        .unwrap_err();
         assert!(!bad.contains("a\nb"));
     }
 }

@@ -1,9 +1,14 @@
 //! Anthropic: Messages with `output_config.format`.
 
+use super::address::join;
+use super::batch::anthropic::AnthropicBatches;
+use super::batch::format::BatchFormat;
 use super::error_response;
 use super::json::{merge, text_at};
 use super::learnt::{Learnt, StepsLeft};
+use super::provider_trait::{Provider, ProviderLimits};
 use super::response::HttpResponse;
+use super::service::{CallOptions, KeyHeader, Service, ServiceAccess, VendorKey};
 use super::settings::{
     AnswerFields, JudgeSettings, context_full, cut_off, failure_in_reply, odd_stop, served_terms,
 };
@@ -11,18 +16,77 @@ use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use crate::judge::price::CacheWrites;
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
-
-pub const BASE: &str = "https://api.anthropic.com";
 
 /// The version of the API that accepts no sampling parameters.
 pub const VERSION: &str = "2026-10-21";
+
+/// The header of the version.
+const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");
 
 /// The version for older models with sampling parameters.
 pub const OLD_VERSION: &str = "2023-06-01";
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anthropic;
+
+impl Service for Anthropic {
+    fn name(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn access(&self) -> ServiceAccess {
+        let key = VendorKey {
+            other_variables: &["ANTHROPIC_AUTH_TOKEN"],
+            ..VendorKey::new(&["ANTHROPIC_API_KEY"], &["api.anthropic.com"])
+        };
+        ServiceAccess {
+            routes: &["/v1/messages", "/v1"],
+            ..ServiceAccess::cloud(key, "https://api.anthropic.com", "ANTHROPIC_BASE_URL")
+        }
+    }
+
+    fn key_header(&self, _: &str) -> KeyHeader {
+        KeyHeader::bare("x-api-key")
+    }
+
+    fn headers(&self, options: CallOptions<'_>) -> Result<HeaderMap, String> {
+        let version = match options.api_version {
+            Some(version) => HeaderValue::from_str(version)
+                .map_err(|_| format!("api_version {version:?} is not a version"))?,
+            None => HeaderValue::from_static(version(options.params)),
+        };
+        Ok(HeaderMap::from_iter([(VERSION_HEADER, version)]))
+    }
+}
+
+impl Provider for Anthropic {
+    fn format(&'static self) -> Box<dyn WireFormat> {
+        Box::new(*self)
+    }
+
+    fn url(&self, base: &Url, _: CallOptions<'_>) -> Result<Url, String> {
+        Ok(join(base, "/v1/messages"))
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits {
+            cap: 16_000,
+            ..ProviderLimits::default()
+        }
+    }
+
+    fn batches(&self) -> Option<&'static dyn BatchFormat> {
+        Some(&AnthropicBatches)
+    }
+
+    /// Anthropic's better tier is paid in advance.
+    fn has_account_tiers(&self) -> bool {
+        false
+    }
+}
 
 impl WireFormat for Anthropic {
     fn build_request(

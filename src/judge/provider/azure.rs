@@ -1,7 +1,9 @@
 //! Azure OpenAI: OpenAI's format at the user's own address, with a deployment name as model.
 
 use super::learnt::{Learnt, StepsLeft};
+use super::provider_trait::Provider;
 use super::response::HttpResponse;
+use super::service::{CallOptions, KeyHeader, Service, ServiceAccess, VendorKey};
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
 use super::{chat, error_response, openai};
@@ -12,6 +14,51 @@ use serde_json::Value;
 /// Azure's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Azure;
+
+/// The variable of an Entra token; all others contain keys.
+const TOKEN: &str = "AZURE_OPENAI_AD_TOKEN";
+
+impl Service for Azure {
+    fn name(&self) -> &'static str {
+        "azure"
+    }
+
+    fn access(&self) -> ServiceAccess {
+        let key = VendorKey {
+            other_variables: &["AZURE_API_KEY", "AZURE_INFERENCE_CREDENTIAL"],
+            ..VendorKey::new(
+                &[TOKEN, "AZURE_OPENAI_API_KEY"],
+                &[
+                    ".openai.azure.com",
+                    ".openai.azure.us",
+                    ".cognitiveservices.azure.com",
+                    ".services.ai.azure.com",
+                    ".api.cognitive.microsoft.com",
+                ],
+            )
+        };
+        ServiceAccess::cloud(key, "", "AZURE_OPENAI_ENDPOINT")
+    }
+
+    fn key_header(&self, variable: &str) -> KeyHeader {
+        if variable == TOKEN {
+            KeyHeader::BEARER
+        } else {
+            KeyHeader::bare("api-key")
+        }
+    }
+}
+
+impl Provider for Azure {
+    fn format(&'static self) -> Box<dyn WireFormat> {
+        Box::new(*self)
+    }
+
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
+        address(base, options.model, options.api_version)
+            .ok_or_else(|| "base_url cannot be an address of azure".to_owned())
+    }
+}
 
 impl WireFormat for Azure {
     fn build_request(

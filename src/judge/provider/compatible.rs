@@ -1,103 +1,247 @@
 //! Servers with an OpenAI-compatible chat completions API: vLLM, llama.cpp, LM Studio, OpenRouter,
-//! Groq, Together, Mistral, DeepSeek, and any other at a base URL. The constraints that a server
+//! Groq and other vendors, and any other at a base URL. The constraints that a server
 //! supports on the form of an answer are detected once and remembered.
 
 use super::chat;
 use super::error_response;
-use super::json::text_at;
+use super::json::{merge, text_at};
 use super::learnt::{Learnt, Refusal, StepsLeft};
+use super::provider_trait::{EmbeddingFormat, ModelList, Provider, ProviderLimits, SHORT_CAP};
 use super::response::HttpResponse;
+use super::service::{Service, ServiceAccess, VendorKey};
 use super::settings::{AnswerFields, JudgeSettings};
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply};
 use serde_json::{Map, Value, json};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Preset {
+/// A server with this API.
+#[derive(Clone, Copy, Debug)]
+pub struct Compatible {
     pub name: &'static str,
-    pub base: &'static str,
-    /// The variables of the key; empty if no key is needed.
-    pub keys: &'static [&'static str],
+    pub(super) access: ServiceAccess,
     /// The field of the output limit.
-    cap: &'static str,
+    pub(super) cap: &'static str,
     /// The first constraint on the form of the answer to try, in steps down from a schema.
-    rung: u8,
+    pub(super) rung: u8,
     /// The field of the seed.
-    seed: &'static str,
-    /// Whether it usually runs locally, with small models.
-    pub own_machine: bool,
+    pub(super) seed: &'static str,
+    /// Whether it embeds texts too.
+    pub(super) embeds: bool,
+    /// Maximum number of concurrent calls, if it processes few.
+    pub(super) concurrency: Option<usize>,
+    /// Whether `think` in the parameters is a variable of the chat template, `enable_thinking`.
+    pub(super) template_thinks: bool,
+    /// Fields of every request.
+    pub(super) extra: Option<(&'static str, &'static str)>,
 }
 
-const fn preset(name: &'static str, base: &'static str, keys: &'static [&'static str]) -> Preset {
-    Preset {
+/// Any server with this API at an address that the user gives.
+pub const COMPATIBLE: Compatible = Compatible {
+    name: "compatible",
+    access: ServiceAccess {
+        runs_locally: false,
+        ..ServiceAccess::local("")
+    },
+    cap: chat::MAX_TOKENS,
+    rung: SCHEMA,
+    seed: "seed",
+    embeds: true,
+    concurrency: None,
+    template_thinks: false,
+    extra: None,
+};
+
+/// A vendor's server, with the variables of its key and its host names.
+const fn cloud(
+    name: &'static str,
+    base: &'static str,
+    keys: &'static [&'static str],
+    servers: &'static [&'static str],
+) -> Compatible {
+    Compatible {
         name,
-        base,
-        keys,
-        cap: chat::MAX_TOKENS,
-        rung: SCHEMA,
-        seed: "seed",
-        own_machine: false,
+        access: ServiceAccess::cloud(VendorKey::new(keys, servers), base, ""),
+        embeds: false,
+        ..COMPATIBLE
     }
 }
 
-const fn own(name: &'static str, base: &'static str) -> Preset {
-    Preset {
-        own_machine: true,
-        ..preset(name, base, &[])
+/// A server on the user's own machine, where models are small.
+const fn own(name: &'static str, base: &'static str) -> Compatible {
+    Compatible {
+        name,
+        access: ServiceAccess::local(base),
+        ..COMPATIBLE
     }
 }
 
-/// The servers with presets; `compatible` is any other.
-pub const PRESETS: &[Preset] = &[
-    preset("compatible", "", &[]),
-    own("vllm", "http://127.0.0.1:8000/v1"),
-    own("llamacpp", "http://127.0.0.1:8080/v1"),
-    own("lmstudio", "http://127.0.0.1:1234/v1"),
-    preset(
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        &["OPENROUTER_API_KEY"],
-    ),
-    Preset {
+/// The servers with known addresses, and `compatible` for any other.
+pub static SERVERS: [Compatible; 17] = [
+    COMPATIBLE,
+    Compatible {
+        concurrency: Some(4),
+        template_thinks: true,
+        ..own("llamacpp", "http://127.0.0.1:8080/v1")
+    },
+    Compatible {
+        concurrency: Some(4),
+        ..own("lmstudio", "http://127.0.0.1:1234/v1")
+    },
+    Compatible {
+        template_thinks: true,
+        ..own("vllm", "http://127.0.0.1:8000/v1")
+    },
+    Compatible {
+        embeds: true,
+        // Otherwise a request may be routed to a server that ignores the schema.
+        extra: Some(("provider", r#"{"require_parameters": true}"#)),
+        ..cloud(
+            "openrouter",
+            "https://openrouter.ai/api/v1",
+            &["OPENROUTER_API_KEY"],
+            &["openrouter.ai"],
+        )
+    },
+    Compatible {
         cap: chat::MAX_COMPLETION_TOKENS,
-        ..preset("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"])
+        ..cloud(
+            "groq",
+            "https://api.groq.com/openai/v1",
+            &["GROQ_API_KEY"],
+            &["api.groq.com"],
+        )
     },
-    preset(
-        "together",
-        "https://api.together.ai/v1",
-        &["TOGETHER_API_KEY"],
-    ),
-    Preset {
+    Compatible {
+        embeds: true,
+        ..cloud(
+            "together",
+            "https://api.together.ai/v1",
+            &["TOGETHER_API_KEY"],
+            &["api.together.ai", "api.together.xyz"],
+        )
+    },
+    Compatible {
         seed: "random_seed",
-        ..preset("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"])
+        embeds: true,
+        ..cloud(
+            "mistral",
+            "https://api.mistral.ai/v1",
+            &["MISTRAL_API_KEY"],
+            &["api.mistral.ai"],
+        )
     },
-    Preset {
+    Compatible {
         rung: OBJECT,
-        ..preset(
+        ..cloud(
             "deepseek",
             "https://api.deepseek.com/v1",
             &["DEEPSEEK_API_KEY"],
+            &["api.deepseek.com"],
         )
     },
+    cloud(
+        "xai",
+        "https://api.x.ai/v1",
+        &["XAI_API_KEY"],
+        &["api.x.ai"],
+    ),
+    cloud(
+        "fireworks",
+        "https://api.fireworks.ai/inference/v1",
+        &["FIREWORKS_API_KEY"],
+        &["api.fireworks.ai"],
+    ),
+    cloud(
+        "cerebras",
+        "https://api.cerebras.ai/v1",
+        &["CEREBRAS_API_KEY"],
+        &["api.cerebras.ai"],
+    ),
+    cloud(
+        "perplexity",
+        "https://api.perplexity.ai",
+        &["PERPLEXITY_API_KEY"],
+        &["api.perplexity.ai"],
+    ),
+    cloud(
+        "nvidia",
+        "https://integrate.api.nvidia.com/v1",
+        &["NVIDIA_API_KEY"],
+        &["integrate.api.nvidia.com"],
+    ),
+    cloud(
+        "dashscope",
+        "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+        &["DASHSCOPE_API_KEY"],
+        &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"],
+    ),
+    cloud(
+        "moonshot",
+        "https://api.moonshot.ai/v1",
+        &["MOONSHOT_API_KEY"],
+        &["api.moonshot.ai", "api.moonshot.cn"],
+    ),
+    Compatible {
+        access: ServiceAccess::cloud(HUGGING_FACE, "https://router.huggingface.co/v1", ""),
+        ..cloud("huggingface", "", &[], &[])
+    },
 ];
+
+/// Hugging Face's token. Anyone can rent a machine below `.endpoints.huggingface.cloud`.
+pub(super) const HUGGING_FACE: VendorKey = VendorKey {
+    other_variables: &["HUGGING_FACE_HUB_TOKEN", "HUGGINGFACEHUB_API_TOKEN"],
+    ..VendorKey::new(
+        &["HF_TOKEN"],
+        &["router.huggingface.co", "api-inference.huggingface.co"],
+    )
+};
 
 /// `json_schema`.
 const SCHEMA: u8 = 0;
 /// `json_object`.
 const OBJECT: u8 = 2;
 
-/// A compatible server.
-#[derive(Clone, Copy, Debug)]
-pub struct Compatible(pub &'static Preset);
+impl Service for Compatible {
+    fn name(&self) -> &'static str {
+        self.name
+    }
 
-/// The preset of that name.
-pub fn named(name: &str) -> Option<&'static Preset> {
-    PRESETS.iter().find(|preset| preset.name == name)
+    fn access(&self) -> ServiceAccess {
+        self.access
+    }
+}
+
+impl Provider for Compatible {
+    fn format(&'static self) -> Box<dyn WireFormat> {
+        Box::new(*self)
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        let usual = ProviderLimits::default();
+        ProviderLimits {
+            short_cap: self.access.runs_locally.then_some(SHORT_CAP),
+            document_chars: if self.access.needs_key {
+                usual.document_chars
+            } else {
+                16_000
+            },
+            concurrency: self.concurrency,
+            ..usual
+        }
+    }
+
+    fn embeddings(&self) -> Option<EmbeddingFormat> {
+        self.embeds.then_some(EmbeddingFormat::OpenAi)
+    }
+
+    fn own_models(&self) -> Option<ModelList> {
+        (!self.access.needs_key).then_some(ModelList::OpenAi)
+    }
 }
 
 impl Compatible {
     fn rung(self, learnt: Learnt) -> u8 {
-        (self.0.rung + learnt.rung()).min(chat::PLAIN)
+        (self.rung + learnt.rung()).min(chat::PLAIN)
     }
 }
 
@@ -109,28 +253,30 @@ impl WireFormat for Compatible {
         learnt: Learnt,
     ) -> Value {
         let answer = settings.template.answer;
-        let schema = if self.0.own_machine {
+        let schema = if self.access.runs_locally {
             answer.bounded_schema(learnt.has(Refusal::Bounds))
         } else {
             answer.schema()
         };
-        let mut extra = Map::new();
-        if self.0.name == "openrouter" {
-            // Otherwise a request may be routed to a server that ignores the schema.
-            extra.insert("provider".to_owned(), json!({"require_parameters": true}));
-        }
+        let extra = self.extra.iter().filter_map(|(name, value)| {
+            Some(((*name).to_owned(), serde_json::from_str(value).ok()?))
+        });
         let dialect = chat::Dialect {
             role: "system",
-            cap: self.0.cap,
+            cap: self.cap,
             format: chat::format_at(self.rung(learnt), schema),
             logprobs: true,
             temperature: true,
-            seed: Some(self.0.seed),
-            extra,
+            seed: Some(self.seed),
+            extra: extra.collect(),
             learnt,
             ..chat::Dialect::default()
         };
-        chat::request(settings, prompt, &dialect)
+        let mut body = chat::request(settings, prompt, &dialect);
+        if self.template_thinks {
+            switch_thinking(&mut body);
+        }
+        body
     }
 
     fn steps_left(&self, settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
@@ -161,6 +307,21 @@ impl WireFormat for Compatible {
     }
 }
 
+/// Moves `think`, which switches thinking on or off in Ollama, to where vLLM and llama.cpp have it.
+fn switch_thinking(body: &mut Value) {
+    let think = body.get("think").and_then(Value::as_bool);
+    if let (Some(think), Some(fields)) = (think, body.as_object_mut()) {
+        fields.shift_remove("think");
+        merge(
+            body,
+            &Map::from_iter([(
+                "chat_template_kwargs".to_owned(),
+                json!({"enable_thinking": think}),
+            )]),
+        );
+    }
+}
+
 /// Groq returns a text that its own validation rejected; only our validation counts.
 fn failed_generation(settings: &JudgeSettings, received: &HttpResponse) -> Option<JudgeReply> {
     let value: Value = serde_json::from_slice(&received.body).ok()?;
@@ -175,12 +336,12 @@ fn failed_generation(settings: &JudgeSettings, received: &HttpResponse) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{received, settings};
+    use super::super::testing::{received, server, settings};
     use super::*;
     use crate::judge::prompt::{LETTER, Template};
 
     fn error(status: u16, body: Value) -> CallError {
-        let wire = Compatible(&PRESETS[0]);
+        let wire = COMPATIBLE;
         let settings = settings("compatible", "qwen");
         wire.parse_response(&settings, &received(status, &body))
             .unwrap_err()
@@ -204,7 +365,7 @@ mod tests {
             ),
             ("deepseek", vec![json!("json_object"), Value::Null]),
         ] {
-            let wire = Compatible(named(name).unwrap());
+            let wire = server(name);
             let settings = settings(name, "m");
             let mut state = Learnt::default();
             let mut sent = Vec::new();
@@ -223,7 +384,7 @@ mod tests {
             }
             assert_eq!(sent, forms);
         }
-        let wire = Compatible(&PRESETS[0]);
+        let wire = COMPATIBLE;
         for other in [
             error(400, json!({"error": {"message": "bad mood"}})),
             error(500, json!({"error": "schema"})),
@@ -239,7 +400,7 @@ mod tests {
     fn a_letter_comes_with_its_probabilities_where_the_server_has_them() {
         let mut settings = settings("compatible", "qwen");
         settings.template = Template::parse(LETTER).unwrap();
-        let wire = Compatible(&PRESETS[0]);
+        let wire = COMPATIBLE;
         let body = wire.build_request(&settings, &JudgePrompt::default(), Learnt::default());
         assert_eq!(
             (
@@ -293,7 +454,7 @@ mod tests {
     #[test]
     fn text_that_groq_refused_is_judged_by_us() {
         let body = json!({"error": {"message": "Failed to validate JSON", "code": "json_validate_failed", "failed_generation": "{\"thoughts\":[],\"score\":0.5}"}});
-        let wire = Compatible(named("groq").unwrap());
+        let wire = server("groq");
         let settings = settings("groq", "openai/gpt-oss-120b");
         let reply = wire
             .parse_response(&settings, &received(400, &body))

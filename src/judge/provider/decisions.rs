@@ -2,15 +2,20 @@
 //! text. An additional judge, cheap but without reasons; the text of the reply is the answer's
 //! JSON.
 
+use super::address::join;
 use super::error_response;
 use super::json::{merge, text_at};
 use super::learnt::Learnt;
+use super::provider_trait::{Provider, ProviderLimits};
 use super::response::HttpResponse;
+use super::service::{CallOptions, KeyHeader, Service, ServiceAccess};
 use super::settings::{AnswerFields, JudgeSettings, filtered, refused, served_terms};
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
+use super::{gemini, openai};
 use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Opinion, Usage};
 use crate::judge::parse::{self, ParseError};
+use reqwest::Url;
 use serde_json::{Value, json};
 
 /// The name of the only question.
@@ -27,6 +32,68 @@ pub enum DecisionEndpoint {
     OpenAi,
     /// `POST /v1beta/decisions`.
     Gemini,
+}
+
+impl Service for DecisionEndpoint {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai-decisions",
+            Self::Gemini => "gemini-decisions",
+        }
+    }
+
+    fn access(&self) -> ServiceAccess {
+        match self {
+            Self::OpenAi => openai::ACCESS,
+            Self::Gemini => gemini::ACCESS,
+        }
+    }
+
+    fn key_header(&self, _: &str) -> KeyHeader {
+        match self {
+            Self::OpenAi => KeyHeader::BEARER,
+            Self::Gemini => gemini::KEY_HEADER,
+        }
+    }
+}
+
+impl Provider for DecisionEndpoint {
+    fn format(&'static self) -> Box<dyn WireFormat> {
+        Box::new(*self)
+    }
+
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
+        Ok(match self {
+            Self::OpenAi => join(base, "/decisions"),
+            Self::Gemini => {
+                let version = options.api_version.unwrap_or(gemini::VERSION);
+                join(base, &format!("/{version}/decisions"))
+            }
+        })
+    }
+
+    /// An answer has no tokens.
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits {
+            cap: 1,
+            ..ProviderLimits::default()
+        }
+    }
+
+    fn priced_as(&self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    fn decides(&self) -> bool {
+        true
+    }
+
+    fn has_account_tiers(&self) -> bool {
+        *self == Self::OpenAi
+    }
 }
 
 impl WireFormat for DecisionEndpoint {

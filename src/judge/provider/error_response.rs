@@ -105,10 +105,7 @@ pub(crate) fn classify(
     let model = &settings.spec.model;
     let error = |cause, text: String| CallError::new(cause, text);
     let no_money = || {
-        let place = match provider.as_str() {
-            "compatible" => "at the provider or gateway".to_owned(),
-            name => format!("at {name}"),
-        };
+        let place = &settings.account;
         let text = format!("{said}; add credit or raise the limit {place}, then go on");
         error(QuotaExhausted, text).stopping()
     };

@@ -1,11 +1,16 @@
 //! Google Gemini: `generateContent` with a response schema; the key is sent in a header, never in
 //! the URL.
 
+use super::address::join;
+use super::batch::format::BatchFormat;
+use super::batch::gemini::GeminiBatches;
 use super::chat;
 use super::error_response;
 use super::json::{merge, text_at};
 use super::learnt::{Learnt, Refusal};
+use super::provider_trait::{Provider, ProviderLimits};
 use super::response::HttpResponse;
+use super::service::{CallOptions, KeyHeader, Service, ServiceAccess, VendorKey};
 use super::settings::{
     AnswerFields, JudgeSettings, cut_off, filtered, odd_stop, seed, served_terms, temperature,
 };
@@ -13,9 +18,24 @@ use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Usage};
 use crate::judge::price::CacheWrites;
+use reqwest::Url;
 use serde_json::{Map, Value, json};
 
-pub const BASE: &str = "https://generativelanguage.googleapis.com";
+/// How Google's Gemini API is reached, for all of its endpoints.
+pub(super) const ACCESS: ServiceAccess = ServiceAccess {
+    routes: &["/v1beta", "/v1"],
+    ..ServiceAccess::cloud(
+        VendorKey::new(
+            &["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+            &["generativelanguage.googleapis.com"],
+        ),
+        "https://generativelanguage.googleapis.com",
+        "GOOGLE_GEMINI_BASE_URL",
+    )
+};
+
+/// The header of Google's API keys.
+pub(super) const KEY_HEADER: KeyHeader = KeyHeader::bare("x-goog-api-key");
 
 /// The version of the API for single calls.
 pub const VERSION: &str = "v1beta";
@@ -32,6 +52,54 @@ const HARMS: [&str; 4] = [
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gemini;
+
+impl Service for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn access(&self) -> ServiceAccess {
+        ACCESS
+    }
+
+    fn key_header(&self, _: &str) -> KeyHeader {
+        KEY_HEADER
+    }
+}
+
+impl Provider for Gemini {
+    fn format(&'static self) -> Box<dyn WireFormat> {
+        Box::new(*self)
+    }
+
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
+        let version = options.api_version.unwrap_or(VERSION);
+        let model = options
+            .model
+            .strip_prefix("models/")
+            .unwrap_or(options.model);
+        Ok(join(
+            base,
+            &format!("/{version}/models/{model}:generateContent"),
+        ))
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits {
+            cap: 8192,
+            ..ProviderLimits::default()
+        }
+    }
+
+    fn batches(&self) -> Option<&'static dyn BatchFormat> {
+        Some(&GeminiBatches)
+    }
+
+    /// Google's accounts have no default tier.
+    fn has_account_tiers(&self) -> bool {
+        false
+    }
+}
 
 impl WireFormat for Gemini {
     fn build_request(

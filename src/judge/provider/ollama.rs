@@ -6,7 +6,11 @@ use super::chat;
 use super::error_response;
 use super::json::{count_at, merge, text_at};
 use super::learnt::{Learnt, Refusal};
+use super::provider_trait::{
+    EmbeddingFormat, ModelList, Provider, ProviderLimits, SHORT_CAP, api_route,
+};
 use super::response::HttpResponse;
+use super::service::{CallOptions, Service, ServiceAccess, VendorKey};
 use super::settings::{
     AnswerFields, JudgeSettings, broken_off, cut_off, failure_in_reply, odd_stop, seed, temperature,
 };
@@ -18,7 +22,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 /// The server on this machine.
-pub const BASE: &str = "http://127.0.0.1:11434";
+const BASE: &str = "http://127.0.0.1:11434";
 
 /// Number of most likely tokens requested for each generated one.
 const TOP: u64 = 20;
@@ -29,6 +33,55 @@ pub(crate) const CONTEXT: u64 = 16_384;
 /// Ollama's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ollama;
+
+impl Service for Ollama {
+    fn name(&self) -> &'static str {
+        "ollama"
+    }
+
+    fn access(&self) -> ServiceAccess {
+        ServiceAccess {
+            key: VendorKey::new(&["OLLAMA_API_KEY"], &["ollama.com", ".ollama.com"]),
+            key_is_for_cloud: true,
+            base_env: "OLLAMA_HOST",
+            // Its own route, and that of the OpenAI-compatible API, which cannot set a context
+            // size.
+            routes: &["/v1/chat/completions", "/api/chat", "/api", "/v1"],
+            ..ServiceAccess::local(BASE)
+        }
+    }
+
+    fn parse_base(&self, text: &str) -> Option<Url> {
+        host(text)
+    }
+}
+
+impl Provider for Ollama {
+    fn format(&'static self) -> Box<dyn WireFormat> {
+        Box::new(*self)
+    }
+
+    fn url(&self, base: &Url, _: CallOptions<'_>) -> Result<Url, String> {
+        Ok(api_route(base, "/chat"))
+    }
+
+    fn limits(&self) -> ProviderLimits {
+        ProviderLimits {
+            cap: 2048,
+            short_cap: Some(SHORT_CAP),
+            document_chars: 16_000,
+            concurrency: Some(4),
+        }
+    }
+
+    fn embeddings(&self) -> Option<EmbeddingFormat> {
+        Some(EmbeddingFormat::Ollama)
+    }
+
+    fn own_models(&self) -> Option<ModelList> {
+        Some(ModelList::Ollama)
+    }
+}
 
 impl WireFormat for Ollama {
     fn build_request(

@@ -1,13 +1,26 @@
 //! OpenAI: chat completions with structured outputs.
 
+use super::batch::format::BatchFormat;
+use super::batch::openai::OpenAiBatches;
 use super::chat::{self, Dialect};
+use super::compatible::COMPATIBLE;
 use super::learnt::{Learnt, StepsLeft};
+use super::provider_trait::{EmbeddingFormat, Provider};
+use super::service::{Service, ServiceAccess, VendorKey};
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
 use crate::judge::call::JudgePrompt;
 use serde_json::Value;
 
-pub const BASE: &str = "https://api.openai.com/v1";
+/// How OpenAI's API is reached, for all of its endpoints.
+pub(super) const ACCESS: ServiceAccess = ServiceAccess::cloud(
+    VendorKey {
+        other_variables: &["OPENAI_ADMIN_KEY"],
+        ..VendorKey::new(&["OPENAI_API_KEY"], &["api.openai.com", ".api.openai.com"])
+    },
+    "https://api.openai.com/v1",
+    "OPENAI_BASE_URL",
+);
 
 /// Default reasoning effort of judges.
 const EFFORT: &str = "low";
@@ -15,6 +28,34 @@ const EFFORT: &str = "low";
 /// OpenAI's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenAi;
+
+impl Service for OpenAi {
+    fn name(&self) -> &'static str {
+        "openai"
+    }
+
+    fn access(&self) -> ServiceAccess {
+        ACCESS
+    }
+}
+
+impl Provider for OpenAi {
+    fn format(&'static self) -> Box<dyn WireFormat> {
+        Box::new(*self)
+    }
+
+    fn batches(&self) -> Option<&'static dyn BatchFormat> {
+        Some(&OpenAiBatches)
+    }
+
+    fn embeddings(&self) -> Option<EmbeddingFormat> {
+        Some(EmbeddingFormat::OpenAi)
+    }
+
+    fn keyless(&self) -> Option<&'static dyn Provider> {
+        Some(&COMPATIBLE)
+    }
+}
 
 impl WireFormat for OpenAi {
     fn build_request(

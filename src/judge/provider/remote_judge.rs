@@ -6,6 +6,7 @@ mod batches;
 use super::batch::format::BatchFormat;
 use super::connection::ApiConnection;
 use super::learnt::{Learnt, Refusal};
+use super::provider_trait::{ModelList, Provider};
 use super::repetition::repeats_itself;
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
@@ -58,10 +59,24 @@ pub struct RemoteJudge {
     pub(crate) connection: ApiConnection,
     /// The batch endpoint, with the settings at batch prices.
     pub(crate) batch: Option<(&'static dyn BatchFormat, JudgeSettings)>,
+    /// How its server lists the models that the user has loaded, if it does.
+    models: Option<ModelList>,
     learnt: AtomicU32,
 }
 
 impl RemoteJudge {
+    /// A judge of `provider`.
+    pub(crate) fn of(
+        provider: &'static dyn Provider,
+        settings: JudgeSettings,
+        connection: ApiConnection,
+    ) -> Self {
+        Self {
+            models: provider.own_models(),
+            ..Self::new(settings, provider.format(), connection, provider.batches())
+        }
+    }
+
     pub(crate) fn new(
         settings: JudgeSettings,
         wire: Box<dyn WireFormat>,
@@ -78,6 +93,7 @@ impl RemoteJudge {
             wire,
             connection,
             batch,
+            models: None,
             learnt: AtomicU32::new(0),
         }
     }
@@ -369,7 +385,10 @@ impl Judge for RemoteJudge {
     }
 
     fn weights(&self) -> BoxFuture<'_, Option<String>> {
-        weights::listed(&self.settings, &self.connection).boxed()
+        let listed = self
+            .models
+            .map(|list| weights::listed(list, &self.settings, &self.connection));
+        async move { listed?.await }.boxed()
     }
 
     fn batch(&self) -> Option<&dyn BatchApi> {

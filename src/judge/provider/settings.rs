@@ -54,6 +54,8 @@ pub struct JudgeSettings {
     pub limits: JudgeLimits,
     /// The variable of the key, for remedies.
     pub key_env: String,
+    /// Where the user adds credit, for remedies.
+    pub account: String,
 }
 
 /// The fields of a provider's response, before its stop reason is checked.

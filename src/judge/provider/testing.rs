@@ -1,8 +1,10 @@
 //! Settings and responses for the unit tests of wire formats.
 
 use super::batch::format::BatchFormat;
+use super::compatible::{Compatible, SERVERS};
 use super::connection::ApiConnection;
 use super::http::{Http, Timeouts};
+use super::registry::provider_named;
 use super::remote_judge::RemoteJudge;
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
@@ -30,12 +32,7 @@ pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
         },
         template,
         cut: DocumentCut { chars: 1000 },
-        cap: match provider {
-            "anthropic" => 16_000,
-            "gemini" => 8192,
-            "ollama" => 2048,
-            _ => 4096,
-        },
+        cap: provider_named(provider).unwrap().limits().cap,
         short_cap: None,
         params: Map::new(),
         seed: None,
@@ -50,6 +47,7 @@ pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
         terms: TermsRange::default(),
         limits: JudgeLimits::default(),
         key_env: "THE_KEY".to_owned(),
+        account: provider_named(provider).unwrap().account(),
     }
 }
 
@@ -90,6 +88,11 @@ pub(crate) fn network(
         key: Some(SecretString::from(KEY)),
     };
     RemoteJudge::new(settings, wire, connection, batch)
+}
+
+/// The compatible server of that name.
+pub(crate) fn server(name: &str) -> Compatible {
+    *SERVERS.iter().find(|server| server.name == name).unwrap()
 }
 
 /// A key with characters that are escaped in JSON and in URLs.

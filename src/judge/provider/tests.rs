@@ -5,14 +5,16 @@ mod written;
 
 use super::anthropic::Anthropic;
 use super::azure::Azure;
-use super::compatible::{Compatible, PRESETS};
+use super::compatible::COMPATIBLE;
 use super::decisions::DecisionEndpoint;
 use super::gemini::Gemini;
 use super::json::merge;
 use super::ollama::Ollama;
 use super::openai::OpenAi;
+use super::registry::provider_named;
 use super::response::HttpResponse;
 use super::testing::{case, network, received, settings};
+use super::wire_format::WireFormat;
 use super::*;
 use crate::judge::parse::ParseError;
 use crate::judge::{
@@ -29,7 +31,7 @@ fn wires() -> Vec<Box<dyn WireFormat>> {
         Box::new(Gemini),
         Box::new(Azure),
         Box::new(Ollama),
-        Box::new(Compatible(&PRESETS[0])),
+        Box::new(COMPATIBLE),
         Box::new(DecisionEndpoint::OpenAi),
         Box::new(DecisionEndpoint::Gemini),
     ]

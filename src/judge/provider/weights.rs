@@ -1,7 +1,7 @@
 //! Identifies the weights behind a model's name, as listed by the server that has them.
 
-use super::address::join;
 use super::connection::ApiConnection;
+use super::provider_trait::ModelList;
 use super::settings::JudgeSettings;
 use reqwest::Method;
 use serde_json::Value;
@@ -11,33 +11,21 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Asks the server: Ollama has a digest of each model, llama.cpp its size and number of parameters,
-/// vLLM the path it was loaded from. `None` if the server is not local, lists no such information
-/// or does not answer.
-pub(super) async fn listed(settings: &JudgeSettings, connection: &ApiConnection) -> Option<String> {
-    let is_ollama = settings.spec.provider == "ollama";
-    let route = match settings.spec.provider.as_str() {
-        "ollama"
-            if connection
-                .base
-                .path()
-                .trim_end_matches('/')
-                .ends_with("/api") =>
-        {
-            "/tags"
-        }
-        "ollama" => "/api/tags",
-        "compatible" | "vllm" | "llamacpp" | "lmstudio" => "/models",
-        _ => return None,
-    };
-    let url = join(&connection.base, route);
+/// vLLM the path it was loaded from. `None` if the server lists no such information or does not
+/// answer.
+pub(super) async fn listed(
+    list: ModelList,
+    settings: &JudgeSettings,
+    connection: &ApiConnection,
+) -> Option<String> {
+    let url = list.url(&connection.base);
     let headers = connection.headers.clone();
     let answer = connection.http.send(Method::GET, &url, headers, None);
     let answer = tokio::time::timeout(PATIENCE, answer).await.ok()?.ok()?;
-    let list: Value = serde_json::from_slice(&answer.body).ok()?;
-    if is_ollama {
-        digest(&list, &settings.spec.model)
-    } else {
-        file(&list, &settings.spec.model)
+    let listed: Value = serde_json::from_slice(&answer.body).ok()?;
+    match list {
+        ModelList::Ollama => digest(&listed, &settings.spec.model),
+        ModelList::OpenAi => file(&listed, &settings.spec.model),
     }
 }
 

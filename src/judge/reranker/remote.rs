@@ -6,7 +6,7 @@ use crate::judge::ensemble::RerankerConnection;
 use crate::judge::identity::identity_of;
 use crate::judge::price::RerankPrice;
 use crate::judge::provider::error_response;
-use crate::judge::provider::rerank::{RerankService, ServiceScores};
+use crate::judge::provider::rerank::{self, ServiceScores};
 use crate::judge::spec::JudgeLimits;
 use reqwest::Url;
 use serde_json::Value;
@@ -29,7 +29,11 @@ pub(super) struct RemoteReranker {
 impl RemoteReranker {
     pub(super) fn new(reached: RerankerConnection, batch: Option<usize>) -> Self {
         Self {
-            url: reached.service.url(&reached.connection.base),
+            url: rerank::url(
+                reached.service,
+                &reached.connection.base,
+                &reached.settings.spec.model,
+            ),
             batch: batch.unwrap_or(reached.service.documents()),
             reached,
         }
@@ -57,13 +61,14 @@ impl RemoteReranker {
     pub(super) fn identity(&self) -> String {
         let settings = &self.reached.settings;
         let service = self.reached.service;
-        let place = match service {
-            RerankService::Tei | RerankService::Compatible => self.url.as_str(),
-            _ => "",
+        let place = if service.server_decides_model() {
+            self.url.as_str()
+        } else {
+            ""
         };
         let params = identity_of(&Value::Object(settings.params.clone()).to_string());
         let (model, chars) = (&settings.spec.model, settings.cut.chars);
-        format!("{service} {model} {params} {chars} {place}")
+        format!("{} {model} {params} {chars} {place}", service.name())
     }
 
     /// The batches in which documents are sent, each within the limits of the service.
@@ -102,11 +107,7 @@ impl RemoteReranker {
     pub(super) fn expect(&self, query: &str, texts: &[&str], ratio: f64) -> (Usage, Option<f64>) {
         let bytes: usize = texts.iter().map(|text| text.len() + query.len()).sum();
         let tokens = bytes.div_ceil(BYTES_PER_TOKEN) as u64;
-        let parts: usize = texts.iter().map(|text| text.len() / BYTES_PER_TOKEN).sum();
-        let searches = match self.reached.service {
-            RerankService::Cohere => (texts.len() + parts / 500).div_ceil(100).max(1) as f64,
-            _ => 1.0,
-        };
+        let searches = self.reached.service.expected_searches(texts);
         self.priced((tokens as f64 * ratio).round() as u64, searches)
     }
 
@@ -139,7 +140,7 @@ impl RemoteReranker {
             ..
         } = &self.reached;
         let model = &settings.spec.model;
-        let body = service.request(model, query, texts, &settings.params);
+        let body = rerank::request(*service, model, query, texts, &settings.params);
         let body = body.to_string().into_bytes();
         let headers = connection.headers.clone();
         let read = connection
@@ -148,7 +149,7 @@ impl RemoteReranker {
             .await
             .and_then(|received| {
                 error_response::guarded(&received, || {
-                    service.read(settings, &received, texts.len())
+                    rerank::read(*service, settings, &received, texts.len())
                 })
             });
         match read {
@@ -173,11 +174,9 @@ impl RemoteReranker {
     }
 
     fn cost(&self, answer: &ServiceScores) -> Option<f64> {
-        let searches = match self.reached.service {
-            // Services that charge for searches count them; for others, a call is one search.
-            RerankService::Cohere => answer.searches,
-            _ => answer.searches.or(Some(1.0)),
-        };
+        // A call is one search unless the service counts them.
+        let one = (!self.reached.service.counts_searches()).then_some(1.0);
+        let searches = answer.searches.or(one);
         self.reached.price?.cost(answer.tokens, searches)
     }
 }

@@ -8,6 +8,7 @@ use super::*;
 use crate::judge::call::{FailureCause, Retry};
 use crate::judge::ensemble::{Dotenv, JudgesFile};
 use crate::judge::provider::http::Timeouts;
+use crate::judge::provider::registry::PROVIDERS;
 use std::path::Path;
 
 const KEY: &str = "key-0123456789abcdef";
@@ -19,6 +20,7 @@ fn made_in(folder: &Path, text: &str) -> Result<Reranker, String> {
 
 fn made_of(file: &JudgesFile, folder: &Path) -> Result<Reranker, String> {
     let sources = JudgeSources {
+        providers: &PROVIDERS,
         env: &|name| (name.ends_with("_KEY") && name != "JINA_API_KEY").then(|| KEY.to_owned()),
         dotenv: &Dotenv::parse(""),
         folder,
@@ -53,7 +55,8 @@ fn a_service_needs_its_name_its_key_and_a_model() {
     for (text, why) in [
         (
             "provider = \"openai\"\nmodel = \"m\"",
-            "there are zeroentropy, cohere, voyage, jina, tei, compatible, or give a command",
+            "there are zeroentropy, cohere, voyage, jina, mixedbread, pinecone, nim, tei, compatible, or give \
+             a command",
         ),
         ("", "no rerank service is called \"\""),
         ("provider = \"cohere\"", "the model is empty"),

@@ -8,6 +8,7 @@ use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::judge::ensemble::{Dotenv, JudgeSources, JudgesFile, ensemble_from};
 use crate::judge::provider::http::Timeouts;
+use crate::judge::provider::registry::PROVIDERS;
 use crate::store::batches::BatchStage;
 use crate::store::runs::RunId;
 use crate::suites::fake_provider::{BatchFaults, FakeProvider};
@@ -105,6 +106,7 @@ fn judges(fake: &FakeProvider, provider: &str, key: &str) -> JudgeEnsemble {
         "[[judge]]\nname = \"j\"\nprovider = {provider:?}\nmodel = {model:?}\nbase_url = {url:?}\nbatch_requests = 3\n"
     );
     let sources = JudgeSources {
+        providers: &PROVIDERS,
         env: &|name| name.ends_with("_KEY").then(|| key.to_owned()),
         dotenv: &Dotenv::parse(""),
         folder: Path::new("."),

@@ -20,11 +20,14 @@ const TEXTS: [&str; 4] = [
 ];
 
 /// Services with a model, the path of their calls, and the price of a call to the fake server.
-const SERVICES: [(&str, &str, &str); 6] = [
+const SERVICES: [(&str, &str, &str); 9] = [
     ("zeroentropy", "zerank-2", "/v1/models/rerank"),
     ("cohere", "rerank-v3.5", "/v2/rerank"),
     ("voyage", "rerank-3", "/v1/rerank"),
     ("jina", "jina-reranker-v2-base-multilingual", "/v1/rerank"),
+    ("mixedbread", "mxbai-rerank-large-v2", "/v1/reranking"),
+    ("pinecone", "bge-reranker-v2-m3", "/rerank"),
+    ("nim", "nvidia/llama-nemotron-rerank-1b-v2", "/v1/ranking"),
     ("tei", "", "/rerank"),
     ("compatible", "bge", "/rerank"),
 ];
@@ -59,15 +62,23 @@ async fn every_service_scores_and_says_what_it_took() {
         let request = fake.requests().pop().unwrap();
         assert_eq!(request.target, target);
         let keyless = matches!(provider, "tei" | "compatible");
-        let bearer = format!("Bearer {KEY}");
-        let key = request.header("authorization");
-        assert_eq!(key, (!keyless).then_some(bearer.as_str()), "{provider}");
-        let worst = reranker.worst("q", &candidates()).1.unwrap();
-        let cost = scored.exchange.cost_usd.unwrap();
-        assert!(
-            cost <= worst && (cost > 0.0) != keyless,
-            "{provider}: {cost} of {worst}"
-        );
+        let (header, key) = match provider {
+            "pinecone" => ("api-key", KEY.to_owned()),
+            _ => ("authorization", format!("Bearer {KEY}")),
+        };
+        let sent = request.header(header);
+        assert_eq!(sent, (!keyless).then_some(key.as_str()), "{provider}");
+        let worst = reranker.worst("q", &candidates()).1;
+        let cost = scored.exchange.cost_usd;
+        // The price table does not have the others.
+        let is_priced = !matches!(provider, "mixedbread" | "pinecone" | "nim");
+        assert_eq!((worst.is_some(), cost.is_some()), (is_priced, is_priced));
+        if let (Some(worst), Some(cost)) = (worst, cost) {
+            assert!(
+                cost <= worst && (cost > 0.0) != keyless,
+                "{provider}: {cost} of {worst}"
+            );
+        }
         assert_eq!((scored.truncated, scored.places_only), (0, false));
     }
 }
@@ -295,6 +306,9 @@ fn every_block_of_the_manual_is_a_reranker() {
             "cohere rerank-v4.0-fast",
             "voyage rerank-3",
             "jina jina-reranker-v3",
+            "mixedbread mxbai-rerank-large-v2",
+            "pinecone bge-reranker-v2-m3",
+            "nim nvidia/llama-3.2-nv-rerankqa-1b-v2",
             "tei",
             "compatible BAAI/bge-reranker-v2-m3",
             "program python3 mine.py",

@@ -132,9 +132,13 @@ impl Asked {
 
 /// The query and the documents of a call to a rerank service.
 pub(super) fn sent(body: &Value) -> (String, Vec<String>) {
-    let texts = body.get("documents").or_else(|| body.get("texts"));
-    let texts = texts.and_then(Value::as_array);
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let texts = ["documents", "texts", "input", "passages"]
+        .iter()
+        .find_map(|name| body.get(*name)?.as_array());
+    let text = |value: &Value| {
+        let text = value.as_str().or_else(|| value["text"].as_str());
+        text.unwrap_or_default().to_owned()
+    };
     let documents = texts.map(|all| all.iter().map(text).collect());
     (text(&body["query"]), documents.unwrap_or_default())
 }
@@ -171,6 +175,13 @@ pub(super) fn reply(dialect: Dialect, model: &str, text: &str, input: usize) -> 
         Dialect::VoyageRank => {
             json!({"object": "list", "data": results("relevance_score"), "model": model, "usage": usage})
         }
+        Dialect::MixedbreadRank => {
+            json!({"object": "list", "data": results("score"), "model": model, "usage": usage})
+        }
+        Dialect::PineconeRank => {
+            json!({"data": results("score"), "model": model, "usage": {"rerank_units": 1}})
+        }
+        Dialect::NimRank => json!({"rankings": results("logit"), "usage": usage}),
         _ => json!({"model": model, "results": results("relevance_score"), "usage": usage}),
     }
 }

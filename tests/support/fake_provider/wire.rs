@@ -25,6 +25,9 @@ pub(crate) enum Dialect {
     VoyageRank,
     JinaRank,
     TeiRank,
+    MixedbreadRank,
+    PineconeRank,
+    NimRank,
     /// `/rerank` of vLLM and its like.
     CompatibleRank,
 }
@@ -42,13 +45,19 @@ impl Dialect {
             "/v1beta/decisions" => Self::GeminiDecisions,
             "/v1/models/rerank" => Self::ZeroEntropyRank,
             "/v2/rerank" => Self::CohereRank,
+            "/v1/reranking" => Self::MixedbreadRank,
+            "/v1/ranking" => Self::NimRank,
             _ if path.ends_with("/rerank") => match &recorded.body {
+                body if body["documents"][0].is_object() => Self::PineconeRank,
                 body if body.get("texts").is_some() => Self::TeiRank,
                 body if body.get("top_k").is_some() => Self::VoyageRank,
                 body if body.get("return_documents").is_some() => Self::JinaRank,
                 _ => Self::CompatibleRank,
             },
-            _ if path.starts_with("/openai/") => Self::Azure,
+            // Bedrock has the same route as Azure.
+            _ if path.starts_with("/openai/") && recorded.header("api-key").is_some() => {
+                Self::Azure
+            }
             _ if path.ends_with("/chat/completions") => Self::Chat,
             _ if path.ends_with("/embeddings") => Self::Embeddings,
             _ if path.ends_with(":generateContent") => Self::Gemini,
@@ -74,6 +83,9 @@ impl Dialect {
                 | Self::VoyageRank
                 | Self::JinaRank
                 | Self::TeiRank
+                | Self::MixedbreadRank
+                | Self::PineconeRank
+                | Self::NimRank
                 | Self::CompatibleRank
         )
     }
@@ -257,8 +269,11 @@ pub(super) fn refusal(
     }
     let key = match dialect {
         Dialect::Anthropic => recorded.header("x-api-key"),
-        Dialect::Gemini | Dialect::GeminiDecisions => recorded.header("x-goog-api-key"),
-        Dialect::Azure => recorded.header("api-key"),
+        // Vertex takes access tokens too.
+        Dialect::Gemini | Dialect::GeminiDecisions => recorded
+            .header("x-goog-api-key")
+            .or_else(|| recorded.header("authorization")),
+        Dialect::Azure | Dialect::PineconeRank => recorded.header("api-key"),
         // Servers on one's own machine want none.
         Dialect::Ollama | Dialect::Chat | Dialect::Embeddings | Dialect::OllamaEmbed => Some("any"),
         Dialect::TeiRank | Dialect::CompatibleRank => Some("any"),
@@ -266,6 +281,8 @@ pub(super) fn refusal(
         | Dialect::ZeroEntropyRank
         | Dialect::CohereRank
         | Dialect::VoyageRank
+        | Dialect::MixedbreadRank
+        | Dialect::NimRank
         | Dialect::JinaRank => recorded.header("authorization"),
     };
     let unknown = dialect.error(401, "authentication_error", "no key");

@@ -1,12 +1,13 @@
 //! Error bodies of providers and gateways: their cause, whether the judge stops, whether to retry,
 //! and the wait.
 
+use super::super::JudgeSettings;
 use super::super::anthropic::Anthropic;
-use super::super::compatible::{Compatible, named};
+use super::super::compatible::COMPATIBLE;
 use super::super::gemini::Gemini;
 use super::super::ollama::Ollama;
 use super::super::testing::{received, settings};
-use super::super::{JudgeSettings, WireFormat};
+use super::super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, Retry};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ fn gateway() -> JudgeSettings {
 
 fn failure(status: u16, body: &Value) -> CallError {
     let answer = received(status, body);
-    let wire = Compatible(named("compatible").unwrap());
+    let wire = COMPATIBLE;
     wire.parse_response(&gateway(), &answer).unwrap_err()
 }
 
@@ -247,7 +248,7 @@ fn limits_that_pass_are_waited_for(
 ) {
     let mut answer = received(status, &body);
     answer.at = "2026-11-26T12:00:00Z".parse().unwrap();
-    let wire = Compatible(named("compatible").unwrap());
+    let wire = COMPATIBLE;
     let error = wire.parse_response(&gateway(), &answer).unwrap_err();
     let wait = seconds.map(Duration::from_secs_f64);
     assert_eq!(
@@ -327,7 +328,7 @@ fn an_answer_that_was_cut_off_may_come_as_a_refusal(#[case] status: u16, #[case]
         error.message.contains("raise max_output_tokens, now 4096"),
         "{error}"
     );
-    let wire = Compatible(named("compatible").unwrap());
+    let wire = COMPATIBLE;
     assert_eq!(wire.adapt(&gateway(), Default::default(), &error), None);
 }
 
@@ -397,7 +398,7 @@ fn a_parameter_of_the_users_own_that_is_refused_is_named() {
                    while reasoning is active. Only temperature=1 is supported unless \
                    reasoning_effort resolves to 'none'";
     let answer = received(400, &openai(message, "invalid_request_error", json!("400")));
-    let wire = Compatible(named("compatible").unwrap());
+    let wire = COMPATIBLE;
     let error = wire.parse_response(&settings, &answer).unwrap_err();
     assert!(error.stops_judge, "{error}");
     assert!(
@@ -418,7 +419,7 @@ fn an_unknown_refusal_does_not_stop_the_judge_by_itself(#[case] status: u16, #[c
     if let Some(page) = body.as_str() {
         answer.body = page.as_bytes().to_vec();
     }
-    let wire = Compatible(named("compatible").unwrap());
+    let wire = COMPATIBLE;
     let error = wire.parse_response(&gateway(), &answer).unwrap_err();
     assert_eq!(
         (error.cause, error.stops_judge),

@@ -119,7 +119,7 @@ fn a_charge_that_a_provider_names_has_to_make_sense_too() {
         let mut body = success("compatible", &json!(100), &json!(100));
         body["usage"]["cost"] = cost.clone();
         let answer = received(200, &body);
-        let wire = Compatible(&PRESETS[0]);
+        let wire = COMPATIBLE;
         let reply = wire.parse_response(&settings, &answer);
         assert_eq!(reply.unwrap().cost_usd, charged, "{cost}");
     }
@@ -128,7 +128,7 @@ fn a_charge_that_a_provider_names_has_to_make_sense_too() {
 #[test]
 fn thinking_that_is_not_in_the_answers_count_is_charged_as_output() {
     let settings = priced("xai");
-    let wire = Compatible(&PRESETS[0]);
+    let wire = COMPATIBLE;
     for (usage, output) in [
         (json!({"completion_tokens": 20, "total_tokens": 1320}), 320),
         (json!({"completion_tokens": 100, "total_tokens": 1400}), 400),
@@ -163,7 +163,11 @@ fn a_call_is_charged_on_the_terms_on_which_it_was_served() {
         };
         let mut settings = settings(name, model);
         let url = reqwest::Url::parse("https://api.example.com/v1").unwrap();
-        settings.terms = TermsRange::of_request(name, &url, &asked);
+        settings.terms = TermsRange::of_request(
+            provider_named(name).unwrap().has_account_tiers(),
+            &url,
+            &asked,
+        );
         let mut body = success(name, &json!(1000), &json!(100));
         if let Some((object, field)) = pointer.0.rsplit_once('/') {
             body.pointer_mut(object).unwrap()[field] = json!(pointer.1);
@@ -244,7 +248,7 @@ fn an_hours_cache_is_charged_as_such() {
 
 #[test]
 fn what_a_server_says_it_charged_is_the_cost_whatever_the_table_says() {
-    let wire = Compatible(&PRESETS[0]);
+    let wire = COMPATIBLE;
     let of = |settings: &JudgeSettings, more: &Value, header: Option<&str>| {
         let mut body = success("compatible", &json!(1000), &json!(100));
         let usage = body["usage"].as_object_mut().unwrap();
@@ -371,7 +375,7 @@ fn what_params_add_to_a_request_is_read_too() {
 fn a_letter_may_grow_where_the_server_gives_no_probabilities() {
     let mut settings = priced("compatible");
     settings.template = Template::parse(LETTER).unwrap();
-    let judge = network(settings, Box::new(Compatible(&PRESETS[0])), None);
+    let judge = network(settings, Box::new(COMPATIBLE), None);
     let prompt = JudgePrompt::default();
     assert_eq!(judge.worst(&prompt).0.output, 4096);
     // The expected output is the letter.

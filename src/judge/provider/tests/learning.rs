@@ -1,14 +1,15 @@
 //! Real servers' responses to unsupported parameters, and the requests that follow.
 
+use super::super::JudgeSettings;
 use super::super::anthropic::Anthropic;
 use super::super::azure::Azure;
-use super::super::compatible::{Compatible, named};
+use super::super::compatible::Compatible;
 use super::super::gemini::Gemini;
 use super::super::learnt::{Learnt, Refusal};
 use super::super::ollama::Ollama;
 use super::super::openai::OpenAi;
-use super::super::testing::{received, settings};
-use super::super::{JudgeSettings, WireFormat};
+use super::super::testing::{received, server, settings};
+use super::super::wire_format::WireFormat;
 use crate::judge::JudgePrompt;
 use crate::judge::call::Asking;
 use crate::judge::prompt::{LETTER, Template};
@@ -47,7 +48,7 @@ fn after(
 }
 
 fn compatible(name: &str) -> Compatible {
-    Compatible(named(name).unwrap())
+    server(name)
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn tokens(tokens: &[&str], finish: &str) -> Value {
 #[case::only_thinking(&["<think>", "B", "</think>"], None)]
 fn probabilities_are_those_of_a_letter_alone(#[case] texts: &[&str], #[case] margin: Option<f64>) {
     let settings = letter(json!({}));
-    let wire = Compatible(&PRESETS[0]);
+    let wire = COMPATIBLE;
     let reply = wire
         .parse_response(&settings, &received(200, &tokens(texts, "stop")))
         .unwrap();
@@ -64,7 +64,7 @@ fn probabilities_are_those_of_a_letter_alone(#[case] texts: &[&str], #[case] mar
 
 #[test]
 fn a_letter_that_was_cut_off_counts_only_under_a_grammar() {
-    let wire = Compatible(&PRESETS[0]);
+    let wire = COMPATIBLE;
     let read = |params: Value, texts: &[&str]| {
         wire.parse_response(&letter(params), &received(200, &tokens(texts, "length")))
     };
@@ -82,7 +82,7 @@ fn a_letter_that_was_cut_off_counts_only_under_a_grammar() {
 /// Replies with empty content and `text` in another field, with the name of that field.
 fn outside(text: &str) -> Vec<(Box<dyn WireFormat>, &'static str, Value)> {
     let chat = |message: Value| json!({"choices": [{"finish_reason": "stop", "message": message}]});
-    let compatible = || Box::new(Compatible(&PRESETS[0])) as Box<dyn WireFormat>;
+    let compatible = || Box::new(COMPATIBLE) as Box<dyn WireFormat>;
     vec![
         (
             compatible(),
@@ -174,7 +174,7 @@ fn other_text_outside_the_content_is_kept_and_named() {
 
 #[test]
 fn content_comes_before_what_the_model_thought() {
-    let wire = Compatible(&PRESETS[0]);
+    let wire = COMPATIBLE;
     let settings = settings("compatible", "m");
     for message in [
         json!({"content": ANSWER, "reasoning_content": "{\"thoughts\":[],\"score\":1}"}),
@@ -194,7 +194,7 @@ fn content_comes_before_what_the_model_thought() {
 #[test]
 fn thinking_that_was_cut_off_is_kept() {
     let body = json!({"choices": [{"finish_reason": "length", "message": {"content": "", "reasoning_content": "Okay, so"}}]});
-    let error = Compatible(&PRESETS[0])
+    let error = COMPATIBLE
         .parse_response(&settings("compatible", "m"), &received(200, &body))
         .unwrap_err();
     assert_eq!(error.cause, FailureCause::Truncated);

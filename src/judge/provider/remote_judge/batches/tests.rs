@@ -1,12 +1,12 @@
 use super::*;
 use crate::judge::batch::BatchState;
-use crate::judge::provider::WireFormat;
 use crate::judge::provider::anthropic::Anthropic;
 use crate::judge::provider::batch::format::BatchPage;
 use crate::judge::provider::batch::{anthropic, gemini, openai};
 use crate::judge::provider::gemini::Gemini;
 use crate::judge::provider::openai::OpenAi;
 use crate::judge::provider::testing::{case, settings};
+use crate::judge::provider::wire_format::WireFormat;
 use crate::judge::{FailureCause, Judge};
 use serde_json::json;
 

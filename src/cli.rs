@@ -3,6 +3,7 @@
 mod adjudication;
 mod allow;
 pub(crate) mod annotate;
+mod argument;
 mod backup;
 mod batch;
 mod battles;
@@ -45,7 +46,7 @@ pub(crate) mod vector_options;
 
 use crate::app::permissions::AskedUser;
 use crate::client::open_files;
-use crate::config::{Config, ConfigError, user_file};
+use crate::config::{Config, ConfigError, InvalidConfig, user_file};
 use crate::store::file::tell_waits;
 use crate::store::upgrade::tell_upgrades;
 use crate::tui::keymap;
@@ -242,9 +243,9 @@ fn run(arguments: Arguments) -> CommandResult {
     let (config, config_file) = Config::load(arguments.config.as_deref())?;
     if let Some(path) = &config_file {
         let keys = config.keymap.bound(&config.text);
-        keymap::remap::install(&keys).map_err(|error| ConfigError::Parse {
+        keymap::remap::install(&keys).map_err(|error| ConfigError::Invalid {
             path: path.clone(),
-            message: error.to_string(),
+            why: InvalidConfig::Keymap(error.to_string()),
         })?;
     }
     let consent = AskedUser::new(

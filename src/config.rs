@@ -6,8 +6,8 @@ pub mod keymap;
 use crate::domain::annotator_name::annotator_name;
 use crate::domain::permission::{PermissionRequest, Permissions};
 use crate::domain::priority::Policy;
-use crate::domain::ranking::RankingSettings;
-use crate::domain::sampling::adaptive::{self, AdaptivePlan, Sampler, Strategy};
+use crate::domain::ranking::{InvalidRankingSetting, RankingSettings};
+use crate::domain::sampling::adaptive::{self, AdaptivePlan, InvalidStrategy, Sampler, Strategy};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub struct KeysConfig {
 }
 
 impl KeysConfig {
-    fn checked(&self) -> Result<(), String> {
+    fn checked(&self) -> Result<(), InvalidConfig> {
         // A port or a path would suggest a restriction that is not checked.
         let is_host = |host: &str| {
             let url = reqwest::Url::parse(&format!("https://{host}/"));
@@ -54,10 +54,7 @@ impl KeysConfig {
         };
         match self.trusted_hosts.iter().find(|host| !is_host(host)) {
             None => Ok(()),
-            Some(host) => Err(format!(
-                "trusted_hosts: {host:?} is not a server name; write it as gateway.example.com, \
-                 without https:// and port"
-            )),
+            Some(host) => Err(InvalidConfig::TrustedHost(host.clone())),
         }
     }
 }
@@ -183,19 +180,18 @@ impl RunConfig {
         })
     }
 
-    fn checked(&self) -> Result<(), String> {
+    fn checked(&self) -> Result<(), InvalidConfig> {
         if self.cycles == 0 {
-            return Err("cycles = 0: expected 1 or more".to_owned());
+            return Err(InvalidConfig::Cycles);
         }
         if !(0.0..=1.0).contains(&self.focus) {
-            let focus = self.focus;
-            return Err(format!("focus = {focus}: expected a number from 0 to 1"));
+            return Err(InvalidConfig::Focus(self.focus));
         }
         if self.round == Some(0) {
-            return Err("round = 0: expected a number of pairs from 1".to_owned());
+            return Err(InvalidConfig::Round);
         }
         if let Some(budget) = self.budget.filter(|usd| !usd.is_finite() || *usd < 0.0) {
-            return Err(format!("budget = {budget}: expected dollars from 0 up"));
+            return Err(InvalidConfig::Budget(budget));
         }
         self.strategy(self.sampler, self.judging).checked()?;
         Ok(())
@@ -208,9 +204,41 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {why}", path.display())]
     Read { path: PathBuf, why: std::io::Error },
+    /// The file cannot be written.
+    #[error("{}: {why}", path.display())]
+    Write { path: PathBuf, why: std::io::Error },
     /// The file is not a valid configuration.
-    #[error("{}: {message}", path.display())]
-    Parse { path: PathBuf, message: String },
+    #[error("{}: {why}", path.display())]
+    Invalid { path: PathBuf, why: InvalidConfig },
+}
+
+/// What is wrong with the content of a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidConfig {
+    #[error("{}", .0.to_string().trim_end())]
+    Toml(#[from] toml::de::Error),
+    #[error("[judging] {name} = {share}: expected a share from 0 to 1")]
+    Share { name: &'static str, share: f64 },
+    #[error(
+        "[keys] trusted_hosts: {0:?} is not a server name; write it as gateway.example.com, \
+         without https:// and port"
+    )]
+    TrustedHost(String),
+    #[error("[rating] {0}")]
+    Rating(#[from] InvalidRankingSetting),
+    #[error("[run] cycles = 0: expected 1 or more")]
+    Cycles,
+    #[error("[run] focus = {0}: expected a number from 0 to 1")]
+    Focus(f64),
+    #[error("[run] round = 0: expected a number of pairs from 1")]
+    Round,
+    #[error("[run] budget = {0}: expected dollars from 0 up")]
+    Budget(f64),
+    #[error("[run] {0}")]
+    Strategy(#[from] InvalidStrategy),
+    /// A key table, which the workbench checks.
+    #[error("{0}")]
+    Keymap(String),
 }
 
 impl Config {
@@ -229,34 +257,28 @@ impl Config {
                 path: path.clone(),
                 why,
             })?;
-        let config: Result<Self, String> =
-            toml::from_str(&text).map_err(|error| error.to_string().trim_end().to_owned());
-        match config.and_then(Self::checked) {
+        match Self::parse(&text) {
             Ok(config) => Ok((Self { text, ..config }, Some(path))),
-            Err(message) => Err(ConfigError::Parse { path, message }),
+            Err(why) => Err(ConfigError::Invalid { path, why }),
         }
     }
 
-    fn checked(self) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, InvalidConfig> {
+        toml::from_str::<Self>(text)?.checked()
+    }
+
+    fn checked(self) -> Result<Self, InvalidConfig> {
         for (name, share) in [
             ("gold", self.judging.gold),
             ("overlap", self.judging.overlap),
         ] {
             if !(0.0..=1.0).contains(&share) {
-                return Err(format!(
-                    "[judging] {name} = {share}: expected a share from 0 to 1"
-                ));
+                return Err(InvalidConfig::Share { name, share });
             }
         }
-        self.keys
-            .checked()
-            .map_err(|error| format!("[keys] {error}"))?;
-        self.rating
-            .checked()
-            .map_err(|error| format!("[rating] {error}"))?;
-        self.run
-            .checked()
-            .map_err(|error| format!("[run] {error}"))?;
+        self.keys.checked()?;
+        self.rating.checked()?;
+        self.run.checked()?;
         Ok(self)
     }
 
@@ -279,19 +301,24 @@ impl Config {
 ///
 /// # Errors
 /// If the file cannot be written, or would no longer be a valid configuration.
-pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<(), String> {
+pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<(), ConfigError> {
     #[derive(Serialize)]
     struct Section {
         permissions: Permissions,
     }
+    let unwritable = |why| ConfigError::Write {
+        path: path.to_owned(),
+        why,
+    };
     let now = match crate::formats::file::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(unwritable(error)),
     };
     let mut permissions = Permissions::default();
     permissions.add(request, allow);
-    let section = toml::to_string(&Section { permissions }).map_err(|error| error.to_string())?;
+    let section = toml::to_string(&Section { permissions })
+        .map_err(|error| unwritable(std::io::Error::other(error)))?;
     let gap = if now.is_empty() || now.ends_with('\n') {
         "\n"
     } else {
@@ -299,15 +326,17 @@ pub fn remember(path: &Path, request: PermissionRequest, allow: bool) -> Result<
     };
     let added = format!("{gap}{section}");
     // The file may contain the answers in a form that cannot be extended by appending.
-    toml::from_str::<Config>(&format!("{now}{added}"))
-        .map_err(|error| error.to_string().trim_end().to_owned())?;
+    toml::from_str::<Config>(&format!("{now}{added}")).map_err(|why| ConfigError::Invalid {
+        path: path.to_owned(),
+        why: why.into(),
+    })?;
     let written = || {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
         crate::formats::file::append(path)?.write_all(added.as_bytes())
     };
-    written().map_err(|error: std::io::Error| error.to_string())
+    written().map_err(unwritable)
 }
 
 /// The path of the user's own configuration.

@@ -69,7 +69,7 @@ impl Embedder {
         }
         let local = config.provider == "local";
         let (source, identity, model) = if local {
-            self::local(config, sources).map_err(wrong)?
+            self::local(config, sources).map_err(|error| wrong(error.to_string()))?
         } else {
             let (settings, connection, format) = connect(config, sources)?;
             let params = config.params.clone();
@@ -177,9 +177,11 @@ impl Embedder {
             EmbedderBackend::Local(model) => {
                 let (model, texts) = (std::sync::Arc::clone(model), texts.to_vec());
                 let made = tokio::task::spawn_blocking(move || model.embed(&texts)).await;
-                let message = |error: String| CallError::new(FailureCause::Crashed, error);
-                made.map_err(|error| message(error.to_string()))?
-                    .map_err(message)?
+                let crashed = |error: &dyn std::error::Error| {
+                    CallError::new(FailureCause::Crashed, error.to_string())
+                };
+                made.map_err(|error| crashed(&error))?
+                    .map_err(|error| crashed(&error))?
             }
         };
         let exchange = embedded.exchange.clone();
@@ -197,16 +199,30 @@ impl Embedder {
     }
 }
 
+/// Why an embedder that runs on this machine cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum LocalEmbedderError {
+    #[cfg(feature = "local-embeddings")]
+    #[error("path is missing; name the folder of the model")]
+    NoPath,
+    #[cfg(feature = "local-embeddings")]
+    #[error(transparent)]
+    Model(#[from] local::LocalModelError),
+    #[cfg(not(feature = "local-embeddings"))]
+    #[error(
+        "this overrule was built without local models; build it with `cargo install --path . \
+         --features local-embeddings`, or take an embedder behind a server"
+    )]
+    NotBuilt,
+}
+
 /// The model in a folder, with its identity and its name.
 #[cfg(feature = "local-embeddings")]
 fn local(
     config: &EmbedderConfig,
     sources: &JudgeSources<'_>,
-) -> Result<(EmbedderBackend, String, String), String> {
-    let path = config
-        .path
-        .as_ref()
-        .ok_or("path is missing; name the folder of the model")?;
+) -> Result<(EmbedderBackend, String, String), LocalEmbedderError> {
+    let path = config.path.as_ref().ok_or(LocalEmbedderError::NoPath)?;
     let model = local::LocalModel::load(&sources.folder.join(path))?;
     let identity = model.identity.clone();
     let source = EmbedderBackend::Local(std::sync::Arc::new(model));
@@ -218,11 +234,6 @@ fn local(
 fn local(
     _: &EmbedderConfig,
     _: &JudgeSources<'_>,
-) -> Result<(EmbedderBackend, String, String), String> {
-    Err(
-        "this overrule was built without local models; build it with `cargo install --path . \
-         --features \
-         local-embeddings`, or take an embedder behind a server"
-            .to_owned(),
-    )
+) -> Result<(EmbedderBackend, String, String), LocalEmbedderError> {
+    Err(LocalEmbedderError::NotBuilt)
 }

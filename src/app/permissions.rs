@@ -1,7 +1,7 @@
 //! Asks the user, once for each combination, whether `overrule.toml` may send a key to a server or
 //! run a program.
 
-use crate::config::remember;
+use crate::config::{ConfigError, remember};
 use crate::domain::permission::{PermissionRequest, Permissions};
 use crate::domain::sanitise;
 use crate::judge::ensemble::FILE;
@@ -104,13 +104,20 @@ impl AskedUser {
     ///
     /// # Errors
     /// It can be stored only for this process.
-    pub fn keep(&self, request: &PermissionRequest, allow: bool) -> Result<(), String> {
+    pub fn keep(&self, request: &PermissionRequest, allow: bool) -> Result<(), PermissionNotKept> {
         self.known().add(request.clone(), allow);
-        let file = self.file.as_ref();
-        let file =
-            file.ok_or("there is no folder for a configuration file; name one with --config")?;
-        remember(file, request.clone(), allow).map_err(|why| format!("{}: {why}", file.display()))
+        let file = self.file.as_ref().ok_or(PermissionNotKept::NoFolder)?;
+        Ok(remember(file, request.clone(), allow)?)
     }
+}
+
+/// Why a permission counts for this process only.
+#[derive(Debug, thiserror::Error)]
+pub enum PermissionNotKept {
+    #[error("there is no folder for a configuration file; name one with --config")]
+    NoFolder,
+    #[error(transparent)]
+    Config(#[from] ConfigError),
 }
 
 /// Records the requests. It allows them, so the judges that it is given for must not be called.

@@ -1,5 +1,6 @@
 //! The context and result types of commands, and their exit codes.
 
+use super::argument::ArgumentError;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::AppError;
 use crate::app::output_file::{ProtectedFiles, is_standard_output};
@@ -124,8 +125,8 @@ pub(crate) fn option_set<'a>(options: &[(bool, &'a str)]) -> Option<&'a str> {
 }
 
 /// Parses an annotator's name on the command line, normalizing its spelling.
-pub(crate) fn annotator(text: &str) -> Result<String, String> {
-    annotator_name(text).ok_or_else(|| "the name is blank".to_owned())
+pub(crate) fn annotator(text: &str) -> Result<String, ArgumentError> {
+    annotator_name(text).ok_or(ArgumentError::BlankName)
 }
 
 impl CommandContext {

@@ -458,9 +458,12 @@ impl ProjectOptions {
             Some(JudgeWeightsName::Joint) => settings.judge_weights = JudgeWeights::Joint,
             None => {}
         }
-        settings
-            .checked()
-            .map_err(|error| usage!("--{}", error.replacen("override_", "override-", 1)))
+        settings.checked().map_err(|error| {
+            usage!(
+                "--{}",
+                error.to_string().replacen("override_", "override-", 1)
+            )
+        })
     }
 }
 

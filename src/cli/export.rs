@@ -1,5 +1,6 @@
 //! `overrule export`: exports the project's data in the formats of other programs.
 
+use super::argument::ArgumentError;
 use super::command::{CommandContext, CommandResult, usage};
 use super::output::{self, HeldOutput};
 use crate::app::export::request::{ExportKind, ExportRequest};
@@ -184,7 +185,7 @@ enum ExportForm {
     Events,
 }
 
-fn grades(text: &str) -> Result<RulingGrades, String> {
+fn grades(text: &str) -> Result<RulingGrades, ArgumentError> {
     let read = |part: &str| part.trim().parse::<i32>().ok().filter(|grade| *grade > 0);
     match text
         .split_once(',')
@@ -194,17 +195,21 @@ fn grades(text: &str) -> Result<RulingGrades, String> {
             partially,
             relevant,
         }),
-        _ => Err("expected two whole numbers above 0, such as 1,2".to_owned()),
+        _ => Err(ArgumentError::Expected(
+            "two whole numbers above 0, such as 1,2",
+        )),
     }
 }
 
 /// Parses a member of zBench's with the judge that fills it.
-fn member(text: &str) -> Result<(String, String), String> {
+fn member(text: &str) -> Result<(String, String), ArgumentError> {
     match text.split_once('=') {
         Some((member, judge)) if ZBENCH_JUDGES.contains(&member) && !judge.is_empty() => {
             Ok((member.to_owned(), judge.to_owned()))
         }
-        _ => Err(format!("expected {}=JUDGE", ZBENCH_JUDGES.join("=JUDGE, "))),
+        _ => Err(ArgumentError::Expected(
+            "openai=JUDGE, gemini=JUDGE, anthropic=JUDGE",
+        )),
     }
 }
 

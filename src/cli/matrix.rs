@@ -1,5 +1,6 @@
 //! `overrule matrix`: prints the K×K matrix and the scores as text, JSON, CSV or SVG.
 
+use super::argument::ArgumentError;
 use crate::app::output_file::{is_standard_output, write_whole};
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
@@ -50,11 +51,11 @@ enum MatrixLayer {
     Student(String),
 }
 
-fn layer(text: &str) -> Result<MatrixLayer, String> {
+fn layer(text: &str) -> Result<MatrixLayer, ArgumentError> {
     match (text, text.strip_prefix("student:")) {
         ("observed", _) => Ok(MatrixLayer::Observed),
         (_, Some(name)) if !name.is_empty() => Ok(MatrixLayer::Student(name.to_owned())),
-        _ => Err("expected observed or student:NAME".to_owned()),
+        _ => Err(ArgumentError::Expected("observed or student:NAME")),
     }
 }
 

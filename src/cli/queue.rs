@@ -1,5 +1,6 @@
 //! `overrule queue`: lists the pairs that a person should judge, in order.
 
+use super::argument::share;
 use crate::app::review::review_queue::{
     QueueItem, QueueItemState, QueueRequest, build_review_queue, judged_conflicts,
 };
@@ -249,15 +250,6 @@ impl QueueCommand {
         output::text(&output::table(&header, &rows))?;
         output::message(&format!("{policy}: {}", policy.words()));
         Ok(())
-    }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (0.0..=1.0).contains(&share) {
-        Ok(share)
-    } else {
-        Err("expected a share from 0 to 1".to_owned())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Shows the cost of calls, and asks whether to make them.
 
+use super::argument::{ArgumentError, number};
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, clean};
 use crate::app::annotate::estimate::JudgeEstimate;
@@ -76,20 +77,17 @@ impl SpendingOptions {
     }
 }
 
-fn at_once(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|number| *number > 0)
-        .ok_or_else(|| "expected a whole number from 1 up".to_owned())
+fn at_once(text: &str) -> Result<usize, ArgumentError> {
+    number(text, "a whole number from 1 up", |number| *number > 0)
 }
 
 /// Parses an amount of money on the command line.
-pub(crate) fn dollars(text: &str) -> Result<f64, String> {
-    text.trim_start_matches('$')
-        .parse::<f64>()
-        .ok()
-        .filter(|usd| usd.is_finite() && *usd >= 0.0)
-        .ok_or_else(|| "expected dollars from 0 up, such as 2.50".to_owned())
+pub(crate) fn dollars(text: &str) -> Result<f64, ArgumentError> {
+    number(
+        text.trim_start_matches('$'),
+        "dollars from 0 up, such as 2.50",
+        |usd: &f64| usd.is_finite() && *usd >= 0.0,
+    )
 }
 
 /// The maximum total spending of the project in dollars after a command has asked judges: from

@@ -13,3 +13,12 @@ pub enum AutoOrNumber {
     Number(f64),
     Word(String),
 }
+
+/// A text that is neither [`AUTO`] nor an allowed number.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {AUTO} or {expected}, not {found}")]
+pub struct NeitherAutoNorNumber {
+    /// The allowed numbers.
+    pub expected: String,
+    pub found: String,
+}

@@ -54,9 +54,9 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $type {
-            type Err = String;
+            type Err = $crate::domain::named::UnknownName;
 
-            fn from_str(text: &str) -> Result<Self, String> {
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
                 $crate::domain::named::parse(text, $what, &Self::ALL)
             }
         }
@@ -82,22 +82,36 @@ pub(crate) fn did_you_mean<S: AsRef<str>>(
     })
 }
 
-/// The variant called `text`, or an error that it is not `what`, with the valid names.
+/// A name that no variant of an enum has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} is not {what}: expected {}", alternatives(.expected))]
+pub struct UnknownName {
+    pub name: String,
+    /// What the name should be, with its article.
+    pub what: &'static str,
+    /// The valid names.
+    pub expected: Vec<String>,
+}
+
+/// `a, b or c`.
+fn alternatives(names: &[String]) -> String {
+    let (last, rest) = names.split_last().map_or(("", &[][..]), |(l, r)| (l, r));
+    format!("{} or {last}", rest.join(", "))
+}
+
+/// The variant called `text`; an unknown name is not `what`.
 pub(crate) fn parse<T: Copy + fmt::Display>(
     text: &str,
-    what: &str,
+    what: &'static str,
     all: &[T],
-) -> Result<T, String> {
+) -> Result<T, UnknownName> {
     all.iter()
         .find(|one| one.to_string() == text)
         .copied()
-        .ok_or_else(|| {
-            let names: Vec<String> = all.iter().map(T::to_string).collect();
-            let (last, rest) = names.split_last().map_or(("", &[][..]), |(l, r)| (l, r));
-            format!(
-                "{text:?} is not {what}: expected {} or {last}",
-                rest.join(", ")
-            )
+        .ok_or_else(|| UnknownName {
+            name: text.to_owned(),
+            what,
+            expected: all.iter().map(T::to_string).collect(),
         })
 }
 
@@ -153,7 +167,7 @@ mod tests {
         check!(Sampler, "cycles swiss eig top");
         check!(Theta, "gaussian skew graded");
         assert_eq!(
-            "best".parse::<Sampler>().unwrap_err(),
+            "best".parse::<Sampler>().unwrap_err().to_string(),
             "\"best\" is not a sampler: expected cycles, swiss, eig or top"
         );
     }

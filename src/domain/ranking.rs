@@ -24,7 +24,9 @@ pub use order_evidence::OrderEvidence;
 pub use pair_targets::{PairTarget, pair_targets};
 pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
-pub use rows::{BattleRecord, DIRECTION_SLOPE, JudgeWeights, QueryRows, RankingSettings};
+pub use rows::{
+    BattleRecord, DIRECTION_SLOPE, InvalidRankingSetting, JudgeWeights, QueryRows, RankingSettings,
+};
 pub use standing::Standing;
 pub use student_battles::{held_out_likelihood, student_battles, student_evidence, unvoted};
 pub use student_effect::{StudentEffect, StudentShare};

@@ -43,12 +43,16 @@ impl Margin {
     }
 }
 
+/// A number that is outside the range of margins.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("{0} is not a margin: expected a number from -1 to 1")]
+pub struct NotAMargin(pub f64);
+
 impl TryFrom<f64> for Margin {
-    type Error = String;
+    type Error = NotAMargin;
 
     fn try_from(value: f64) -> Result<Self, Self::Error> {
-        Self::new(value)
-            .ok_or_else(|| format!("{value} is not a margin: expected a number from -1 to 1"))
+        Self::new(value).ok_or(NotAMargin(value))
     }
 }
 

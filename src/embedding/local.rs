@@ -24,6 +24,19 @@ enum Pooling {
     First,
 }
 
+/// Why a model on this machine cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LocalModelError {
+    #[error(
+        "{}: {what}; path is a sentence-transformers folder of a BERT model with config.json, \
+         tokenizer.json and model.safetensors",
+        path.display()
+    )]
+    File { path: PathBuf, what: String },
+    #[error("{0}")]
+    Run(String),
+}
+
 pub(super) struct LocalModel {
     /// The hash of all files that were read.
     pub(super) identity: String,
@@ -61,7 +74,7 @@ struct LengthFile {
 impl LocalModel {
     /// Reads config.json, tokenizer.json and model.safetensors, and modules.json,
     /// 1_Pooling/config.json and sentence_bert_config.json if they exist.
-    pub(super) fn load(folder: &Path) -> Result<Self, String> {
+    pub(super) fn load(folder: &Path) -> Result<Self, LocalModelError> {
         let mut files = ModelFiles {
             folder,
             hash: Sha256::new(),
@@ -69,7 +82,7 @@ impl LocalModel {
         let config: Config = files.json("config.json")?;
         if config.model_type.as_deref() != Some("bert") {
             let kind = config.model_type.as_deref().unwrap_or("unknown");
-            return Err(files.wrong("config.json", &format!("model_type {kind:?} is not bert")));
+            return Err(files.wrong("config.json", format!("model_type {kind:?} is not bert")));
         }
         let modules: Vec<ModuleFile> = files.optional("modules.json")?.unwrap_or_default();
         let unknown = modules.iter().find(|module| {
@@ -77,7 +90,7 @@ impl LocalModel {
             !MODULES.contains(&name)
         });
         if let Some(module) = unknown {
-            return Err(files.wrong("modules.json", &format!("{:?} is not known", module.r#type)));
+            return Err(files.wrong("modules.json", format!("{:?} is not known", module.r#type)));
         }
         let pooling: Option<PoolingFile> = files.optional("1_Pooling/config.json")?;
         let pooling = match pooling.map(|p| (p.pooling_mode_mean_tokens, p.pooling_mode_cls_token))
@@ -94,13 +107,13 @@ impl LocalModel {
         let max_length = config.max_position_embeddings;
         let tokenizer = files.read("tokenizer.json")?;
         let mut tokenizer = Tokenizer::from_bytes(tokenizer)
-            .map_err(|error| files.wrong("tokenizer.json", &error.to_string()))?;
+            .map_err(|error| files.wrong("tokenizer.json", error))?;
         tokenizer
             .with_truncation(Some(TruncationParams {
                 max_length: length.unwrap_or(max_length).min(max_length),
                 ..TruncationParams::default()
             }))
-            .map_err(|error| files.wrong("tokenizer.json", &error.to_string()))?;
+            .map_err(|error| files.wrong("tokenizer.json", error))?;
         tokenizer.with_padding(Some(PaddingParams {
             pad_id: config.pad_token_id as u32,
             ..PaddingParams::default()
@@ -108,7 +121,7 @@ impl LocalModel {
         let weights = files.read("model.safetensors")?;
         let model = VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu)
             .and_then(|weights| BertModel::load(weights, &config))
-            .map_err(|error| files.wrong("model.safetensors", &error.to_string()))?;
+            .map_err(|error| files.wrong("model.safetensors", error))?;
         let hash = files.hash.finalize();
         Ok(Self {
             identity: hex(&hash),
@@ -119,11 +132,11 @@ impl LocalModel {
     }
 
     /// One vector per text; texts may have any length.
-    pub(super) fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, String> {
+    pub(super) fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, LocalModelError> {
         let encodings = self
             .tokenizer
             .encode_batch(texts.to_vec(), true)
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| LocalModelError::Run(error.to_string()))?;
         let width = encodings.first().map_or(0, |encoding| encoding.len());
         let all = |of: fn(&tokenizers::Encoding) -> &[u32]| {
             let numbers: Vec<u32> = encodings.iter().flat_map(of).copied().collect();
@@ -159,7 +172,7 @@ impl LocalModel {
                 },
             })
         };
-        run().map_err(|error| error.to_string())
+        run().map_err(|error| LocalModelError::Run(error.to_string()))
     }
 }
 
@@ -174,29 +187,27 @@ impl ModelFiles<'_> {
         self.folder.join(name)
     }
 
-    fn wrong(&self, name: &str, what: &str) -> String {
-        format!(
-            "{}: {what}; path is a sentence-transformers folder of a BERT model with config.json, \
-             tokenizer.json and \
-             model.safetensors",
-            self.path(name).display()
-        )
+    fn wrong(&self, name: &str, what: impl fmt::Display) -> LocalModelError {
+        LocalModelError::File {
+            path: self.path(name),
+            what: what.to_string(),
+        }
     }
 
-    fn read(&mut self, name: &str) -> Result<Vec<u8>, String> {
+    fn read(&mut self, name: &str) -> Result<Vec<u8>, LocalModelError> {
         let bytes = std::fs::read(self.path(name))
-            .map_err(|error| self.wrong(name, &format!("cannot be read: {error}")))?;
+            .map_err(|error| self.wrong(name, format!("cannot be read: {error}")))?;
         self.hash.update((bytes.len() as u64).to_le_bytes());
         self.hash.update(&bytes);
         Ok(bytes)
     }
 
-    fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, String> {
+    fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, LocalModelError> {
         let bytes = self.read(name)?;
-        serde_json::from_slice(&bytes).map_err(|error| self.wrong(name, &error.to_string()))
+        serde_json::from_slice(&bytes).map_err(|error| self.wrong(name, error))
     }
 
-    fn optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, String> {
+    fn optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, LocalModelError> {
         if self.path(name).exists() {
             self.json(name).map(Some)
         } else {

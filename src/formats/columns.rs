@@ -17,14 +17,15 @@
 //! and by its lines if it has neither.
 
 mod collect;
+mod error;
 mod header;
 mod layout;
 mod read;
 mod row;
 
 pub use collect::{collect_labels, collect_rankings};
+pub(super) use error::{ColumnError, decimal_comma};
 pub(super) use layout::{LONGEST, refused_delimiter};
 pub use layout::{Layout, TableContent};
-pub(super) use read::decimal_comma;
 pub use read::{read_labels, read_rankings, read_scored_texts};
 pub use row::ScoredText;

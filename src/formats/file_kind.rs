@@ -1,6 +1,6 @@
 //! Recognizes files of labels, rankings and pools by their first bytes.
 
-use super::columns::{LONGEST, Layout, TableContent};
+use super::columns::{ColumnError, LONGEST, Layout, TableContent};
 use super::lines::TextLines;
 use super::problem::Problem;
 use super::ranx;
@@ -48,7 +48,7 @@ pub fn recognize(
 ) -> Result<FileKind, Problem> {
     let start = reader
         .fill_buf()
-        .map_err(|error| Problem::new(file, None, &format!("cannot be read: {error}")))?;
+        .map_err(|error| Problem::new(file, None, format!("cannot be read: {error}")))?;
     // A pool may be longer than any line of columns.
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let start = start.trim_ascii_start();
@@ -72,9 +72,12 @@ pub fn recognize(
     let layout = match lines.next() {
         None => return Err(Problem::new(file, None, "is empty")),
         Some(Err(problem)) => return Err(problem),
-        Some(Ok(line)) => line.text().and_then(|text| Layout::of(text, wanted)),
+        Some(Ok(line)) => line
+            .text()
+            .map_err(ColumnError::from)
+            .and_then(|text| Layout::of(text, wanted)),
     };
     layout
         .map(FileKind::Table)
-        .map_err(|what| lines.problem(&what))
+        .map_err(|error| lines.problem(error))
 }

@@ -1,7 +1,7 @@
 //! Reads gold items: pairs with a known answer, as JSON lines or as a table with the columns
 //! `query`, `a`, `b`, `decision` and optionally `note`. Other fields are ignored.
 
-use super::json::string;
+use super::json::{ValueError, string};
 use super::jsonl;
 use super::lines::TextLine;
 use super::object::ObjectReader;
@@ -75,15 +75,13 @@ pub(super) fn two_documents(object: &mut ObjectReader<'_, '_>) -> (Option<String
 }
 
 /// Parses an answer; *cannot tell* is not allowed.
-fn known(word: &str) -> Result<Decision, String> {
+fn known(word: &str) -> Result<Decision, ValueError> {
     match word.parse() {
-        Ok(Decision::CannotTell) => {
-            Err("a known answer cannot be \"cannot-tell\"; leave the pair out".to_owned())
-        }
+        Ok(Decision::CannotTell) => Err(ValueError::UnknownAnswer),
         Ok(decision) => Ok(decision),
-        Err(_) => Err(format!(
-            "expected a, b, tie, much-a or much-b, found {}",
-            quoted(word)
+        Err(_) => Err(ValueError::expected(
+            "a, b, tie, much-a or much-b",
+            quoted(word),
         )),
     }
 }

@@ -9,21 +9,70 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Write};
 
+/// Why a value cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(super) enum ValueError {
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        expected: &'static str,
+        found: String,
+    },
+    #[error("expected a string, found the number {}; put it in quotes", quoted(.0))]
+    UnquotedNumber(String),
+    #[error("expected a number, found the string {}; remove the quotes", quoted(.0))]
+    QuotedNumber(String),
+    #[error("{} is too large to be a number", quoted(.0))]
+    TooLarge(String),
+    /// A number outside the range of its member.
+    #[error("{found} is {range}")]
+    OutOfRange { found: String, range: &'static str },
+    #[error("{0}: an escape stands for no character; write the text as plain UTF-8")]
+    Escape(String),
+    #[error("is empty")]
+    Empty,
+    #[error("occurs more than once; keep one")]
+    Repeated,
+    /// An optional member with an invalid value.
+    #[error("{0}; leave it out where there is none")]
+    InOptional(Box<Self>),
+    #[error("expected a list of names")]
+    NotNames,
+    #[error("a known answer cannot be \"cannot-tell\"; leave the pair out")]
+    UnknownAnswer,
+    #[error(
+        "expected \"ab\" or \"ba\", found {}; say which document was shown first",
+        quoted(.0)
+    )]
+    ShownOrder(String),
+    /// Not JSON, according to the parser.
+    #[error("{0}")]
+    Json(String),
+}
+
+impl ValueError {
+    pub(super) fn expected(expected: &'static str, found: impl Into<String>) -> Self {
+        Self::Expected {
+            expected,
+            found: found.into(),
+        }
+    }
+}
+
 /// An object's members in order, each value as its original text.
 pub(super) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// The members of `value`, or a message if it is not an object.
-    pub(super) fn of(value: &'a RawValue) -> Result<Self, String> {
+    /// The members of `value`, or an error if it is not an object.
+    pub(super) fn of(value: &'a RawValue) -> Result<Self, ValueError> {
         if kind(value) != "an object" {
-            return Err(format!("expected an object, found {}", kind(value)));
+            return Err(ValueError::expected("an object", kind(value)));
         }
-        serde_json::from_str(value.get()).map_err(|error| reason(&error))
+        serde_json::from_str(value.get()).map_err(|error| ValueError::Json(reason(&error)))
     }
 
     /// Removes and returns the member called `key`; a repeated member is an error, because either
     /// could be meant.
-    pub(super) fn take(&mut self, key: &str) -> Result<Option<&'a RawValue>, String> {
+    pub(super) fn take(&mut self, key: &str) -> Result<Option<&'a RawValue>, ValueError> {
         let Some(first) = self.0.iter().position(|(name, _)| name.as_ref() == key) else {
             return Ok(None);
         };
@@ -33,7 +82,7 @@ impl<'a> Members<'a> {
         if self.0.len() == before {
             Ok(Some(value))
         } else {
-            Err("occurs more than once; keep one".to_owned())
+            Err(ValueError::Repeated)
         }
     }
 
@@ -132,57 +181,48 @@ pub(super) fn is_whole(value: &RawValue) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The string in `value`, or an error message.
-pub(crate) fn string(value: &RawValue) -> Result<String, String> {
+/// The string in `value`.
+pub(crate) fn string(value: &RawValue) -> Result<String, ValueError> {
     match kind(value) {
-        "a string" => serde_json::from_str(value.get()).map_err(|error| {
-            format!(
-                "{}: an escape stands for no character; write the text as plain UTF-8",
-                reason(&error)
-            )
-        }),
-        "a number" => Err(format!(
-            "expected a string, found the number {}; put it in quotes",
-            quoted(value.get())
-        )),
-        other => Err(format!("expected a string, found {other}")),
+        "a string" => {
+            serde_json::from_str(value.get()).map_err(|error| ValueError::Escape(reason(&error)))
+        }
+        "a number" => Err(ValueError::UnquotedNumber(value.get().to_owned())),
+        other => Err(ValueError::expected("a string", other)),
     }
 }
 
-/// The boolean in `value`, or an error message.
-pub(super) fn boolean(value: &RawValue) -> Result<bool, String> {
+/// The boolean in `value`.
+pub(super) fn boolean(value: &RawValue) -> Result<bool, ValueError> {
     match value.get() {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(format!("expected true or false, found {}", kind(value))),
+        _ => Err(ValueError::expected("true or false", kind(value))),
     }
 }
 
-/// The finite number in `value`, correctly rounded, or an error message.
-pub(super) fn number(value: &RawValue) -> Result<f64, String> {
+/// The finite number in `value`, correctly rounded.
+pub(super) fn number(value: &RawValue) -> Result<f64, ValueError> {
     let text = value.get();
     match kind(value) {
         "a number" => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            _ => Err(format!("{} is too large to be a number", quoted(text))),
+            _ => Err(ValueError::TooLarge(text.to_owned())),
         },
-        "a string" => Err(format!(
-            "expected a number, found the string {}; remove the quotes",
-            quoted(text)
-        )),
-        other => Err(format!("expected a number, found {other}")),
+        "a string" => Err(ValueError::QuotedNumber(text.to_owned())),
+        other => Err(ValueError::expected("a number", other)),
     }
 }
 
 /// The object in `value`, without whitespace between its tokens.
-pub(super) fn object(value: &RawValue) -> Result<JsonObject, String> {
+pub(super) fn object(value: &RawValue) -> Result<JsonObject, ValueError> {
     match kind(value) {
         "an object" => {
             let mut text = String::with_capacity(value.get().len());
             compact_into(value.get(), &mut text);
             Ok(JsonObject::from_compact(text))
         }
-        other => Err(format!("expected an object, found {other}")),
+        other => Err(ValueError::expected("an object", other)),
     }
 }
 

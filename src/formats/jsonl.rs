@@ -1,6 +1,6 @@
 //! JSON Lines: parses the object on a line and its members.
 
-use super::json::{Members, kind, reason};
+use super::json::{Members, ValueError, kind, reason};
 use super::lines::TextLine;
 use super::object::{ObjectReader, ProblemNotes};
 use super::problem::quoted;
@@ -10,20 +10,49 @@ use serde_json::value::RawValue;
 /// Maximum number of problems listed for one line.
 const SHOWN: usize = 5;
 
+/// Why a line is not an object. A `unit` is the record that each line has.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+enum LineError {
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    #[error("expected an object, found an array; write one {unit} a line, without the brackets")]
+    Array { unit: String },
+    #[error("the file is cut off: its last line ends inside the JSON; write or download it again")]
+    CutOff,
+    #[error("the line ends inside the JSON; write each {unit} on one line, without indentation")]
+    Unfinished { unit: String },
+    #[error(
+        "more follows after the object at column {column}; write each {unit} on a separate line"
+    )]
+    Trailing { column: usize, unit: String },
+    /// A number as other languages write it. `member` is empty, or names the member.
+    #[error(
+        "{member}{word} at column {column}, which JSON does not have; write null or leave the \
+         member out"
+    )]
+    NotANumber {
+        member: String,
+        word: String,
+        column: usize,
+    },
+    #[error("broken JSON at column {column}: {what}")]
+    Broken { column: usize, what: String },
+}
+
 /// Parses the object on a line with `read`; there is one `unit` per line.
 pub(crate) fn record<T>(
     line: &TextLine<'_>,
     unit: &str,
     read: impl FnOnce(ObjectReader<'_, '_>) -> Option<T>,
 ) -> Result<T, Vec<String>> {
-    let text = line.text().map_err(|what| vec![what])?;
-    let members = members(text, line.last, unit).map_err(|what| vec![what])?;
+    let text = line.text().map_err(|error| vec![error.to_string()])?;
+    let members = members(text, line.last, unit).map_err(|error| vec![error.to_string()])?;
     let mut notes = ProblemNotes::new(text, SHOWN);
     let record = read(ObjectReader::whole(text, members, &mut notes));
     notes.finish_line(record)
 }
 
-fn members<'a>(text: &'a str, last: bool, unit: &str) -> Result<Members<'a>, String> {
+fn members<'a>(text: &'a str, last: bool, unit: &str) -> Result<Members<'a>, LineError> {
     let broken = |error| broken(text, &error, last, unit);
     // Usually the line is an object: parse its members directly, without first validating the whole
     // text.
@@ -32,43 +61,35 @@ fn members<'a>(text: &'a str, last: bool, unit: &str) -> Result<Members<'a>, Str
     }
     let value: &RawValue = serde_json::from_str(text).map_err(broken)?;
     if kind(value) == "an array" {
-        return Err(format!(
-            "expected an object, found an array; write one {unit} a line, without the brackets"
-        ));
+        return Err(LineError::Array {
+            unit: unit.to_owned(),
+        });
     }
-    Members::of(value)
+    Ok(Members::of(value)?)
 }
 
-fn broken(text: &str, error: &serde_json::Error, last: bool, unit: &str) -> String {
+fn broken(text: &str, error: &serde_json::Error, last: bool, unit: &str) -> LineError {
+    let unit = unit.to_owned();
     if error.classify() == Category::Eof {
         return if last {
-            "the file is cut off: its last line ends inside the JSON; write or download it again"
-                .to_owned()
+            LineError::CutOff
         } else {
-            format!(
-                "the line ends inside the JSON; write each {unit} on one line, without indentation"
-            )
+            LineError::Unfinished { unit }
         };
     }
     let at = error.column();
-    if let Some(what) = not_a_number(text, at.saturating_sub(1)) {
-        return what;
+    if let Some(error) = not_a_number(text, at.saturating_sub(1)) {
+        return error;
     }
     let column = text.get(..at).map_or(at, |before| before.chars().count());
-    let remedy = match reason(error) {
-        what if what == "trailing characters" => {
-            return format!(
-                "more follows after the object at column {column}; write each {unit} on a line of \
-                 its own"
-            );
-        }
-        what => what,
-    };
-    format!("broken JSON at column {column}: {remedy}")
+    match reason(error) {
+        what if what == "trailing characters" => LineError::Trailing { column, unit },
+        what => LineError::Broken { column, what },
+    }
 }
 
 /// Python's spelling of a number that JSON does not support, around byte `at`.
-fn not_a_number(text: &str, at: usize) -> Option<String> {
+fn not_a_number(text: &str, at: usize) -> Option<LineError> {
     let part = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
     let bytes = text.as_bytes();
     let start = at
@@ -98,8 +119,9 @@ fn not_a_number(text: &str, at: usize) -> Option<String> {
         .and_then(|before| before.rsplit('"').next())
         .map_or_else(String::new, |name| format!("{} is ", quoted(name)));
     let column = text.get(..=start)?.chars().count();
-    Some(format!(
-        "{member}{word} at column {column}, which JSON does not have; write null or leave the \
-         member out"
-    ))
+    Some(LineError::NotANumber {
+        member,
+        word: word.to_owned(),
+        column,
+    })
 }

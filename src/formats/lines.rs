@@ -1,6 +1,7 @@
 //! The lines of a text file, with one of them in memory at a time.
 
 use super::problem::Problem;
+use std::fmt;
 use std::io::{self, BufRead, Chain, Cursor, Read as _};
 
 /// Shrink the buffer after a longer line.
@@ -69,7 +70,7 @@ impl<R: BufRead> TextLines<R> {
     }
 
     /// A problem with the line that was read last.
-    pub(crate) fn problem(&self, message: &str) -> Problem {
+    pub(crate) fn problem(&self, message: impl fmt::Display) -> Problem {
         Problem::new(&self.file, Some(self.number), message)
     }
 
@@ -111,7 +112,7 @@ impl<R: BufRead> TextLines<R> {
             }
             self.number += 1;
             if let Err(error) = read {
-                return Some(Err(self.problem(&format!("cannot read further: {error}"))));
+                return Some(Err(self.problem(format!("cannot read further: {error}"))));
             }
             if self.bytes.len() as u64 > self.limit {
                 let what = format!(
@@ -169,22 +170,34 @@ pub(crate) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::R
     })
 }
 
+/// Why a line is not text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NotText {
+    #[error("the file is cut off in the middle of a character (byte {at}); write it again")]
+    CutOff {
+        /// From 1.
+        at: usize,
+    },
+    #[error("invalid UTF-8 at byte {at} of the line (0x{byte:02x}); save the file as UTF-8")]
+    Invalid {
+        /// From 1.
+        at: usize,
+        byte: u8,
+    },
+}
+
 impl<'a> TextLine<'a> {
     /// The line's text, or why it is not text.
-    pub(crate) fn text(&self) -> Result<&'a str, String> {
+    pub(crate) fn text(&self) -> Result<&'a str, NotText> {
         std::str::from_utf8(self.bytes).map_err(|error| {
             let at = error.valid_up_to();
             if self.last && error.error_len().is_none() {
-                format!(
-                    "the file is cut off in the middle of a character (byte {}); write it again",
-                    at + 1
-                )
+                NotText::CutOff { at: at + 1 }
             } else {
-                format!(
-                    "invalid UTF-8 at byte {} of the line (0x{:02x}); save the file as UTF-8",
-                    at + 1,
-                    self.bytes.get(at).copied().unwrap_or_default()
-                )
+                NotText::Invalid {
+                    at: at + 1,
+                    byte: self.bytes.get(at).copied().unwrap_or_default(),
+                }
             }
         })
     }

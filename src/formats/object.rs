@@ -1,6 +1,6 @@
 //! Reads an object member by member: problems are recorded with their paths, and reading continues.
 
-use super::json::{Members, is_null, is_whole, reason, string};
+use super::json::{Members, ValueError, is_null, is_whole, reason, string};
 use crate::domain::corpus::JsonObject;
 use serde_json::value::RawValue;
 use std::fmt;
@@ -25,7 +25,7 @@ impl<'a> ProblemNotes<'a> {
     }
 
     /// Records a problem at `path`; `at`, a slice of the text, gives its position.
-    fn add(&mut self, at: &str, path: fmt::Arguments<'_>, what: &str) {
+    fn add(&mut self, at: &str, path: fmt::Arguments<'_>, what: impl fmt::Display) {
         if self.noted.len() == self.most {
             self.more += 1;
             return;
@@ -96,13 +96,13 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
                 notes,
             }),
             Err(what) => {
-                notes.add(text, format_args!("{path}"), &what);
+                notes.add(text, format_args!("{path}"), what);
                 None
             }
         }
     }
 
-    fn note_at(&mut self, at: &str, key: &str, what: &str) {
+    fn note_at(&mut self, at: &str, key: &str, what: impl fmt::Display) {
         match self.path.as_str() {
             "" => self.notes.add(at, format_args!("{key}"), what),
             path => self.notes.add(at, format_args!("{path}.{key}"), what),
@@ -110,13 +110,13 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     }
 
     /// Records a problem with the object itself.
-    pub(super) fn note_self(&mut self, what: &str) {
+    pub(super) fn note_self(&mut self, what: impl fmt::Display) {
         self.notes
             .add(self.text, format_args!("{}", self.path), what);
     }
 
     /// Records a problem with a missing member.
-    pub(super) fn note(&mut self, key: &str, what: &str) {
+    pub(super) fn note(&mut self, key: &str, what: impl fmt::Display) {
         self.note_at(self.text, key, what);
     }
 
@@ -125,16 +125,16 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         &mut self,
         key: &str,
         value: &'a RawValue,
-        read: impl FnOnce(&'a RawValue) -> Result<T, String>,
+        read: impl FnOnce(&'a RawValue) -> Result<T, ValueError>,
     ) -> Option<T> {
         read(value)
-            .map_err(|what| self.note_at(value.get(), key, &what))
+            .map_err(|what| self.note_at(value.get(), key, what))
             .ok()
     }
 
     fn member(&mut self, key: &str) -> Option<Option<&'a RawValue>> {
         let member = self.members.take(key);
-        member.map_err(|what| self.note(key, &what)).ok()
+        member.map_err(|what| self.note(key, what)).ok()
     }
 
     /// Whether there is a member called `key`.
@@ -155,7 +155,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     pub(super) fn optional<T>(
         &mut self,
         key: &str,
-        read: impl FnOnce(&'a RawValue) -> Result<T, String>,
+        read: impl FnOnce(&'a RawValue) -> Result<T, ValueError>,
     ) -> Option<T> {
         let value = self.member(key)??;
         self.read(key, value, read)
@@ -165,7 +165,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     pub(super) fn nullable<T>(
         &mut self,
         key: &str,
-        read: impl FnOnce(&'a RawValue) -> Result<T, String>,
+        read: impl FnOnce(&'a RawValue) -> Result<T, ValueError>,
     ) -> Option<T> {
         let value = self.member(key)?.filter(|value| !is_null(value))?;
         self.read(key, value, read)
@@ -180,7 +180,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     pub(super) fn text(&mut self, key: &str) -> Option<String> {
         let value = self.required(key)?;
         self.read(key, value, |value| match string(value)? {
-            text if text.trim().is_empty() => Err("is empty".to_owned()),
+            text if text.trim().is_empty() => Err(ValueError::Empty),
             text => Ok(text),
         })
     }
@@ -189,7 +189,7 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     pub(crate) fn identifier(&mut self, key: &str) -> Option<String> {
         let value = self.required(key)?;
         self.read(key, value, |value| match string(value) {
-            Ok(text) if text.trim().is_empty() => Err("is empty".to_owned()),
+            Ok(text) if text.trim().is_empty() => Err(ValueError::Empty),
             Err(_) if is_whole(value) => Ok(value.get().to_owned()),
             read => read,
         })
@@ -213,8 +213,10 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
     pub(super) fn array(&mut self, key: &str) -> Option<Vec<&'a RawValue>> {
         let value = self.required(key)?;
         self.read(key, value, |value| match super::json::kind(value) {
-            "an array" => serde_json::from_str(value.get()).map_err(|error| reason(&error)),
-            other => Err(format!("expected an array, found {other}")),
+            "an array" => {
+                serde_json::from_str(value.get()).map_err(|error| ValueError::Json(reason(&error)))
+            }
+            other => Err(ValueError::expected("an array", other)),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Reads picks as JSON lines: one line per call that was answered or that finally failed. The file
 //! is append-only.
 
-use super::lines::TextLine;
+use super::lines::{NotText, TextLine};
 use super::problem::quoted;
 use super::records::{LineRecords, ParseLine};
 use crate::domain::adjudication::PickRecord;
@@ -15,21 +15,34 @@ pub fn read_picks<R: BufRead>(
     file: &str,
 ) -> LineRecords<R, impl ParseLine<Record = (u64, PickRecord)> + use<R>> {
     LineRecords::new(reader, file, |line: &TextLine<'_>| {
-        let record = line.text().and_then(record).map_err(|what| vec![what])?;
-        Ok(Some((line.number, record)))
+        let record = line.text().map_err(InvalidPickLine::from).and_then(record);
+        match record {
+            Ok(record) => Ok(Some((line.number, record))),
+            Err(error) => Err(vec![error.to_string()]),
+        }
     })
 }
 
-fn record(text: &str) -> Result<PickRecord, String> {
-    let record: PickRecord = serde_json::from_str(text).map_err(|error| {
-        format!(
-            "is no pick: {}; the line begins with {}",
-            reason(&error),
-            quoted(text)
-        )
-    })?;
+/// Why a line is not a pick.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum InvalidPickLine {
+    #[error(transparent)]
+    NotText(#[from] NotText),
+    #[error("is not a pick: {why}; the line begins with {}", quoted(.line))]
+    NotAPick { why: String, line: String },
+    /// Two of its members contradict each other.
+    #[error("{0}")]
+    Contradiction(String),
+}
+
+fn record(text: &str) -> Result<PickRecord, InvalidPickLine> {
+    let record: PickRecord =
+        serde_json::from_str(text).map_err(|error| InvalidPickLine::NotAPick {
+            why: reason(&error),
+            line: text.to_owned(),
+        })?;
     match record.contradiction() {
-        Some(what) => Err(what),
+        Some(what) => Err(InvalidPickLine::Contradiction(what)),
         None => Ok(record),
     }
 }
@@ -118,11 +131,15 @@ mod tests {
             .collect();
         assert_eq!(told.len(), 4);
         assert!(
-            told[0].starts_with("p:2: is no pick: invalid type: integer `7`"),
+            told[0].starts_with("p:2: is not a pick: invalid type: integer `7`"),
             "{}",
             told[0]
         );
-        assert!(told[1].starts_with("p:3: is no pick: EOF"), "{}", told[1]);
+        assert!(
+            told[1].starts_with("p:3: is not a pick: EOF"),
+            "{}",
+            told[1]
+        );
         assert_eq!(told[2], "p:4: slots: 2 slots where 1 were asked for");
         assert_eq!(told[3], "p:5: verdicts: slot 2 has no verdict");
     }

@@ -2,7 +2,7 @@
 //! `a`, `b`, `p_a`, `p_b` and optionally `p_tie` and `step`. Other fields are ignored.
 
 use super::gold::two_documents;
-use super::json::number;
+use super::json::{ValueError, number};
 use super::jsonl;
 use super::lines::TextLine;
 use super::object::ObjectReader;
@@ -76,12 +76,12 @@ fn prediction(mut object: ObjectReader<'_, '_>, line: u64) -> Option<PredictionL
     })
 }
 
-fn step(value: &RawValue) -> Result<u64, String> {
+fn step(value: &RawValue) -> Result<u64, ValueError> {
     match number(value)? {
         step if step >= 0.0 && step.fract() == 0.0 && step < 1e15 => Ok(step as u64),
-        _ => Err(format!(
-            "expected a whole number from 0 up, found {}",
-            quoted(value.get())
+        _ => Err(ValueError::expected(
+            "a whole number from 0 up",
+            quoted(value.get()),
         )),
     }
 }

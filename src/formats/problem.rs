@@ -15,11 +15,11 @@ pub struct Problem {
 
 impl Problem {
     /// A problem in `file`. Makes the name and the message safe to print.
-    pub fn new(file: &str, line: Option<u64>, message: &str) -> Self {
+    pub fn new(file: &str, line: Option<u64>, message: impl fmt::Display) -> Self {
         Self {
             file: sanitise::line(file).into_owned(),
             line,
-            message: sanitise::line(message).into_owned(),
+            message: sanitise::line(&message.to_string()).into_owned(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads lists of queries: one identifier per line, without whitespace and commas, so that a table
 //! is never mistaken for a list.
 
-use super::lines::{TextLine, TextLines};
+use super::lines::{NotText, TextLine, TextLines};
 use super::problem::Problem;
 use super::records::LineRecords;
 use crate::domain::corpus::QueryId;
@@ -24,14 +24,25 @@ pub fn read_query_list<R: BufRead>(
     file: &str,
 ) -> impl Iterator<Item = Result<QueryId, Problem>> {
     LineRecords::of_text(reader, file, |line: &TextLine<'_>| {
-        identifier(line).map(Some).map_err(|what| vec![what])
+        identifier(line)
+            .map(Some)
+            .map_err(|error| vec![error.to_string()])
     })
 }
 
-fn identifier(line: &TextLine<'_>) -> Result<QueryId, String> {
+/// Why a line is not the identifier of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum NotAQuery {
+    #[error(transparent)]
+    NotText(#[from] NotText),
+    #[error("expected the identifier of a query and nothing else")]
+    More,
+}
+
+fn identifier(line: &TextLine<'_>) -> Result<QueryId, NotAQuery> {
     let text = line.text()?.trim();
     if text.starts_with(['{', '[']) || text.contains(|ch: char| ch.is_whitespace() || ch == ',') {
-        Err("expected the identifier of a query and nothing else".to_owned())
+        Err(NotAQuery::More)
     } else {
         Ok(QueryId::new(text))
     }

@@ -27,7 +27,7 @@ pub fn read_ranx(reader: impl BufRead, file: &str) -> Result<RanxNumbers, Proble
             Problem::new(file, Some(queries.scan.line()), what)
         }
         ReadStop::Scan(ScanStop::Unreadable(error)) => {
-            Problem::new(file, None, &format!("cannot be read: {error}"))
+            Problem::new(file, None, format!("cannot be read: {error}"))
         }
         ReadStop::Wrong { line, what } => Problem::new(file, Some(line), &what),
     })

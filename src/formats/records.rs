@@ -6,7 +6,8 @@ use super::lines::{RestOfFile, TextLine, TextLines};
 use super::problem::Problem;
 use super::table_objects::{TableObjects, TableSchema};
 use std::collections::VecDeque;
-use std::io::BufRead;
+use std::fmt;
+use std::io::{self, BufRead};
 use std::mem;
 
 /// Parses a record from a line, or from an object of an array or table.
@@ -215,7 +216,7 @@ impl<R: BufRead> ArrayElements<R> {
         }
     }
 
-    fn problem(&self, message: &str) -> Problem {
+    fn problem(&self, message: impl fmt::Display) -> Problem {
         Problem::new(&self.file, Some(self.number), message)
     }
 
@@ -231,39 +232,37 @@ impl<R: BufRead> ArrayElements<R> {
             Err(what) => {
                 self.place = ArrayPlace::Done;
                 self.number = self.scan.line();
-                Some(Err(self.problem(&what)))
+                Some(Err(self.problem(what)))
             }
         }
     }
 
     /// Advances to the next element, and returns whether there is one.
-    fn advance(&mut self) -> Result<bool, String> {
+    fn advance(&mut self) -> Result<bool, ArrayError> {
         while self.place != ArrayPlace::Done {
             let next = match self.scan.peek() {
                 Ok(next) => next,
                 Err(ScanStop::End) if self.place == ArrayPlace::AfterArray => break,
-                Err(stop) => return Err(stopped(stop)),
+                Err(stop) => return Err(stop.into()),
             };
             self.place = match (self.place, next) {
                 (ArrayPlace::Start, _) => ArrayPlace::First,
                 (ArrayPlace::First | ArrayPlace::AfterElement, b']') => ArrayPlace::AfterArray,
                 (ArrayPlace::AfterElement, b',') => ArrayPlace::AfterComma,
                 (ArrayPlace::AfterElement, _) => {
-                    return Err(
-                        "broken JSON: expected `,` or `]` after an element of the array".to_owned(),
-                    );
+                    return Err(ArrayError::NoSeparator);
                 }
                 (ArrayPlace::AfterComma, b']') => {
-                    return Err("broken JSON: a comma with no element after it".to_owned());
+                    return Err(ArrayError::TrailingComma);
                 }
                 (ArrayPlace::First | ArrayPlace::AfterComma, _) => {
                     self.number = self.scan.line();
-                    self.scan.value(&mut self.value).map_err(stopped)?;
+                    self.scan.value(&mut self.value)?;
                     self.place = ArrayPlace::AfterElement;
                     return Ok(true);
                 }
                 (ArrayPlace::AfterArray, _) => {
-                    return Err("broken JSON: more follows after the end of the array".to_owned());
+                    return Err(ArrayError::Trailing);
                 }
                 (ArrayPlace::Done, _) => break,
             };
@@ -274,11 +273,26 @@ impl<R: BufRead> ArrayElements<R> {
     }
 }
 
-fn stopped(stop: ScanStop) -> String {
-    match stop {
-        ScanStop::End => {
-            "the file is cut off inside the array; write or download it again".to_owned()
+/// Why an array of records ends early.
+#[derive(Debug, thiserror::Error)]
+enum ArrayError {
+    #[error("the file is cut off inside the array; write or download it again")]
+    CutOff,
+    #[error("cannot read further: {0}")]
+    Unreadable(io::Error),
+    #[error("broken JSON: expected `,` or `]` after an element of the array")]
+    NoSeparator,
+    #[error("broken JSON: a comma with no element after it")]
+    TrailingComma,
+    #[error("broken JSON: more follows after the end of the array")]
+    Trailing,
+}
+
+impl From<ScanStop> for ArrayError {
+    fn from(stop: ScanStop) -> Self {
+        match stop {
+            ScanStop::End => Self::CutOff,
+            ScanStop::Unreadable(error) => Self::Unreadable(error),
         }
-        ScanStop::Unreadable(error) => format!("cannot read further: {error}"),
     }
 }

@@ -1,11 +1,13 @@
 //! Reads the rows of a table as JSON objects, so that tables and JSON lines share one parser.
 
 use super::columns::{decimal_comma, refused_delimiter};
+use super::json::ValueError;
 use super::lines::{RestOfFile, TextLine, TextLines};
 use super::problem::{Problem, quoted};
 use super::table_file::{CellKind, Column};
 use super::table_rows::{CellStyle, TableRows};
 use serde_json::{Map, Number, Value};
+use std::fmt;
 use std::io::BufRead;
 
 /// The columns of a kind of table.
@@ -40,7 +42,7 @@ impl<R: BufRead> TableObjects<RestOfFile<R>> {
         let rest = lines.into_rest();
         let (first, _) = rest.get_ref();
         let header = String::from_utf8_lossy(first.get_ref()).into_owned();
-        let wrong = |what: &str| Problem::new(&file, Some(line), what);
+        let wrong = |what: &dyn fmt::Display| Problem::new(&file, Some(line), what);
         let cells = |delimiter| {
             let mut rows = TableRows::new(
                 header.as_bytes(),
@@ -68,7 +70,7 @@ impl<R: BufRead> TableObjects<RestOfFile<R>> {
         if !missing.is_empty() {
             let is_header =
                 |cells: &[&str]| Ok(schema.required.iter().all(|name| cells.contains(name)));
-            refused_delimiter(header.trim(), is_header).map_err(|what| wrong(&what))?;
+            refused_delimiter(header.trim(), is_header).map_err(|error| wrong(&error))?;
             return Err(wrong(&schema.lacks(&missing)));
         }
         let is_own = schema.is_own
@@ -115,7 +117,7 @@ impl<R: BufRead> TableObjects<R> {
     }
 
     /// A problem with the last row.
-    pub(super) fn problem(&self, message: &str) -> Problem {
+    pub(super) fn problem(&self, message: impl fmt::Display) -> Problem {
         self.rows.problem(message)
     }
 
@@ -177,7 +179,7 @@ fn object(
         let Some(column) = column else { continue };
         let value = match (cell.trim().is_empty(), column.may_be_empty) {
             (true, true) => continue,
-            (true, false) => Err("is empty".to_owned()),
+            (true, false) => Err(ValueError::Empty),
             (false, _) => value(column.kind, cell),
         };
         match value {
@@ -192,13 +194,10 @@ fn object(
     }
 }
 
-fn value(kind: CellKind, cell: &str) -> Result<Value, String> {
-    let expected = |what: &str| {
-        format!(
-            "expected {what}, found {}{}",
-            quoted(cell),
-            decimal_comma(cell)
-        )
+fn value(kind: CellKind, cell: &str) -> Result<Value, ValueError> {
+    let expected = |what| {
+        let found = format!("{}{}", quoted(cell), decimal_comma(cell));
+        ValueError::expected(what, found)
     };
     match kind {
         CellKind::Text => Ok(Value::from(cell)),

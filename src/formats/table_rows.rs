@@ -6,6 +6,7 @@
 use super::csv_cell::read_back;
 use super::lines::{LONGEST_LINE, breaks};
 use super::problem::Problem;
+use std::fmt;
 use std::io::{self, BufRead};
 
 /// How the cells of a file are written.
@@ -75,7 +76,7 @@ impl<R: BufRead> TableRows<R> {
     }
 
     /// A problem with the last row.
-    pub(super) fn problem(&self, message: &str) -> Problem {
+    pub(super) fn problem(&self, message: impl fmt::Display) -> Problem {
         Problem::new(&self.file, Some(self.start), message)
     }
 
@@ -84,7 +85,7 @@ impl<R: BufRead> TableRows<R> {
         while !self.done {
             self.start = self.line;
             if let Err(what) = self.read_row() {
-                return Some(Err(self.problem(&what)));
+                return Some(Err(self.problem(what)));
             }
             if !self.row.is_blank() {
                 return Some(match std::str::from_utf8(&self.row.bytes) {
@@ -100,7 +101,7 @@ impl<R: BufRead> TableRows<R> {
         None
     }
 
-    fn read_row(&mut self) -> Result<(), String> {
+    fn read_row(&mut self) -> Result<(), RowError> {
         self.row.clear();
         loop {
             let chunk = match self.reader.fill_buf() {
@@ -108,7 +109,7 @@ impl<R: BufRead> TableRows<R> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
                     self.done = true;
-                    return Err(format!("cannot be read further: {error}"));
+                    return Err(RowError::Unreadable(error));
                 }
             };
             if chunk.is_empty() {
@@ -126,10 +127,7 @@ impl<R: BufRead> TableRows<R> {
             }
             if (self.row.bytes.len() + self.row.ends.len()) as u64 > LONGEST_LINE {
                 self.done = true;
-                return Err(format!(
-                    "the row is longer than {LONGEST_LINE} bytes; no record is that long (is a \
-                     quote missing?)"
-                ));
+                return Err(RowError::TooLong);
             }
         }
     }
@@ -144,6 +142,21 @@ enum Place {
     Quoted,
     /// After a quote in a quoted cell: the cell ends, or the quote is doubled.
     AfterQuote,
+}
+
+/// Why a row cannot be read.
+#[derive(Debug, thiserror::Error)]
+enum RowError {
+    #[error("cannot be read further: {0}")]
+    Unreadable(io::Error),
+    #[error(
+        "the row is longer than {LONGEST_LINE} bytes; no record is that long (is a quote missing?)"
+    )]
+    TooLong,
+    #[error("a quoted cell of this row is never closed; add the missing quote")]
+    OpenQuote,
+    #[error("text follows the closing quote of a cell; double the quotes inside a quoted cell")]
+    TextAfterQuote,
 }
 
 /// A row being read.
@@ -206,21 +219,16 @@ impl RowBuffer {
     }
 
     /// Ends the row.
-    fn finish(&mut self, style: CellStyle) -> Result<(), String> {
+    fn finish(&mut self, style: CellStyle) -> Result<(), RowError> {
         if self.place == Place::Quoted {
-            return Err(
-                "a quoted cell of this row is never closed; add the missing quote".to_owned(),
-            );
+            return Err(RowError::OpenQuote);
         }
         if self.place == Place::Bare && self.bytes.last() == Some(&b'\r') {
             self.bytes.pop();
         }
         self.end_cell(style);
         if self.is_broken {
-            return Err(
-                "text follows the closing quote of a cell; double the quotes inside a quoted cell"
-                    .to_owned(),
-            );
+            return Err(RowError::TextAfterQuote);
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ pub fn read_names(
 ) -> Result<Vec<(Option<QueryId>, DocId)>, Problem> {
     let mut names = Vec::new();
     for (at, line) in (1..).zip(text_lines(reader)) {
-        let line = line.map_err(|error| Problem::new(file, Some(at), &error.to_string()))?;
+        let line = line.map_err(|error| Problem::new(file, Some(at), error))?;
         let line = line.trim_end_matches('\r');
         if line.is_empty() {
             return Err(Problem::new(

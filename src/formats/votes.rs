@@ -14,7 +14,7 @@ mod tests;
 mod texts;
 mod vote;
 
-pub use texts::{KnownTexts, text_hash};
+pub use texts::{KnownTexts, LookupError, text_hash};
 pub use vote::{ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure};
 
 use super::jsonl;
@@ -44,7 +44,7 @@ static SCHEMA: TableSchema = TableSchema {
 pub fn read_votes<R, K>(reader: R, file: &str, known: K) -> LineRecords<R, TextRegistry<K>>
 where
     R: BufRead,
-    K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
+    K: FnMut(&str) -> Result<Option<KnownTexts>, LookupError>,
 {
     LineRecords::or_table(reader, file, &SCHEMA, TextRegistry::new(known))
 }
@@ -64,7 +64,7 @@ impl<R, K> LineRecords<R, TextRegistry<K>> {
 
 impl<K> ParseLine for TextRegistry<K>
 where
-    K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
+    K: FnMut(&str) -> Result<Option<KnownTexts>, LookupError>,
 {
     type Record = ExternalVote;
 

@@ -49,7 +49,9 @@ impl Db {
 
     /// Changes the project's settings, which invalidates the numbers of every query.
     pub fn set_settings(&self, settings: &RankingSettings) -> Result<()> {
-        let settings = settings.checked().map_err(StoreError::Conflict)?;
+        let settings = settings
+            .checked()
+            .map_err(|error| StoreError::Conflict(error.to_string()))?;
         let stored = StoredSettings {
             settings,
             prior_may_be_learned: true,

@@ -53,7 +53,7 @@ fn line_with(documents: &str) -> String {
 #[case::no_json("hello", &["broken JSON at column 1: expected value"])]
 #[case::column_counts_characters("{\"é\": x}", &["broken JSON at column 7: expected value"])]
 #[case::two_on_a_line(r#"{"query":1} {"query":2}"#,
-    &["more follows after the object at column 13; write each pool on a line of its own"])]
+    &["more follows after the object at column 13; write each pool on a separate line"])]
 #[case::nan(r#"{"query":{},"documents":[{"score": NaN}]}"#,
     &["\"score\" is NaN at column 36, which JSON does not have; write null or leave the member out"])]
 #[case::minus_infinity(r#"{"score":-Infinity}"#,

@@ -29,7 +29,7 @@ pub fn member_names(
         }
         Ok(found)
     })?;
-    MemberNames::choose(&judges, chosen).map_err(AppError::Invalid)
+    MemberNames::choose(&judges, chosen).map_err(AppError::invalid)
 }
 
 /// Writes the battles of some queries with a vote of each of their judges; a missing vote is

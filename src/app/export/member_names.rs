@@ -21,13 +21,26 @@ pub enum MemberNames {
     Chosen(Vec<(String, String)>),
 }
 
+/// Why the names chosen for the members of the file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemberNameError {
+    #[error("--as: {0} and {1} have one side in common")]
+    SharedSide(String, String),
+    #[error(
+        "--as: no judge of these queries is called {:?}; there are {}",
+        sanitise::line(.name),
+        sanitise::line(&.known.join(", "))
+    )]
+    UnknownJudge { name: String, known: Vec<String> },
+}
+
 impl MemberNames {
     /// Chooses the names for these judges. If zBench's own reader would reject the file, also
     /// returns why.
     pub(super) fn choose(
         judges: &[QueryJudges],
         chosen: &[(String, String)],
-    ) -> Result<(Self, Option<String>), String> {
+    ) -> Result<(Self, Option<String>), MemberNameError> {
         let names = match chosen {
             [] if judges.iter().all(|(_, judges)| one_of_each(judges)) => Self::Provider,
             [] => Self::Own,
@@ -86,12 +99,14 @@ fn one_of_each(judges: &[JudgeSpec]) -> bool {
 fn checked(
     judges: &[QueryJudges],
     chosen: &[(String, String)],
-) -> Result<Vec<(String, String)>, String> {
+) -> Result<Vec<(String, String)>, MemberNameError> {
     for (at, (member, judge)) in chosen.iter().enumerate() {
         let twice = |(other, of): &&(String, String)| other == member || of == judge;
         if let Some((other, of)) = chosen[..at].iter().find(twice) {
-            return Err(format!(
-                "--as: {other}={of} and {member}={judge} have one side in common"
+            let assigned = |member, judge| format!("{member}={judge}");
+            return Err(MemberNameError::SharedSide(
+                assigned(other, of),
+                assigned(member, judge),
             ));
         }
         let mut known = judges.iter().flat_map(|(_, judges)| judges);
@@ -101,12 +116,10 @@ fn checked(
                 .flat_map(|(_, judges)| judges)
                 .map(|spec| spec.name.as_str())
                 .collect();
-            let known: Vec<_> = known.into_iter().map(sanitise::line).collect();
-            return Err(format!(
-                "--as: no judge of these queries is called {:?}; there are {}",
-                sanitise::line(judge),
-                known.join(", ")
-            ));
+            return Err(MemberNameError::UnknownJudge {
+                name: judge.clone(),
+                known: known.into_iter().map(str::to_owned).collect(),
+            });
         }
     }
     Ok(chosen.to_vec())

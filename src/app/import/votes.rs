@@ -39,7 +39,7 @@ pub fn check(
             (None, None) => Ok(None),
             (None, Some(store)) => store
                 .read_blocking(move |db| known_texts(db, &id))
-                .map_err(|error| error.to_string()),
+                .map_err(Into::into),
         }
     })
     .given_before(latest_ms());
@@ -100,7 +100,7 @@ impl VotesFile {
 
     fn import(self, db: &mut Db) -> Result<VotesImport, StoreError> {
         let votes = read_votes(self.reader, &self.name, |query: &str| {
-            known_texts(db, query).map_err(|error| error.to_string())
+            known_texts(db, query).map_err(Into::into)
         })
         .given_before(latest_ms());
         let import = VotesImporter::new(db, &self.dataset, now_ms()).import(votes)?;

@@ -168,16 +168,26 @@ fn at(provider: &str, url: &str, variable: Option<&'static str>) -> ServerAddres
     }
 }
 
+/// Why a text is not the address of a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    #[error("expected PROVIDER=URL, such as vllm=http://127.0.0.1:8000/v1")]
+    NoProvider,
+    #[error("{url:?} is not a valid address: {why}")]
+    Invalid { url: String, why: String },
+}
+
 /// Parses `PROVIDER=URL`.
 ///
 /// # Errors
 /// It has another form.
-pub fn parse_address(text: &str) -> Result<ServerAddress, String> {
-    let (provider, url) = text
-        .split_once('=')
-        .ok_or("expected PROVIDER=URL, such as vllm=http://127.0.0.1:8000/v1")?;
+pub fn parse_address(text: &str) -> Result<ServerAddress, AddressError> {
+    let (provider, url) = text.split_once('=').ok_or(AddressError::NoProvider)?;
     let url = url.trim_end_matches('/');
-    Url::parse(url).map_err(|error| format!("{url:?} is no address: {error}"))?;
+    Url::parse(url).map_err(|error| AddressError::Invalid {
+        url: url.to_owned(),
+        why: error.to_string(),
+    })?;
     Ok(at(provider, url, None))
 }
 

@@ -1,7 +1,7 @@
 //! The student that a project has named, and its weight: set, or learned from the votes.
 
 use super::student_effect::{CAP, StudentEffect};
-use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
+use crate::domain::auto_or_number::{AUTO, AutoOrNumber, NeitherAutoNorNumber};
 use crate::domain::number_words::{counted, signed};
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
@@ -156,9 +156,9 @@ impl NamedStudent {
 }
 
 impl FromStr for StudentWeight {
-    type Err = String;
+    type Err = NeitherAutoNorNumber;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text == AUTO {
             return Ok(Self::Auto);
         }
@@ -166,11 +166,11 @@ impl FromStr for StudentWeight {
             .ok()
             .filter(|weight| (0.0..=MOST_STUDENT_WEIGHT).contains(weight))
             .map(Self::Set)
-            .ok_or_else(|| {
-                format!(
-                    "expected {AUTO} or a number of battles per document from 0 to \
-                     {MOST_STUDENT_WEIGHT}, not {text}"
-                )
+            .ok_or_else(|| NeitherAutoNorNumber {
+                expected: format!(
+                    "a number of battles per document from 0 to {MOST_STUDENT_WEIGHT}"
+                ),
+                found: text.to_owned(),
             })
     }
 }
@@ -185,9 +185,9 @@ impl From<StudentWeight> for AutoOrNumber {
 }
 
 impl TryFrom<AutoOrNumber> for StudentWeight {
-    type Error = String;
+    type Error = NeitherAutoNorNumber;
 
-    fn try_from(written: AutoOrNumber) -> Result<Self, String> {
+    fn try_from(written: AutoOrNumber) -> Result<Self, Self::Error> {
         match written {
             AutoOrNumber::Number(weight) => weight.to_string().parse(),
             AutoOrNumber::Word(word) => word.parse(),

@@ -1,6 +1,6 @@
 //! The strength of the prior on scores: set, or learned from the battles.
 
-use crate::domain::auto_or_number::{AUTO, AutoOrNumber};
+use crate::domain::auto_or_number::{AUTO, AutoOrNumber, NeitherAutoNorNumber};
 use crate::domain::number_words::counted;
 use crate::domain::rating::{PRIOR_BATTLES, PriorGridEnd, RatingOptions, prior_grid_end};
 use serde::{Deserialize, Serialize};
@@ -67,14 +67,17 @@ impl fmt::Display for PriorPrecision {
 }
 
 impl FromStr for PriorPrecision {
-    type Err = String;
+    type Err = NeitherAutoNorNumber;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text == AUTO {
             return Ok(Self::Auto);
         }
         let number = text.parse().map(Self::Set);
-        number.map_err(|_| format!("expected {AUTO} or a number, not {text}"))
+        number.map_err(|_| NeitherAutoNorNumber {
+            expected: "a number".to_owned(),
+            found: text.to_owned(),
+        })
     }
 }
 
@@ -88,9 +91,9 @@ impl From<PriorPrecision> for AutoOrNumber {
 }
 
 impl TryFrom<AutoOrNumber> for PriorPrecision {
-    type Error = String;
+    type Error = NeitherAutoNorNumber;
 
-    fn try_from(written: AutoOrNumber) -> Result<Self, String> {
+    fn try_from(written: AutoOrNumber) -> Result<Self, Self::Error> {
         match written {
             AutoOrNumber::Number(lambda) => Ok(Self::Set(lambda)),
             AutoOrNumber::Word(word) => word.parse(),

@@ -86,6 +86,20 @@ impl Default for RankingSettings {
     }
 }
 
+/// Why the settings of a project cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum InvalidRankingSetting {
+    #[error("{name} = {value}: expected a number above {above} and up to {most}")]
+    OutOfRange {
+        name: &'static str,
+        value: f64,
+        above: f64,
+        most: f64,
+    },
+    #[error("top = {0}: expected a number of ranks from 1 to {MOST_TOP}")]
+    Top(usize),
+}
+
 impl RankingSettings {
     /// The override mode that applies. Judges' fitted slopes differ from that of a verdict's
     /// battles, so replacing votes could lower the preferred document: with joint judge weights,
@@ -99,15 +113,18 @@ impl RankingSettings {
         }
     }
 
-    /// Validates the settings; the error is a message for the user.
-    pub fn checked(self) -> Result<Self, String> {
-        let number = |name: &str, value: f64, above: f64, most: f64| {
+    /// Validates the settings.
+    pub fn checked(self) -> Result<Self, InvalidRankingSetting> {
+        let number = |name: &'static str, value: f64, above: f64, most: f64| {
             if value.is_finite() && value > above && value <= most {
                 return Ok(());
             }
-            Err(format!(
-                "{name} = {value}: expected a number above {above} and up to {most}"
-            ))
+            Err(InvalidRankingSetting::OutOfRange {
+                name,
+                value,
+                above,
+                most,
+            })
         };
         if let PriorPrecision::Set(lambda) = self.lambda {
             number("lambda", lambda, 0.0, 1e6)?;
@@ -117,10 +134,7 @@ impl RankingSettings {
             number("phi", phi, 0.0, 100.0)?;
         }
         if !(1..=MOST_TOP).contains(&self.top) {
-            return Err(format!(
-                "top = {}: expected a number of ranks from 1 to {MOST_TOP}",
-                self.top
-            ));
+            return Err(InvalidRankingSetting::Top(self.top));
         }
         Ok(self)
     }

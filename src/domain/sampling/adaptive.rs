@@ -21,7 +21,7 @@ mod tests;
 pub use adaptive_plan::AdaptivePlan;
 pub use judge_set::{JudgeSet, MAX_JUDGES};
 pub use state::{AskedPair, SamplingState};
-pub use strategy::{JudgeChoice, Sampler, Strategy};
+pub use strategy::{InvalidStrategy, JudgeChoice, Sampler, Strategy};
 
 use super::{SeededRng, plan};
 use crate::domain::battle::Pair;

@@ -104,14 +104,14 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
     assert_ne!(mean.embed(&both).unwrap().vectors, vectors.vectors);
 
     std::fs::write(pooling, r#"{"pooling_mode_max_tokens": true}"#).unwrap();
-    let error = LocalModel::load(folder.path()).unwrap_err();
+    let error = LocalModel::load(folder.path()).unwrap_err().to_string();
     assert!(
         error.contains("1_Pooling/config.json: neither the mean"),
         "{error}"
     );
     std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
     std::fs::remove_dir_all(folder.path().join("1_Pooling")).unwrap();
-    let error = LocalModel::load(folder.path()).unwrap_err();
+    let error = LocalModel::load(folder.path()).unwrap_err().to_string();
     assert!(error.contains("tokenizer.json: cannot be read"), "{error}");
 }
 

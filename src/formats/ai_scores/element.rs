@@ -3,7 +3,7 @@
 use super::pair::{NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ZBENCH_JUDGES, ZbenchPair};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::vote::Margin;
-use crate::formats::json::{number, object};
+use crate::formats::json::{ValueError, number, object};
 use crate::formats::object::{ObjectReader, ProblemNotes};
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
@@ -42,7 +42,7 @@ fn pair(mut element: ObjectReader<'_, '_>, expected: ExpectedJudges) -> Option<Z
     let (a, b) = (a?, b?);
     if a.id == b.id {
         let id = quoted(a.id.as_str());
-        pair.note_self(&format!("{id} meets itself: both documents have this id"));
+        pair.note_self(format!("{id} meets itself: both documents have this id"));
     }
     Some(ZbenchPair {
         pair_id: pair_id?,
@@ -83,8 +83,7 @@ fn votes(
             continue;
         };
         if seen.iter().any(|earlier| earlier == judge) {
-            let twice = Err("occurs more than once; keep one".to_owned());
-            let _: Option<()> = element.read(&key, value, |_| twice);
+            let _: Option<()> = element.read(&key, value, |_| Err(ValueError::Repeated));
             continue;
         }
         seen.push(judge.to_owned());
@@ -128,10 +127,13 @@ fn vote(mut vote: ObjectReader<'_, '_>) -> Option<RecordedVote> {
     })
 }
 
-fn margin(score: &RawValue) -> Result<Margin, String> {
+fn margin(score: &RawValue) -> Result<Margin, ValueError> {
     Margin::new(number(score)?).ok_or_else(|| {
         // Spelled as in the file, truncated if long.
         let spelt = score.get().get(..24).unwrap_or(score.get());
-        format!("{spelt} is outside -1..1")
+        ValueError::OutOfRange {
+            found: spelt.to_owned(),
+            range: "outside -1..1",
+        }
     })
 }

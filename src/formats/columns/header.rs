@@ -1,5 +1,7 @@
 //! Determines the roles of columns from the names in the header.
 
+use super::error::ColumnError;
+
 /// The meaning of a column's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
@@ -75,7 +77,7 @@ impl Header {
     ///
     /// # Errors
     /// If two columns have the same meaning.
-    pub(super) fn of(cells: &[&str]) -> Result<Option<Self>, String> {
+    pub(super) fn of(cells: &[&str]) -> Result<Option<Self>, ColumnError> {
         // A line with numbers is not a header.
         if cells.iter().any(|cell| cell.parse::<f64>().is_ok()) {
             return Ok(None);
@@ -112,7 +114,7 @@ pub(super) fn has_words(cells: &[&str]) -> bool {
 }
 
 /// The column with the first of these meanings that occurs in the header.
-fn one(cells: &[&str], words: &[Word]) -> Result<Option<usize>, String> {
+fn one(cells: &[&str], words: &[Word]) -> Result<Option<usize>, ColumnError> {
     for wanted in words {
         let mut found = (0..)
             .zip(cells)
@@ -120,8 +122,9 @@ fn one(cells: &[&str], words: &[Word]) -> Result<Option<usize>, String> {
         if let Some((at, first)) = found.next() {
             return match found.next() {
                 None => Ok(Some(at)),
-                Some((_, second)) => Err(format!(
-                    "the columns {first} and {second} mean the same; remove or rename one of them"
+                Some((_, second)) => Err(ColumnError::SameMeaning(
+                    (*first).to_owned(),
+                    (*second).to_owned(),
                 )),
             };
         }

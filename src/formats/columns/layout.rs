@@ -1,8 +1,8 @@
 //! Determines from the first line how to parse the lines of a file.
 
+use super::error::ColumnError;
 use super::header::{Header, Roles, has_words};
 use crate::formats::own_tables::{self, is_own_header};
-use crate::formats::problem::quoted;
 use crate::formats::table_rows::{CellStyle, TableRows};
 
 /// The longest line without a header, and the longest header, in bytes.
@@ -75,12 +75,13 @@ impl Layout {
     ///
     /// # Errors
     /// If the line does not determine the content of the file, or contradicts `wanted`.
-    pub(in crate::formats) fn of(line: &str, wanted: Option<TableContent>) -> Result<Self, String> {
+    pub(in crate::formats) fn of(
+        line: &str,
+        wanted: Option<TableContent>,
+    ) -> Result<Self, ColumnError> {
         refuse_feature_lists(line)?;
         if line.trim_end_matches('\r').contains('\r') {
-            return Err(
-                "its lines end with carriage returns alone; save it with line feeds".to_owned(),
-            );
+            return Err(ColumnError::CarriageReturns);
         }
         for delimiter in [Delimiter::Tab, Delimiter::Comma] {
             let cells = header_cells(line, delimiter.byte());
@@ -92,7 +93,7 @@ impl Layout {
         refused_delimiter(line, |cells| Ok(Header::of(cells)?.is_some()))?;
         match Self::headed(&Delimiter::Spaces.split(line), Delimiter::Spaces, wanted)? {
             Some(layout) => Ok(layout),
-            None => Self::without_header(line, wanted).ok_or_else(|| not_told(line)),
+            None => Self::without_header(line, wanted).ok_or_else(|| unknown_content(line)),
         }
     }
 
@@ -137,7 +138,7 @@ impl Layout {
         cells: &[&str],
         delimiter: Delimiter,
         wanted: Option<TableContent>,
-    ) -> Result<Option<Self>, String> {
+    ) -> Result<Option<Self>, ColumnError> {
         let Some(header) = Header::of(cells)? else {
             return Ok(None);
         };
@@ -154,20 +155,13 @@ impl Layout {
         if content == TableContent::Labels {
             roles.grade = roles.grade.or(roles.score);
             if roles.grade.is_none() {
-                return Err(
-                    "no column of the header is a rating, relevance, label or grade".to_owned(),
-                );
+                return Err(ColumnError::NoGrade);
             }
         } else if roles.score.or(roles.rank).is_none() {
             let grade = roles.grade.map(|at| cells[at].to_owned());
             let unknown: Vec<String> = header.unknown.into_iter().chain(grade).collect();
             if !unknown.is_empty() {
-                return Err(format!(
-                    "no column of the header is a score or a rank, and {} may be anything; name it \
-                     score, rank or rating, \
-                     or remove it",
-                    unknown.join(", ")
-                ));
+                return Err(ColumnError::NoScore { unknown });
             }
         }
         let is_own = delimiter == Delimiter::Comma && is_own_header(cells);
@@ -268,33 +262,26 @@ fn header_cells(line: &str, delimiter: u8) -> Vec<String> {
 /// Rejects a header with a delimiter other than tabs and commas; `is_header` recognizes a header.
 pub(in crate::formats) fn refused_delimiter(
     line: &str,
-    is_header: impl Fn(&[&str]) -> Result<bool, String>,
-) -> Result<(), String> {
+    is_header: impl Fn(&[&str]) -> Result<bool, ColumnError>,
+) -> Result<(), ColumnError> {
     for (delimiter, name) in [(';', "semicolons"), ('|', "vertical bars")] {
         let cells = line
             .split(delimiter)
             .map(|cell| cell.trim().trim_matches('"'));
         if is_header(&cells.collect::<Vec<_>>())? {
-            return Err(format!(
-                "has {name} between its cells; save it with commas or tabs between them, and with \
-                 decimal points"
-            ));
+            return Err(ColumnError::Delimiter(name));
         }
     }
     Ok(())
 }
 
 /// Rejects judgment lists for learning to rank, which are not columns.
-pub(super) fn refuse_feature_lists(line: &str) -> Result<(), String> {
+pub(super) fn refuse_feature_lists(line: &str) -> Result<(), ColumnError> {
     let mut words = line.split_ascii_whitespace();
     let first = words.next().unwrap_or_default();
     let second = words.next().unwrap_or_default();
     if second.starts_with("qid:") || first == "#" && !is_iteration(second) {
-        return Err(
-            "is a line of a judgment list for learning to rank (qid: and #), which is not read; \
-             write query_id, doc_id and rating in columns under a header"
-                .to_owned(),
-        );
+        return Err(ColumnError::FeatureList);
     }
     Ok(())
 }
@@ -306,9 +293,8 @@ pub(super) fn is_iteration(cell: &str) -> bool {
     cell.eq_ignore_ascii_case("q0") || number.is_ok_and(|number| (0.0..1000.0).contains(&number))
 }
 
-/// The error message for a first line without a header.
-fn not_told(line: &str) -> String {
-    const NAMES: &str = "query_id, doc_id and score, rank or rating";
+/// The error for a first line without a header.
+fn unknown_content(line: &str) -> ColumnError {
     let delimiter = if line.contains('\t') {
         Delimiter::Tab
     } else if line.contains(',') && !line.trim().contains(' ') {
@@ -317,24 +303,14 @@ fn not_told(line: &str) -> String {
         Delimiter::Spaces
     };
     let cells = delimiter.split(line);
-    let pairs = ["query", "a", "b"];
-    if pairs.iter().all(|name| cells.contains(name)) {
-        return "is a table of pairs; `overrule import votes`, `overrule student import` and \
-                `overrule gold import` \
-                read such tables"
-            .to_owned();
+    if ["query", "a", "b"].iter().all(|name| cells.contains(name)) {
+        return ColumnError::TableOfPairs;
     }
     if line.contains(';') && cells.len() == 1 {
-        return "has semicolons between its cells; save it with commas or tabs between them, under \
-                a header, and with \
-                decimal points"
-            .to_owned();
+        return ColumnError::SemicolonsWithoutHeader;
     }
     if has_words(&cells) {
-        return format!(
-            "is a header that names no column of queries or none of documents; the first line must \
-             name {NAMES}"
-        );
+        return ColumnError::HeaderLacksIds;
     }
     // A line with more words may be prose.
     let is_table = match delimiter {
@@ -342,15 +318,8 @@ fn not_told(line: &str) -> String {
         _ => cells.len() > 1,
     };
     if is_table {
-        let columns = cells.len();
-        return format!(
-            "has {columns} columns and no header; the first line must name them: {NAMES}"
-        );
+        ColumnError::NoHeader(cells.len())
+    } else {
+        ColumnError::UnknownContent(line.trim().to_owned())
     }
-    format!(
-        "begins with {}, which is neither qrels (4 columns), a run (6 columns), a table whose \
-         first line names {NAMES}, \
-         nor JSON",
-        quoted(line.trim())
-    )
 }

@@ -1,10 +1,11 @@
 //! Parses rows of columns strictly into labels and ranked documents.
 
+use super::error::ColumnError;
 use super::layout::{Delimiter, Form, LONGEST, Layout, is_iteration, refuse_feature_lists};
 use super::row::{GradedDocument, RankedDocument, ScoredText};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::formats::lines::{RestOfFile, TextLines};
-use crate::formats::problem::{Problem, quoted};
+use crate::formats::problem::Problem;
 use crate::formats::table_rows::TableRows;
 use std::io::BufRead;
 
@@ -15,7 +16,7 @@ pub struct ColumnRows<R, T> {
     parse: ParseCells<T>,
 }
 
-type ParseCells<T> = fn(&Layout, &[&str]) -> Result<T, String>;
+type ParseCells<T> = fn(&Layout, &[&str]) -> Result<T, ColumnError>;
 
 enum Rows<R> {
     Lines(TextLines<R>),
@@ -85,12 +86,13 @@ impl<R: BufRead, T> Iterator for ColumnRows<R, T> {
                 let parsed = match lines.next()? {
                     Ok(line) => line
                         .text()
+                        .map_err(ColumnError::from)
                         .and_then(|text| parse(layout, &layout.cells(text)?)),
                     Err(problem) => return Some(Err(problem)),
                 };
                 Some(
                     parsed
-                        .map_err(|what| lines.problem(&what))
+                        .map_err(|error| lines.problem(error))
                         .map(|row| (lines.number(), row)),
                 )
             }
@@ -101,7 +103,7 @@ impl<R: BufRead, T> Iterator for ColumnRows<R, T> {
                 };
                 Some(
                     parsed
-                        .map_err(|what| rows.problem(&what))
+                        .map_err(|error| rows.problem(error))
                         .map(|row| (rows.number(), row)),
                 )
             }
@@ -111,32 +113,21 @@ impl<R: BufRead, T> Iterator for ColumnRows<R, T> {
 
 impl Layout {
     /// Splits a line without quoted cells.
-    fn cells<'a>(&self, line: &'a str) -> Result<Vec<&'a str>, String> {
+    fn cells<'a>(&self, line: &'a str) -> Result<Vec<&'a str>, ColumnError> {
         refuse_feature_lists(line)?;
         if self.delimiter == Delimiter::Spaces && line.contains('\t') {
-            return Err(
-                "has a tab, and the first line has spaces between its columns; use one of them in \
-                 the whole file"
-                    .to_owned(),
-            );
+            return Err(ColumnError::TabAmongSpaces);
         }
         let cells = self.delimiter.split(line);
         match self.form {
             Form::Run => refuse_shifted_columns(&cells)?,
             Form::Qrels if cells.len() != self.width => {
-                return Err(format!(
-                    "{}; a line of qrels has 4: query, iteration, document, grade",
-                    counted(cells.len())
-                ));
+                return Err(ColumnError::QrelsWidth(cells.len()));
             }
             Form::Qrels => {
                 let iteration = cells.get(1).copied().unwrap_or_default();
                 if !is_iteration(iteration) {
-                    return Err(format!(
-                        "the second column of qrels is the iteration (0 or Q0), found {}; give \
-                         other columns a header",
-                        quoted(iteration)
-                    ));
+                    return Err(ColumnError::Iteration(iteration.to_owned()));
                 }
             }
             Form::Bare | Form::Headed(_) => {}
@@ -145,32 +136,27 @@ impl Layout {
     }
 
     /// Rejects a row whose number of cells differs from the first line's.
-    fn check_width(&self, cells: &[&str]) -> Result<(), String> {
+    fn check_width(&self, cells: &[&str]) -> Result<(), ColumnError> {
         if cells.len() == self.width || self.form == Form::Run {
             return Ok(());
         }
-        let decimals = if cells.len() > self.width && self.delimiter == Delimiter::Comma {
-            "; quote a cell that has a comma, and write decimal points"
-        } else {
-            ""
-        };
-        Err(format!(
-            "{} where the first line has {}{decimals}",
-            counted(cells.len()),
-            self.width
-        ))
+        Err(ColumnError::Width {
+            found: cells.len(),
+            expected: self.width,
+            is_comma_separated: cells.len() > self.width && self.delimiter == Delimiter::Comma,
+        })
     }
 
-    fn ids(&self, cells: &[&str]) -> Result<(QueryId, DocId), String> {
+    fn ids(&self, cells: &[&str]) -> Result<(QueryId, DocId), ColumnError> {
         let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
         let (query, document) = (cell(self.roles.query), cell(self.roles.document));
         if query.is_empty() || document.is_empty() {
-            return Err("an identifier is empty".to_owned());
+            return Err(ColumnError::EmptyIdentifier);
         }
         Ok((QueryId::new(query), DocId::new(document)))
     }
 
-    fn label(&self, cells: &[&str]) -> Result<Option<GradedDocument>, String> {
+    fn label(&self, cells: &[&str]) -> Result<Option<GradedDocument>, ColumnError> {
         let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
         let value = self.roles.grade.map_or("", cell);
         let is_unrated = matches!(self.form, Form::Headed(_))
@@ -190,7 +176,7 @@ impl Layout {
         }))
     }
 
-    fn ranked(&self, cells: &[&str]) -> Result<RankedDocument, String> {
+    fn ranked(&self, cells: &[&str]) -> Result<RankedDocument, ColumnError> {
         self.check_width(cells)?;
         let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
         let (query, document) = self.ids(cells)?;
@@ -210,7 +196,7 @@ impl Layout {
         })
     }
 
-    fn scored_text(&self, cells: &[&str]) -> Result<ScoredText, String> {
+    fn scored_text(&self, cells: &[&str]) -> Result<ScoredText, ColumnError> {
         let RankedDocument {
             query,
             document,
@@ -221,7 +207,7 @@ impl Layout {
         Ok(ScoredText {
             query,
             document,
-            score: score.ok_or("has no score")?,
+            score: score.ok_or(ColumnError::ScoreMissing)?,
             text: text.map(|text| (*text).to_owned()),
         })
     }
@@ -229,65 +215,45 @@ impl Layout {
 
 /// Rejects a line of a run with too few columns, or with too many if an identifier before the name
 /// may contain a space.
-fn refuse_shifted_columns(cells: &[&str]) -> Result<(), String> {
-    const EXPECTED: &str = "a line of a run has 6: query, Q0, document, rank, score, name";
+fn refuse_shifted_columns(cells: &[&str]) -> Result<(), ColumnError> {
     let [_, iteration, _, rank, _, _, ..] = cells else {
-        return Err(format!("{}; {EXPECTED}", counted(cells.len())));
+        return Err(ColumnError::RunWidth(cells.len()));
     };
     let is_certain = is_iteration(iteration) && rank.parse::<i64>().is_ok();
     if cells.len() > 6 && !is_certain {
-        return Err(format!(
-            "{}; {EXPECTED}; separate identifiers with spaces by tabs",
-            counted(cells.len())
-        ));
+        return Err(ColumnError::ShiftedRun(cells.len()));
     }
     Ok(())
 }
 
-fn counted(columns: usize) -> String {
-    match columns {
-        1 => "has 1 column".to_owned(),
-        columns => format!("has {columns} columns"),
+fn grade(text: &str) -> Result<i32, ColumnError> {
+    if text.is_empty() {
+        return Err(ColumnError::EmptyGrade);
     }
+    text.parse()
+        .map_err(|_| ColumnError::NotAGrade(text.to_owned()))
 }
 
-fn grade(text: &str) -> Result<i32, String> {
-    text.parse().map_err(|_| {
-        let what = wrong_number("grade", "a whole number", text);
-        format!("{what}; scores belong in a run")
-    })
-}
-
-fn whole(name: &str, text: &str) -> Result<i32, String> {
+fn whole(name: &'static str, text: &str) -> Result<i32, ColumnError> {
     text.parse()
         .map_err(|_| wrong_number(name, "a whole number", text))
 }
 
-fn number(text: &str) -> Result<f64, String> {
+fn number(text: &str) -> Result<f64, ColumnError> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
-        Ok(number) if number.is_infinite() => Err(format!(
-            "the score {} is infinite; write a finite score, or remove the row",
-            quoted(text)
-        )),
+        Ok(number) if number.is_infinite() => Err(ColumnError::Infinite(text.to_owned())),
         _ => Err(wrong_number("score", "a number", text)),
     }
 }
 
-fn wrong_number(name: &str, expected: &str, text: &str) -> String {
+fn wrong_number(name: &'static str, expected: &'static str, text: &str) -> ColumnError {
     if text.is_empty() {
-        return format!("the {name} is empty");
+        return ColumnError::EmptyNumber(name);
     }
-    let comma = decimal_comma(text);
-    format!("the {name} {} is not {expected}{comma}", quoted(text))
-}
-
-/// A hint for a number with a decimal comma; otherwise empty.
-pub(in crate::formats) fn decimal_comma(text: &str) -> String {
-    let pointed = text.replacen(',', ".", 1);
-    if text.contains(',') && pointed.parse::<f64>().is_ok() {
-        format!("; write it with a decimal point: {pointed}")
-    } else {
-        String::new()
+    ColumnError::NotANumber {
+        name,
+        expected,
+        found: text.to_owned(),
     }
 }

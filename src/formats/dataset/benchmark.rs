@@ -15,21 +15,21 @@ pub struct BenchmarkLabels {
     pub first_stage_rank: Option<usize>,
 }
 
+/// A label that is not an integer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("metadata.grade, metadata.first_stage_rank: {0}")]
+pub struct InvalidBenchmarkLabels(String);
+
 impl BenchmarkLabels {
     /// The labels of a document.
     ///
     /// # Errors
-    /// A message if a value is not an integer.
-    pub fn of(document: &Document) -> Result<Self, String> {
+    /// If a value is not an integer.
+    pub fn of(document: &Document) -> Result<Self, InvalidBenchmarkLabels> {
         let text = document.metadata.as_str();
         if !text.contains("grade") && !text.contains("first_stage_rank") {
             return Ok(Self::default());
         }
-        serde_json::from_str(text).map_err(|error| {
-            format!(
-                "metadata.grade, metadata.first_stage_rank: {}",
-                reason(&error)
-            )
-        })
+        serde_json::from_str(text).map_err(|error| InvalidBenchmarkLabels(reason(&error)))
     }
 }

@@ -1,7 +1,7 @@
 //! One line of a dataset.
 
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use crate::formats::json::{Members, number, object, string};
+use crate::formats::json::{Members, ValueError, number, object, string};
 use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use std::collections::hash_map::{Entry, HashMap};
@@ -100,7 +100,7 @@ fn document(mut document: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Do
         document.text("content")
     };
     let metadata = document.optional("metadata", |value| {
-        object(value).map_err(|what| format!("{what}; leave it out where there is none"))
+        object(value).map_err(|error| ValueError::InOptional(Box::new(error)))
     });
     let input_score = document.nullable("score", number);
     let (metadata, extra) = (metadata.unwrap_or_default(), document.rest());

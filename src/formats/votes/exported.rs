@@ -5,7 +5,7 @@ use super::vote::{
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::formats::dataset;
-use crate::formats::json::{boolean, number, string};
+use crate::formats::json::{ValueError, boolean, number, string};
 use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
@@ -84,18 +84,15 @@ pub(super) fn exported(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
     })
 }
 
-fn whole(value: &RawValue) -> Result<u32, String> {
+fn whole(value: &RawValue) -> Result<u32, ValueError> {
     match number(value)? {
         found if found.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&found) => {
             Ok(found as u32)
         }
-        _ => Err(format!(
-            "expected a whole number, found {}",
-            quoted(value.get())
-        )),
+        _ => Err(ValueError::expected("a whole number", quoted(value.get()))),
     }
 }
 
-fn names(value: &RawValue) -> Result<Vec<String>, String> {
-    serde_json::from_str(value.get()).map_err(|_| "expected a list of names".to_owned())
+fn names(value: &RawValue) -> Result<Vec<String>, ValueError> {
+    serde_json::from_str(value.get()).map_err(|_| ValueError::NotNames)
 }

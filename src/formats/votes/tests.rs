@@ -60,7 +60,7 @@ fn what_is_left_out_has_a_meaning() {
 #[case::inclusion(
     "\"llm\"",
     "\"human\",\"inclusion\":0",
-    "inclusion: \"0\" is no probability above 0"
+    "inclusion: \"0\" is not a probability above 0"
 )]
 #[case::nobody("\"gpt\"", "\" \"", "by: is empty")]
 #[case::one_document("\"id\":\"y\"", "\"id\":\"x\"", "b.id: \"x\" meets itself")]
@@ -214,7 +214,7 @@ fn texts_that_are_known_from_elsewhere_count() {
     let other = GOOD.replace("\"one\"", "\"another\"");
     let mut votes = read_votes(other.as_bytes(), "f", known);
     assert!(votes.next().unwrap().is_err());
-    let mut votes = read_votes(GOOD.as_bytes(), "f", |_: &str| Err("gone".to_owned()));
+    let mut votes = read_votes(GOOD.as_bytes(), "f", |_: &str| Err("gone".into()));
     assert_eq!(votes.next().unwrap().unwrap_err().to_string(), "f:1: gone");
 }
 

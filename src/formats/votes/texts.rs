@@ -4,6 +4,7 @@ use super::vote::{ExternalAnswer, ExternalDocument, ExternalVote};
 use crate::formats::problem::quoted;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::error::Error;
 
 /// The texts of a query, as hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,9 @@ pub struct KnownTexts {
     /// Of its documents, by identifier.
     pub documents: HashMap<String, [u8; 32]>,
 }
+
+/// Why the texts of a query cannot be looked up.
+pub type LookupError = Box<dyn Error + Send + Sync>;
 
 /// The hash of a text; equal texts have equal hashes.
 pub fn text_hash(text: &str) -> [u8; 32] {
@@ -28,7 +32,7 @@ pub struct TextRegistry<K> {
 
 impl<K> TextRegistry<K>
 where
-    K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
+    K: FnMut(&str) -> Result<Option<KnownTexts>, LookupError>,
 {
     pub(super) fn new(look_up: K) -> Self {
         Self {
@@ -58,7 +62,7 @@ where
     pub(super) fn agree(&mut self, vote: &ExternalVote) -> Result<(), Vec<String>> {
         let id = vote.query.as_str();
         if !self.known.contains_key(id) {
-            let looked_up = (self.look_up)(id).map_err(|error| vec![error])?;
+            let looked_up = (self.look_up)(id).map_err(|error| vec![error.to_string()])?;
             if let Some(texts) = looked_up {
                 self.known.insert(id.to_owned(), texts);
             }

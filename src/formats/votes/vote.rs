@@ -3,7 +3,7 @@
 use crate::domain::annotator_name::annotator_name;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::vote::Margin;
-use crate::formats::json::{kind, number, reason, string};
+use crate::formats::json::{ValueError, kind, number, reason, string};
 use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
@@ -106,10 +106,7 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
     let swapped = line.nullable("shown", |value| match string(value)?.as_str() {
         "ab" => Ok(false),
         "ba" => Ok(true),
-        other => Err(format!(
-            "expected \"ab\" or \"ba\", found {}; say which document was shown first",
-            quoted(other)
-        )),
+        other => Err(ValueError::ShownOrder(other.to_owned())),
     });
     let reasoning = line.nullable("reasoning", thoughts);
     // The judge defines its own name; a person's name is normalized.
@@ -128,7 +125,7 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
     if let Some(ms) = created_ms.filter(|ms| person && *ms < FIRST_MS) {
         line.note(
             "created_ms",
-            &format!("{ms} milliseconds since 1970 is before 1973; is it in seconds?"),
+            format!("{ms} milliseconds since 1970 is before 1973; is it in seconds?"),
         );
     }
     // On a model's line, it is an unknown member.
@@ -169,66 +166,62 @@ fn named(
     let content = object.nullable(text_key, |value| match string(value)? {
         // An answer that came out empty is still an answer that was judged, but a query without
         // words is not a query.
-        text if text.trim().is_empty() && key == "query" => Err("is empty".to_owned()),
+        text if text.trim().is_empty() && key == "query" => Err(ValueError::Empty),
         text => Ok(text),
     });
     Some((id?, content))
 }
 
-fn voter_kind(value: &RawValue) -> Result<VoterKind, String> {
+fn voter_kind(value: &RawValue) -> Result<VoterKind, ValueError> {
     match string(value)?.as_str() {
         "llm" => Ok(VoterKind::Llm),
         "human" => Ok(VoterKind::Human),
-        other => Err(format!(
-            "expected \"llm\" or \"human\", found {}",
-            quoted(other)
-        )),
+        other => Err(ValueError::expected("\"llm\" or \"human\"", quoted(other))),
     }
 }
 
-pub(super) fn margin(value: &RawValue) -> Result<Margin, String> {
-    Margin::new(number(value)?).ok_or_else(|| {
-        format!(
-            "{} is outside -1..1 (negative: a is better)",
-            quoted(value.get())
-        )
+pub(super) fn margin(value: &RawValue) -> Result<Margin, ValueError> {
+    Margin::new(number(value)?).ok_or_else(|| ValueError::OutOfRange {
+        found: quoted(value.get()),
+        range: "outside -1..1 (negative: a is better)",
     })
 }
 
-fn probability(value: &RawValue) -> Result<f64, String> {
+fn probability(value: &RawValue) -> Result<f64, ValueError> {
     match number(value)? {
         chance if chance > 0.0 && chance <= 1.0 => Ok(chance),
-        _ => Err(format!(
-            "{} is no probability above 0 and up to 1",
-            quoted(value.get())
-        )),
+        _ => Err(ValueError::OutOfRange {
+            found: quoted(value.get()),
+            range: "not a probability above 0 and up to 1",
+        }),
     }
 }
 
-fn thoughts(value: &RawValue) -> Result<String, String> {
+fn thoughts(value: &RawValue) -> Result<String, ValueError> {
     match kind(value) {
         "an array" => {
-            let lines: Vec<&RawValue> =
-                serde_json::from_str(value.get()).map_err(|error| reason(&error))?;
+            let lines: Vec<&RawValue> = serde_json::from_str(value.get())
+                .map_err(|error| ValueError::Json(reason(&error)))?;
             let lines: Vec<String> = lines
                 .into_iter()
                 .map(string)
-                .collect::<Result<_, String>>()?;
+                .collect::<Result<_, ValueError>>()?;
             Ok(lines.join("\n"))
         }
         "a string" => string(value),
-        other => Err(format!(
-            "expected a string or an array of strings, found {other}"
+        other => Err(ValueError::expected(
+            "a string or an array of strings",
+            other,
         )),
     }
 }
 
-fn moment(value: &RawValue) -> Result<i64, String> {
+fn moment(value: &RawValue) -> Result<i64, ValueError> {
     match number(value)? {
         ms if ms.fract() == 0.0 && (0.0..=LAST_MS).contains(&ms) => Ok(ms as i64),
-        _ => Err(format!(
-            "expected whole milliseconds since 1970, found {}",
-            quoted(value.get())
+        _ => Err(ValueError::expected(
+            "whole milliseconds since 1970",
+            quoted(value.get()),
         )),
     }
 }

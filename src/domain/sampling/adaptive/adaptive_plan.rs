@@ -1,6 +1,6 @@
 //! A sampling strategy with its budget.
 
-use super::{Sampler, Strategy, calls};
+use super::{InvalidStrategy, Sampler, Strategy, calls};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -33,14 +33,11 @@ impl AdaptivePlan {
         documents * documents.saturating_sub(1) / 2 * judges
     }
 
-    /// Validates the plan; the error is a message for the user.
-    pub fn checked(self) -> Result<Self, String> {
+    /// Validates the plan.
+    pub fn checked(self) -> Result<Self, InvalidStrategy> {
         self.strategy.checked()?;
         if !(self.battles.is_finite() && self.battles > 0.0) {
-            return Err(format!(
-                "battles = {}: expected a number above 0",
-                self.battles
-            ));
+            return Err(InvalidStrategy::Battles(self.battles));
         }
         Ok(self)
     }
@@ -58,15 +55,10 @@ impl fmt::Display for AdaptivePlan {
 }
 
 impl FromStr for AdaptivePlan {
-    type Err = String;
+    type Err = InvalidStrategy;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || {
-            format!(
-                "{text:?} is not a strategy: expected SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, \
-                 such as top+escalate:2"
-            )
-        };
+        let wrong = || InvalidStrategy::Malformed(text.to_owned());
         let (name, battles) = text.split_once(':').ok_or_else(wrong)?;
         let (sampler, judging) = match name.split_once('+') {
             Some((sampler, judging)) => (sampler.parse()?, judging.parse()?),
@@ -78,7 +70,10 @@ impl FromStr for AdaptivePlan {
             student: false,
         }
         .checked()
-        .map_err(|why| format!("{text:?}: {why}"))
+        .map_err(|why| InvalidStrategy::In {
+            text: text.to_owned(),
+            why: Box::new(why),
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a campaign chooses its pairs and judges.
 
-use crate::domain::named::named;
+use crate::domain::named::{UnknownName, named};
 use serde::{Deserialize, Serialize};
 
 named! {
@@ -102,6 +102,35 @@ impl Default for Strategy {
     }
 }
 
+/// Why a strategy cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum InvalidStrategy {
+    #[error("floor = {0}: expected a number from 0 to 1")]
+    Floor(f64),
+    #[error("top = 0: expected a number of ranks from 1")]
+    Top,
+    #[error("size = 0: expected a number of pairs from 1")]
+    Size,
+    #[error(
+        "judging = escalate weighs calls by their information, which {0} does not know: use eig or \
+         top"
+    )]
+    Uninformed(Sampler),
+    #[error("battles = {0}: expected a number above 0")]
+    Battles(f64),
+    #[error(transparent)]
+    Name(#[from] UnknownName),
+    /// Not written as `SAMPLER:BATTLES`.
+    #[error(
+        "{0:?} is not a strategy: expected SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, such as \
+         top+escalate:2"
+    )]
+    Malformed(String),
+    /// Well-formed, but a value cannot be used.
+    #[error("{text:?}: {why}")]
+    In { text: String, why: Box<Self> },
+}
+
 impl Strategy {
     /// A sampler and a choice of judges, with defaults for the rest.
     pub fn new(sampler: Sampler, judging: JudgeChoice) -> Self {
@@ -112,26 +141,19 @@ impl Strategy {
         }
     }
 
-    /// Validates the strategy; the error is a message for the user.
-    pub fn checked(self) -> Result<Self, String> {
+    /// Validates the strategy.
+    pub fn checked(self) -> Result<Self, InvalidStrategy> {
         if !(0.0..=1.0).contains(&self.floor) {
-            return Err(format!(
-                "floor = {}: expected a number from 0 to 1",
-                self.floor
-            ));
+            return Err(InvalidStrategy::Floor(self.floor));
         }
         if self.top == 0 {
-            return Err("top = 0: expected a number of ranks from 1".to_owned());
+            return Err(InvalidStrategy::Top);
         }
         if self.size == Some(0) {
-            return Err("size = 0: expected a number of pairs from 1".to_owned());
+            return Err(InvalidStrategy::Size);
         }
         if self.judging == JudgeChoice::Escalate && !self.is_informed() {
-            return Err(format!(
-                "judging = escalate weighs calls by their information, which {} does not know: use \
-                 eig or top",
-                self.sampler
-            ));
+            return Err(InvalidStrategy::Uninformed(self.sampler));
         }
         Ok(self)
     }

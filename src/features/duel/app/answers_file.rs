@@ -126,10 +126,10 @@ pub fn take_answers(
                 let standing = standing.get(&read.key);
                 Ok(read.in_place_of(standing))
             } else {
-                Err("this task has a line above; give one line per task".to_owned())
+                Err(AnswerLineError::Repeated)
             }
         });
-        let read = read.map_err(|what| Problem::new(&name, Some(at), &what));
+        let read = read.map_err(|what| Problem::new(&name, Some(at), what));
         answers.extend(problems.keep(read));
     }
     problems.refuse("nothing was imported; correct the file")?;
@@ -157,34 +157,66 @@ pub fn take_answers(
     Ok(count)
 }
 
+/// What is wrong with a line of answers.
+#[derive(Debug, PartialEq, thiserror::Error)]
+enum AnswerLineError {
+    #[error("{0}")]
+    Json(String),
+    #[error("this task has a line above; give one line per task")]
+    Repeated,
+    #[error("seconds: {0} is not a time: expected a number from 0 to {MOST_SECONDS}")]
+    Seconds(f64),
+    #[error(
+        "query: no {kind} task on {query:?} is among those of {annotator}, who is number {number} \
+         of the duel"
+    )]
+    NoTask {
+        kind: TaskKind,
+        query: String,
+        annotator: String,
+        /// From 1.
+        number: usize,
+    },
+    #[error("prefer: is not a whole number from -2 to 2")]
+    PreferRange,
+    #[error("prefer: is missing; two lists are compared from -2 to 2")]
+    PreferMissing,
+    #[error("prefer: is for two lists, and this is {0}")]
+    PreferNotAllowed(DuelForm),
+    #[error("either documents are selected, or none_serves is true")]
+    NothingSelected,
+    #[error("selected: document {:?} is not shown in this task", .0.as_ref().map_or("null", DocId::as_str))]
+    NotShown(Option<DocId>),
+    #[error("selected: start and end go together")]
+    HalfPassage,
+    #[error("selected: the passage is not within the text of {characters} characters")]
+    PassageOutside { characters: usize },
+}
+
 /// Parses a line; the inner error describes what is wrong with it.
 fn read(
     store: &Store,
     session: &DuelSession,
     line: &str,
-) -> Result<Result<ReadAnswer, String>, AppError> {
+) -> Result<Result<ReadAnswer, AnswerLineError>, AppError> {
     let line: AnswerLine = match serde_json::from_str(line) {
         Ok(line) => line,
-        Err(error) => return Ok(Err(error.to_string())),
+        Err(error) => return Ok(Err(AnswerLineError::Json(error.to_string()))),
     };
     if !(0.0..=MOST_SECONDS).contains(&line.seconds) {
-        return Ok(Err(format!(
-            "seconds: {} is not a time: expected a number from 0 to {MOST_SECONDS}",
-            line.seconds
-        )));
+        return Ok(Err(AnswerLineError::Seconds(line.seconds)));
     }
     let key = TaskKey {
         kind: line.task,
         query: QueryId::new(line.query.as_str()),
     };
     let Some(task) = session.tasks.iter().find(|task| task.key == key) else {
-        return Ok(Err(format!(
-            "query: no {} task on {:?} is among those of {}, who is number {} of the duel",
-            line.task,
-            line.query,
-            session.annotator,
-            session.number + 1
-        )));
+        return Ok(Err(AnswerLineError::NoTask {
+            kind: line.task,
+            query: line.query.clone(),
+            annotator: session.annotator.clone(),
+            number: session.number + 1,
+        }));
     };
     let wanted = task.clone();
     let texts = store.read_blocking(move |db| task_texts(db, &wanted))?;
@@ -208,12 +240,12 @@ fn actions(
     task: &Task,
     line: &AnswerLine,
     length: impl Fn(&DocId) -> usize,
-) -> Result<Vec<Action>, String> {
+) -> Result<Vec<Action>, AnswerLineError> {
     let mut actions = Vec::new();
     match (&task.content, line.prefer) {
         (Content::Lists { left, .. }, Some(step)) => {
             if !(-2..=2).contains(&step) {
-                return Err("prefer: is not a whole number from -2 to 2".to_owned());
+                return Err(AnswerLineError::PreferRange);
             }
             let step = match left {
                 crate::features::duel::domain::Side::A => step,
@@ -222,34 +254,29 @@ fn actions(
             actions.push(Action::Prefer { step });
         }
         (Content::Lists { .. }, None) => {
-            return Err("prefer: is missing; two lists are compared from -2 to 2".to_owned());
+            return Err(AnswerLineError::PreferMissing);
         }
         (Content::Places(_), Some(_)) => {
-            return Err(format!("prefer: is for two lists, and this is {form}"));
+            return Err(AnswerLineError::PreferNotAllowed(form));
         }
         (Content::Places(places), None) => {
             if line.none_serves != line.selected.is_empty() {
-                return Err("either documents are selected, or none_serves is true".to_owned());
+                return Err(AnswerLineError::NothingSelected);
             }
             for chosen in &line.selected {
                 let document = &chosen.document;
                 if !places.iter().any(|place| place.document == *document) {
-                    let name = document.as_ref().map_or("null", DocId::as_str);
-                    return Err(format!(
-                        "selected: document {name:?} is not shown in this task"
-                    ));
+                    return Err(AnswerLineError::NotShown(document.clone()));
                 }
                 let passage = match (chosen.start, chosen.end) {
                     (Some(start), Some(end)) => Some(Passage { start, end }),
                     (None, None) => None,
-                    _ => return Err("selected: start and end go together".to_owned()),
+                    _ => return Err(AnswerLineError::HalfPassage),
                 };
                 let end = document.as_ref().map_or(0, &length);
                 if passage.is_some_and(|passage| passage.start >= passage.end || passage.end > end)
                 {
-                    return Err(format!(
-                        "selected: the passage is not within the text of {end} characters"
-                    ));
+                    return Err(AnswerLineError::PassageOutside { characters: end });
                 }
                 actions.push(Action::Select {
                     document: document.clone(),

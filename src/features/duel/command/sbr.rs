@@ -1,5 +1,6 @@
 //! `overrule sbr`: reranks documents by similarity to the top results.
 
+use super::argument::{ArgumentError, number};
 use crate::app::output_file::{CSV, TREC, check_ending, output_name, write_whole};
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult, option_set, usage};
@@ -70,11 +71,10 @@ pub(crate) struct SbrCommand {
     json: bool,
 }
 
-fn finite(text: &str) -> Result<f64, String> {
-    let number: Option<f64> = text.parse().ok();
-    number
-        .filter(|number| number.is_finite())
-        .ok_or_else(|| "expected a number, such as 1 or 0.5".to_owned())
+fn finite(text: &str) -> Result<f64, ArgumentError> {
+    number(text, "a number, such as 1 or 0.5", |number: &f64| {
+        number.is_finite()
+    })
 }
 
 impl SbrCommand {

@@ -1,6 +1,7 @@
 //! `overrule lab duel`: how often a duel finds the better ranking, in simulation.
 
 use crate::app::text_format::counted;
+use crate::cli::argument::{ArgumentError, number};
 use crate::cli::command::CommandResult;
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;
@@ -194,9 +195,8 @@ fn percent(share: DuelShare) -> String {
     format!("{share:.1} % ({low:.1} to {high:.1})")
 }
 
-fn log_odds(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    number
-        .filter(|number| (0.0..=10.0).contains(number))
-        .ok_or_else(|| "expected a number from 0 to 10".to_owned())
+fn log_odds(text: &str) -> Result<f64, ArgumentError> {
+    number(text, "a number from 0 to 10", |odds| {
+        (0.0..=10.0).contains(odds)
+    })
 }

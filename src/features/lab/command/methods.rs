@@ -4,6 +4,7 @@ mod front;
 
 use super::sampler::{describe, mean_json, noise};
 use crate::app::text_format::counted;
+use crate::cli::argument::share;
 use crate::cli::command::{CommandResult, usage};
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;
@@ -240,11 +241,4 @@ impl MethodsCommand {
             "cases": cases,
         })
     }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|share| (0.0..=1.0).contains(share))
-        .ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }

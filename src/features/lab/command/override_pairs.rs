@@ -1,6 +1,7 @@
 //! `overrule lab override`: how much verdicts improve a ranking, in simulation.
 
 use super::sampler::{describe, mean_json, noise};
+use crate::cli::argument::{ArgumentError, number};
 use crate::cli::command::CommandResult;
 use crate::cli::output;
 use crate::cli::simulation_progress::SimulationProgress;
@@ -74,11 +75,10 @@ pub(crate) struct OverrideCommand {
     json: bool,
 }
 
-fn slope(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|slope| *slope > 0.0 && *slope <= 100.0)
-        .ok_or_else(|| "expected a number above 0 and at most 100".to_owned())
+fn slope(text: &str) -> Result<f64, ArgumentError> {
+    number(text, "a number above 0 and at most 100", |slope| {
+        *slope > 0.0 && *slope <= 100.0
+    })
 }
 
 impl OverrideCommand {

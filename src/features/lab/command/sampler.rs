@@ -1,6 +1,7 @@
 //! `overrule lab sampler`: compares sampling strategies in simulation.
 
 use crate::app::text_format::counted;
+use crate::cli::argument::{ArgumentError, number};
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;
@@ -234,19 +235,18 @@ impl SamplerCommand {
     }
 }
 
-pub(super) fn noise(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|noise| (0.0..=1e3).contains(noise))
-        .ok_or_else(|| "expected a number from 0 to 1000".to_owned())
+pub(super) fn noise(text: &str) -> Result<f64, ArgumentError> {
+    number(text, "a number from 0 to 1000", |noise| {
+        (0.0..=1e3).contains(noise)
+    })
 }
 
-fn prior(text: &str) -> Result<PriorPrecision, String> {
+fn prior(text: &str) -> anyhow::Result<PriorPrecision> {
     let settings = RankingSettings {
         lambda: text.parse()?,
         ..RankingSettings::default()
     };
-    settings.checked().map(|settings| settings.lambda)
+    Ok(settings.checked()?.lambda)
 }
 
 /// One row per strategy; empty if no strategy has intervals.

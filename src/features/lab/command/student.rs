@@ -1,6 +1,7 @@
 //! `overrule lab student`: how much a student improves on votes alone, in simulation.
 
 use super::sampler::{describe, mean_json, noise};
+use crate::cli::argument::{ArgumentError, number};
 use crate::cli::command::CommandResult;
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;
@@ -65,11 +66,10 @@ pub(crate) struct StudentCommand {
     json: bool,
 }
 
-fn correlation(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|of| *of > 0.0 && *of < 1.0)
-        .ok_or_else(|| "expected a number above 0 and below 1".to_owned())
+fn correlation(text: &str) -> Result<f64, ArgumentError> {
+    number(text, "a number above 0 and below 1", |of| {
+        *of > 0.0 && *of < 1.0
+    })
 }
 
 /// Results for one level of noise and one student.

@@ -30,7 +30,7 @@ pub use call_bounds::CallBounds;
 pub use front::pareto_front;
 pub use method::{Method, MethodKind, MethodOptions, Shuffle};
 pub use played::play;
-pub use validation::Validation;
+pub use validation::{AnswerError, Validation};
 
 use serde::{Deserialize, Serialize};
 
@@ -142,7 +142,7 @@ pub trait Strategy: Send + std::fmt::Debug {
     /// # Errors
     /// If the query has failed, with the reason: the answer is unusable, violates the rules under
     /// [`Validation::Strict`], or belongs to no pending question. Nothing is asked after that.
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String>;
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError>;
 
     /// The order, once all questions are answered.
     fn outcome(&self) -> Option<Ranking>;

@@ -11,6 +11,21 @@ use crate::formats::problem::Problem;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Why a prediction of a file cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum PredictionError {
+    #[error(
+        "the project has no query {:?} with documents {:?} and {:?} (`overrule queries` lists the \
+         queries)",
+        .query.as_str(),
+        .a.as_str(),
+        .b.as_str()
+    )]
+    NotInProject { query: QueryId, a: DocId, b: DocId },
+    #[error("the pair was predicted in this order before; keep one of the two")]
+    Repeated,
+}
+
 /// The index of a query, and one of its pairs.
 pub(super) type PairPlace = (usize, Pair);
 
@@ -50,7 +65,7 @@ impl Predictions {
         for line in &lines {
             let place = find(&line.query, &line.a, &line.b);
             if let Err(what) = found.add(line, place, foreign) {
-                problems.add(Problem::new(&name, Some(line.line), &what));
+                problems.add(Problem::new(&name, Some(line.line), what));
             }
         }
         problems.refuse_any()?;
@@ -69,18 +84,16 @@ impl Predictions {
         line: &PredictionLine,
         place: Option<(usize, usize, usize)>,
         foreign: ForeignLine,
-    ) -> Result<(), String> {
+    ) -> Result<(), PredictionError> {
         let Some((query, a, b)) = place else {
             self.foreign += 1;
             return match foreign {
                 ForeignLine::Counted => Ok(()),
-                ForeignLine::Refused => Err(format!(
-                    "the project has no query {:?} with documents {:?} and {:?} (`overrule \
-                     queries` lists the queries)",
-                    line.query.as_str(),
-                    line.a.as_str(),
-                    line.b.as_str()
-                )),
+                ForeignLine::Refused => Err(PredictionError::NotInProject {
+                    query: line.query.clone(),
+                    a: line.a.clone(),
+                    b: line.b.clone(),
+                }),
             };
         };
         let Some(pair) = Pair::new(a, b) else {
@@ -95,9 +108,7 @@ impl Predictions {
         let step = self.steps.entry(line.step).or_default();
         let orders = &mut step.entry((query, pair)).or_default().orders;
         match &mut orders[usize::from(turned)] {
-            Some(_) => {
-                Err("the pair was predicted in this order before; keep one of the two".to_owned())
-            }
+            Some(_) => Err(PredictionError::Repeated),
             place => {
                 *place = Some(predicted);
                 Ok(())

@@ -1,6 +1,7 @@
 //! Reads a sample of pairs as JSON Lines: `query`, `a`, `b` and `side`, which is train or test.
 //! Other fields are ignored.
 
+use super::json::{ValueError, string};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::formats::json::string;
 use crate::formats::jsonl;
@@ -44,7 +45,7 @@ pub fn read_sample<R: BufRead>(
                 members.read("side", value, |value| match string(value)?.as_str() {
                     "train" => Ok(SampleSide::Train),
                     "test" => Ok(SampleSide::Test),
-                    other => Err(format!("expected train or test, found {}", quoted(other))),
+                    other => Err(ValueError::expected("train or test", quoted(other))),
                 })
             });
             Some(SampleLine {

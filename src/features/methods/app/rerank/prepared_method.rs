@@ -2,7 +2,7 @@
 //! a file.
 
 use super::candidates::{Candidates, hash_part};
-use super::question::Target;
+use super::question::{QueryFailure, Target};
 use crate::client::call_key::identity_of;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::methods::domain::MethodRow;
@@ -178,8 +178,8 @@ impl PreparedMethod {
         &self,
         candidates: &Candidates,
         question: &Question,
-    ) -> Result<Vec<QuestionPart>, String> {
-        let cannot = || "its judge cannot be asked this question".to_owned();
+    ) -> Result<Vec<QuestionPart>, QueryFailure> {
+        let cannot = || QueryFailure::CannotAsk;
         match (&self.asks, question) {
             (Asks::Judge { service, judge }, question) => {
                 let shown = PresentedQuestion::of(&candidates.pool, question).ok_or_else(cannot)?;
@@ -215,7 +215,9 @@ impl PreparedMethod {
                     })
                     .collect();
                 let query: Arc<str> = Arc::from(candidates.pool.query.as_str());
-                let batches = reranker.batches(&query, &documents)?;
+                let batches = reranker
+                    .batches(&query, &documents)
+                    .map_err(|error| QueryFailure::Call(error.to_string()))?;
                 let parts = batches.into_iter().map(|range| {
                     let batch = documents.get(range.clone()).unwrap_or_default();
                     let target = Target::Reranker {

@@ -3,14 +3,14 @@
 
 use super::candidates::Candidates;
 use super::prepared_method::PreparedMethod;
-use super::question::{FailedCalls, GivenAnswer, RerankQuestion, Told};
+use super::question::{FailedCalls, GivenAnswer, QueryFailure, RerankQuestion, Told};
 use crate::client::lock::lock;
 use crate::client::now_ms;
 use crate::client::question::CaseId;
 use crate::domain::corpus::DocId;
 use crate::features::methods::domain::MethodRow;
-use crate::features::methods::domain::reranking::{Answer, Call, Question, Ranking};
 use crate::features::methods::store::StoredResult;
+use crate::features::methods::domain::reranking::{Answer, AnswerError, Call, Question, Ranking};
 use crate::store::{Store, StoreError};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -146,7 +146,7 @@ pub(super) async fn rank(
         if let Some((id, answer)) = own {
             match strategy.answer(id, answer) {
                 Ok(()) => continue,
-                Err(why) => break Some(why),
+                Err(why) => break Some(why.into()),
             }
         }
         let Some(part) = waiting.next().await else {
@@ -185,14 +185,14 @@ pub(super) async fn rank(
             (_, answer) => answer,
         };
         if let Err(why) = strategy.answer(part.call, answer) {
-            break Some(why);
+            break Some(why.into());
         }
     };
     let wall = (!totals.reused).then(|| begun.elapsed().as_millis() as u64);
     let outcome = match (failure, strategy.outcome()) {
         (Some(why), _) => Err(why),
         (None, Some(ranking)) => Ok(ranking.with_rest(candidates.ids.len())),
-        (None, None) => Err("the method asks nothing more and has no order".to_owned()),
+        (None, None) => Err(AnswerError::NoOrder.into()),
     };
     // The workers still wait for this query's pending calls and store their answers.
     let failed = *lock(&failed);
@@ -211,7 +211,7 @@ pub(super) async fn rank(
 fn result(
     method: &PreparedMethod,
     candidates: &Candidates,
-    outcome: Result<Ranking, String>,
+    outcome: Result<Ranking, QueryFailure>,
     totals: &Totals,
     failed: FailedCalls,
     repairs: usize,
@@ -232,7 +232,7 @@ fn result(
             });
             (order, scores, None)
         }
-        Err(why) => (Vec::new(), None, Some(why)),
+        Err(why) => (Vec::new(), None, Some(why.to_string())),
     };
     let failed_calls = failed.attempts + totals.unreadable;
     StoredResult {

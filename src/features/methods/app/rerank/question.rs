@@ -9,8 +9,8 @@ use crate::client::question::{
     AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
 };
 use crate::domain::numeric::best_first;
-use crate::features::methods::domain::reranking::Answer;
 use crate::features::methods::store::{KnownAnswer, RerankCall};
+use crate::features::methods::domain::reranking::{Answer, AnswerError};
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgePrompt, PresentedPair, PresentedQuestion,
@@ -139,8 +139,20 @@ pub(super) struct GivenAnswer {
     pub(super) reused: bool,
 }
 
+/// Why a method has no order for a query.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(super) enum QueryFailure {
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+    #[error("its judge cannot be asked this question")]
+    CannotAsk,
+    /// A call failed, or cannot be made.
+    #[error("{0}")]
+    Call(String),
+}
+
 /// The response to whoever asked: an answer, or why there is none.
-pub(super) type Told = Result<GivenAnswer, String>;
+pub(super) type Told = Result<GivenAnswer, QueryFailure>;
 
 /// A pending question.
 pub(super) struct RerankQuestion {

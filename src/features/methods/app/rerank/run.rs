@@ -4,7 +4,7 @@
 use super::open_candidates::OpenCandidates;
 use super::plan::{OutstandingRanking, RerankPlan};
 use super::query_run::{self, QueryEnd, QuestionSenders};
-use super::question::{GivenAnswer, RerankQuestion};
+use super::question::{GivenAnswer, QueryFailure, RerankQuestion};
 use super::service::RerankService;
 use crate::client::gate::RateGate;
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
@@ -150,7 +150,7 @@ fn answer(question: &RerankQuestion, end: QuestionEnd<super::question::RerankRep
                 known,
                 reused: false,
             }),
-            None => Err(error.to_string()),
+            None => Err(QueryFailure::Call(error.to_string())),
         },
     };
     question.tell(told);

@@ -1,7 +1,7 @@
 //! The questions of one query: numbered, each returned and answered once, with the purpose of their
 //! answers.
 
-use super::validation::Checked;
+use super::validation::{AnswerError, Checked};
 use super::{Call, Question};
 use std::collections::HashMap;
 
@@ -48,14 +48,12 @@ impl<T> CallList<T> {
     }
 
     /// Removes question `id` and returns the purpose of its answer.
-    pub(super) fn take(&mut self, id: usize) -> Result<T, String> {
-        self.open
-            .remove(&id)
-            .ok_or_else(|| format!("question {id} does not wait for an answer"))
+    pub(super) fn take(&mut self, id: usize) -> Result<T, AnswerError> {
+        self.open.remove(&id).ok_or(AnswerError::NotAsked(id))
     }
 
     /// Unwraps the value of an answer. An error makes the query fail.
-    pub(super) fn accept<V>(&mut self, value: Result<V, String>) -> Result<V, String> {
+    pub(super) fn accept<V>(&mut self, value: Result<V, AnswerError>) -> Result<V, AnswerError> {
         if value.is_err() {
             self.failed = true;
             self.waiting.clear();
@@ -66,7 +64,7 @@ impl<T> CallList<T> {
 
     /// Unwraps the value of an answer that may have been repaired, and counts repairs. An error
     /// makes the query fail.
-    pub(super) fn accept_repaired<V>(&mut self, checked: Checked<V>) -> Result<V, String> {
+    pub(super) fn accept_repaired<V>(&mut self, checked: Checked<V>) -> Result<V, AnswerError> {
         let (value, repaired) = self.accept(checked)?;
         self.repairs += usize::from(repaired);
         Ok(value)

@@ -189,8 +189,8 @@ impl Strategy for FirstStage {
         Vec::new()
     }
 
-    fn answer(&mut self, id: usize, _: super::Answer) -> Result<(), String> {
-        Err(format!("question {id} does not wait for an answer"))
+    fn answer(&mut self, id: usize, _: super::Answer) -> Result<(), super::AnswerError> {
+        Err(super::AnswerError::NotAsked(id))
     }
 
     fn outcome(&self) -> Option<Ranking> {

@@ -8,8 +8,51 @@ use std::str::FromStr;
 /// Maximum value of a number in a name.
 const LARGEST: usize = 1_000_000;
 
-/// The error message for a name.
-type Wrong = String;
+/// A text that does not name a method.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a method: {reason}")]
+pub struct MethodNameError {
+    text: String,
+    reason: Reason,
+}
+
+/// What is wrong with the name of a method.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+enum Reason {
+    #[error(
+        "{name} takes no options, found {option:?}: options are for rankgpt, prp, tourrank, \
+         setwise, pointwise and zelo, such as prp@20:p3"
+    )]
+    TakesNoOptions { name: String, option: String },
+    #[error("original is the whole first-stage order, and takes no @N")]
+    OriginalDepth,
+    #[error(
+        "s{stride} is larger than w{window}, and candidates would be left out: a stride is at most \
+         the window, such as rankgpt@100:w20:s10"
+    )]
+    StrideAboveWindow { window: usize, stride: usize },
+    #[error(
+        "a name is missing: expected original, rankgpt@20, prp@20:p3, tourrank@20:r2, \
+         setwise@20:c3, pointwise@20:grade, zelo@20:b2, or the name of a service, a program or a \
+         run"
+    )]
+    NameMissing,
+    #[error("a name has no spaces and no @, such as cohere@100")]
+    InvalidCharacter,
+    #[error("b, calls a candidate, is a number above 0, found {0:?}, such as zelo@20:b2")]
+    Budget(String),
+    #[error("{option:?} is none of its options: {expected}, and strict or repair")]
+    UnknownOption {
+        option: String,
+        expected: &'static str,
+    },
+    #[error("{what} is a whole number from {least} to {LARGEST}, found {found:?}")]
+    NotWhole {
+        what: &'static str,
+        least: usize,
+        found: String,
+    },
+}
 
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,15 +107,18 @@ fn scale_name(scale: GradeScale) -> &'static str {
 }
 
 impl FromStr for Method {
-    type Err = String;
+    type Err = MethodNameError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
-        read(text).map_err(|wrong| format!("{text:?} is not a method: {wrong}"))
+        read(text).map_err(|reason| MethodNameError {
+            text: text.to_owned(),
+            reason,
+        })
     }
 }
 
-fn read(text: &str) -> Result<Method, Wrong> {
+fn read(text: &str) -> Result<Method, Reason> {
     let mut parts = text.split(':').map(str::trim);
     let first = parts.next().unwrap_or_default();
     let (name, depth) = match first.rsplit_once('@') {
@@ -84,11 +130,10 @@ fn read(text: &str) -> Result<Method, Wrong> {
     for option in parts {
         match (option, &mut kind) {
             (_, MethodKind::Original | MethodKind::Named(_)) => {
-                return Err(format!(
-                    "{name} takes no options, found {option:?}: options are for rankgpt, prp, \
-                     tourrank, setwise, \
-                     pointwise and zelo, such as prp@20:p3"
-                ));
+                return Err(Reason::TakesNoOptions {
+                    name: name.to_owned(),
+                    option: option.to_owned(),
+                });
             }
             ("strict", _) => validation = Validation::Strict,
             ("repair", _) => validation = Validation::Repair,
@@ -96,14 +141,10 @@ fn read(text: &str) -> Result<Method, Wrong> {
         }
     }
     match kind {
-        MethodKind::Original if depth.is_some() => Err("original is the whole first-stage order, \
-                                                        and takes no @N"
-            .to_owned()),
-        MethodKind::RankGpt { window, stride } if stride > window => Err(format!(
-            "s{stride} is larger than w{window}, and candidates would be left out: a stride is at \
-             most the window, \
-             such as rankgpt@100:w20:s10"
-        )),
+        MethodKind::Original if depth.is_some() => Err(Reason::OriginalDepth),
+        MethodKind::RankGpt { window, stride } if stride > window => {
+            Err(Reason::StrideAboveWindow { window, stride })
+        }
         kind => Ok(Method {
             kind,
             depth,
@@ -113,7 +154,7 @@ fn read(text: &str) -> Result<Method, Wrong> {
 }
 
 /// The method with this name and its default settings. Also accepts the names that ranksmith uses.
-fn usual(name: &str) -> Result<MethodKind, Wrong> {
+fn usual(name: &str) -> Result<MethodKind, Reason> {
     let fits = |letter: char| !letter.is_control() && !letter.is_whitespace() && letter != '@';
     Ok(match name {
         "original" => MethodKind::Original,
@@ -138,21 +179,14 @@ fn usual(name: &str) -> Result<MethodKind, Wrong> {
         "zelo" => MethodKind::Zelo {
             budget: zelo::BUDGET,
         },
-        "" => {
-            return Err(
-                "a name is missing: expected original, rankgpt@20, prp@20:p3, tourrank@20:r2, \
-                 setwise@20:c3, pointwise@20:grade, zelo@20:b2, or the name of a service, a \
-                 program or a run"
-                    .to_owned(),
-            );
-        }
+        "" => return Err(Reason::NameMissing),
         name if name.chars().all(fits) => MethodKind::Named(name.to_owned()),
-        _ => return Err("a name has no spaces and no @, such as cohere@100".to_owned()),
+        _ => return Err(Reason::InvalidCharacter),
     })
 }
 
 /// Applies an option: a letter and a number, or a word.
-fn set(kind: &mut MethodKind, option: &str) -> Result<(), Wrong> {
+fn set(kind: &mut MethodKind, option: &str) -> Result<(), Reason> {
     let letter = option.get(..1).unwrap_or_default();
     let value = option.get(1..).unwrap_or_default();
     match (kind, letter, option) {
@@ -176,11 +210,7 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Wrong> {
         (MethodKind::Zelo { budget }, "b", _) => {
             let calls = value.trim().parse::<f64>().ok();
             let calls = calls.filter(|calls| *calls > 0.0 && *calls <= LARGEST as f64);
-            *budget = calls.ok_or_else(|| {
-                format!(
-                    "b, calls a candidate, is a number above 0, found {value:?}, such as zelo@20:b2"
-                )
-            })?;
+            *budget = calls.ok_or_else(|| Reason::Budget(value.to_owned()))?;
         }
         (kind, ..) => {
             let expected = match kind {
@@ -194,20 +224,23 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Wrong> {
                 MethodKind::Zelo { .. } => "zelo takes b, such as zelo@20:b2",
                 MethodKind::Original | MethodKind::Named(_) => "it takes none",
             };
-            return Err(format!(
-                "{option:?} is none of its options: {expected}, and strict or repair"
-            ));
+            return Err(Reason::UnknownOption {
+                option: option.to_owned(),
+                expected,
+            });
         }
     }
     Ok(())
 }
 
-fn number(text: &str, what: &str, least: usize) -> Result<usize, Wrong> {
+fn number(text: &str, what: &'static str, least: usize) -> Result<usize, Reason> {
     let number = text.trim().parse::<usize>().ok();
     number
         .filter(|number| (least..=LARGEST).contains(number))
-        .ok_or_else(|| {
-            format!("{what} is a whole number from {least} to {LARGEST}, found {text:?}")
+        .ok_or_else(|| Reason::NotWhole {
+            what,
+            least,
+            found: text.to_owned(),
         })
 }
 
@@ -261,7 +294,7 @@ mod tests {
             ("my run@20", "no spaces"),
             ("prp@99999999999999999999", "whole number"),
         ] {
-            let found = text.parse::<Method>().unwrap_err();
+            let found = text.parse::<Method>().unwrap_err().to_string();
             assert!(found.contains(why), "{text:?}: {found}");
         }
     }

@@ -1,6 +1,6 @@
 //! Runs a strategy to completion with immediately available answers.
 
-use super::{Answer, Question, Ranking, Strategy};
+use super::{Answer, AnswerError, Question, Ranking, Strategy};
 
 /// The result of a strategy.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct Played {
 pub fn play(
     strategy: &mut dyn Strategy,
     answer: &mut dyn FnMut(&Question) -> Answer,
-) -> Result<Played, String> {
+) -> Result<Played, AnswerError> {
     let (mut calls, mut shown, mut waits) = (0, 0, 0);
     loop {
         let asked = strategy.next();
@@ -36,9 +36,8 @@ pub fn play(
             strategy.answer(call.id, answer(&call.question))?;
         }
     }
-    let unfinished = || "the method ended without an order".to_owned();
     Ok(Played {
-        ranking: strategy.outcome().ok_or_else(unfinished)?,
+        ranking: strategy.outcome().ok_or(AnswerError::NoOrder)?,
         calls,
         shown,
         waits,

@@ -2,7 +2,7 @@
 
 use super::call_list::CallList;
 use super::validation::graded;
-use super::{Answer, Call, GradeScale, Question, Ranking, Strategy};
+use super::{Answer, AnswerError, Call, GradeScale, Question, Ranking, Strategy};
 
 /// Best grade first; ties keep the first-stage order.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Strategy for Pointwise {
         self.calls.hand_out()
     }
 
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
         let candidate = self.calls.take(id)?;
         let grade = match graded(&answer) {
             Err(_) if self.gaps => None,

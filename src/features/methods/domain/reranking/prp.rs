@@ -2,7 +2,7 @@
 
 use super::call_list::CallList;
 use super::validation::compared;
-use super::{Answer, Call, Question, Ranking, Strategy};
+use super::{Answer, AnswerError, Call, Question, Ranking, Strategy};
 use std::collections::{HashMap, HashSet};
 
 /// The default number of passes.
@@ -93,7 +93,7 @@ impl Strategy for Prp {
         self.calls.hand_out()
     }
 
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
         let pair = self.calls.take(id)?;
         let second_wins = self.calls.accept(compared(&answer))?;
         self.known.insert(pair, second_wins);

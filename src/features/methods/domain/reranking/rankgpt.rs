@@ -2,7 +2,7 @@
 //! (Sun et al. 2023).
 
 use super::call_list::CallList;
-use super::{Answer, Call, Question, Ranking, Strategy, Validation};
+use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
 
 /// Default number of candidates shown at once.
 pub(super) const WINDOW: usize = 20;
@@ -73,7 +73,7 @@ impl Strategy for RankGpt {
         self.calls.hand_out()
     }
 
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
         let (start, shown) = self.calls.take(id)?;
         let ranked = self.validation.ranked(&answer, &shown);
         let ranked = self.calls.accept_repaired(ranked)?;

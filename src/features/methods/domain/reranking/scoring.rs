@@ -2,8 +2,7 @@
 
 use super::call_list::CallList;
 use super::pointwise::by_scores;
-use super::validation::describe_unusable;
-use super::{Answer, Call, Question, Ranking, Strategy, Validation};
+use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
 
 /// Highest score first, or the order returned instead of scores. Any other answer makes the query
 /// fail.
@@ -35,15 +34,15 @@ impl Scoring {
         new
     }
 
-    fn read(&self, answer: &Answer) -> Result<(Ranking, bool), String> {
+    fn read(&self, answer: &Answer) -> Result<(Ranking, bool), AnswerError> {
         match answer {
             Answer::Scores(scores) => {
                 let (expected, found) = (self.candidates.len(), scores.len());
                 if found != expected {
-                    return Err(format!("expected {expected} scores, found {found}"));
+                    return Err(AnswerError::ScoreCount { expected, found });
                 }
                 if let Some(bad) = scores.iter().find(|score| !score.is_finite()) {
-                    return Err(format!("{bad} is no score: expected finite numbers"));
+                    return Err(AnswerError::NotFinite(*bad));
                 }
                 let scores: Vec<Option<f64>> = scores.iter().copied().map(Some).collect();
                 let order = by_scores(&scores);
@@ -55,7 +54,7 @@ impl Scoring {
                 let scores = None;
                 Ok((Ranking { order, scores }, repaired))
             }
-            other => Err(describe_unusable(other)),
+            other => Err(AnswerError::unusable(other)),
         }
     }
 }
@@ -65,7 +64,7 @@ impl Strategy for Scoring {
         self.calls.hand_out()
     }
 
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
         self.calls.take(id)?;
         let read = self.read(&answer);
         self.ranking = Some(self.calls.accept_repaired(read)?);

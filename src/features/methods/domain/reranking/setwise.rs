@@ -1,7 +1,7 @@
 //! Setwise: a heap sort whose comparisons select the best of a set (Zhuang et al. 2024).
 
 use super::call_list::CallList;
-use super::{Answer, Call, Question, Ranking, Strategy, Validation};
+use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
 
 /// Default number of candidates shown at once, including the parent.
 pub(super) const SET: usize = 3;
@@ -115,7 +115,7 @@ impl Strategy for Setwise {
         self.calls.hand_out()
     }
 
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
         let sift = self.calls.take(id)?;
         let best = self.validation.best(&answer, sift.shown);
         match self.calls.accept_repaired(best)? {

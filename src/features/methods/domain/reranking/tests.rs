@@ -4,8 +4,8 @@ use super::cpython_random::CpythonRandom;
 use super::stages::{Stage, balanced};
 use super::tourrank::{Dealing, TourRank};
 use super::{
-    Answer, Call, GradeScale, Method, MethodKind, MethodOptions, Question, Ranking, Shuffle,
-    Strategy, Validation, play,
+    Answer, AnswerError, Call, GradeScale, Method, MethodKind, MethodOptions, Question, Ranking,
+    Shuffle, Strategy, Validation, play,
 };
 use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
@@ -86,7 +86,7 @@ fn play_shuffled(
     strategy: &mut dyn Strategy,
     answer: &mut dyn FnMut(&Question) -> Answer,
     rng: &mut SeededRng,
-) -> Result<Ranking, String> {
+) -> Result<Ranking, AnswerError> {
     let mut open = strategy.next();
     while !open.is_empty() {
         let call = open.swap_remove(rng.below(open.len()));
@@ -363,7 +363,10 @@ fn an_answer_without_a_usable_part_fails_its_query_and_nothing_is_asked_after_it
                 };
                 let failed = strategy.answer(call.id, answer);
                 assert!(failed.is_err(), "{name} {validation:?}");
-                assert!(!unreadable || failed == Err(why), "{name}");
+                assert!(
+                    !unreadable || failed == Err(AnswerError::Unreadable(why)),
+                    "{name}"
+                );
                 assert!(
                     strategy.next().is_empty() && strategy.outcome().is_none(),
                     "{name}"
@@ -411,7 +414,7 @@ fn strict_answers_have_the_right_numbers() {
         ),
         (&[1, 2, 1], "duplicate_rank: 1 is there twice"),
     ] {
-        assert_eq!(answers(numbers), Err(why.to_owned()));
+        assert_eq!(answers(numbers).unwrap_err().to_string(), why);
     }
 }
 
@@ -435,7 +438,11 @@ fn what_is_repaired_keeps_the_old_order() {
     let mut service = method("service").strategy(2, 0, 1);
     let call = service.next().remove(0);
     let failed = service.answer(call.id, Answer::Scores(vec![1.0]));
-    assert_eq!(failed, Err("expected 2 scores, found 1".to_owned()));
+    let expected = AnswerError::ScoreCount {
+        expected: 2,
+        found: 1,
+    };
+    assert_eq!(failed, Err(expected));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::call_list::CallList;
 use super::cpython_random::CpythonRandom;
 use super::stages::Stage;
-use super::{Answer, Call, Question, Ranking, Strategy, Validation};
+use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
 use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
 
@@ -159,7 +159,7 @@ impl Strategy for TourRank {
         self.calls.hand_out()
     }
 
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
         let group = self.calls.take(id)?;
         let selected = self
             .validation

@@ -20,7 +20,7 @@ named! {
 }
 
 /// What is wrong with the numbers of an answer, in the order of the checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerFault {
     /// Not as many numbers as requested.
     Length {
@@ -82,8 +82,49 @@ impl fmt::Display for AnswerFault {
     }
 }
 
+/// Why an answer makes its query fail.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AnswerError {
+    #[error("question {0} does not wait for an answer")]
+    NotAsked(usize),
+    #[error("{0}")]
+    Unreadable(String),
+    #[error(transparent)]
+    Fault(#[from] AnswerFault),
+    #[error("an answer of another kind: numbers")]
+    Numbers,
+    #[error("an answer of another kind: a choice of two")]
+    Choice,
+    #[error("{0} is no grade from 0 to 1 or none was asked for")]
+    Grade(f64),
+    #[error("{0} is no margin from -1 to 1 or none was asked for")]
+    Margin(f64),
+    #[error("an answer of another kind: {0} scores")]
+    Scores(usize),
+    #[error("expected {expected} scores, found {found}")]
+    ScoreCount { expected: usize, found: usize },
+    #[error("{0} is no score: expected finite numbers")]
+    NotFinite(f64),
+    #[error("the method asks nothing more and has no order")]
+    NoOrder,
+}
+
+impl AnswerError {
+    /// The error for an answer that does not fit its question.
+    pub(super) fn unusable(answer: &Answer) -> Self {
+        match answer {
+            Answer::Unreadable(why) => Self::Unreadable(why.clone()),
+            Answer::Numbers(_) => Self::Numbers,
+            Answer::SecondWins(_) => Self::Choice,
+            Answer::Grade(grade) => Self::Grade(*grade),
+            Answer::Margin(margin) => Self::Margin(*margin),
+            Answer::Scores(scores) => Self::Scores(scores.len()),
+        }
+    }
+}
+
 /// The value of an answer and whether it was repaired, or why the answer is unusable.
-pub(super) type Checked<T> = Result<(T, bool), String>;
+pub(super) type Checked<T> = Result<(T, bool), AnswerError>;
 
 impl Validation {
     /// The answer to a question for a ranking of `shown`.
@@ -121,7 +162,7 @@ impl Validation {
             .iter()
             .find_map(|number| place(*number, shown))
             .map(|at| (at, fault.is_some()))
-            .ok_or_else(|| describe_unusable(answer))
+            .ok_or_else(|| AnswerError::unusable(answer))
     }
 
     /// The numbers of an answer with at least one usable number, and what is wrong with them.
@@ -130,54 +171,40 @@ impl Validation {
         answer: &Answer,
         expected: usize,
         shown: usize,
-    ) -> Result<(&[i64], Option<AnswerFault>), String> {
+    ) -> Result<(&[i64], Option<AnswerFault>), AnswerError> {
         let Answer::Numbers(numbers) = answer else {
-            return Err(describe_unusable(answer));
+            return Err(AnswerError::unusable(answer));
         };
         let fault = AnswerFault::of(numbers, expected, shown);
         let usable = numbers.iter().any(|number| place(*number, shown).is_some());
         match fault {
-            Some(fault) if self == Self::Strict || !usable => Err(fault.to_string()),
+            Some(fault) if self == Self::Strict || !usable => Err(fault.into()),
             fault => Ok((numbers, fault)),
         }
     }
 }
 
 /// The answer to a comparison: whether the second candidate won.
-pub(super) fn compared(answer: &Answer) -> Result<bool, String> {
+pub(super) fn compared(answer: &Answer) -> Result<bool, AnswerError> {
     match answer {
         Answer::SecondWins(second) => Ok(*second),
-        other => Err(describe_unusable(other)),
+        other => Err(AnswerError::unusable(other)),
     }
 }
 
 /// The answer to a grading question, from 0 to 1.
-pub(super) fn graded(answer: &Answer) -> Result<f64, String> {
+pub(super) fn graded(answer: &Answer) -> Result<f64, AnswerError> {
     match answer {
         Answer::Grade(grade) if (0.0..=1.0).contains(grade) => Ok(*grade),
-        other => Err(describe_unusable(other)),
+        other => Err(AnswerError::unusable(other)),
     }
 }
 
 /// The answer to a battle, from −1 to 1.
-pub(super) fn margin(answer: &Answer) -> Result<f64, String> {
+pub(super) fn margin(answer: &Answer) -> Result<f64, AnswerError> {
     match answer {
         Answer::Margin(margin) if (-1.0..=1.0).contains(margin) => Ok(*margin),
-        other => Err(describe_unusable(other)),
-    }
-}
-
-/// Why an answer does not fit its question.
-pub(super) fn describe_unusable(answer: &Answer) -> String {
-    match answer {
-        Answer::Unreadable(why) => why.clone(),
-        Answer::Numbers(_) => "an answer of another kind: numbers".to_owned(),
-        Answer::SecondWins(_) => "an answer of another kind: a choice of two".to_owned(),
-        Answer::Grade(grade) => format!("{grade} is no grade from 0 to 1 or none was asked for"),
-        Answer::Margin(margin) => {
-            format!("{margin} is no margin from -1 to 1 or none was asked for")
-        }
-        Answer::Scores(scores) => format!("an answer of another kind: {} scores", scores.len()),
+        other => Err(AnswerError::unusable(other)),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::call_list::CallList;
 use super::validation::margin;
-use super::{Answer, Call, Question, Ranking};
+use super::{Answer, AnswerError, Call, Question, Ranking};
 use crate::domain::battle::Pair;
 use crate::domain::numeric::best_first;
 use crate::domain::rating::{Observation, RatingOptions};
@@ -172,7 +172,7 @@ impl super::Strategy for Zelo {
         self.calls.hand_out()
     }
 
-    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), String> {
+    fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError> {
         let battle = self.calls.take(id)?;
         let margin = Margin::new(self.calls.accept(margin(&answer))?);
         let entry = self.places.get(&battle.pair);

@@ -10,6 +10,7 @@ use crate::domain::sampling::SeededRng;
 use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, MAX_CHARGED, Retry};
 use crate::store::ledger::{AttemptFailure, Charge};
 use futures::FutureExt as _;
+use std::time::Duration;
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
@@ -41,14 +42,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
             // Aborted: it may have been answered, and stays outstanding.
             None => {
                 let charge = unknown(sent.worst_usd);
-                self.record_end(
-                    sent.uid,
-                    charge,
-                    Some(AttemptFailure::Abandoned),
-                    None,
-                    None,
-                    String::new(),
-                );
+                self.record_end(AttemptRecord {
+                    failure: Some(AttemptFailure::Abandoned),
+                    ..AttemptRecord::new(sent.uid, charge)
+                });
             }
         }
     }
@@ -75,7 +72,11 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.usage.note(exchange.cost_usd, needs.worst_usd);
         let tokens = needs.tokens;
         let ended = Some((call.question, QuestionEnd::Answered(answer)));
-        self.record_end(sent.uid, charge, None, job, ended, String::new());
+        self.record_end(AttemptRecord {
+            job,
+            ended,
+            ..AttemptRecord::new(sent.uid, charge)
+        });
         let mut gate = lock(&self.gate);
         gate.answered(&exchange, tokens, self.sent.len(), sent.begun, now);
         gate.health.useful();
@@ -97,93 +98,46 @@ impl<Q: ServiceQuestion> Worker<Q> {
         if charge != Charge::Known(0.0) {
             call.charged += 1;
         }
-        let may_be_charged = call.charged < MAX_CHARGED;
         // Otherwise a refused call would be recorded as one without a known price.
         if let Charge::Known(usd) = charge {
             error.exchange.cost_usd = Some(usd);
         }
         let tokens = needs.tokens;
         let case = call.question.case();
-        let failure = AttemptFailure::Failed(error.cause);
-        let refusal = is_refusal(&error);
         // Read before the gate learns of this failure: whether the call is at fault depends on the
         // state of the service while the call was in flight.
-        let probing = lock(&self.gate).health.probes_from().is_some();
-        let answers = lock(&self.gate).health.answers;
-        let (begun, in_flight) = (sent.begun, self.sent.len());
-        let adapted =
-            error.retry == Retry::Adapted && call.adaptions < MAX_ADAPTIONS && may_be_charged;
-        let again = call
-            .question
-            .rephrased(&error)
-            .filter(|_| !error.stops_judge && !adapted && may_be_charged);
-        if let Some(question) = again {
-            let job = call.question.keep(AttemptEnd::Failed {
-                error: &error,
-                again: true,
-            });
-            let line = format!("{error}; asked once more");
-            self.record_end(sent.uid, charge, Some(failure), job, None, line);
-            // Keep `leads`: identical calls are waiting for the final answer to this question.
-            let (leads, charged) = (call.leads, call.charged);
-            self.ask_again_at(
-                CallTask {
-                    leads,
-                    charged,
-                    ..CallTask::new(question)
-                },
-                now,
-            );
-        } else if adapted {
-            self.record_end(sent.uid, charge, Some(failure), None, None, String::new());
-            call.adaptions += 1;
-            self.ask_again_at(call, now);
-        } else {
-            let wait = match error.retry {
-                _ if refusal => Some(error.exchange.limits.retry_after),
-                // It stays outstanding as long as it is unknown whether the server comes back.
-                _ if error.no_answer && probing => Some(None),
-                Retry::After(wait) => Some(wait),
-                Retry::Never | Retry::Adapted => None,
-            };
-            // A refusal is not the call's fault while other calls are answered, and neither is a
-            // server that answers none.
-            if !(refusal && answers > call.answers || probing && !refusal) {
-                call.attempts += 1;
+        let service = {
+            let gate = lock(&self.gate);
+            ServiceState {
+                answers: gate.health.answers,
+                probing: gate.health.probes_from().is_some(),
+                stopped: gate.stopped.is_some(),
             }
-            call.answers = answers;
-            let again = call.attempts < ATTEMPTS && may_be_charged && !error.stops_judge;
-            match wait.filter(|_| again) {
-                Some(wait) => {
-                    let draw = self.jitter(&call);
-                    let attempt = call.attempts.max(1);
-                    let wait =
-                        wait.map_or_else(|| back_off(attempt, draw), |wait| named(wait, draw));
-                    let line = format!("{error}; asking again in {:.1} s", wait.as_secs_f64());
-                    self.record_end(sent.uid, charge, Some(failure), None, None, line);
-                    self.ask_again_at(call, now + wait);
-                }
-                // The first such failure is reported; other calls in flight at the time stay
-                // outstanding.
-                None if error.stops_judge && lock(&self.gate).stopped.is_some() => {
-                    self.record_end(sent.uid, charge, Some(failure), None, None, String::new());
-                }
-                None => {
-                    let job = call.question.keep(AttemptEnd::Failed {
-                        error: &error,
-                        again: false,
-                    });
-                    let ended = Some((call.question, QuestionEnd::Failed(error.clone())));
-                    self.record_end(sent.uid, charge, Some(failure), job, ended, String::new());
-                }
-            }
+        };
+        let in_flight = self.sent.len();
+        let attempts = CallAttempts {
+            attempts: call.attempts,
+            charged: call.charged,
+            adaptions: call.adaptions,
+            answers: call.answers,
+        };
+        let next = decide(&error, attempts, service, call.question.rephrased(&error));
+        if matches!(next, Next::Retry { .. }) {
+            call.answers = service.answers;
         }
+        self.act(
+            next,
+            call,
+            &error,
+            AttemptRecord::new(sent.uid, charge),
+            now,
+        );
         let consequence = {
             let mut gate = lock(&self.gate);
             if error.cause == FailureCause::Malformed && !Q::JUNK_STOPS {
                 gate.health.useful();
             }
-            gate.failed(&error, case, tokens, in_flight, begun, now)
+            gate.failed(&error, case, tokens, in_flight, sent.begun, now)
         };
         match consequence {
             Consequence::Nothing => {}
@@ -195,6 +149,67 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 // in flight.
                 self.abandon = is_broken(&error) && !error.stops_judge;
                 self.tell(WorkerEvent::Stopped(why)).await;
+            }
+        }
+    }
+
+    /// Records a failed attempt, and asks the question again if it is worth it.
+    fn act(
+        &mut self,
+        next: Next<Q>,
+        mut call: CallTask<Q>,
+        error: &CallError,
+        record: AttemptRecord<Q>,
+        now: Instant,
+    ) {
+        let record = AttemptRecord {
+            failure: Some(AttemptFailure::Failed(error.cause)),
+            ..record
+        };
+        match next {
+            Next::Rephrase(question) => {
+                self.record_end(AttemptRecord {
+                    job: call
+                        .question
+                        .keep(AttemptEnd::Failed { error, again: true }),
+                    line: format!("{error}; asked once more"),
+                    ..record
+                });
+                let rephrased = CallTask {
+                    // Identical calls are waiting for the final answer to this question.
+                    leads: call.leads,
+                    charged: call.charged,
+                    ..CallTask::new(question)
+                };
+                self.ask_again_at(rephrased, now);
+            }
+            Next::Adapt => {
+                self.record_end(record);
+                call.adaptions += 1;
+                self.ask_again_at(call, now);
+            }
+            Next::Retry { attempts, wait } => {
+                call.attempts = attempts;
+                let draw = self.jitter(&call);
+                let wait = match wait {
+                    Some(wait) => named(wait, draw),
+                    None => back_off(attempts.max(1), draw),
+                };
+                self.record_end(AttemptRecord {
+                    line: format!("{error}; asking again in {:.1} s", wait.as_secs_f64()),
+                    ..record
+                });
+                self.ask_again_at(call, now + wait);
+            }
+            Next::Leave => self.record_end(record),
+            Next::Fail => {
+                let again = false;
+                let job = call.question.keep(AttemptEnd::Failed { error, again });
+                self.record_end(AttemptRecord {
+                    job,
+                    ended: Some((call.question, QuestionEnd::Failed(error.clone()))),
+                    ..record
+                });
             }
         }
     }
@@ -217,15 +232,15 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     /// Writes the end of an attempt to the project.
-    pub(super) fn record_end(
-        &mut self,
-        uid: Option<[u8; 16]>,
-        charge: Charge,
-        failure: Option<AttemptFailure>,
-        job: Option<RecordJob>,
-        question: Option<(Q, QuestionEnd<Q::Answer>)>,
-        line: String,
-    ) {
+    fn record_end(&mut self, record: AttemptRecord<Q>) {
+        let AttemptRecord {
+            uid,
+            charge,
+            failure,
+            job,
+            ended,
+            line,
+        } = record;
         // Count the cost now and not when the disk confirms it, or more calls would be admitted on
         // the same money.
         self.shared.budget.spend(charge.usd());
@@ -233,7 +248,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let writing = async move {
             RecordedCall {
                 kept: kept.await,
-                question,
+                question: ended,
                 charge,
                 line,
             }
@@ -246,9 +261,11 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let Some(job) = question.share() else {
             return;
         };
-        let ended = Some((question, QuestionEnd::Shared));
-        let nothing = Charge::Known(0.0);
-        self.record_end(None, nothing, None, Some(job), ended, String::new());
+        self.record_end(AttemptRecord {
+            job: Some(job),
+            ended: Some((question, QuestionEnd::Shared)),
+            ..AttemptRecord::new(None, Charge::Known(0.0))
+        });
     }
 
     /// Handles a completed write.
@@ -306,6 +323,113 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 }
 
+/// The end of an attempt, as it is written to the project.
+struct AttemptRecord<Q: ServiceQuestion> {
+    /// The attempt's row in the ledger; `None` if it was not sent.
+    uid: Option<[u8; 16]>,
+    charge: Charge,
+    failure: Option<AttemptFailure>,
+    job: Option<RecordJob>,
+    /// The question, if it ends with this attempt.
+    ended: Option<(Q, QuestionEnd<Q::Answer>)>,
+    /// A message for the user, if there is anything to say.
+    line: String,
+}
+
+impl<Q: ServiceQuestion> AttemptRecord<Q> {
+    /// An attempt of which only the cost is recorded.
+    fn new(uid: Option<[u8; 16]>, charge: Charge) -> Self {
+        Self {
+            uid,
+            charge,
+            failure: None,
+            job: None,
+            ended: None,
+            line: String::new(),
+        }
+    }
+}
+
+/// The attempts of a call so far, including the one that failed.
+#[derive(Clone, Copy, Debug, Default)]
+struct CallAttempts {
+    /// Those that count toward [`ATTEMPTS`], without the one that failed.
+    attempts: u32,
+    charged: u32,
+    adaptions: usize,
+    /// Number of answers of the service when the call was last refused.
+    answers: u64,
+}
+
+/// The state of a service before it learns of a failure.
+#[derive(Clone, Copy, Debug, Default)]
+struct ServiceState {
+    /// Number of answers so far.
+    answers: u64,
+    /// Whether single calls test if it answers again.
+    probing: bool,
+    stopped: bool,
+}
+
+/// What happens to a question after a failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Next<Q> {
+    /// Ask a rephrased question.
+    Rephrase(Q),
+    /// Ask again now, with a request that the service accepts.
+    Adapt,
+    /// Ask again after a wait; `None` if the service does not name one.
+    Retry {
+        /// The attempts that count so far.
+        attempts: u32,
+        wait: Option<Duration>,
+    },
+    /// The question stays outstanding.
+    Leave,
+    /// The question has failed.
+    Fail,
+}
+
+/// Decides about a question after a failed attempt.
+fn decide<Q>(
+    error: &CallError,
+    call: CallAttempts,
+    service: ServiceState,
+    rephrased: Option<Q>,
+) -> Next<Q> {
+    let may_be_charged = call.charged < MAX_CHARGED;
+    if error.retry == Retry::Adapted && call.adaptions < MAX_ADAPTIONS && may_be_charged {
+        return Next::Adapt;
+    }
+    if let Some(question) = rephrased.filter(|_| !error.stops_judge && may_be_charged) {
+        return Next::Rephrase(question);
+    }
+    let refusal = is_refusal(error);
+    // A refusal is not the call's fault while other calls are answered, and neither is a server
+    // that answers none.
+    let is_excused = if refusal {
+        service.answers > call.answers
+    } else {
+        service.probing
+    };
+    let attempts = call.attempts + u32::from(!is_excused);
+    let wait = match error.retry {
+        _ if refusal => Some(error.exchange.limits.retry_after),
+        // It stays outstanding as long as it is unknown whether the server comes back.
+        _ if error.no_answer && service.probing => Some(None),
+        Retry::After(wait) => Some(wait),
+        Retry::Never | Retry::Adapted => None,
+    };
+    match wait {
+        Some(wait) if attempts < ATTEMPTS && may_be_charged && !error.stops_judge => {
+            Next::Retry { attempts, wait }
+        }
+        // The first such failure is reported; other calls in flight at the time stay outstanding.
+        _ if error.stops_judge && service.stopped => Next::Leave,
+        _ => Next::Fail,
+    }
+}
+
 /// The cost of a failed attempt: nothing if the server refused it or never saw it, or else at most
 /// its worst-case price.
 fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
@@ -333,4 +457,120 @@ fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
 
 fn unknown(worst_usd: Option<f64>) -> Charge {
     worst_usd.map_or(Charge::Unpriced, Charge::Assumed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: CallAttempts = CallAttempts {
+        attempts: 0,
+        charged: 0,
+        adaptions: 0,
+        answers: 0,
+    };
+    const HEALTHY: ServiceState = ServiceState {
+        answers: 0,
+        probing: false,
+        stopped: false,
+    };
+
+    fn error(cause: FailureCause, retry: Retry) -> CallError {
+        CallError {
+            retry,
+            ..CallError::new(cause, "why".to_owned())
+        }
+    }
+
+    fn next(error: &CallError, call: CallAttempts, service: ServiceState) -> Next<()> {
+        decide(error, call, service, None)
+    }
+
+    #[test]
+    fn a_failure_is_retried_until_its_attempts_are_used_up() {
+        let wait = Some(Duration::from_secs(2));
+        let error = error(FailureCause::Server, Retry::After(wait));
+        let after = |attempts, charged| {
+            let call = CallAttempts {
+                attempts,
+                charged,
+                ..FIRST
+            };
+            next(&error, call, HEALTHY)
+        };
+        assert_eq!(after(0, 0), Next::Retry { attempts: 1, wait });
+        assert_eq!(
+            after(ATTEMPTS - 2, 0),
+            Next::Retry {
+                attempts: ATTEMPTS - 1,
+                wait
+            }
+        );
+        assert_eq!(after(ATTEMPTS - 1, 0), Next::Fail);
+        assert_eq!(after(0, MAX_CHARGED), Next::Fail);
+    }
+
+    #[test]
+    fn a_refusal_counts_only_if_the_service_has_answered_nothing_else_since() {
+        let error = error(FailureCause::RateLimited, Retry::After(None));
+        assert!(is_refusal(&error));
+        let wait = None;
+        let first = next(&error, FIRST, HEALTHY);
+        assert_eq!(first, Next::Retry { attempts: 1, wait });
+        let busy = ServiceState {
+            answers: 1,
+            ..HEALTHY
+        };
+        let excused = next(&error, FIRST, busy);
+        assert_eq!(excused, Next::Retry { attempts: 0, wait });
+    }
+
+    #[test]
+    fn a_server_that_answers_nothing_does_not_use_up_attempts() {
+        let silent = CallError {
+            no_answer: true,
+            ..error(FailureCause::Server, Retry::Never)
+        };
+        let probing = ServiceState {
+            probing: true,
+            ..HEALTHY
+        };
+        let expected = Next::Retry {
+            attempts: 0,
+            wait: None,
+        };
+        assert_eq!(next(&silent, FIRST, probing), expected);
+        assert_eq!(next(&silent, FIRST, HEALTHY), Next::Fail);
+    }
+
+    #[test]
+    fn requests_are_adapted_before_they_are_rephrased_and_neither_past_the_limit_of_charges() {
+        let adapted = error(FailureCause::BadRequest, Retry::Adapted);
+        let charged = CallAttempts {
+            charged: MAX_CHARGED,
+            ..FIRST
+        };
+        let tried = CallAttempts {
+            adaptions: MAX_ADAPTIONS,
+            ..FIRST
+        };
+        assert_eq!(decide(&adapted, FIRST, HEALTHY, Some(7)), Next::Adapt);
+        assert_eq!(decide(&adapted, tried, HEALTHY, Some(7)), Next::Rephrase(7));
+        assert_eq!(decide(&adapted, charged, HEALTHY, Some(7)), Next::Fail);
+        assert_eq!(next(&adapted, tried, HEALTHY), Next::Fail);
+    }
+
+    #[test]
+    fn only_the_first_failure_that_stops_a_service_is_reported() {
+        let fatal = CallError {
+            stops_judge: true,
+            ..error(FailureCause::Unauthorised, Retry::Never)
+        };
+        let stopped = ServiceState {
+            stopped: true,
+            ..HEALTHY
+        };
+        assert_eq!(decide(&fatal, FIRST, HEALTHY, Some(7)), Next::Fail);
+        assert_eq!(decide(&fatal, FIRST, stopped, Some(7)), Next::Leave);
+    }
 }

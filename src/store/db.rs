@@ -87,19 +87,26 @@ impl Db {
     /// [`Db::atomically`] for work that may panic: the thread and the connection survive. An error
     /// names its cause if the file reveals it.
     pub(super) fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let result = catch_unwind(AssertUnwindSafe(|| self.atomically(work)));
-        let result = result.unwrap_or_else(|_| {
-            drop(
-                self.connection
-                    .execute_batch("ROLLBACK TO step; RELEASE step"),
-            );
-            Err(self.damage_or(StoreError::Internal(
-                "a request to the project failed; the log (--log-file) has more".to_owned(),
-            )))
-        });
+        catch_unwind(AssertUnwindSafe(|| self.atomically(work)))
+            .unwrap_or_else(|_| Err(self.after_panic()))
+            .map_err(|error| self.narrowed(error))
+    }
+
+    /// Rolls back the work that panicked.
+    fn after_panic(&mut self) -> StoreError {
+        drop(
+            self.connection
+                .execute_batch("ROLLBACK TO step; RELEASE step"),
+        );
+        self.damage_or(StoreError::Internal(
+            "a request to the project failed; the log (--log-file) has more".to_owned(),
+        ))
+    }
+
+    fn narrowed(&self, error: StoreError) -> StoreError {
         match self.connection.path() {
-            Some(path) => result.map_err(|error| file::narrowed(Path::new(path), error)),
-            None => result,
+            Some(path) => file::narrowed(Path::new(path), error),
+            None => error,
         }
     }
 
@@ -129,21 +136,25 @@ impl Db {
 
     /// Runs `work` inside a savepoint, so that either all of it is kept or none.
     pub(crate) fn atomically<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.connection.execute_batch("SAVEPOINT step")?;
-        match work(self) {
-            Ok(value) => {
-                self.connection.execute_batch("RELEASE step")?;
-                Ok(value)
-            }
-            // On a full disk, SQLite may already have rolled back everything, including this
-            // savepoint.
-            Err(error) if self.connection.is_autocommit() => Err(error),
-            Err(error) => {
-                self.connection
-                    .execute_batch("ROLLBACK TO step; RELEASE step")?;
-                Err(error)
-            }
+        self.begin_step()?;
+        let result = work(self);
+        self.end_step(result.is_ok())?;
+        result
+    }
+
+    fn begin_step(&self) -> Result<()> {
+        Ok(self.connection.execute_batch("SAVEPOINT step")?)
+    }
+
+    fn end_step(&self, is_kept: bool) -> Result<()> {
+        // On a full disk, SQLite may already have rolled back everything, including this savepoint.
+        if is_kept {
+            self.connection.execute_batch("RELEASE step")?;
+        } else if !self.connection.is_autocommit() {
+            self.connection
+                .execute_batch("ROLLBACK TO step; RELEASE step")?;
         }
+        Ok(())
     }
 
     /// Lets rows reference others that are inserted later in the same transaction.

@@ -6,7 +6,9 @@ use super::error::{Result, StoreError};
 use super::file::{self, FileIdentity, OpenFile};
 use super::reading::{Readers, Wanted};
 use super::schema;
-use super::threads::{self, Durability, LogSync, StoreThread, WriterState};
+use super::threads::{
+    self, Durability, ErasedWork, LogSync, PendingAnswer, StoreThread, WriterState, erased,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -239,20 +241,24 @@ impl Store {
         }
     }
 
-    pub(super) fn submit<T, F>(&self, until: Durability, work: F) -> oneshot::Receiver<Result<T>>
+    pub(super) fn submit<T, F>(&self, until: Durability, work: F) -> PendingAnswer<T>
     where
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
+        self.submit_erased(until, erased(work))
+    }
+
+    fn submit_erased<T>(&self, until: Durability, work: ErasedWork) -> PendingAnswer<T> {
         match &self.threads.writer {
             Writer::Ready(writer, _) => writer.submit(until, work),
             Writer::Missing(reason) => {
-                let (answer, receive) = oneshot::channel();
+                let (answer, receiver) = oneshot::channel();
                 drop(answer.send(Err(StoreError::ReadOnly {
                     path: self.threads.path.clone(),
                     reason: reason.clone(),
                 })));
-                receive
+                receiver.into()
             }
         }
     }
@@ -264,8 +270,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.submit(Durability::Synced, work);
-        async move { answer.await.map_err(|_| StoreError::Closed)? }
+        self.submit(Durability::Synced, work).received()
     }
 
     /// Like [`Store::write`], but completes when the transaction is committed. From then on it
@@ -275,8 +280,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.submit(Durability::Committed, work);
-        async move { answer.await.map_err(|_| StoreError::Closed)? }
+        self.submit(Durability::Committed, work).received()
     }
 
     /// Stores cached data. If the project cannot be written now for any reason, nothing is stored.
@@ -286,7 +290,7 @@ impl Store {
     {
         let answer = self.submit(Durability::Cached, work);
         async move {
-            match answer.await.map_err(|_| StoreError::Closed)? {
+            match answer.received().await {
                 Err(StoreError::Locked(_)) => Ok(()),
                 Err(error) if error.hinders_only_writing() => Ok(()),
                 result => result,
@@ -306,7 +310,7 @@ impl Store {
         let answer = self.submit(Durability::Cached, |db| {
             db.one("PRAGMA data_version", [], |row| row.get(0))
         });
-        answer.await.map_err(|_| StoreError::Closed)?
+        answer.received().await
     }
 
     /// [`Store::write`] for a thread that may block.
@@ -315,27 +319,30 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        self.submit(Durability::Synced, work)
-            .blocking_recv()
-            .map_err(|_| StoreError::Closed)?
+        self.submit(Durability::Synced, work).wait()
     }
 
-    fn submit_read<T, F>(&self, work: F) -> oneshot::Receiver<Result<T>>
+    fn submit_read<T, F>(&self, work: F) -> PendingAnswer<T>
     where
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
+        let work = self.while_reading(erased(work));
+        self.threads.reader.submit(Durability::Committed, work)
+    }
+
+    /// Skips the work if nobody waits for it any more, and explains its errors.
+    fn while_reading(&self, work: ErasedWork) -> ErasedWork {
         // Do not capture the handle: dropping the last handle waits for the readers.
         let (readers, wanted) = (Arc::clone(&self.threads.readers), self.wanted.clone());
         let state = self.writer_state();
-        let work = move |db: &mut Db| {
+        Box::new(move |db| {
             if readers.wants(wanted.as_ref()) {
                 work(db).map_err(|error| explained(state.as_deref(), error))
             } else {
                 Err(StoreError::Closed)
             }
-        };
-        self.threads.reader.submit(Durability::Committed, work)
+        })
     }
 
     /// Queues `work` for reading before it returns. Reads run in parallel, so they may complete in
@@ -345,8 +352,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.submit_read(work);
-        async move { answer.await.map_err(|_| StoreError::Closed)? }
+        self.submit_read(work).received()
     }
 
     /// [`Store::read`] for a thread that may block.
@@ -355,9 +361,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        self.submit_read(work)
-            .blocking_recv()
-            .map_err(|_| StoreError::Closed)?
+        self.submit_read(work).wait()
     }
 }
 

@@ -24,8 +24,8 @@ use super::error::{Result, StoreError};
 use super::file;
 use super::reading::Readers;
 use checkpoint::copy_loop;
-pub(super) use job::Durability;
-use job::{StoreTask, job};
+use job::StoreTask;
+pub(super) use job::{Durability, ErasedWork, PendingAnswer, erased};
 #[cfg(any(test, feature = "internals"))]
 pub use state::WriteStatistics;
 pub(super) use state::WriterState;
@@ -79,7 +79,7 @@ impl StoreThread {
                         Some(db) => Ok(db),
                         none => open().map(|db| none.insert(db)),
                     };
-                    (task.job)(db).0(None);
+                    task.run(db).0(None);
                 }
                 // Drop the connection before its reader guard.
                 drop(own);
@@ -141,20 +141,23 @@ impl StoreThread {
     }
 
     /// Queues work immediately. The answer arrives when it is done.
-    pub(super) fn submit<T, F>(&self, until: Durability, work: F) -> oneshot::Receiver<Result<T>>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
-    {
-        let (answer, receive) = oneshot::channel();
-        let job = job(work, answer);
-        // If the thread has ended, the job and its answer sender are dropped, and the caller
-        // receives an error.
+    pub(super) fn submit<T>(&self, until: Durability, work: ErasedWork) -> PendingAnswer<T> {
+        let (answer, receiver) = oneshot::channel();
+        self.queue(StoreTask {
+            work,
+            answer,
+            until,
+        });
+        receiver.into()
+    }
+
+    /// If the thread has ended, the task and its answer sender are dropped, and the caller receives
+    /// an error.
+    fn queue(&self, task: StoreTask) {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(jobs) = &*jobs {
-            drop(jobs.send(StoreTask { job, until }));
+            drop(jobs.send(task));
         }
-        receive
     }
 
     /// Accepts no more work; queued work is completed.

@@ -39,7 +39,7 @@ pub(super) fn write_loop(
     while let Some(first) = next_task(db, jobs, state) {
         let began = Instant::now();
         if let Some(trouble) = state.stopped.get() {
-            (first.job)(Err(trouble.clone().into())).0(None);
+            first.run(Err(trouble.clone().into())).0(None);
             continue;
         }
         let begun = match first.until {
@@ -47,7 +47,7 @@ pub(super) fn write_loop(
             _ => begin(db),
         };
         if let Err(error) = begun {
-            (first.job)(Err(file::explained(&state.canonical, error))).0(None);
+            first.run(Err(file::explained(&state.canonical, error))).0(None);
             continue;
         }
         let mut noted = Vec::new();
@@ -56,8 +56,9 @@ pub(super) fn write_loop(
         let mut given_up = None;
         while let Some(task) = next.take() {
             // Run each job in its own savepoint: a failing job rolls back only its own changes.
-            let (answer, failure) = (task.job)(Ok(db));
-            match task.until {
+            let until = task.until;
+            let (answer, failure) = task.run(Ok(db));
+            match until {
                 Durability::Committed | Durability::Cached => noted.push(answer),
                 Durability::Synced => written.push(answer),
             }

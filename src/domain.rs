@@ -12,6 +12,7 @@ pub mod common_scale;
 pub mod corpus;
 pub mod hex;
 pub mod judge_report;
+pub mod judge_set;
 pub mod metrics;
 pub(crate) mod named;
 pub mod number_words;

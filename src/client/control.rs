@@ -1,5 +1,6 @@
 //! Settings that can change during a run: pause, stop, pace, budget and dropped judges.
 
+use crate::domain::judge_set::JudgeSet;
 use std::time::Duration;
 
 /// How long calls in flight may keep running after a cancel, since they are paid for anyway.
@@ -20,23 +21,11 @@ pub struct RunControl {
     pub pace: Option<f64>,
     /// Maximum total spending of the project in dollars; `None` for no limit.
     pub budget_usd: Option<f64>,
-    /// Bit mask of judges that make no calls for now, by their index in the ensemble.
-    pub dropped: u64,
+    /// Judges that make no calls for now.
+    pub dropped: JudgeSet,
 }
 
 impl RunControl {
-    /// Whether the judge at this index makes no calls for now.
-    pub fn is_dropped(&self, judge_index: usize) -> bool {
-        judge_index < 64 && self.dropped & (1 << judge_index) != 0
-    }
-
-    /// Drops the judge at this index, or restores it.
-    pub fn toggle(&mut self, judge_index: usize) {
-        if judge_index < 64 {
-            self.dropped ^= 1 << judge_index;
-        }
-    }
-
     /// Stops the run and waits at most `grace` for the calls in flight.
     #[cfg(test)]
     pub fn stop_within(&mut self, grace: Duration) {
@@ -61,7 +50,7 @@ impl Default for RunControl {
             concurrency: 256,
             pace: None,
             budget_usd: None,
-            dropped: 0,
+            dropped: JudgeSet::EMPTY,
         }
     }
 }

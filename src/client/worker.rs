@@ -272,7 +272,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 break;
             }
             let now = Instant::now();
-            let dropped = control.is_dropped(self.judge_index);
+            let dropped = control.dropped.contains(self.judge_index);
             let mut wake = None;
             if dropped {
                 // Recorded calls may wait here for a long time, and other services could use their

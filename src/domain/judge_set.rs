@@ -1,17 +1,18 @@
 //! Sets of judges.
 
-pub const MAX_JUDGES: usize = 64;
+/// Maximum number of judges of a run.
+pub const MAX_JUDGES: usize = 128;
 
 /// A set of judges by index in the ensemble, which must be below [`MAX_JUDGES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct JudgeSet(u64);
+pub struct JudgeSet(u128);
 
 impl JudgeSet {
     pub const EMPTY: Self = Self(0);
 
     /// A set of one judge; empty if the index is out of range.
-    pub fn one(seat: usize) -> Self {
-        Self(if seat < MAX_JUDGES { 1 << seat } else { 0 })
+    pub fn one(judge: usize) -> Self {
+        Self(if judge < MAX_JUDGES { 1 << judge } else { 0 })
     }
 
     pub fn first(judges: usize) -> Self {
@@ -26,8 +27,8 @@ impl JudgeSet {
         self.0 == 0
     }
 
-    pub fn contains(self, seat: usize) -> bool {
-        !Self::one(seat).without(Self(!self.0)).is_empty()
+    pub fn contains(self, judge: usize) -> bool {
+        !Self::one(judge).without(Self(!self.0)).is_empty()
     }
 
     #[must_use]
@@ -40,16 +41,21 @@ impl JudgeSet {
         Self(self.0 & !others.0)
     }
 
+    /// Adds the judge at this index, or removes it.
+    pub fn toggle(&mut self, judge: usize) {
+        self.0 ^= Self::one(judge).0;
+    }
+
     pub fn iter(self) -> impl Iterator<Item = usize> {
-        (0..MAX_JUDGES).filter(move |seat| self.contains(*seat))
+        (0..MAX_JUDGES).filter(move |judge| self.contains(*judge))
     }
 }
 
 impl FromIterator<usize> for JudgeSet {
-    fn from_iter<I: IntoIterator<Item = usize>>(seats: I) -> Self {
-        seats
+    fn from_iter<I: IntoIterator<Item = usize>>(judges: I) -> Self {
+        judges
             .into_iter()
-            .fold(Self::EMPTY, |set, seat| set.with(Self::one(seat)))
+            .fold(Self::EMPTY, |set, judge| set.with(Self::one(judge)))
     }
 }
 
@@ -58,17 +64,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seats_are_a_set() {
-        let seats: JudgeSet = [0, 2, 63, 64, 2].into_iter().collect();
-        assert_eq!(seats.iter().collect::<Vec<_>>(), [0, 2, 63]);
-        assert_eq!(seats.len(), 3);
-        assert!(seats.contains(2) && !seats.contains(1) && !seats.contains(64));
+    fn judges_are_a_set() {
+        let mut judges: JudgeSet = [0, 2, 127, 128, 2].into_iter().collect();
+        assert_eq!(judges.iter().collect::<Vec<_>>(), [0, 2, 127]);
+        assert_eq!(judges.len(), 3);
+        assert!(judges.contains(2) && !judges.contains(1) && !judges.contains(128));
         assert_eq!(
-            seats.without(JudgeSet::one(2)).with(JudgeSet::one(1)),
-            [0, 1, 63].into_iter().collect()
+            judges.without(JudgeSet::one(2)).with(JudgeSet::one(1)),
+            [0, 1, 127].into_iter().collect()
         );
+        judges.toggle(0);
+        judges.toggle(69);
+        assert_eq!(judges, [2, 69, 127].into_iter().collect());
         assert_eq!(JudgeSet::first(3).len(), 3);
-        assert_eq!(JudgeSet::first(99).len(), MAX_JUDGES);
+        assert_eq!(JudgeSet::first(999).len(), MAX_JUDGES);
         assert!(JudgeSet::first(0).is_empty());
     }
 }

@@ -20,6 +20,7 @@ use crate::client::budget::Budget;
 use crate::client::gate::RateGate;
 use crate::client::{RunControl, lock, now_ms, window};
 use crate::domain::judge_report::BothOrders;
+use crate::domain::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::spend::Spend;
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
@@ -53,16 +54,64 @@ struct OrderWatch {
     read: Option<Instant>,
 }
 
+/// The state of one judge during a run; its index is that of the ensemble.
+struct RunJudge {
+    id: JudgeId,
+    gate: Arc<Mutex<RateGate>>,
+    /// A sender to its question source, while it may receive more work.
+    source_tasks: Option<mpsc::UnboundedSender<SourceTask>>,
+    attendance: Attendance,
+    /// Nobody waits for its calls: its worker has ended, or it makes no calls for now while others
+    /// do.
+    gone: bool,
+    /// The latest message about its retries, and the message's time.
+    said: Option<(String, Instant)>,
+    /// Whether its model weights have been checked in this run.
+    weighed: bool,
+}
+
+impl RunJudge {
+    fn new(id: JudgeId, gate: RateGate) -> Self {
+        Self {
+            id,
+            gate: Arc::new(Mutex::new(gate)),
+            source_tasks: None,
+            attendance: Attendance::Working,
+            gone: false,
+            said: None,
+            weighed: false,
+        }
+    }
+
+    /// Sends its question source to a query; a source that has ended has no more work.
+    fn send(&self, task: SourceTask) {
+        if let Some(tasks) = &self.source_tasks {
+            drop(tasks.send(task));
+        }
+    }
+}
+
+/// Whether a judge makes calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attendance {
+    Working,
+    /// It makes no calls for now, for instance because its service refuses them.
+    Waiting,
+    /// A person has dropped it, and it has no call in flight.
+    Dropped,
+    /// Its worker has ended.
+    Ended,
+}
+
 struct Dispatcher {
     store: Store,
     ensemble: JudgeEnsemble,
-    judges: Vec<JudgeId>,
+    judges: Vec<RunJudge>,
     run: RunId,
     control: watch::Receiver<RunControl>,
     progress_to: watch::Sender<RunProgress>,
     progress: RunProgress,
     budget: Budget,
-    gates: Vec<Arc<Mutex<RateGate>>>,
     started: Instant,
     reported: Instant,
     /// Indices of the queries with pairs to probe.
@@ -72,25 +121,10 @@ struct Dispatcher {
     open: HashMap<QueryKey, UnfinishedQuery>,
     /// Set if the run is played in rounds.
     rounds: Option<RoundPlanner>,
-    /// A sender to each judge's question source, while it may receive more work.
-    source_tasks: Vec<mpsc::UnboundedSender<SourceTask>>,
-    /// Judges that nobody waits for: their workers have ended, or make no calls for now while
-    /// others do.
-    gone: Vec<bool>,
-    /// Judges whose workers have ended.
-    left: Vec<bool>,
     /// Queries that a judge skips because its calls about them keep failing.
     skipped_queries: HashSet<(usize, QueryKey)>,
-    /// Judges that make no calls for now.
-    away: Vec<bool>,
-    /// Judges that a person has dropped and that have no call in flight.
-    resting: Vec<bool>,
-    /// The latest message about each judge's retries, and its time.
-    said: Vec<Option<(String, Instant)>>,
-    /// Bit mask of judges that were dropped before the run began.
-    dropped_before: u64,
-    /// Judges whose model weights have been checked in this run.
-    weighed: Vec<bool>,
+    /// Judges that were dropped before the run began.
+    dropped_before: JudgeSet,
     /// Number of pending calls, without those of judges that are gone.
     waited_for: usize,
     missing: usize,
@@ -112,6 +146,9 @@ pub(super) async fn run(
     if ensemble.is_empty() {
         return Err(RunError::NoJudge);
     }
+    if ensemble.len() > MAX_JUDGES {
+        return Err(RunError::TooManyJudges(ensemble.len()));
+    }
     for (judge_index, judge) in ensemble.iter().enumerate() {
         let name = &judge.spec().name;
         if ensemble[..judge_index]
@@ -129,7 +166,7 @@ pub(super) async fn run(
     };
     let specs = specs_of(&ensemble);
     let row = request.clone();
-    let (judges, ensemble_id, run) = store
+    let (judge_ids, ensemble_id, run) = store
         .write(move |db| {
             let judges = specs
                 .iter()
@@ -153,7 +190,7 @@ pub(super) async fn run(
         .map(|judge| window_setting(&judge.spec().name))
         .collect();
     let campaign = request.rounds().map(|campaign| (*campaign, request.seed));
-    let (asked, of) = (judges.clone(), request.queries.clone());
+    let (asked, of) = (judge_ids.clone(), request.queries.clone());
     let (spent_before, committed_usd, windows, campaign, answers, mut models) = store
         .write(move |db| {
             // This run holds the lock, so every open call was interrupted.
@@ -190,27 +227,21 @@ pub(super) async fn run(
         .map(|remembered| remembered.and_then(|text| text.parse().ok()))
         .collect();
     let gates = RateGate::of_ensemble(&ensemble, control.borrow().concurrency, &sizes);
-    let gates = gates.into_iter().map(|gate| Arc::new(Mutex::new(gate)));
-    let gates = gates.collect();
+    let judges = judge_ids.iter().zip(gates);
+    let judges = judges.map(|(id, gate)| RunJudge::new(*id, gate)).collect();
     let mut progress = progress_to.borrow().clone();
     progress.spent_before = spent_before;
-    for ((judge, answers), id) in progress.judges.iter_mut().zip(answers).zip(&judges) {
+    for ((judge, answers), id) in progress.judges.iter_mut().zip(answers).zip(&judge_ids) {
         judge.answers = answers;
         judge.models = models.remove(id).unwrap_or_default();
     }
     let rounds = campaign.map(|(campaign, lambda)| {
         let campaign = (campaign, ensemble_id);
-        RoundPlanner::new(store.clone(), campaign, lambda, request.clone(), &judges)
+        RoundPlanner::new(store.clone(), campaign, lambda, request.clone(), &judge_ids)
     });
     let mut dispatcher = Dispatcher {
         store: store.clone(),
-        gone: vec![false; judges.len()],
-        left: vec![false; judges.len()],
         skipped_queries: HashSet::new(),
-        away: vec![false; judges.len()],
-        resting: vec![false; judges.len()],
-        said: vec![None; judges.len()],
-        weighed: vec![false; judges.len()],
         dropped_before,
         ensemble,
         judges,
@@ -219,14 +250,12 @@ pub(super) async fn run(
         progress_to,
         progress,
         budget: Budget::new(limit_usd, committed_usd),
-        gates,
         started: now,
         reported: now,
         probed: Vec::new(),
         orders: OrderWatch::default(),
         open: HashMap::new(),
         rounds,
-        source_tasks: Vec::new(),
         waited_for: 0,
         missing: 0,
         budget_reached: false,
@@ -269,7 +298,7 @@ pub(super) async fn run(
     result?;
     let mut models = ended?;
     let judges = dispatcher.progress.judges.iter_mut();
-    for (judge, id) in judges.zip(&dispatcher.judges) {
+    for (judge, RunJudge { id, .. }) in judges.zip(&dispatcher.judges) {
         judge.models = models.remove(id).unwrap_or_default();
     }
     dispatcher.progress.phase = RunPhase::Done;
@@ -300,8 +329,8 @@ impl Dispatcher {
         }
         self.progress.phase = RunPhase::Judging;
         self.report(true);
-        for (judge, gate) in self.progress.judges.iter().zip(&self.gates) {
-            lock(gate).window.expect(judge.total);
+        for (progress, judge) in self.progress.judges.iter().zip(&self.judges) {
+            lock(&judge.gate).window.expect(progress.total);
         }
         self.judge(request, waiting).await?;
         // Plans may ask about some pairs in both orders on their own, even for queries without a
@@ -316,6 +345,10 @@ impl Dispatcher {
         Ok(())
     }
 
+    fn judge_ids(&self) -> Vec<JudgeId> {
+        self.judges.iter().map(|judge| judge.id).collect()
+    }
+
     fn specs(&self) -> Vec<JudgeSpec> {
         specs_of(&self.ensemble)
     }
@@ -328,9 +361,9 @@ impl Dispatcher {
         }
         self.budget.set_limit(control.budget_usd);
         for (judge_index, judge) in self.progress.judges.iter_mut().enumerate() {
-            judge.dropped = control.is_dropped(judge_index);
+            judge.dropped = control.dropped.contains(judge_index);
         }
-        for (judge, gate) in self.ensemble.iter().zip(&self.gates) {
+        for (judge, RunJudge { gate, .. }) in self.ensemble.iter().zip(&self.judges) {
             let most = judge.limits().concurrency.unwrap_or(control.concurrency);
             lock(gate).window.set_limit(most.min(control.concurrency));
         }
@@ -338,10 +371,10 @@ impl Dispatcher {
 
     /// The windows of judges behind a network, as initial values for the next run.
     fn windows(&self) -> Vec<(String, usize)> {
-        let judges = self.ensemble.iter().zip(&self.gates);
+        let judges = self.ensemble.iter().zip(&self.judges);
         judges
             .filter(|(judge, _)| !judge.spec().is_offline())
-            .map(|(judge, gate)| {
+            .map(|(judge, RunJudge { gate, .. })| {
                 let gate = lock(gate);
                 let size = gate.window.size();
                 // If the provider has a per-minute limit, a large initial window would only hit
@@ -378,7 +411,7 @@ impl Dispatcher {
         judges
             .zip(&self.progress.judges)
             .filter(|(_, progress)| progress.votes > progress.reused)
-            .filter_map(|((id, judge), _)| Some((*id, judge.seed()?)))
+            .filter_map(|((running, judge), _)| Some((running.id, judge.seed()?)))
             .collect()
     }
 
@@ -387,7 +420,7 @@ impl Dispatcher {
             self.reported = Instant::now();
             let moment = Instant::now();
             let judges = self.ensemble.iter().zip(&mut self.progress.judges);
-            for ((of, judge), gate) in judges.zip(&self.gates) {
+            for ((of, judge), RunJudge { gate, .. }) in judges.zip(&self.judges) {
                 judge.server_notes = of.server_notes();
                 judge.finding = judge.answers.finding_words();
                 let gate = lock(gate);

@@ -1,6 +1,7 @@
 //! Errors that end a run.
 
 use crate::app::run_lock::LockError;
+use crate::domain::judge_set::MAX_JUDGES;
 use crate::store::StoreError;
 
 /// An error that ends a run.
@@ -15,6 +16,8 @@ pub enum RunError {
     /// Two judges have the same name.
     #[error("judge {0:?} is named twice")]
     TwiceNamed(String),
+    #[error("{0} judges: a run has {MAX_JUDGES} at most; name fewer with --judges")]
+    TooManyJudges(usize),
     #[error("no judge: name at least one with --judges")]
     NoJudge,
     /// The run's own task ended early.

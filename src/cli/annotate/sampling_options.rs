@@ -4,7 +4,8 @@ use crate::app::annotate::RunRequest;
 use crate::app::import::datasets::CheckedDataset;
 use crate::cli::command::{CommandFailure, CommandResult, usage};
 use crate::config::RunConfig;
-use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
+use crate::domain::judge_set::MAX_JUDGES;
+use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, Sampler, Strategy};
 use crate::judge::JudgeEnsemble;
 use clap::{Args, ValueEnum};
 

@@ -11,7 +11,6 @@ mod adaptive_plan;
 mod greedy;
 pub(crate) mod information;
 mod judge_rotation;
-mod judge_set;
 mod state;
 mod strategy;
 mod swiss;
@@ -19,12 +18,12 @@ mod swiss;
 mod tests;
 
 pub use adaptive_plan::AdaptivePlan;
-pub use judge_set::{JudgeSet, MAX_JUDGES};
 pub use state::{AskedPair, SamplingState};
 pub use strategy::{InvalidStrategy, JudgeChoice, Sampler, Strategy};
 
 use super::{SeededRng, plan};
 use crate::domain::battle::Pair;
+use crate::domain::judge_set::JudgeSet;
 use judge_rotation::JudgeRotation;
 use std::collections::{HashMap, HashSet};
 

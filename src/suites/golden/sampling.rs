@@ -2,11 +2,12 @@
 //! (science.md § Choosing pairs).
 
 use crate::domain::battle::Pair;
+use crate::domain::judge_set::JudgeSet;
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
 use crate::domain::sampling::adaptive::information::mutual_information;
 use crate::domain::sampling::adaptive::information::top_probabilities;
 use crate::domain::sampling::adaptive::{
-    JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, next_round,
+    JudgeChoice, Round, Sampler, SamplingState, Strategy, next_round,
 };
 use crate::features::lab::domain::quality;
 use rstest::rstest;

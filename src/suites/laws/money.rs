@@ -58,7 +58,7 @@ async fn money_set_aside_for_a_judge_that_is_dropped_is_free_for_the_others() {
         assert!(Instant::now() < deadline, "nobody was asked");
         tokio::task::yield_now().await;
     }
-    run.control.send_modify(|control| control.toggle(1));
+    run.control.send_modify(|control| control.dropped.toggle(1));
     // Ben's pending call is still answered; ada gets the rest of the money.
     until_counted(&bench, "SELECT count(*) FROM call", 3).await;
     open.send_replace(true);

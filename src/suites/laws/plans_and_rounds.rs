@@ -7,6 +7,7 @@ use super::scripted::{Act, trio};
 use crate::app::annotate::{ListedBattles, RunRequest, enter_listed};
 use crate::client::RunControl;
 use crate::domain::battle::Pair;
+use crate::domain::judge_set::JudgeSet;
 use crate::judge::JudgeEnsemble;
 use crate::store::StoreError;
 use crate::store::outstanding::CallSelection;
@@ -35,7 +36,7 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
         trio(|_, _| Act::Answer),
         CallSelection::Fresh,
         RunControl {
-            dropped: 0b111,
+            dropped: JudgeSet::first(3),
             ..RunControl::default()
         },
     );

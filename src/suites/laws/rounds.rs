@@ -5,6 +5,7 @@ use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
 use crate::app::annotate::{RunHandle, RunOutcome, RunRequest};
 use crate::client::RunControl;
+use crate::domain::judge_set::JudgeSet;
 use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::judge::{FailureCause, JudgeEnsemble, PresentedPair};
@@ -401,7 +402,7 @@ async fn who_is_dropped_holds_nobody_up_and_is_asked_later() {
     for strategy in ["swiss:2", "top+escalate:2"] {
         let bench = bench(&SIZES);
         let control = RunControl {
-            dropped: 0b010,
+            dropped: JudgeSet::one(1),
             ..RunControl::default()
         };
         let judges = trio(|_, _| Act::Answer);

@@ -6,6 +6,7 @@ use crate::app::annotate::progress::RunPhase;
 use crate::app::annotate::{RunError, RunHandle};
 use crate::app::run_lock::LockError;
 use crate::client::RunControl;
+use crate::domain::judge_set::MAX_JUDGES;
 use crate::judge::FailureCause;
 use crate::store::outstanding::CallSelection;
 use std::sync::atomic::Ordering;
@@ -326,4 +327,35 @@ async fn a_judge_who_sits_twice_is_refused_before_any_call() {
         matches!(&end, Err(RunError::TwiceNamed(name)) if name == "ada"),
         "{end:?}"
     );
+}
+
+#[tokio::test]
+async fn the_last_of_70_judges_can_be_dropped_and_restored() {
+    let bench = bench(&[3]);
+    let judges =
+        || ensemble((0..70).map(|number| scripted(&format!("judge-{number}"), |_, _| Act::Answer)));
+    let mut control = RunControl::default();
+    control.dropped.toggle(69);
+    let run = bench.start(judges(), CallSelection::Fresh, control);
+    let outcome = run.end.await.unwrap().unwrap();
+    let (last, others) = outcome.progress.judges.split_last().unwrap();
+    assert!(last.dropped && last.votes == 0 && last.total > 0);
+    assert!(
+        others
+            .iter()
+            .all(|judge| !judge.dropped && judge.votes == judge.total)
+    );
+    assert_eq!(outcome.missing, Some(last.total));
+    control.dropped.toggle(69);
+    let run = bench.start(judges(), CallSelection::Fresh, control);
+    assert_eq!(run.end.await.unwrap().unwrap().missing, Some(0));
+}
+
+#[tokio::test]
+async fn a_run_with_too_many_judges_is_refused() {
+    let many =
+        (0..=MAX_JUDGES).map(|number| scripted(&format!("judge-{number}"), |_, _| Act::Answer));
+    let run = bench(&[3]).start(ensemble(many), CallSelection::Fresh, RunControl::default());
+    let end = run.end.await.unwrap();
+    assert!(matches!(end, Err(RunError::TooManyJudges(129))), "{end:?}");
 }

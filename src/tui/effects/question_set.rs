@@ -10,6 +10,7 @@ use crate::app::question_set::{
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
 use crate::features::scale::app::PreparedScale;
+use crate::domain::judge_set::JudgeSet;
 use crate::judge::OFFLINE;
 use crate::store::Store;
 use crate::tui::message::Msg;
@@ -129,7 +130,7 @@ impl Runner {
         let control = RunControl {
             paused: false,
             cancelled: false,
-            dropped: 0,
+            dropped: JudgeSet::EMPTY,
             ..control
         };
         let (steer, control) = watch::channel(control);
@@ -163,7 +164,7 @@ mod tests {
         let (results, _told) = mpsc::channel(1);
         let mut runner = Runner::new(store.clone(), Vec::new(), TuiOptions::default(), results);
         let dropped = RunControl {
-            dropped: 2,
+            dropped: JudgeSet::one(1),
             ..RunControl::default()
         };
         let (picking, picks) = watch::channel(RunControl::default());

@@ -58,7 +58,7 @@ impl Runner {
         let usual = self.options.request.clone();
         let ensemble: JudgeEnsemble = (0..)
             .zip(&self.ensemble)
-            .filter(|(at, _)| !control.is_dropped(*at))
+            .filter(|(at, _)| !control.dropped.contains(*at))
             .map(|(_, judge)| judge.clone())
             .collect();
         tokio::task::spawn_blocking(move || {

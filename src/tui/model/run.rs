@@ -4,6 +4,7 @@ use crate::app::annotate::pair_question::PairQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::client::RunControl;
 use crate::domain::battle::Pair;
+use crate::domain::judge_set::JudgeSet;
 use crate::store::corpus::QueryKey;
 use crate::store::last_run::LastRun;
 use std::collections::VecDeque;
@@ -49,7 +50,7 @@ pub struct RunScreen {
     pub asking: Option<(QueryKey, Pair)>,
     /// Judges of the whole ensemble that were dropped before a single pair was asked about, as a
     /// bit mask.
-    pub dropped_before: u64,
+    pub dropped_before: JudgeSet,
     pub control: RunControl,
     /// Number of calls that ended in each second.
     pub pace: CallPace,

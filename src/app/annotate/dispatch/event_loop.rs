@@ -1,6 +1,6 @@
 //! The event loop of a run: judges at work, finished queries, and the next rounds.
 
-use super::{BACKLOG, Dispatcher, REPORT_EVERY};
+use super::{Attendance, BACKLOG, Dispatcher, REPORT_EVERY, RunJudge};
 use crate::app::annotate::context::RunContext;
 use crate::app::annotate::plan::share;
 use crate::app::annotate::question_source::{QuestionSource, SourceTask, WAITING};
@@ -30,7 +30,7 @@ impl Dispatcher {
             store: self.store.clone(),
             run: self.run,
             ensemble: self.ensemble.clone(),
-            judges: self.judges.clone(),
+            judges: self.judge_ids(),
             specs: self.specs(),
             request: request.clone(),
             queries,
@@ -50,9 +50,9 @@ impl Dispatcher {
         });
         let mut workers = JoinSet::new();
         let mut sources = JoinSet::new();
-        for (judge_index, gate) in self.gates.iter().enumerate() {
+        for (judge_index, judge) in self.judges.iter_mut().enumerate() {
             let (source_tasks, tasks) = mpsc::unbounded_channel();
-            self.source_tasks.push(source_tasks);
+            judge.source_tasks = Some(source_tasks);
             let (questions, asked) = mpsc::channel(WAITING);
             let source = QuestionSource::new(
                 Arc::clone(&run_context),
@@ -63,7 +63,7 @@ impl Dispatcher {
             );
             sources.spawn(source.work());
             let name = self.ensemble[judge_index].spec().name.clone();
-            let (shared, gate) = (Arc::clone(&shared), Arc::clone(gate));
+            let (shared, gate) = (Arc::clone(&shared), Arc::clone(&judge.gate));
             let worker = Worker::new(shared, judge_index, name, gate, asked, events.clone());
             workers.spawn(async move {
                 worker.work().await;
@@ -83,7 +83,9 @@ impl Dispatcher {
                 // A run shuts down from the top: sources without tasks drop their questions,
                 // workers without questions drop their events, and the loop ends after the last
                 // event. Ending it here would leave answers uncounted.
-                self.source_tasks.clear();
+                for judge in &mut self.judges {
+                    judge.source_tasks = None;
+                }
             }
             if self.only_dropped_are_left() || self.model_changed.is_some() {
                 over.send_replace(true);
@@ -119,7 +121,7 @@ impl Dispatcher {
                 },
                 Some(ended) = workers.join_next() => match ended {
                     Ok(judge_index) => {
-                        (self.left[judge_index], self.resting[judge_index]) = (true, false);
+                        self.judges[judge_index].attendance = Attendance::Ended;
                         self.weigh_absences().await?;
                     }
                     Err(error) if error.is_panic() => {
@@ -152,13 +154,15 @@ impl Dispatcher {
     /// Whether all remaining judges were dropped by a person. If no other worker has ended and one
     /// of them was dropped during the run, it may be restored, and the run waits for that.
     fn only_dropped_are_left(&self) -> bool {
-        let mut going = self
-            .left
+        let is = |attendance| move |judge: &RunJudge| judge.attendance == attendance;
+        let has_ended = is(Attendance::Ended);
+        let is_dropped = is(Attendance::Dropped);
+        let all = self
+            .judges
             .iter()
-            .zip(&self.resting)
-            .filter(|(left, _)| !**left);
-        let all = going.all(|(_, resting)| *resting);
-        all && (self.left.contains(&true) || self.control.borrow().dropped == self.dropped_before)
+            .all(|judge| has_ended(judge) || is_dropped(judge));
+        all && (self.judges.iter().any(has_ended)
+            || self.control.borrow().dropped == self.dropped_before)
     }
 
     /// Sends every judge to the queries on which it has calls to make.
@@ -167,10 +171,9 @@ impl Dispatcher {
             let Some(open) = self.open.get(query) else {
                 continue;
             };
-            let calls = open.calls.iter().zip(&self.source_tasks);
-            for (_, source_tasks) in calls.filter(|(calls, _)| **calls > 0) {
-                // A question source that has ended has no more work.
-                drop(source_tasks.send(SourceTask { place, selection }));
+            let calls = open.calls.iter().zip(&self.judges);
+            for (_, judge) in calls.filter(|(calls, _)| **calls > 0) {
+                judge.send(SourceTask { place, selection });
             }
             if let Some(rounds) = &mut self.rounds {
                 rounds.expect(*query);
@@ -188,7 +191,7 @@ impl Dispatcher {
         let Some(rounds) = self.rounds.as_mut().filter(|_| !over) else {
             return false;
         };
-        let somebody = self.gone.iter().any(|gone| !gone);
+        let somebody = self.judges.iter().any(|judge| !judge.gone);
         somebody && (rounds.plan() || self.waited_for > 0)
     }
 
@@ -217,7 +220,8 @@ impl Dispatcher {
             if count == 0 {
                 continue;
             }
-            if self.gone[judge_index] || self.skipped_queries.contains(&(judge_index, query)) {
+            if self.judges[judge_index].gone || self.skipped_queries.contains(&(judge_index, query))
+            {
                 open.short = true;
                 continue;
             }
@@ -225,10 +229,10 @@ impl Dispatcher {
             // counted down, and the round would never end.
             open.calls[judge_index] = count;
             self.waited_for += count;
-            if let Some(source_tasks) = self.source_tasks.get(judge_index) {
-                let (place, selection) = (open.place, CallSelection::Fresh);
-                drop(source_tasks.send(SourceTask { place, selection }));
-            }
+            self.judges[judge_index].send(SourceTask {
+                place: open.place,
+                selection: CallSelection::Fresh,
+            });
         }
         self.settle(query).await
     }
@@ -238,23 +242,27 @@ impl Dispatcher {
     /// return.
     pub(super) async fn weigh_absences(&mut self) -> Result<(), RunError> {
         let somebody = self
-            .left
+            .judges
             .iter()
-            .zip(&self.away)
-            .any(|(left, away)| !left && !away);
-        for judge_index in 0..self.gone.len() {
-            let gone = self.left[judge_index] || (self.away[judge_index] && somebody);
-            if gone && !self.gone[judge_index] {
+            .any(|judge| judge.attendance == Attendance::Working);
+        for judge_index in 0..self.judges.len() {
+            let judge = &self.judges[judge_index];
+            let gone = match judge.attendance {
+                Attendance::Working => false,
+                Attendance::Waiting | Attendance::Dropped => somebody,
+                Attendance::Ended => true,
+            };
+            if gone && !judge.gone {
                 self.go_on_without(judge_index).await?;
             }
-            self.gone[judge_index] = gone;
+            self.judges[judge_index].gone = gone;
         }
         Ok(())
     }
 
     /// Lets rounds continue without a judge that has ended or makes no calls for now.
     async fn go_on_without(&mut self, judge_index: usize) -> Result<(), RunError> {
-        self.gone[judge_index] = true;
+        self.judges[judge_index].gone = true;
         if self.rounds.is_none() || self.budget_reached || self.control.borrow().cancelled {
             return Ok(());
         }
@@ -281,7 +289,7 @@ impl Dispatcher {
         calls: usize,
     ) -> Result<(), RunError> {
         if let Some(open) = self.open.get_mut(&query).filter(|_| {
-            !self.gone[judge_index] && !self.skipped_queries.contains(&(judge_index, query))
+            !self.judges[judge_index].gone && !self.skipped_queries.contains(&(judge_index, query))
         }) {
             // The stored rows decide: votes may have arrived from elsewhere since the plan was
             // counted.

@@ -1,6 +1,6 @@
 //! Handles events of workers and question sources: updates counts, spending and finished queries.
 
-use super::Dispatcher;
+use super::{Attendance, Dispatcher};
 use crate::app::annotate::battle_question::{BattleQuestion, VoteReply};
 use crate::app::annotate::error::RunError;
 use crate::app::annotate::progress::SkippedQuery;
@@ -39,9 +39,12 @@ impl Dispatcher {
                     // The same refusal for hundreds of calls would push everything else out of the
                     // log.
                     let what = line.split(';').next().unwrap_or_default().to_owned();
-                    let said = self.said[judge_index].as_ref();
-                    if said.is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN) {
-                        self.said[judge_index] = Some((what, Instant::now()));
+                    let said = &mut self.judges[judge_index].said;
+                    if said
+                        .as_ref()
+                        .is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN)
+                    {
+                        *said = Some((what, Instant::now()));
                         self.progress.say(line);
                     }
                 }
@@ -59,8 +62,13 @@ impl Dispatcher {
             }
             WorkerEvent::BudgetReached => self.reach_budget(),
             WorkerEvent::Away { dropped } => {
-                (self.away[judge_index], self.resting[judge_index]) = (true, dropped);
-                let waiting = lock(&self.gates[judge_index]).waiting(Instant::now());
+                let judge = &mut self.judges[judge_index];
+                judge.attendance = if dropped {
+                    Attendance::Dropped
+                } else {
+                    Attendance::Waiting
+                };
+                let waiting = lock(&judge.gate).waiting(Instant::now());
                 if let Some((wait, why)) = waiting.filter(|_| !dropped) {
                     let name = &self.progress.judges[judge_index].name;
                     let line = format!("{name} waits {:.0} s: {why}", wait.as_secs_f64().ceil());
@@ -69,7 +77,7 @@ impl Dispatcher {
                 self.weigh_absences().await?;
             }
             WorkerEvent::Back => {
-                (self.away[judge_index], self.resting[judge_index]) = (false, false);
+                self.judges[judge_index].attendance = Attendance::Working;
                 let line = format!("{} goes on", self.progress.judges[judge_index].name);
                 self.progress.say(line);
                 self.weigh_absences().await?;

@@ -25,7 +25,7 @@ impl Dispatcher {
             .collect();
         let mut others = all.to_vec();
         others.retain(|query| !probed.contains(query));
-        let judges = self.judges.clone();
+        let judges = self.judge_ids();
         let keys = probed.clone();
         let (before, pairs) = self
             .store
@@ -62,7 +62,7 @@ impl Dispatcher {
     }
 
     pub(super) async fn read_orders(&mut self) -> Result<(), RunError> {
-        let (judges, probed) = (self.judges.clone(), self.orders.probed.clone());
+        let (judges, probed) = (self.judge_ids(), self.orders.probed.clone());
         let now = self
             .store
             .read(move |db| db.both_orders(&judges, Some(&probed)))

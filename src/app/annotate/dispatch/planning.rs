@@ -25,7 +25,7 @@ impl Dispatcher {
     ) -> Result<Vec<QueryKey>, RunError> {
         self.progress.queries = queries.len();
         let specs: Arc<[JudgeSpec]> = self.specs().into();
-        let judges: Arc<[JudgeId]> = self.judges.iter().copied().collect();
+        let judges: Arc<[JudgeId]> = self.judge_ids().into();
         let request = Arc::new(request.clone());
         let (of, keys) = (Arc::clone(&specs), queries.clone());
         let asked = Arc::clone(&request);

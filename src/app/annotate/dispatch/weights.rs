@@ -26,7 +26,7 @@ impl Dispatcher {
         judge_index: usize,
         fingerprint: Option<&str>,
     ) -> Result<(), RunError> {
-        match fingerprint.filter(|_| !self.weighed[judge_index]) {
+        match fingerprint.filter(|_| !self.judges[judge_index].weighed) {
             Some(fingerprint) => {
                 let source = FingerprintSource::Answer;
                 self.note_weights(judge_index, fingerprint.to_owned(), source)
@@ -42,8 +42,9 @@ impl Dispatcher {
         fingerprint: String,
         source: FingerprintSource,
     ) -> Result<(), RunError> {
-        self.weighed[judge_index] = true;
-        let judge = self.judges[judge_index];
+        let running = &mut self.judges[judge_index];
+        running.weighed = true;
+        let judge = running.id;
         let note =
             move |db: &mut crate::store::Db| db.note_weights(judge, &fingerprint, source, now_ms());
         if let Some(votes) = self.store.write(note).await? {

@@ -183,9 +183,9 @@ async fn a_dropped_worker_makes_no_calls_until_it_is_taken_back() {
     let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(ms(50))));
     let steer = async {
         tokio::time::sleep(ms(220)).await;
-        control.send_modify(|control| control.toggle(0));
+        control.send_modify(|control| control.dropped.toggle(0));
         tokio::time::sleep(seconds(100.0)).await;
-        control.send_modify(|control| control.toggle(0));
+        control.send_modify(|control| control.dropped.toggle(0));
     };
     let (played, ()) = tokio::join!(play(&server, 3_000, setup), steer);
     assert_eq!(played.answered.len(), 3_000);
@@ -208,10 +208,10 @@ async fn a_dropped_worker_sets_no_money_aside() {
     let steer = async {
         tokio::time::sleep(ms(1_500)).await;
         assert!(budget.is_waiting());
-        control.send_modify(|control| control.toggle(0));
+        control.send_modify(|control| control.dropped.toggle(0));
         tokio::time::sleep(seconds(5.0)).await;
         assert!(!budget.is_waiting(), "others would wait for it");
-        control.send_modify(|control| control.toggle(0));
+        control.send_modify(|control| control.dropped.toggle(0));
     };
     let (played, ()) = tokio::join!(play(&server, 40, setup), steer);
     assert_eq!((played.answered.len(), played.budget_reached), (40, false));

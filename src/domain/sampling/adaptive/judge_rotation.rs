@@ -1,8 +1,8 @@
 //! Rotates through the judges.
 
-use super::judge_set::JudgeSet;
 use super::state::SamplingState;
 use crate::domain::battle::Pair;
+use crate::domain::judge_set::JudgeSet;
 use crate::domain::sampling::SeededRng;
 
 /// How often each judge has been asked about each document, to give all judges an equal share.

@@ -1,7 +1,7 @@
 //! The state of a query when a round is planned.
 
-use super::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::battle::Pair;
+use crate::domain::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::rating::{
     self, Covariance, Dispersion, Fit, Observation, PriorEvidence, RatingOptions,
 };

@@ -68,7 +68,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let page = Page::new("This run", &text);
             model.overlays.push(Overlay::Page(page));
         }
-        Command::DropJudge if model.run.running => model.run.control.toggle(model.run.chosen_judge),
+        Command::DropJudge if model.run.running => {
+            model.run.control.dropped.toggle(model.run.chosen_judge)
+        }
         Command::MoreCalls => model.run.control.concurrency = (control.concurrency * 2).min(4096),
         Command::FewerCalls => model.run.control.concurrency = (control.concurrency / 2).max(1),
         Command::Faster => {

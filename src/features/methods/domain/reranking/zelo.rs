@@ -5,10 +5,11 @@ use super::call_list::CallList;
 use super::validation::margin;
 use super::{Answer, AnswerError, Call, Question, Ranking};
 use crate::domain::battle::Pair;
+use crate::domain::judge_set::JudgeSet;
 use crate::domain::numeric::best_first;
 use crate::domain::rating::{Observation, RatingOptions};
 use crate::domain::sampling::adaptive::{
-    AskedPair, JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, calls, next_round,
+    AskedPair, JudgeChoice, Round, Sampler, SamplingState, Strategy, calls, next_round,
 };
 use crate::domain::sampling::{PlannedBattle, presentations};
 use crate::domain::vote::Margin;

@@ -21,6 +21,6 @@ mod slots;
 pub mod window;
 pub(crate) mod worker;
 
-pub use clock::now_ms;
+pub use clock::{now_ms, today};
 pub use control::RunControl;
 pub(crate) use lock::lock;

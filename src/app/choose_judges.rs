@@ -4,7 +4,7 @@
 use super::error::{AppError, invalid};
 use super::permissions::{Consent, RecordedRequests};
 use super::retirements::retirements;
-use crate::client::open_files;
+use crate::client::{open_files, today};
 use crate::config::Config;
 use crate::domain::adjudication::PickMode;
 use crate::domain::named::did_you_mean;
@@ -297,7 +297,7 @@ impl JudgeConfiguration<'_> {
             },
             dotenv: &dotenv,
             folder,
-            today: jiff::Zoned::now().date(),
+            today: today(),
             insecure_http: self.insecure_http,
             timeouts,
             trusted_hosts: &self.config.keys.trusted_hosts,

@@ -1,9 +1,9 @@
 //! Models that their providers retire.
 
+use crate::client::today;
 use crate::domain::number_words::counted;
 use crate::domain::sanitise;
 use crate::judge::{Judge, JudgeEnsemble};
-use jiff::Zoned;
 use jiff::civil::Date;
 
 /// A model is warned about from this many days before it is retired.
@@ -20,12 +20,7 @@ pub fn retirements(ensemble: &JudgeEnsemble) -> Vec<String> {
 /// The warning about the model of a judge, if it is retired or soon will be.
 pub fn retirement_of(judge: &dyn Judge) -> Option<String> {
     let spec = judge.spec();
-    retirement(
-        &spec.name,
-        &spec.model,
-        judge.retires()?,
-        Zoned::now().date(),
-    )
+    retirement(&spec.name, &spec.model, judge.retires()?, today())
 }
 
 /// The warning about a model, on a day.

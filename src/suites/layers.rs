@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::LazyLock;
 use syn::visit::{self, Visit};
@@ -268,4 +269,35 @@ fn files_of_these_folders_form_no_circle() {
         }
     }
     assert!(files.circles().is_empty(), "{:#?}", files.circles());
+}
+
+/// Files below a folder that mention a clock.
+fn files_with_a_clock(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_with_a_clock(&path, found);
+        } else {
+            let text = fs::read_to_string(&path).unwrap();
+            let clocks = ["Instant", "SystemTime", "::now()", "now_ms()", "now_v7()"];
+            found.extend(
+                clocks
+                    .iter()
+                    .any(|clock| text.contains(clock))
+                    .then_some(path),
+            );
+        }
+    }
+}
+
+#[test]
+fn domain_and_formats_read_no_clock() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    for folder in ["domain", "formats"] {
+        files_with_a_clock(&source.join(folder), &mut found);
+    }
+    assert_eq!(found, [PathBuf::new(); 0]);
+    files_with_a_clock(&source.join("client"), &mut found);
+    assert!(found.contains(&source.join("client/clock.rs")));
 }

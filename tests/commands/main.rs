@@ -1,5 +1,9 @@
 //! The command line from outside: what the binary prints, refuses, writes, and leaves alone.
 #![cfg(test)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests set the times of files and headers"
+)]
 #![cfg(unix)]
 
 #[path = "../support/fake_provider.rs"]

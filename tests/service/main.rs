@@ -1,6 +1,10 @@
 //! The binary with judges behind a provider on loopback: what is bought, recorded, handed over and
 //! never said.
 #![cfg(test)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests set the times of files and headers"
+)]
 
 mod desk;
 #[path = "../support/encrypted.rs"]

@@ -139,7 +139,7 @@ impl Http {
                 status: response.status().as_u16(),
                 headers: std::mem::take(response.headers_mut()),
                 sent,
-                at: Timestamp::now(),
+                at: arrival_time(),
                 ..HttpResponse::default()
             });
             if (300..400).contains(&received.status) {
@@ -179,4 +179,12 @@ impl Http {
 fn with_latency(mut error: CallError, latency: Duration) -> CallError {
     error.exchange.latency = latency;
     error
+}
+/// When an answer arrived, for a `Retry-After` that names a date.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "compared with dates in headers, not stored"
+)]
+fn arrival_time() -> Timestamp {
+    Timestamp::now()
 }

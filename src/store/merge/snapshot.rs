@@ -88,6 +88,10 @@ fn copy(path: &Path, source: &Connection) -> Result<Connection> {
 
 /// Deletes copies that earlier versions stored in named folders and left behind when killed by a
 /// signal.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the age of a file on this machine, which no row depends on"
+)]
 fn sweep_old_copies() {
     const OLD: Duration = Duration::from_secs(3_600);
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else {

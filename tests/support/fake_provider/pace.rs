@@ -140,6 +140,10 @@ impl Limit {
         }
         let (burst, left) = (self.burst.to_string(), taken.left.to_string());
         if dialect == Dialect::Anthropic {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the header names a time of the real clock"
+            )]
             let full = SystemTime::now() + Duration::from_secs_f64(taken.full);
             let full = jiff::Timestamp::try_from(full).unwrap();
             headers.extend([

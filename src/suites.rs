@@ -13,6 +13,7 @@ mod laws;
 mod layers;
 mod manifest;
 mod numbers;
+#[cfg(feature = "parquet")]
 #[path = "../tests/support/parquet.rs"]
 #[allow(dead_code, reason = "not every part is needed here")]
 pub(crate) mod parquet_file;

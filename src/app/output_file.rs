@@ -5,7 +5,7 @@ use super::error::{AppError, invalid};
 use crate::config::user_file;
 use crate::formats::file;
 use crate::formats::safe_stdout::SafeStdout;
-use crate::formats::table_file::TableFormat;
+use crate::formats::table_file::{TableFormat, WITHOUT_PARQUET};
 use crate::store::file::sibling;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -170,6 +170,7 @@ pub fn table_format(
     let named = path.and_then(|path| possible().find(|format| form(*format).names(path)));
     let format = asked.or(named).unwrap_or(usual);
     match (format, path) {
+        (format, _) if !format.is_available() => Err(invalid!("{WITHOUT_PARQUET}")),
         (TableFormat::Parquet, None) => Err(invalid!(
             "Parquet is binary: expected a file, with --out FILE"
         )),

@@ -2,23 +2,38 @@
 //! columns describes all three.
 
 mod column;
+#[cfg(feature = "parquet")]
 mod parquet;
 
 use super::csv_cell::SafeCsv;
 use super::safe_json;
+use clap::ValueEnum;
 pub use column::{CellKind, Column};
+#[cfg(feature = "parquet")]
 use parquet::ParquetTable;
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The format of a table. A header and cells that no spreadsheet evaluates as formulas are in CSV
+/// only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TableFormat {
-    /// With a header; no cell is evaluated as a formula by a spreadsheet.
     Csv,
-    /// One object per line.
+    /// An object a line, all columns on each
     Jsonl,
-    /// Compressed with gzip.
+    /// Compressed with gzip; needs --out
     Parquet,
+}
+
+/// The error of a build that cannot write Parquet.
+pub const WITHOUT_PARQUET: &str = "this overrule was built without Parquet; write .csv or .jsonl, \
+                                   or build it with `cargo install --path . --features parquet`";
+
+impl TableFormat {
+    /// Whether this build can write it.
+    pub const fn is_available(self) -> bool {
+        cfg!(feature = "parquet") || !matches!(self, Self::Parquet)
+    }
 }
 
 /// A table that is being written.
@@ -30,6 +45,7 @@ pub struct TableWriter<'a> {
 enum Sink<'a> {
     Csv(Box<SafeCsv<&'a mut (dyn Write + Send)>>),
     Jsonl(&'a mut (dyn Write + Send)),
+    #[cfg(feature = "parquet")]
     Parquet(Box<ParquetTable<'a>>),
 }
 
@@ -48,7 +64,12 @@ impl<'a> TableWriter<'a> {
                 Sink::Csv(Box::new(table))
             }
             TableFormat::Jsonl => Sink::Jsonl(out),
+            #[cfg(feature = "parquet")]
             TableFormat::Parquet => Sink::Parquet(Box::new(ParquetTable::new(columns, out)?)),
+            #[cfg(not(feature = "parquet"))]
+            TableFormat::Parquet => {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET));
+            }
         };
         Ok(Self { columns, sink })
     }
@@ -78,6 +99,7 @@ impl<'a> TableWriter<'a> {
                     .collect();
                 safe_json::write_line(*out, &object)
             }
+            #[cfg(feature = "parquet")]
             Sink::Parquet(table) => table.write(cells),
         }
     }
@@ -87,6 +109,7 @@ impl<'a> TableWriter<'a> {
         match self.sink {
             Sink::Csv(table) => table.finish().map(drop).map_err(of_csv),
             Sink::Jsonl(out) => out.flush(),
+            #[cfg(feature = "parquet")]
             Sink::Parquet(table) => table.finish(),
         }
     }
@@ -125,5 +148,5 @@ fn of_csv(error: csv::Error) -> io::Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests;

@@ -12,6 +12,7 @@ use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, rank_grades}
 use crate::registry::project_scale;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use clap::ValueEnum;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -59,16 +60,16 @@ impl fmt::Display for TruthSource {
 }
 
 /// How to convert zELO scores to grades.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum GradeBasis {
-    /// Labels and rulings if there are enough, or else the rank in the pool.
+    /// labels where there are enough, else rank
     #[default]
     Auto,
-    /// Cut points fitted to labels and rulings.
+    /// Cut points fitted to the labels and rulings
     Labels,
-    /// The best 3, 7 and 15 % of each pool.
+    /// The best 3, 7 and 15 % of each pool are 3, 2 and 1
     Rank,
-    /// Cut points of simulated pools.
+    /// Fixed cut points on zELO, from simulated pools
     Score,
 }
 

@@ -1,14 +1,13 @@
 //! `overrule evaluate`: evaluates a ranking against labels.
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
-use super::export::CutPoints;
 use super::output::{self, or_dash};
 use crate::app::evaluate::{
     Comparand, EvaluationOptions, EvaluationReport, MetricRow, TruthInput, evaluate_run,
     evaluate_zbench,
 };
 use crate::app::text_format::{counted, p_value};
-use crate::app::truth::{Truth, TruthSource, project_truth};
+use crate::app::truth::{GradeBasis, Truth, TruthSource, project_truth};
 use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
 use crate::domain::number_words::{fixed, signed};
 use clap::{Args, ValueEnum};
@@ -89,7 +88,7 @@ pub(crate) struct MeasureOptions {
     partial: bool,
     /// How to convert zELO scores to grades
     #[arg(long, value_enum, default_value = "auto")]
-    cuts: CutPoints,
+    cuts: GradeBasis,
     /// With --profile zbench, number of documents per query, from the top of the file; 0 for all
     #[arg(long, visible_alias = "document_limit", value_name = "N", default_value_t = zbench::DOCUMENT_LIMIT)]
     document_limit: usize,
@@ -208,7 +207,7 @@ impl EvaluateCommand {
 /// whatever the folder contains.
 pub(crate) fn project_truth_of(
     name: &Path,
-    cuts: CutPoints,
+    cuts: GradeBasis,
     context: &CommandContext,
 ) -> Result<Option<Truth>, CommandFailure> {
     let source = name.to_str().and_then(TruthSource::of);
@@ -220,7 +219,7 @@ pub(crate) fn project_truth_of(
     }
     let truth = source.map(|source| {
         let store = context.open()?;
-        Ok::<_, CommandFailure>(project_truth(&store, source, cuts.basis())?)
+        Ok::<_, CommandFailure>(project_truth(&store, source, cuts)?)
     });
     truth.transpose()
 }

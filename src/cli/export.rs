@@ -3,9 +3,11 @@
 use super::argument::ArgumentError;
 use super::command::{CommandContext, CommandResult, usage};
 use super::output::{self, HeldOutput};
-use crate::app::export::request::{ExportKind, ExportRequest};
+use crate::app::export::request::{
+    Export, ExportKind, ExportRequest, LabelExport, LabelSource, RulingOptions,
+};
 use crate::app::output_file::{ProtectedFiles, is_standard_output};
-use crate::app::truth::{GradeBasis, TruthSource};
+use crate::app::truth::GradeBasis;
 use crate::domain::adjudication::RulingGrades;
 use crate::features::duel::app::chosen_duel;
 use crate::features::duel::app::export::DuelRows;
@@ -15,43 +17,6 @@ use crate::formats::ai_scores::ZBENCH_JUDGES;
 use crate::formats::table_file::TableFormat;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ExportName {
-    /// Documents with zELO scores, JSON lines in zBench's form
-    Annotated,
-    /// Battles with every vote, in zBench's ai_scores.json form
-    AiScores,
-    /// One row per vote of every judge, and per failed call that no later vote replaced; `counts`
-    /// says which votes count
-    Votes,
-    /// One row per annotator and pair, with the verdict; `in_force` says which verdict counts
-    Verdicts,
-    /// The documents of each query by zELO, or in the order of --ranking, a run in TREC's columns
-    Run,
-    /// Labels in TREC's or BEIR's columns; --from rulings has them corrected by the rulings, --from
-    /// zelo makes grades of the scores
-    Qrels,
-    /// One row per ruling on a label that stands, with what it changes
-    Rulings,
-    /// Every answer of a judge on a pool, JSON lines
-    Picks,
-    /// One row per document that a participant of a duel was shown; with --form events, one row per
-    /// action
-    Duel,
-    /// What a student of the project predicts, in the form that `overrule student import` reads;
-    /// --student says which
-    Predictions,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FormatName {
-    Csv,
-    /// An object a line, all columns on each
-    Jsonl,
-    /// Compressed with gzip; needs --out
-    Parquet,
-}
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -75,7 +40,7 @@ enum FormatName {
 pub(crate) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
-    kind: ExportName,
+    kind: ExportKind,
     /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -85,7 +50,7 @@ pub(crate) struct ExportCommand {
     /// Format of votes, verdicts, rulings, duels and predictions [default: by the extension of
     /// --out, otherwise csv]
     #[arg(long, value_enum)]
-    format: Option<FormatName>,
+    format: Option<TableFormat>,
     #[command(flatten)]
     labels: QrelsOptions,
     /// For run: a method, a ranking of the project, or original [default: the zELO order]
@@ -117,10 +82,10 @@ pub(crate) struct ExportCommand {
 struct QrelsOptions {
     /// For qrels: which labels to write
     #[arg(long, value_enum, default_value = "labels")]
-    from: LabelSource,
+    from: LabelSourceName,
     /// For qrels from zelo: how to convert zELO scores to grades
     #[arg(long, value_enum, default_value = "auto")]
-    cuts: CutPoints,
+    cuts: GradeBasis,
     /// For qrels: apply the rulings; their sources are written next to --out, to a file that ends
     /// in _rulings.csv
     #[arg(long)]
@@ -142,7 +107,7 @@ struct QrelsOptions {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LabelSource {
+enum LabelSourceName {
     /// As they were imported
     Labels,
     /// Labels corrected by the rulings that count, as with --corrected
@@ -151,30 +116,6 @@ enum LabelSource {
     Zelo,
     /// What most participants of a duel chose (1) or did not (0)
     Duel,
-}
-
-/// What makes grades of zELO scores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CutPoints {
-    /// labels where there are enough, else rank
-    Auto,
-    /// Cut points fitted to the labels and rulings
-    Labels,
-    /// The best 3, 7 and 15 % of each pool are 3, 2 and 1
-    Rank,
-    /// Fixed cut points on zELO, from simulated pools
-    Score,
-}
-
-impl CutPoints {
-    pub(crate) fn basis(self) -> GradeBasis {
-        match self {
-            Self::Auto => GradeBasis::Auto,
-            Self::Labels => GradeBasis::Labels,
-            Self::Rank => GradeBasis::Rank,
-            Self::Score => GradeBasis::Score,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -213,31 +154,16 @@ fn member(text: &str) -> Result<(String, String), ArgumentError> {
     }
 }
 
-impl From<ExportName> for ExportKind {
-    fn from(name: ExportName) -> Self {
-        match name {
-            ExportName::Annotated => Self::Annotated,
-            ExportName::AiScores => Self::AiScores,
-            ExportName::Votes => Self::Votes,
-            ExportName::Verdicts => Self::Verdicts,
-            ExportName::Qrels => Self::Qrels,
-            ExportName::Run => Self::Run,
-            ExportName::Rulings => Self::Rulings,
-            ExportName::Picks => Self::Picks,
-            ExportName::Duel => Self::Duel,
-            ExportName::Predictions => Self::Predictions,
-        }
-    }
-}
-
 impl ExportCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
-        if self.labels.from == LabelSource::Zelo && (self.labels.corrected || self.labels.diff) {
+        if self.labels.from == LabelSourceName::Zelo && (self.labels.corrected || self.labels.diff)
+        {
             return Err(usage!(
                 "--corrected and --diff are about labels; leave --from zelo out"
             ));
         }
-        if self.labels.from == LabelSource::Duel && (self.labels.corrected || self.labels.diff) {
+        if self.labels.from == LabelSourceName::Duel && (self.labels.corrected || self.labels.diff)
+        {
             return Err(usage!(
                 "--corrected and --diff are about labels; leave --from duel out"
             ));
@@ -246,7 +172,7 @@ impl ExportCommand {
             self.labels.form,
             Some(ExportForm::Judgments | ExportForm::Events)
         );
-        let about_duel = self.kind == ExportName::Duel;
+        let about_duel = self.kind == ExportKind::Duel;
         if self.labels.form.is_some() && of_duel != about_duel {
             return Err(usage!(
                 "--form: qrels are written as trec or beir, a duel as judgments or events"
@@ -255,48 +181,20 @@ impl ExportCommand {
         if about_duel && !self.query.is_empty() {
             return Err(usage!("a duel is written whole; leave --query out"));
         }
-        if self.student.is_some() && self.kind != ExportName::Predictions {
+        if self.student.is_some() && self.kind != ExportKind::Predictions {
             return Err(usage!("--student is for predictions"));
         }
-        if self.ranking.is_some() && self.kind != ExportName::Run {
+        if self.ranking.is_some() && self.kind != ExportKind::Run {
             return Err(usage!("--ranking is for a run"));
         }
         let store = context.open()?;
-        let request = ExportRequest {
-            kind: match (self.kind, self.labels.from) {
-                (ExportName::Qrels, LabelSource::Duel) => ExportKind::DuelLabels,
-                (kind, _) => kind.into(),
-            },
-            queries: self.query,
-            format: self.format.map(|format| match format {
-                FormatName::Csv => TableFormat::Csv,
-                FormatName::Jsonl => TableFormat::Jsonl,
-                FormatName::Parquet => TableFormat::Parquet,
-            }),
-            keep_unscored: self.keep_unscored,
-            members: self.members,
-            corrected: self.labels.corrected,
-            diff: self.labels.diff,
-            beir: self.labels.form.map(|form| form == ExportForm::Beir),
-            from: match self.labels.from {
-                LabelSource::Labels | LabelSource::Duel => TruthSource::Qrels,
-                LabelSource::Rulings => TruthSource::Rulings,
-                LabelSource::Zelo => TruthSource::Zelo,
-            },
-            basis: self.labels.cuts.basis(),
-            ranking: self.ranking,
-            tag: self.tag,
-            grades: self.labels.grades,
-            level: self.labels.level,
-            duel: self.duel.map(DuelKey),
-            student: self.student.unwrap_or_default(),
-            duel_rows: match self.labels.form {
-                Some(ExportForm::Events) => DuelRows::Events,
-                _ => DuelRows::Judgments,
-            },
-        };
-        if request.kind == ExportKind::Duel && request.duel_rows == DuelRows::Judgments {
-            let key = chosen_duel(&store, request.duel)?;
+        let request = self.request();
+        if let Export::Duel {
+            duel,
+            rows: DuelRows::Judgments,
+        } = request.export
+        {
+            let key = chosen_duel(&store, duel)?;
             end_blindness(context, &store, key, self.yes)?;
         }
         let out = self.out.as_deref();
@@ -314,5 +212,72 @@ impl ExportCommand {
             output::wrote(&path);
         }
         Ok(())
+    }
+
+    fn request(&self) -> ExportRequest {
+        let duel = self.duel.map(DuelKey);
+        let export = match self.kind {
+            ExportKind::Annotated => Export::Annotated {
+                keep_unscored: self.keep_unscored,
+            },
+            ExportKind::AiScores => Export::AiScores {
+                members: self.members.clone(),
+            },
+            ExportKind::Votes => Export::Votes,
+            ExportKind::Verdicts => Export::Verdicts,
+            ExportKind::Run => Export::Run {
+                ranking: self.ranking.clone(),
+                tag: self.tag.clone(),
+            },
+            ExportKind::Qrels => Export::Labels(LabelExport {
+                source: self.labels.source(duel),
+                beir: self.labels.form.map(|form| form == ExportForm::Beir),
+            }),
+            ExportKind::Rulings => Export::Rulings(self.labels.rulings()),
+            ExportKind::Picks => Export::Picks,
+            ExportKind::Duel => Export::Duel {
+                duel,
+                rows: match self.labels.form {
+                    Some(ExportForm::Events) => DuelRows::Events,
+                    _ => DuelRows::Judgments,
+                },
+            },
+            ExportKind::Predictions => Export::Predictions {
+                student: self.student.clone().unwrap_or_default(),
+            },
+        };
+        ExportRequest {
+            export,
+            queries: self.query.clone(),
+            format: self.format,
+        }
+    }
+}
+
+impl QrelsOptions {
+    fn rulings(&self) -> RulingOptions {
+        RulingOptions {
+            grades: self.grades,
+            level: self.level,
+        }
+    }
+
+    fn source(&self, duel: Option<DuelKey>) -> LabelSource {
+        let rulings = self.rulings();
+        match self.from {
+            LabelSourceName::Duel => LabelSource::Duel(duel),
+            LabelSourceName::Zelo => LabelSource::Zelo {
+                basis: self.cuts,
+                rulings,
+            },
+            LabelSourceName::Labels | LabelSourceName::Rulings if self.diff => {
+                LabelSource::Changes {
+                    rulings,
+                    with_rulings: self.from == LabelSourceName::Rulings,
+                }
+            }
+            LabelSourceName::Labels if !self.corrected => LabelSource::Imported,
+            LabelSourceName::Labels | LabelSourceName::Rulings => LabelSource::Corrected(rulings),
+        }
     }
 }

@@ -19,93 +19,167 @@ use crate::domain::corpus::QueryId;
 use crate::features::duel::app::export::{DuelRows, write_duel, written_words};
 use crate::features::duel::app::{chosen_duel, duel_labels, find_ranking};
 use crate::features::duel::store::DuelKey;
+use crate::domain::metrics::Qrels;
 use crate::formats::file::unpacked_name;
 use crate::formats::table_file::TableFormat;
 use crate::formats::{beir, trec};
 use crate::registry::project_scale;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What to export. Its names and help texts on the command line are derived from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportKind {
-    /// Documents with scores, in zBench's format.
+    /// Documents with zELO scores, JSON lines in zBench's form
     Annotated,
-    /// Battles with all votes, as zBench's `ai_scores.json`.
+    /// Battles with every vote, in zBench's ai_scores.json form
     AiScores,
+    /// One row per vote of every judge, and per failed call that no later vote replaced; `counts`
+    /// says which votes count
     Votes,
+    /// One row per annotator and pair, with the verdict; `in_force` says which verdict counts
     Verdicts,
-    Qrels,
-    /// The documents by zELO, or in the order of a ranking, as a TREC run.
+    /// The documents of each query by zELO, or in the order of --ranking, a run in TREC's columns
     Run,
+    /// Labels in TREC's or BEIR's columns; --from rulings has them corrected by the rulings, --from
+    /// zelo makes grades of the scores
+    Qrels,
+    /// One row per ruling on a label that stands, with what it changes
     Rulings,
+    /// Every answer of a judge on a pool, JSON lines
     Picks,
-    /// A duel's judgments or events.
+    /// One row per document that a participant of a duel was shown; with --form events, one row per
+    /// action
     Duel,
-    /// The labels derived from the choices of a duel.
-    DuelLabels,
-    /// A student's predictions.
+    /// What a student of the project predicts, in the form that `overrule student import` reads;
+    /// --student says which
     Predictions,
 }
 
-#[derive(Clone, Debug)]
-pub struct ExportRequest {
-    pub kind: ExportKind,
-    /// Only these queries; all if empty.
-    pub queries: Vec<String>,
-    /// Format of tables; `None` to infer it from the file name.
-    pub format: Option<TableFormat>,
-    /// For annotated documents: include those without a score.
-    pub keep_unscored: bool,
-    /// For `ai_scores.json`: zBench's members with the judges that fill them.
-    pub members: Vec<(String, String)>,
-    /// For labels: apply the effective rulings.
-    pub corrected: bool,
-    /// For labels: write only the changes made by the effective rulings.
-    pub diff: bool,
-    /// For labels: use BEIR's columns; `None` to infer it from the file name.
+/// What to export, with the settings of its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Export {
+    /// Documents with scores, in zBench's format.
+    Annotated {
+        /// Include documents without a score.
+        keep_unscored: bool,
+    },
+    /// Battles with all votes, as zBench's `ai_scores.json`.
+    AiScores {
+        /// zBench's members with the judges that fill them; empty to choose by provider.
+        members: Vec<(String, String)>,
+    },
+    Votes,
+    Verdicts,
+    Labels(LabelExport),
+    /// The documents by zELO, or in the order of a ranking, as a TREC run.
+    Run {
+        /// The name of a ranking to use instead of zELO.
+        ranking: Option<String>,
+        /// The content of the last column; by default, the ranking's name.
+        tag: Option<String>,
+    },
+    Rulings(RulingOptions),
+    Picks,
+    Duel {
+        /// By default, the latest.
+        duel: Option<DuelKey>,
+        rows: DuelRows,
+    },
+    Predictions {
+        student: String,
+    },
+}
+
+/// Which labels to export, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelExport {
+    pub source: LabelSource,
+    /// Use BEIR's columns; `None` to infer it from the file name.
     pub beir: Option<bool>,
-    /// For labels: their source.
-    pub from: TruthSource,
-    /// For labels from scores: how to convert scores to grades.
-    pub basis: GradeBasis,
-    /// For a run: the name of a ranking to use instead of zELO.
-    pub ranking: Option<String>,
-    /// For a run: the content of the last column; by default, the ranking's name.
-    pub tag: Option<String>,
+}
+
+/// The source of exported labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelSource {
+    /// The labels of the project, as they were imported.
+    Imported,
+    /// The labels with the effective rulings applied.
+    Corrected(RulingOptions),
+    /// Only the changes made by the effective rulings.
+    Changes {
+        rulings: RulingOptions,
+        /// Also write a file with the rulings.
+        with_rulings: bool,
+    },
+    /// Grades derived from the zELO scores.
+    Zelo {
+        basis: GradeBasis,
+        rulings: RulingOptions,
+    },
+    /// The choices of a duel's participants; by default, of the latest duel.
+    Duel(Option<DuelKey>),
+}
+
+/// How rulings change labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RulingOptions {
     /// The grades that rulings assign, if they differ from the defaults.
     pub grades: Option<RulingGrades>,
     /// The grade from which a document counts as labeled relevant.
     pub level: i32,
-    /// The duel; by default, the latest.
-    pub duel: Option<DuelKey>,
-    pub duel_rows: DuelRows,
-    /// For predictions: the student.
-    pub student: String,
+}
+
+impl RulingOptions {
+    /// The default options.
+    pub const USUAL: Self = Self {
+        grades: None,
+        level: 1,
+    };
+}
+
+impl Export {
+    /// Labels in the columns that the file name implies.
+    pub const fn labels(source: LabelSource) -> Self {
+        Self::Labels(LabelExport { source, beir: None })
+    }
+
+    /// Whether the format of the file can be chosen.
+    pub fn is_table(&self) -> bool {
+        match self {
+            Self::Votes
+            | Self::Verdicts
+            | Self::Rulings(_)
+            | Self::Duel { .. }
+            | Self::Predictions { .. } => true,
+            Self::Annotated { .. }
+            | Self::AiScores { .. }
+            | Self::Labels(_)
+            | Self::Run { .. }
+            | Self::Picks => false,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ExportRequest {
+    pub export: Export,
+    /// Only these queries; all if empty.
+    pub queries: Vec<String>,
+    /// Format of a table; `None` to infer it from the file name.
+    pub format: Option<TableFormat>,
 }
 
 impl ExportRequest {
-    /// Everything of a kind, in its default format.
-    pub fn new(kind: ExportKind) -> Self {
+    /// All queries, in the default format.
+    pub fn new(export: Export) -> Self {
         Self {
-            kind,
+            export,
             queries: Vec::new(),
             format: None,
-            keep_unscored: false,
-            members: Vec::new(),
-            corrected: false,
-            diff: false,
-            beir: None,
-            from: TruthSource::Qrels,
-            basis: GradeBasis::Auto,
-            ranking: None,
-            tag: None,
-            grades: None,
-            level: 1,
-            duel: None,
-            duel_rows: DuelRows::Judgments,
-            student: String::new(),
         }
     }
 
@@ -121,11 +195,10 @@ impl ExportRequest {
         let keys = self.keys(store)?;
         protected.check_target(path, &[])?;
         self.check_ending(path)?;
-        let rulings = self.rulings_file(path);
-        if let Some(rulings) = &rulings {
-            protected.check_target(rulings, &[])?;
-            write_whole(rulings, |out| {
-                self.write_rulings(store, TableFormat::Csv, out)
+        if let Some((rulings, options)) = self.rulings_file(path) {
+            protected.check_target(&rulings, &[])?;
+            write_whole(&rulings, |out| {
+                self.write_rulings(store, options, TableFormat::Csv, out)
             })?;
         }
         write_whole(path, |out| self.write(store, &keys, Some(path), out, tell))?;
@@ -134,22 +207,18 @@ impl ExportRequest {
 
     /// The files that [`Self::write_file`] writes.
     pub fn files(&self, path: &Path) -> Vec<PathBuf> {
-        let rulings = self.rulings_file(path);
+        let rulings = self.rulings_file(path).map(|(path, _)| path);
         std::iter::once(path.to_owned()).chain(rulings).collect()
     }
 
     /// Rejects a file name whose extension implies a different format from the one being written.
     fn check_ending(&self, path: &Path) -> Result<(), AppError> {
-        let form = match self.kind {
-            ExportKind::Annotated | ExportKind::Picks => JSON_LINES,
-            ExportKind::AiScores => JSON,
-            ExportKind::Votes
-            | ExportKind::Verdicts
-            | ExportKind::Rulings
-            | ExportKind::Duel
-            | ExportKind::Predictions => return self.table_format(Some(path)).map(drop),
-            ExportKind::Qrels | ExportKind::DuelLabels if self.is_beir(Some(path)) => BEIR,
-            ExportKind::Qrels | ExportKind::DuelLabels | ExportKind::Run => TREC,
+        let form = match &self.export {
+            export if export.is_table() => return self.table_format(Some(path)).map(drop),
+            Export::AiScores { .. } => JSON,
+            Export::Labels(labels) if labels.is_beir(Some(path)) => BEIR,
+            Export::Labels(_) | Export::Run { .. } => TREC,
+            _ => JSON_LINES,
         };
         check_ending(path, &[form])
     }
@@ -180,28 +249,29 @@ impl ExportRequest {
         out: &mut (dyn Write + Send),
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        let of_scores = matches!(self.kind, ExportKind::Annotated | ExportKind::Run);
-        if of_scores && let Some(note) = student_in_scores(store, keys)? {
+        if matches!(self.export, Export::Annotated { .. } | Export::Run { .. })
+            && let Some(note) = student_in_scores(store, keys)?
+        {
             tell(&note);
         }
-        match self.kind {
-            ExportKind::Annotated => {
-                let left_out = write_annotated(store, keys, None, self.keep_unscored, out, |_| {})?;
-                if left_out > 0 && !self.keep_unscored {
+        match &self.export {
+            Export::Annotated { keep_unscored } => {
+                let left_out = write_annotated(store, keys, None, *keep_unscored, out, |_| {})?;
+                if left_out > 0 && !keep_unscored {
                     tell(&format!(
                         "{left_out} documents without a score are left out"
                     ));
                 }
                 Ok(())
             }
-            ExportKind::AiScores => {
-                let (members, warning) = member_names(store, keys, &self.members)?;
+            Export::AiScores { members } => {
+                let (members, warning) = member_names(store, keys, members)?;
                 if let Some(warning) = warning {
                     tell(&format!("warning: {warning}"));
                 }
                 write_ai_scores(store, keys, &members, out)
             }
-            ExportKind::Votes => {
+            Export::Votes => {
                 let gone = write_votes(store, keys, self.table_format(path)?, out)?;
                 if gone > 0 {
                     let votes = counted(gone, "vote");
@@ -209,21 +279,19 @@ impl ExportRequest {
                 }
                 Ok(())
             }
-            ExportKind::Verdicts => write_verdicts(store, keys, self.table_format(path)?, out),
-            ExportKind::Qrels if self.from == TruthSource::Zelo => {
-                self.write_zelo_labels(store, keys, path, out, tell)
-            }
-            ExportKind::DuelLabels => self.write_duel_labels(store, path, out, tell),
-            ExportKind::Qrels => self.write_labels(store, path, out, tell),
-            ExportKind::Run if self.ranking.is_some() => {
-                let name = self.ranking.as_deref().unwrap_or_default();
+            Export::Verdicts => write_verdicts(store, keys, self.table_format(path)?, out),
+            Export::Labels(labels) => self.write_labels(labels, store, keys, path, out, tell),
+            Export::Run {
+                ranking: Some(name),
+                tag,
+            } => {
                 let ranking = find_ranking(store, name)?;
                 ranking.notes.iter().for_each(|note| tell(note));
                 let wants = |query: &QueryId| self.wants(query);
-                write_ranking(&ranking, wants, self.tag.as_deref(), out)
+                write_ranking(&ranking, wants, tag.as_deref(), out)
             }
-            ExportKind::Run => {
-                let tag = self.tag.as_deref().unwrap_or(TruthSource::Zelo.name());
+            Export::Run { ranking: None, tag } => {
+                let tag = tag.as_deref().unwrap_or(TruthSource::Zelo.name());
                 let left_out = write_run(store, keys, tag, out)?;
                 if left_out > 0 {
                     let documents = counted(left_out, "document");
@@ -231,81 +299,108 @@ impl ExportRequest {
                 }
                 Ok(())
             }
-            ExportKind::Rulings => self.write_rulings(store, self.table_format(path)?, out),
-            ExportKind::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
-            ExportKind::Duel => {
-                let key = chosen_duel(store, self.duel)?;
+            Export::Rulings(options) => {
+                self.write_rulings(store, *options, self.table_format(path)?, out)
+            }
+            Export::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
+            Export::Duel { duel, rows } => {
+                let key = chosen_duel(store, *duel)?;
                 let format = self.table_format(path)?;
-                let rows = write_duel(store, key, self.duel_rows, format, out)?;
+                let rows = write_duel(store, key, *rows, format, out)?;
                 tell(&written_words(store, key, rows)?);
                 Ok(())
             }
-            ExportKind::Predictions => {
-                write_predictions(store, keys, &self.student, self.table_format(path)?, out)
+            Export::Predictions { student } => {
+                write_predictions(store, keys, student, self.table_format(path)?, out)
             }
         }
     }
 
-    /// The file for the rulings behind corrected labels that are written to `path`.
-    fn rulings_file(&self, path: &Path) -> Option<PathBuf> {
+    /// The file for the rulings behind corrected labels that are written to `path`, and their
+    /// options.
+    fn rulings_file(&self, path: &Path) -> Option<(PathBuf, RulingOptions)> {
+        let Export::Labels(LabelExport {
+            source:
+                LabelSource::Corrected(options)
+                | LabelSource::Changes {
+                    rulings: options,
+                    with_rulings: true,
+                },
+            ..
+        }) = self.export
+        else {
+            return None;
+        };
         let mut name = unpacked_name(path).file_stem()?.to_owned();
         name.push("_rulings.csv");
-        let wanted = self.kind == ExportKind::Qrels && self.is_corrected();
-        wanted.then(|| path.with_file_name(name))
+        Some((path.with_file_name(name), options))
     }
 
-    fn is_corrected(&self) -> bool {
-        self.corrected || self.from == TruthSource::Rulings
-    }
-
-    fn is_beir(&self, path: Option<&Path>) -> bool {
-        let name = path.map(unpacked_name);
-        let ending = name.as_deref().and_then(Path::extension);
-        self.beir
-            .unwrap_or_else(|| ending.is_some_and(|ending| ending == "tsv"))
-    }
-
-    fn write_zelo_labels(
+    fn write_labels(
         &self,
+        labels: &LabelExport,
         store: &Store,
         keys: &[QueryKey],
         path: Option<&Path>,
-        mut out: &mut dyn Write,
+        out: &mut dyn Write,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        let data = self.labels_and_rulings(store)?;
-        let corrected = corrected_labels(&data.labels, &data.corrections(self.grades));
-        let scale = project_scale(store)?;
-        let pools = scored_pools(store, keys)?;
-        let truth = zelo_truth(&pools, &corrected, self.basis, scale.as_ref())?;
-        if self.is_beir(path) {
-            beir::write_qrels(&mut out, &truth.qrels)?
-        } else {
-            trec::write_qrels(&mut out, &truth.qrels)?
+        let beir = labels.is_beir(path);
+        match &labels.source {
+            LabelSource::Imported => {
+                let data = self.labels_and_rulings(store, RulingOptions::USUAL)?;
+                let corrected = false;
+                write_labels(&data, &[], LabelChanges { corrected, beir }, out)
+            }
+            LabelSource::Corrected(options) => {
+                let data = self.labels_and_rulings(store, *options)?;
+                let corrections = data.corrections(options.grades);
+                let corrected = true;
+                write_labels(&data, &corrections, LabelChanges { corrected, beir }, out)?;
+                let changed = corrections.iter().filter(|one| one.changes()).count();
+                tell(&format!(
+                    "{} in force, {} changed",
+                    counted(corrections.len(), "ruling"),
+                    counted(changed, "label")
+                ));
+                Ok(())
+            }
+            LabelSource::Changes { rulings, .. } => {
+                let data = self.labels_and_rulings(store, *rulings)?;
+                write_label_changes(&data, &data.corrections(rulings.grades), out)
+            }
+            LabelSource::Zelo { basis, rulings } => {
+                let data = self.labels_and_rulings(store, *rulings)?;
+                let corrected = corrected_labels(&data.labels, &data.corrections(rulings.grades));
+                let scale = project_scale(store)?;
+                let pools = scored_pools(store, keys)?;
+                let truth = zelo_truth(&pools, &corrected, *basis, scale.as_ref())?;
+                write_qrels(&truth.qrels, beir, out)?;
+                truth.notes.iter().for_each(|note| tell(note));
+                tell(&format!(
+                    "what is measured with them is measured {AGAINST_JUDGES}"
+                ));
+                Ok(())
+            }
+            LabelSource::Duel(duel) => {
+                let key = chosen_duel(store, *duel)?;
+                self.write_duel_labels(store, key, beir, out, tell)
+            }
         }
-        truth.notes.iter().for_each(|note| tell(note));
-        tell(&format!(
-            "what is measured with them is measured {AGAINST_JUDGES}"
-        ));
-        Ok(())
     }
 
     /// Writes the labels derived from the choices of a duel.
     fn write_duel_labels(
         &self,
         store: &Store,
-        path: Option<&Path>,
-        mut out: &mut dyn Write,
+        key: DuelKey,
+        beir: bool,
+        out: &mut dyn Write,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        let key = chosen_duel(store, self.duel)?;
         let mut made = store.read_blocking(move |db| duel_labels(db, key))?;
         made.labels.retain(|query, _| self.wants(query));
-        if self.is_beir(path) {
-            beir::write_qrels(&mut out, &made.labels)?
-        } else {
-            trec::write_qrels(&mut out, &made.labels)?
-        }
+        write_qrels(&made.labels, beir, out)?;
         let labels: usize = made.labels.values().map(|grades| grades.len()).sum();
         tell(&format!(
             "{} of {} by what most participants of duel {} chose (1) or did not (0)",
@@ -327,46 +422,43 @@ impl ExportRequest {
     }
 
     /// Labels and rulings of the requested queries.
-    fn labels_and_rulings(&self, store: &Store) -> Result<AdjudicationData, AppError> {
-        let level = self.level;
+    fn labels_and_rulings(
+        &self,
+        store: &Store,
+        RulingOptions { level, .. }: RulingOptions,
+    ) -> Result<AdjudicationData, AppError> {
         let mut data = store.read_blocking(move |db| adjudication_data(db, level))?;
         data.labels.retain(|query, _| self.wants(query));
         data.rulings.retain(|row| self.wants(&row.ruling.query));
         Ok(data)
     }
 
-    fn write_labels(
-        &self,
-        store: &Store,
-        path: Option<&Path>,
-        out: &mut dyn Write,
-        tell: &mut dyn FnMut(&str),
-    ) -> Result<(), AppError> {
-        let data = self.labels_and_rulings(store)?;
-        let corrections = data.corrections(self.grades);
-        if self.diff {
-            return write_label_changes(&data, &corrections, out);
-        }
-        let (corrected, beir) = (self.is_corrected(), self.is_beir(path));
-        write_labels(&data, &corrections, LabelChanges { corrected, beir }, out)?;
-        if corrected {
-            let changed = corrections.iter().filter(|one| one.changes()).count();
-            tell(&format!(
-                "{} in force, {} changed",
-                counted(corrections.len(), "ruling"),
-                counted(changed, "label")
-            ));
-        }
-        Ok(())
-    }
-
     fn write_rulings(
         &self,
         store: &Store,
+        options: RulingOptions,
         format: TableFormat,
         out: &mut (dyn Write + Send),
     ) -> Result<(), AppError> {
-        let data = self.labels_and_rulings(store)?;
-        write_rulings(&data, &data.corrections(self.grades), format, out)
+        let data = self.labels_and_rulings(store, options)?;
+        write_rulings(&data, &data.corrections(options.grades), format, out)
     }
+}
+
+impl LabelExport {
+    fn is_beir(&self, path: Option<&Path>) -> bool {
+        let name = path.map(unpacked_name);
+        let ending = name.as_deref().and_then(Path::extension);
+        self.beir
+            .unwrap_or_else(|| ending.is_some_and(|ending| ending == "tsv"))
+    }
+}
+
+fn write_qrels(qrels: &Qrels, beir: bool, mut out: &mut dyn Write) -> Result<(), AppError> {
+    if beir {
+        beir::write_qrels(&mut out, qrels)?;
+    } else {
+        trec::write_qrels(&mut out, qrels)?;
+    }
+    Ok(())
 }

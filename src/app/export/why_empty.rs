@@ -1,26 +1,29 @@
 //! Explains why an export has no rows.
 
-use super::request::ExportKind;
+use super::request::{Export, LabelExport, LabelSource};
 use crate::store::contents::ProjectContents;
 
 /// Why an export of the whole project has no rows; `None` if it has some, or if that is unknown
 /// without writing it.
-pub fn why_empty(held: ProjectContents, kind: ExportKind, corrected: bool) -> Option<&'static str> {
-    let (has, why) = match kind {
-        ExportKind::Annotated | ExportKind::Run => (
+pub fn why_empty(held: ProjectContents, export: &Export) -> Option<&'static str> {
+    let (has, why) = match export {
+        Export::Annotated { .. } | Export::Run { .. } => (
             held.votes || held.verdicts || held.student,
             "nothing is scored yet",
         ),
-        ExportKind::AiScores => (held.votes, "no judge has voted yet"),
-        ExportKind::Votes => (held.votes || held.failures, "no judge has been asked yet"),
-        ExportKind::Verdicts => (held.verdicts, "no verdict was given yet"),
-        ExportKind::Qrels => (
-            held.labels || (corrected && held.rulings),
-            "the project has no labels",
-        ),
-        ExportKind::Rulings => (held.rulings, "nothing was ruled on yet"),
-        ExportKind::Picks => (held.picks, "no judge has picked documents yet"),
-        ExportKind::Duel | ExportKind::DuelLabels | ExportKind::Predictions => return None,
+        Export::AiScores { .. } => (held.votes, "no judge has voted yet"),
+        Export::Votes => (held.votes || held.failures, "no judge has been asked yet"),
+        Export::Verdicts => (held.verdicts, "no verdict was given yet"),
+        Export::Labels(LabelExport { source, .. }) => match source {
+            LabelSource::Imported => (held.labels, "the project has no labels"),
+            LabelSource::Corrected(_) => (held.labels || held.rulings, "the project has no labels"),
+            LabelSource::Changes { .. } | LabelSource::Zelo { .. } | LabelSource::Duel(_) => {
+                return None;
+            }
+        },
+        Export::Rulings(_) => (held.rulings, "nothing was ruled on yet"),
+        Export::Picks => (held.picks, "no judge has picked documents yet"),
+        Export::Duel { .. } | Export::Predictions { .. } => return None,
     };
     (!has).then_some(why)
 }
@@ -28,36 +31,45 @@ pub fn why_empty(held: ProjectContents, kind: ExportKind, corrected: bool) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::export::request::RulingOptions;
     use crate::domain::verdict::Decision;
     use crate::store::Db;
     use crate::store::verdicts::NewVerdict;
     use crate::suites::fixtures::pool;
 
+    fn annotated() -> Export {
+        Export::Annotated {
+            keep_unscored: false,
+        }
+    }
+
     #[test]
     fn an_export_without_a_row_says_why() {
         let db = Db::scratch().unwrap();
         let query = db.add_pool(&pool(1, 3), "set").unwrap().key();
-        let why = |kind| why_empty(db.contents().unwrap(), kind, false);
-        let kinds = [
-            ExportKind::Annotated,
-            ExportKind::Run,
-            ExportKind::AiScores,
-            ExportKind::Votes,
-            ExportKind::Verdicts,
-            ExportKind::Qrels,
-            ExportKind::Rulings,
-            ExportKind::Picks,
+        let why = |export: &Export| why_empty(db.contents().unwrap(), export);
+        let exports = [
+            annotated(),
+            Export::Run {
+                ranking: None,
+                tag: None,
+            },
+            Export::AiScores {
+                members: Vec::new(),
+            },
+            Export::Votes,
+            Export::Verdicts,
+            Export::labels(LabelSource::Imported),
+            Export::Rulings(RulingOptions::USUAL),
+            Export::Picks,
         ];
-        assert!(kinds.iter().all(|kind| why(*kind).is_some()));
+        assert!(exports.iter().all(|export| why(export).is_some()));
         let verdict = NewVerdict::open(query, 0, 1, Decision::A, "ada");
         db.add_verdict(&verdict).unwrap();
-        assert_eq!(
-            (why(ExportKind::Annotated), why(ExportKind::Verdicts)),
-            (None, None)
-        );
-        assert!(why(ExportKind::Votes).is_some());
+        assert_eq!((why(&annotated()), why(&Export::Verdicts)), (None, None));
+        assert!(why(&Export::Votes).is_some());
         db.undo_verdict("ada", 9).unwrap();
-        assert!(why(ExportKind::Verdicts).is_some(), "it was taken back");
+        assert!(why(&Export::Verdicts).is_some(), "it was taken back");
     }
 
     #[test]
@@ -66,7 +78,8 @@ mod tests {
             rulings: true,
             ..ProjectContents::default()
         };
-        assert_eq!(why_empty(held, ExportKind::Qrels, true), None);
-        assert!(why_empty(held, ExportKind::Qrels, false).is_some());
+        let corrected = Export::labels(LabelSource::Corrected(RulingOptions::USUAL));
+        assert_eq!(why_empty(held, &corrected), None);
+        assert!(why_empty(held, &Export::labels(LabelSource::Imported)).is_some());
     }
 }

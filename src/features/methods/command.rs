@@ -5,12 +5,12 @@ pub mod rerank;
 use crate::app::evaluate::TruthInput;
 use crate::app::output_file::write_whole;
 use crate::app::text_format::{counted, duration, p_value};
-use crate::app::truth::{Truth, TruthSource, project_truth};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use crate::cli::evaluate::project_truth_of;
 use crate::cli::export::CutPoints;
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
+use crate::app::truth::{GradeBasis, Truth, TruthSource, project_truth};
 use crate::domain::number_words;
 use crate::domain::number_words::{fixed, signed};
 use crate::features::methods::app::{MethodEntry, MethodsOptions, MethodsReport, compare_methods};
@@ -47,7 +47,7 @@ pub(crate) struct MethodsCommand {
     truth: Option<PathBuf>,
     /// How to convert zELO scores to grades
     #[arg(long, value_enum, default_value = "auto")]
-    cuts: CutPoints,
+    cuts: GradeBasis,
     /// Method to test the others against [default: original]
     #[arg(long, value_name = "METHOD")]
     baseline: Option<String>,
@@ -144,7 +144,7 @@ impl MethodsCommand {
             } else {
                 TruthSource::Qrels
             };
-            return Ok(project_truth(store, source, self.cuts.basis())?);
+            return Ok(project_truth(store, source, self.cuts)?);
         };
         match project_truth_of(name, self.cuts, context)? {
             Some(truth) => Ok(truth),

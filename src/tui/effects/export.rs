@@ -18,10 +18,7 @@ impl Runner {
         let told = tokio::spawn(async move {
             drop(written.await);
             let work = tokio::task::spawn_blocking(move || {
-                let request = ExportRequest {
-                    corrected: order.corrected,
-                    ..ExportRequest::new(order.kind)
-                };
+                let request = ExportRequest::new(order.export.clone());
                 let path = typed_path(&order.path);
                 let exists = request.files(&path).into_iter().find(|file| file.exists());
                 if let Some(file) = exists.filter(|_| !overwrite) {

@@ -2,7 +2,7 @@
 
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line};
-use crate::app::export::request::ExportKind;
+use crate::app::export::request::{Export, LabelSource, RulingOptions};
 use crate::app::export::why_empty::why_empty;
 use crate::store::contents::ProjectContents;
 use crate::tui::layout::{centred, cut, cut_bottom};
@@ -35,39 +35,28 @@ struct Choice {
     doc: &'static str,
     file: &'static str,
     about: ExportSubject,
-    kind: ExportKind,
-    corrected: bool,
-}
-
-impl Choice {
-    /// Whether the file name determines the format.
-    fn is_table(&self) -> bool {
-        let tables = [ExportKind::Votes, ExportKind::Verdicts, ExportKind::Rulings];
-        tables.contains(&self.kind)
-    }
+    export: Export,
 }
 
 const TABLE_ENDINGS: &str = "the ending says the form: .csv, .jsonl or .parquet";
 
 #[rustfmt::skip]
-const CHOICES: [Choice; 9] = [
-    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", about: ExportSubject::Scores, kind: ExportKind::Annotated, corrected: false },
-    Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, kind: ExportKind::Run, corrected: false },
-    Choice { name: "votes", doc: "every vote and failed call of every judge", file: "votes.csv", about: ExportSubject::Votes, kind: ExportKind::Votes, corrected: false },
-    Choice { name: "verdicts", doc: "every verdict of every person", file: "verdicts.csv", about: ExportSubject::Verdicts, kind: ExportKind::Verdicts, corrected: false },
-    Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: "corrected.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: true },
-    Choice { name: "rulings", doc: "every ruling that stands and what it changes", file: "rulings.csv", about: ExportSubject::Labels, kind: ExportKind::Rulings, corrected: false },
-    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", about: ExportSubject::Labels, kind: ExportKind::Qrels, corrected: false },
-    Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", about: ExportSubject::Picks, kind: ExportKind::Picks, corrected: false },
-    Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", about: ExportSubject::Votes, kind: ExportKind::AiScores, corrected: false },
+static CHOICES: [Choice; 9] = [
+    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", about: ExportSubject::Scores, export: Export::Annotated { keep_unscored: false } },
+    Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, export: Export::Run { ranking: None, tag: None } },
+    Choice { name: "votes", doc: "every vote and failed call of every judge", file: "votes.csv", about: ExportSubject::Votes, export: Export::Votes },
+    Choice { name: "verdicts", doc: "every verdict of every person", file: "verdicts.csv", about: ExportSubject::Verdicts, export: Export::Verdicts },
+    Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: "corrected.qrels", about: ExportSubject::Labels, export: Export::labels(LabelSource::Corrected(RulingOptions::USUAL)) },
+    Choice { name: "rulings", doc: "every ruling that stands and what it changes", file: "rulings.csv", about: ExportSubject::Labels, export: Export::Rulings(RulingOptions::USUAL) },
+    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", about: ExportSubject::Labels, export: Export::labels(LabelSource::Imported) },
+    Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", about: ExportSubject::Picks, export: Export::Picks },
+    Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", about: ExportSubject::Votes, export: Export::AiScores { members: Vec::new() } },
 ];
 
 /// What to write, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportOrder {
-    pub kind: ExportKind,
-    /// For labels: apply the effective rulings.
-    pub corrected: bool,
+    pub export: Export,
     /// The file, as typed.
     pub path: String,
 }
@@ -106,7 +95,7 @@ impl ExportDialog {
 
     /// Why the chosen option would produce a file without rows.
     fn why_empty(&self, choice: &Choice) -> Option<&'static str> {
-        why_empty(self.held?, choice.kind, choice.corrected)
+        why_empty(self.held?, &choice.export)
     }
 
     pub fn paste(&mut self, text: &str) {
@@ -130,8 +119,7 @@ impl ExportDialog {
                     KeyOutcome::Consumed
                 }
                 KeyOutcome::Submitted(path) => KeyOutcome::Submitted(ExportOrder {
-                    kind: choice.kind,
-                    corrected: choice.corrected,
+                    export: choice.export.clone(),
                     path: path.trim().to_owned(),
                 }),
                 KeyOutcome::Cancelled => {
@@ -175,7 +163,7 @@ impl ExportDialog {
             let choice = self.choice();
             let words = format!("{}: {}", choice.name, choice.doc);
             Line::styled(words, theme.text()).render(cut(&mut inner, 1), buf);
-            if choice.is_table() {
+            if choice.export.is_table() {
                 Line::styled(TABLE_ENDINGS, theme.muted()).render(cut(&mut inner, 1), buf);
             }
             if let Some(why) = self.why_empty(choice) {
@@ -237,8 +225,7 @@ mod tests {
             dialog.handle(event);
         }
         let order = ExportOrder {
-            kind: ExportKind::Verdicts,
-            corrected: false,
+            export: Export::Verdicts,
             path: "verdicts.csv.old".to_owned(),
         };
         assert_eq!(

@@ -3,7 +3,7 @@
 mod adjudication;
 mod allow;
 pub(crate) mod annotate;
-mod argument;
+pub(crate) mod argument;
 mod backup;
 mod batch;
 mod battles;

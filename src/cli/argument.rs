@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 /// A value on the command line that its option does not accept.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ArgumentError {
+pub(crate) enum ArgumentError {
     #[error("expected {0}")]
     Expected(&'static str),
     #[error("the name is blank")]
@@ -12,7 +12,7 @@ pub(super) enum ArgumentError {
 }
 
 /// Parses a number that `is_valid`; `expected` describes the valid numbers.
-pub(super) fn number<T: FromStr>(
+pub(crate) fn number<T: FromStr>(
     text: &str,
     expected: &'static str,
     is_valid: impl FnOnce(&T) -> bool,
@@ -24,7 +24,7 @@ pub(super) fn number<T: FromStr>(
 }
 
 /// Parses a share of a whole.
-pub(super) fn share(text: &str) -> Result<f64, ArgumentError> {
+pub(crate) fn share(text: &str) -> Result<f64, ArgumentError> {
     number(text, "a number from 0 to 1", |share| {
         (0.0..=1.0).contains(share)
     })

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 /// Why a value cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub(super) enum ValueError {
+pub(crate) enum ValueError {
     #[error("expected {expected}, found {found}")]
     Expected {
         expected: &'static str,
@@ -50,7 +50,7 @@ pub(super) enum ValueError {
 }
 
 impl ValueError {
-    pub(super) fn expected(expected: &'static str, found: impl Into<String>) -> Self {
+    pub(crate) fn expected(expected: &'static str, found: impl Into<String>) -> Self {
         Self::Expected {
             expected,
             found: found.into(),

@@ -172,7 +172,7 @@ pub(crate) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::R
 
 /// Why a line is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum NotText {
+pub(crate) enum NotText {
     #[error("the file is cut off in the middle of a character (byte {at}); write it again")]
     CutOff {
         /// From 1.

@@ -148,5 +148,6 @@ fn of_csv(error: csv::Error) -> io::Error {
     }
 }
 
-#[cfg(all(test, feature = "parquet"))]
+#[cfg(test)]
+#[cfg(feature = "parquet")]
 mod tests;

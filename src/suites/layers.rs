@@ -297,7 +297,7 @@ fn domain_and_formats_read_no_clock() {
     for folder in ["domain", "formats"] {
         files_with_a_clock(&source.join(folder), &mut found);
     }
-    assert_eq!(found, [PathBuf::new(); 0]);
+    assert!(found.is_empty(), "{found:?}");
     files_with_a_clock(&source.join("client"), &mut found);
     assert!(found.contains(&source.join("client/clock.rs")));
 }

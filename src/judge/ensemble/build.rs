@@ -1,8 +1,8 @@
 //! Builds one judge from its configuration: format, address, headers, prompt, price, identity.
 
 use super::config::{FILE, JudgeConfig};
-use super::reach::{BuildError, available_key, is_free, patience, reach};
 use super::endpoint::{base, options};
+use super::reach::{BuildError, available_key, is_free, patience, reach};
 use super::sources::JudgeSources;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;

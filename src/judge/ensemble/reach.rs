@@ -6,10 +6,10 @@ use super::key_destination::{KeyDecision, KeyDestination};
 use super::sources::{JudgeSources, KeyProblem, NotAllowed};
 use crate::judge::provider::address::{check_address, is_loopback};
 use crate::judge::provider::http::{Http, Timeouts};
-use reqwest::Url;
 use crate::judge::provider::rerank::SERVICES;
 use crate::judge::provider::service::{Service, ServiceAccess, VendorKey};
 use crate::judge::provider::{ApiConnection, Provider};
+use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 

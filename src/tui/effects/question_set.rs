@@ -9,8 +9,8 @@ use crate::app::question_set::{
 };
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
-use crate::features::scale::app::PreparedScale;
 use crate::domain::judge_set::JudgeSet;
+use crate::features::scale::app::PreparedScale;
 use crate::judge::OFFLINE;
 use crate::store::Store;
 use crate::tui::message::Msg;

@@ -1,8 +1,8 @@
 //! `overrule sbr`: reranks documents by similarity to the top results.
 
-use super::argument::{ArgumentError, number};
 use crate::app::output_file::{CSV, TREC, check_ending, output_name, write_whole};
 use crate::app::text_format::counted;
+use crate::cli::argument::{ArgumentError, number};
 use crate::cli::command::{CommandContext, CommandResult, option_set, usage};
 use crate::cli::output;
 use crate::cli::vector_options::{FoundVectors, VectorOptions, vectors_wanted};

@@ -1,9 +1,8 @@
 //! Reads a sample of pairs as JSON Lines: `query`, `a`, `b` and `side`, which is train or test.
 //! Other fields are ignored.
 
-use super::json::{ValueError, string};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::formats::json::string;
+use crate::formats::json::{ValueError, string};
 use crate::formats::jsonl;
 use crate::formats::lines::TextLine;
 use crate::formats::problem::{Problem, quoted};

@@ -9,8 +9,8 @@ use crate::client::question::{
     AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
 };
 use crate::domain::numeric::best_first;
-use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::features::methods::domain::reranking::{Answer, AnswerError};
+use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgePrompt, PresentedPair, PresentedQuestion,

@@ -2,10 +2,10 @@
 
 use super::simulation::{simulated, steady};
 use super::volume::Sum;
-use crate::app::rerank::candidates::Candidates;
-use crate::app::rerank::prepared_method::PreparedMethod;
-use crate::app::rerank::question::Target;
-use crate::domain::reranking::{MethodKind, Question, play};
+use crate::features::methods::app::rerank::candidates::Candidates;
+use crate::features::methods::app::rerank::prepared_method::PreparedMethod;
+use crate::features::methods::app::rerank::question::Target;
+use crate::features::methods::domain::reranking::{MethodKind, Question, play};
 use crate::judge::{MAX_CHARGED, Usage};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -194,10 +194,10 @@ fn cost(method: &PreparedMethod, candidates: &Candidates, question: &Question) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::rerank::prepared_method::Asks;
     use crate::domain::corpus::{DocId, QueryId};
     use crate::domain::numeric::best_first;
-    use crate::domain::reranking::{Answer, Method};
+    use crate::features::methods::app::rerank::prepared_method::Asks;
+    use crate::features::methods::domain::reranking::{Answer, Method};
     use crate::judge::PoolText;
     use crate::judge::offline::ensemble;
     use crate::store::corpus::QueryKey;

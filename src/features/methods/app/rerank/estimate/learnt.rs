@@ -2,11 +2,11 @@
 
 use super::simulation::{played, shaken};
 use super::volume::Sum;
-use crate::app::rerank::candidates::Candidates;
-use crate::app::rerank::plan::RerankPlan;
-use crate::app::rerank::question::Target;
+use crate::features::methods::app::rerank::candidates::Candidates;
+use crate::features::methods::app::rerank::plan::RerankPlan;
+use crate::features::methods::app::rerank::question::Target;
+use crate::features::methods::store::RankingUsage;
 use crate::judge::Usage;
-use crate::store::reranking::RankingUsage;
 use crate::store::{Store, StoreError};
 
 /// Maximum number of earlier results to compare with their estimates, the latest ones.

@@ -12,7 +12,7 @@ pub(super) enum Request {
     End,
     /// Give the terminal back and stop.
     Stop,
-    /// Take the terminal again. Also after SIGSTOP, which nobody is told about.
+    /// Set up the terminal again. Also after SIGSTOP, which cannot be handled.
     Continue,
 }
 

@@ -225,8 +225,8 @@ impl<W: Write> Backend for FrugalBackend<W> {
         for (x, y, cell) in content {
             let to = Position { x, y };
             // The next cell follows the previous one, however wide that was drawn.
-            let beside = last.filter(|last| last.y == y && last.x.saturating_add(1) == x);
-            if beside.is_some() {
+            let adjacent = last.filter(|last| last.y == y && last.x.saturating_add(1) == x);
+            if adjacent.is_some() {
                 pen.at = Some(to);
             }
             pen.draw(&mut self.0, to, cell)?;

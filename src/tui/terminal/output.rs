@@ -249,7 +249,7 @@ mod tests {
         }))
     }
 
-    /// Takes a write when it is told to.
+    /// Accepts a write when signaled.
     struct Held(mpsc::Receiver<()>, mpsc::Sender<Vec<u8>>);
 
     impl Write for Held {

@@ -21,7 +21,7 @@ const PICKS: [(PickMode, &str, &str); 3] = [
     (
         PickMode::Exactly,
         "as many as labels",
-        "a judge is told how many are labelled relevant",
+        "a judge is told how many are labeled relevant",
     ),
     (
         PickMode::AnyNumber,

@@ -123,8 +123,8 @@ pub(super) fn open(model: &mut Model, project: ProjectSettings, student: Student
         Setting {
             kind: SettingKind::FinalRule,
             name: "verdict that counts",
-            doc: "Of the project, for everybody: whose verdict is in force where several people \
-                  judged a pair. Changes scores.",
+            doc: "Of the project, for everybody: whose verdict counts if several people judged a \
+                  pair. Changes scores.",
             values: rules.iter().map(rule_name).collect(),
             chosen: place(&rules, &project.rule),
         },

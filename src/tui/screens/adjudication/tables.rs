@@ -22,7 +22,7 @@ const COLUMNS: [(&str, usize, Range<usize>); 10] = [
     ("pick only", 9, 0..usize::MAX),
     ("neither", 7, 0..usize::MAX),
     ("labels picked (chance)", 22, 110..usize::MAX),
-    ("picks labelled (chance)", 23, 140..usize::MAX),
+    ("picks labeled (chance)", 23, 140..usize::MAX),
     ("κ", 5, 0..KAPPA_INTERVAL),
     ("κ (95 %)", 18, KAPPA_INTERVAL..usize::MAX),
 ];
@@ -83,7 +83,7 @@ fn cell(row: &PickRow, head: &str) -> String {
         "pick only" => text::count(boxes.pick_only),
         "neither" => text::count(boxes.neither),
         "labels picked (chance)" => share(PickCounts::recall, summary.chance.recall),
-        "picks labelled (chance)" => share(PickCounts::precision, summary.chance.precision),
+        "picks labeled (chance)" => share(PickCounts::precision, summary.chance.precision),
         "κ" => boxes
             .kappa()
             .map_or("–".to_owned(), |kappa| text::fixed(kappa, 2)),
@@ -146,7 +146,7 @@ pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: u
         };
         let chance = &summary.chance;
         details.push_str(&format!(
-            "{}\n{}, {invalid}, {} failed{unproven}\nagreement {} · picks labelled {} · labels \
+            "{}\n{}, {invalid}, {} failed{unproven}\nagreement {} · picks labeled {} · labels \
              picked {}\n",
             sanitise::line(&row.name),
             text::counted(summary.valid, "answer"),

@@ -166,9 +166,9 @@ impl JudgeCall<'_> {
     pub(crate) fn presentation_note(&self, raw: bool) -> Option<&'static str> {
         match (self.b_first, raw) {
             (Some(true), true) => Some("saw B first; shown as sent: its “Document A” is B here"),
-            (Some(true), false) => Some(
-                "saw B first; “Document A/B” is relabelled to A/B here, single letters are not",
-            ),
+            (Some(true), false) => {
+                Some("saw B first; “Document A/B” is relabeled to A/B here, single letters are not")
+            }
             _ => None,
         }
     }

@@ -97,7 +97,7 @@ fn lines(
             theme.judge(call.index).patch(theme.strong()),
         )];
         if call.b_first == Some(true) {
-            title.push(Span::styled(" · saw B first, relabelled", theme.muted()));
+            title.push(Span::styled(" · saw B first, relabeled", theme.muted()));
         }
         lines.push(Line::from(title));
         lines.extend(calls::reasoning_of(&call, &texts, false, theme, columns).lines);

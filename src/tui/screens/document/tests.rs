@@ -183,7 +183,7 @@ fn the_reasoning_is_relabelled_as_on_the_battle_screen() {
         "{page}"
     );
     assert!(page.contains("ngram → B 0.60\n"), "{page}");
-    assert!(page.contains("saw B first, relabelled"), "{page}");
+    assert!(page.contains("saw B first, relabeled"), "{page}");
     assert!(
         page.contains("offline judges: lexical, not a language model"),
         "{page}"

@@ -19,7 +19,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 /// Minimum columns for showing the plot and the queries side by side.
-const BESIDE: u16 = 100;
+const SIDE_BY_SIDE: u16 = 100;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -57,7 +57,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let areas = table(model, report, Canvas::new(theme, methods, buf));
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
-    if below.width < BESIDE {
+    if below.width < SIDE_BY_SIDE {
         if model.methods.in_queries {
             return queries(model, report, Canvas::new(theme, below, buf));
         } else {

@@ -10,7 +10,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// Minimum width for showing a judge's note in its row instead of below it.
-const BESIDE: u16 = 150;
+const SIDE_BY_SIDE: u16 = 150;
 
 const FIGURES: usize = 69;
 /// Columns of the tokens, which a narrow screen omits.
@@ -87,7 +87,7 @@ impl JudgeTable {
         let rows = progress.judges.iter().enumerate().map(|(index, judge)| {
             let mut figures = judge_line(index, judge, index == chosen, &shape, theme);
             let words = note(judge, &shape, theme);
-            let fits = columns >= BESIDE && !words.is_empty();
+            let fits = columns >= SIDE_BY_SIDE && !words.is_empty();
             if fits {
                 figures.push_span(Span::raw("  "));
                 figures.extend(words.clone());

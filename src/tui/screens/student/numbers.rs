@@ -164,7 +164,7 @@ fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
         ])],
         Figure::Triangle => vec![of(&[(1.0, "A better"), (0.0, "B better")])],
         Figure::Fold | Figure::Axes | Figure::Segments => {
-            vec![of(&[(1.0, "for favourite"), (0.0, "against")])]
+            vec![of(&[(1.0, "for favorite"), (0.0, "against")])]
         }
         Figure::Radius | Figure::Yield | Figure::Ranks => [0..2, 2..3, 3..5]
             .map(|categories| categories.flat_map(category).collect::<Line<'_>>())

@@ -296,7 +296,7 @@ mod tests {
         let words = "radius r from the certain corner (1, 0)";
         assert_eq!(named(words, 60), words);
         assert_eq!(named(words, 30), "radius r");
-        assert_eq!(named("score: 0 for the favourite", 20), "score");
+        assert_eq!(named("score: 0 for the favorite", 20), "score");
         assert_eq!(named("decisiveness", 6), "decis…");
     }
 }

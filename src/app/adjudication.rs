@@ -31,7 +31,7 @@ pub fn notes(data: &AdjudicationData) -> Vec<String> {
         .collect();
     if data.pool_set.labels_stand_first() {
         notes.push(
-            "the labelled documents stand first in every pool: a judge that names the first slots \
+            "the labeled documents stand first in every pool: a judge that names the first slots \
              is always right"
                 .to_owned(),
         );

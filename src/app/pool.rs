@@ -161,7 +161,7 @@ pub fn build(
         .collect();
     if !empty.is_empty() {
         notes.push(format!(
-            "{} without a document, neither found nor labelled relevant: no pool ({})",
+            "{} without a document, neither found nor labeled relevant: no pool ({})",
             counted(empty.len(), "query"),
             first_names(&empty)
         ));

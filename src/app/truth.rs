@@ -126,7 +126,7 @@ pub fn project_truth(
             let changed = corrections.iter().filter(|one| one.changes()).count();
             let mut truth = Truth::labels(source.name(), corrected());
             truth.notes.push(format!(
-                "labels with the rulings put in: {} in force, {} changed",
+                "labels with {} applied: {} changed",
                 counted(corrections.len(), "ruling"),
                 counted(changed, "label")
             ));
@@ -197,7 +197,7 @@ pub fn zelo_truth(
         (None, _) if of_judge.is_some() => JUDGE_NOTE.to_owned(),
         (None, GradeBasis::Labels) => {
             return Err(invalid!(
-                "cut points want {ENOUGH_LABELS} labelled documents with a score, \
+                "cut points need {ENOUGH_LABELS} labeled documents with a score, \
                  {ENOUGH_ON_EACH_SIDE} of grade 0 and \
                  {ENOUGH_ON_EACH_SIDE} above it; there are {zero} and {positive}"
             ));

@@ -16,24 +16,22 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every document falls into one of four boxes: agreed (labelled and picked), label \
-                  only (missed, or the label is wrong), pick
-only (the label may be missing: to be reviewed, not an error), neither. Each judge, prompt and way \
-of asking is counted
-separately, and so is each order that was shown. Where judges gave every document a verdict (pick \
---per-document), --json,
---csv and --inspect hold the verdicts with the sentences that prove them. Beside every share and \
-Cohen's κ is what
-picking as many documents at random would reach. At the end: the project's rankings before and \
-after the rulings that count.
+    after_help = "Every document is in one of four boxes: agreed (labeled and picked), label only (missed by the \
+judge, or the label is wrong), pick only (the label may be missing: to be reviewed, not an error), \
+or neither. Every combination of judge, prompt, kind of question and document order is counted \
+separately. After `pick --per-document`, the output of --json, --csv and --inspect includes the \
+verdicts with the sentences that prove them. Every share and Cohen's κ is shown with its value for \
+picking the same number of documents at random. The last table compares the project's rankings \
+before and after the rulings that count.
 
---disagreements lists what picks and labels differ on and you have not ruled on. Its orders:
-  impact      the largest change of NDCG@10 of a ranking, times the share of answers against the \
-  label: the default
-  confidence  where most answers go against the label
+--disagreements lists the documents on which picks and labels differ and that you have not ruled on. \
+Orders:
+  impact      largest change of a ranking's NDCG@10, times the share of answers against the label
+              (default)
+  confidence  highest share of answers against the label
   query       query by query
   random      at random: the shares are representative of all disagreements
-One in five is a control, drawn at random. In the workbench: key C.
+One in five is a random control. In the workbench, press C.
 
 Examples:
   overrule adjudication

@@ -326,7 +326,7 @@ fn cancel(context: &CommandContext, store: &Store, ids: &[i64]) -> CommandResult
     for row in &rows {
         match runtime.block_on(batch::cancel(&ensemble, row)) {
             Ok(()) => output::message(&format!(
-                "batch {} is being cancelled; fetch what it did with `overrule batch fetch`",
+                "batch {} is being canceled; fetch what it did with `overrule batch fetch`",
                 row.id.0
             )),
             Err(trouble) => {

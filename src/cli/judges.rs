@@ -27,26 +27,25 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Agreement is with the verdicts that count, pair by pair: a judge agrees when it \
-                  names the person's document, or when both say
-tie. `raw` counts every pair once. `corrected` weighs each pair by how a queue brought it up, so \
-that looking at the doubtful
-ones first does not make judges look worse than they are; it needs verdicts on the random controls \
-of the policies mixed or
-random. Verdicts given outside of a queue count in `raw` alone, and so do those of `import votes` \
-unless their lines state an
-`inclusion`. Both go by what people said blind; `revealed`, in JSON, by what they say since they \
-saw the votes. Intervals take
-queries, not battles, for what was drawn. `flip` is the share of pairs on which a judge that saw \
-both orders did
-not name the same document both times. `position_shift` is the mean vote with B shown first minus \
-the mean vote with A
-shown first, from -1 to 1 (`lean`): positive favours the document shown first. `names the 1st` is \
-the share of its votes that are no
-ties which name the document shown first: half, for a judge that reads them. Students of the \
-project are listed in a separate table:
-how often they prefer what all votes name, what the order does to them, P(tie), and calibration \
-against the scores that the fit counts.
+    after_help = "Agreement compares a judge with the people's verdicts that count, pair by pair: they agree if both \
+prefer the same document, or if both say tie. There are three measures:
+
+  raw        every pair counts once
+  corrected  each pair is weighted by how likely the queue was to show it, so that judges do not look
+             worse because people checked doubtful pairs first. It needs verdicts on random
+             controls (policies mixed and random) and ignores verdicts given outside of a queue,
+             including imported votes without an `inclusion`.
+  revealed   the verdicts as people changed them after they saw the votes (JSON only); raw and
+             corrected use blind verdicts
+
+Intervals resample queries, not battles. `flip` is the share of pairs shown in both orders on which \
+the judge did not prefer the same document both times. `position_shift` (lean) is the mean vote with \
+B shown first minus the mean vote with A shown first, from -1 to 1; a positive value means that the \
+judge favors the document shown first. `names the 1st` is the share of its votes, ties excluded, for \
+the document shown first; an unbiased judge has 1/2.
+
+Students have their own table: how often they agree with unanimous votes, how much the order changes \
+their answers, P(tie), and calibration against the fitted scores.
 
 Examples:
   overrule judges

@@ -27,25 +27,23 @@ const COLUMNS: [Column; 14] = [
 ];
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Every verdict and every undo, with what its annotator said of the pair before \
-                  and after. Rulings on labels: their document is
-in column a. Choices in duels. Imported files, changed settings, new duels, runs and changes of \
-the model behind a judge, without
---query. What judges were asked for
-picks, rerankings, anchors and links, a row per judge or method and day, with calls, price and \
-time, without --annotator.
-Nothing in the log can be changed: rows are only ever added.
-Times are UTC. `about` is the verdict or ruling that was undone or replaced, or what an import, a \
-run, a duel or the
-calls of a day are.
+#[command(after_help = "The log contains:
+
+  - verdicts and undos, with the annotator's opinion of the pair before and after
+  - rulings on labels (the document is in column a), and choices in duels
+  - imported files, changed settings, new duels, runs, and changes of the model behind a judge
+    (not with --query)
+  - calls for picks, rerankings, anchors and links, summed by judge or method and day, with cost and
+    time (not with --annotator)
+
+Events are never changed or deleted. Times are in UTC. `about` is the verdict or ruling that was \
+undone or replaced, or describes the import, run, duel or calls.
 
 Examples:
   overrule log
   overrule log --annotator ada --limit 20
   overrule log --csv > audit.csv
-  overrule log --json | jq '.[] | select(.event == \"undo\")'"
-)]
+  overrule log --json | jq '.[] | select(.event == \"undo\")'")]
 pub(crate) struct LogCommand {
     /// Show only this query
     #[arg(long)]

@@ -130,7 +130,7 @@ fn other_in_force(effect: &OverrideEffect) -> String {
             .to_owned();
     };
     format!(
-        "in force is the verdict of {} ({}): {}",
+        "the verdict of {} counts ({}): {}",
         clean(&verdict.annotator),
         effect.rule.name(),
         verdict

@@ -19,24 +19,18 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A judge sees a query and its numbered documents and names exactly as many as are \
-                  labelled relevant, or, with --open, as
-many as it finds relevant, none included. With --per-document it says of every document whether it \
-supports or refutes the
-query or has not enough evidence, and copies the sentence that proves it; a document that supports \
-or refutes is picked.
+    after_help = "By default, a judge sees a query with its numbered documents and picks exactly as many as are \
+labeled relevant. With --open, it picks any number, including none. With --per-document, it decides \
+for each document whether it supports or refutes the query or lacks evidence, and quotes the sentence \
+that proves it; documents that support or refute are picked.
 
-A wrong number of slots, a slot named twice or one that does not exist, a document without a \
-verdict, and what is not JSON
-are invalid picks: asked for once more, then counted as invalid, never completed. A verdict whose \
-sentence is missing or not
-in its document is kept as claimed and counts neither as picked nor as not picked; the others of \
-that answer count. A
-sentence with not_enough is ignored.
+An answer is invalid if it is not JSON, has the wrong number of picks, names a document twice or one \
+that does not exist, or skips a document. The judge is then asked once more; a second invalid answer \
+is counted as invalid and never repaired. A verdict whose quote is missing or not in the document is \
+stored but counts neither as picked nor as not picked.
 
-Every answer is in the project as soon as it comes. Run the same command again to continue where \
-it stopped; what has been
-answered is not asked again. `overrule adjudication` compares the picks with the labels.
+Answers are stored as they arrive. Run the same command again to resume. `overrule adjudication` \
+compares the picks with the labels.
 
 Examples:
   overrule pick

@@ -35,23 +35,18 @@ enum PoolAction {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A pool holds all labelled documents of a query, filled up to --depth with the \
-                  best of the first stage. Pools, labels and
-the first stage's ranking go into the project, where `pick`, `adjudication` and `annotate` find \
-them; with --out the pools are written as a
-dataset (JSON lines in zBench's form) instead. Each document's metadata says its grade, where it \
-comes from (source:
-label-found, label-missed or fill), its first_stage_rank and its slot; no judge is shown any of \
-that.
+    after_help = "A pool contains all labeled documents of a query, filled up to --depth with the best \
+results of the first stage. Pools, labels and the first stage's ranking are added to the project, \
+where `pick`, `adjudication` and `annotate` use them. With --out, the pools are written to a dataset \
+in zBench's JSON Lines format instead. Each document's metadata contains its grade, its source \
+(label-found, label-missed or fill), its first_stage_rank and its slot; judges are shown none of it.
 
-The slots are shuffled by the seed. With --layout original the labelled documents come first, as \
-in the study that this
-re-creates: a judge that always names the first slots is then always right.
+The slots are shuffled by the seed. With --layout original, the labeled documents come first, as in \
+the original study; a judge that always names the first slots is then always right.
 
-With --embed NAME ([[embedder]] of overrule.toml) the first stage is hybrid: BM25 and the exact \
-cosine over all vectors, each
---stage-depth deep, fused by reciprocal rank, Σ 1 / (60 + rank). Ranks and scores of both stages \
-are in the metadata (stages).
+With --embed NAME (an [[embedder]] of overrule.toml), the first stage is hybrid: BM25 and exact \
+cosine similarity over all vectors, each --stage-depth deep, combined by reciprocal rank fusion, \
+Σ 1 / (60 + rank). The metadata contains the ranks and scores of both stages (`stages`).
 
 Examples:
   overrule pool build --beir scifact
@@ -393,7 +388,7 @@ fn describe(summary: &PoolSummary) -> String {
         }
     }
     format!(
-        "{}, {}\n{}{} with {}: {} labelled relevant ({} found by the first stage, {} not), {} fill\n",
+        "{}, {}\n{}{} with {}: {} labeled relevant ({} found by the first stage, {} not), {} fill\n",
         counted(summary.documents, "document"),
         counted(summary.queries, "query"),
         output::table(&["first stage", ">mean", "95 % interval"], &rows),

@@ -22,27 +22,26 @@ use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Policies:
-  value      P(the ensemble is wrong) × P(one of the two is truly in the top 10, or the project's \
-  top): the default
-  impact     how much the top of the ranking changes if the outcome is turned around
-  uncertain  nobody can say yet which of the two is better
+  value      P(the ensemble is wrong) × P(one of the two is truly among the top 10, or the
+             project's top k) (default)
+  impact     how much the top of the ranking would change with the opposite outcome
+  uncertain  the fit cannot tell yet which of the two is better
   split      the judges disagree
-  surprise   the votes contradict all other battles
-  cycle      the weakest link of A over B over C over A
-  student    votes that the project's student would not have cast
+  surprise   the votes contradict the other battles
+  cycle      the weakest link of a cycle (A over B over C over A)
+  student    the votes differ from the prediction of the project's student
   failed     votes are missing
-  random     every battle alike, in random order
-  mixed      value, with a quarter of random controls and a few repeats: the one that estimates \
-  judges' accuracy
+  random     all battles in random order
+  mixed      value, plus a quarter random controls and a few repeats; needed to estimate the
+             judges' accuracy
 
-The order depends on the seed, the annotator and the project alone. Pairs that the annotator has \
-judged are left out. `chance` is
-the probability with which the pair comes at its turn: 1 by priority, one in n for a control, none \
-for a repeat.
+The order depends only on the seed, the annotator and the project. Pairs that the annotator has \
+judged are skipped. `chance` is the probability of drawing the pair at its position: 1 by priority, \
+1/n for a control, none for a repeat.
 
-`overrule override --item ID` answers an item, blind: A is the document printed first. Answering \
-puts the item, and those above
-it that you skipped, into your ledger, in this order; printing alone does not.
+`overrule override --item ID` records a blind verdict on an item, where A is the document printed \
+first. Your ledger then contains the item and the items above it that you skipped, in this order; \
+printing the queue does not change the ledger.
 
 Examples:
   overrule queue

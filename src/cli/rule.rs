@@ -102,7 +102,7 @@ impl RuleCommand {
             }
             Some(_) if in_force => format!("the label stays as it is ({})", label(before)),
             Some(one) => format!(
-                "stored; in force is the ruling of {} ({}): {}",
+                "stored; the ruling of {} counts ({}): {}",
                 sanitise::line(&one.ruling.annotator),
                 ruled.rule.name(),
                 one.ruling.finding.words()
@@ -112,7 +112,7 @@ impl RuleCommand {
         let label_missing = cause == Some(DisagreementCause::LabelMissing);
         if label_missing && before.is_some_and(|grade| grade >= self.level) {
             output::message(
-                "note: the document is labelled relevant; label-missing says that nobody labelled it",
+                "note: the document is labeled relevant, but label-missing says that nobody labeled it",
             );
         }
         let query = sanitise::line(ruled.query.as_str());

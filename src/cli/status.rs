@@ -172,7 +172,10 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             share(status.cyclic)
         ),
         format!("certainty     {certainty}"),
-        format!("verdicts      {} in force{differ}", count(status.verdicts)),
+        format!(
+            "verdicts      {} that count{differ}",
+            count(status.verdicts)
+        ),
     ];
     lines.extend(override_mode_note(&status.settings).map(|note| format!("              {note}")));
     lines.extend(spending_lines(&status.spending));

@@ -88,7 +88,7 @@ pub enum StoreError {
     )]
     Disk(String),
     /// The file has been moved or deleted since it was opened.
-    #[error("{}: the project was moved, deleted or replaced while it was open, and nothing more is written to it; move it back, with the files beside it whose names begin alike, or name another one with --project, and repeat the command", path.display())]
+    #[error("{}: the project was moved, deleted or replaced while it was open, and nothing more is written to it; move it back together with its -wal and -shm files, or name another project with --project, and repeat the command", path.display())]
     Gone {
         /// Its former path.
         path: PathBuf,

@@ -41,7 +41,7 @@ impl Db {
                 Ok(false)
             } else {
                 Err(StoreError::Conflict(format!(
-                    "query {query:?}, document {document:?}: labelled {grade} here and {known} in the project; use another project (--project) for other labels"
+                    "query {query:?}, document {document:?}: labeled {grade} here and {known} in the project; use another project (--project) for other labels"
                 )))
             };
         }

@@ -92,11 +92,7 @@ fn the_latest_verdict_on_a_pair_counts_in_either_orientation() {
     assert_ne!(matrix(&sandbox), once);
     assert_eq!(sandbox.json("status --json")["verdicts"], 1);
     sandbox.done("undo");
-    assert_eq!(
-        matrix(&sandbox),
-        once,
-        "the earlier verdict is in force again"
-    );
+    assert_eq!(matrix(&sandbox), once, "the earlier verdict counts again");
     sandbox.done(&verdict(&b, &a, "much-b"));
     assert_eq!(
         matrix(&sandbox),
@@ -180,11 +176,7 @@ fn verdicts_export_as_lines_and_as_a_table() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(
-        rows.len(),
-        2,
-        "a verdict that was taken back is not in force"
-    );
+    assert_eq!(rows.len(), 2, "a verdict that was undone does not count");
     assert_eq!(rows[0]["note"], "names the trial");
     assert_eq!(rows[0]["annotator"], "tester");
     assert!(rows[1]["note"].is_null());

@@ -99,9 +99,9 @@ fn a_verdict_that_does_not_count_is_said_not_to() {
     follow(&sandbox, "adjudicator --adjudicator ada");
     says(&sandbox, "ada", "d0", "d1", "a");
     let ran = sandbox.done("override --query q0 --a d0 --b d1 --verdict b");
-    ran.prints("d1 is better: stored; in force is the verdict of ada (adjudicator): d0 is better");
+    ran.prints("d1 is better: stored; the verdict of ada counts (adjudicator): d0 is better");
     let ran = sandbox.done("undo");
-    ran.prints("in force now: d0 is better");
+    ran.prints("the verdict that counts now: d0 is better");
 }
 
 #[rstest]

@@ -97,7 +97,7 @@ fn adjudication_counts_four_boxes_beside_chance() {
     }
     let text = sandbox.done("adjudication");
     for words in [
-        "bm25 · lexical bm25 v1 · as many as are labelled",
+        "bm25 · lexical bm25 v1 · as many as are labeled",
         "lexical, not a language model",
         "order 2 against order 1: the same picks in 2 of 2 pools",
         "labels that are picked   66.7 %",

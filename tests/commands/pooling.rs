@@ -147,7 +147,7 @@ fn pools_are_a_dataset_that_can_be_annotated() {
     let ran = other.done("pool build --beir beir --depth 4");
     assert!(
         ran.text()
-            .contains("2 pools with 7 documents: 3 labelled relevant"),
+            .contains("2 pools with 7 documents: 3 labeled relevant"),
         "{}",
         ran.text()
     );
@@ -202,7 +202,7 @@ fn a_query_without_documents_is_named_and_is_no_pool() {
     );
     let ran = sandbox.done(BUILD);
     ran.prints("2 pools with 4 documents");
-    ran.says("note: 1 query without a document, neither found nor labelled relevant: no pool (q2)");
+    ran.says("note: 1 query without a document, neither found nor labeled relevant: no pool (q2)");
     ran.says("note: 1 relevant document missing from the corpus, or empty there: in no pool (d9)");
     assert_eq!(lines(&sandbox).len(), 2);
     let summary = sandbox.json(&format!("{BUILD} --json"));

@@ -213,7 +213,7 @@ fn labels_that_contradict_are_refused_and_nothing_is_lost() {
     sandbox.refused(
         "import other.tsv",
         2,
-        &["query \"2\", document \"d1\": labelled 1 here and 2 in the project"],
+        &["query \"2\", document \"d1\": labeled 1 here and 2 in the project"],
     );
     assert!(!sandbox.done("export qrels").text().contains("9 0 d1"));
     let same = sandbox.done("import beir/qrels/test.tsv");

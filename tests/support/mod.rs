@@ -409,7 +409,7 @@ pub(crate) fn benchmark(sandbox: &Sandbox) {
     sandbox.write(
         "beir/queries.jsonl",
         r#"{"_id":"10","text":"How is bread made in a warm kitchen?","metadata":{}}
-{"_id":"7","text":"Nobody labelled anything for this one."}
+{"_id":"7","text":"Nobody labeled anything for this one."}
 {"_id":"2","text":"Does aspirin lower fever?","metadata":{"d1":[{"sentences":[2],"label":"SUPPORT"},{"sentences":[0],"label":"SUPPORT"}]}}
 "#,
     );

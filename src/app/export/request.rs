@@ -359,7 +359,7 @@ impl ExportRequest {
                 write_labels(&data, &corrections, LabelChanges { corrected, beir }, out)?;
                 let changed = corrections.iter().filter(|one| one.changes()).count();
                 tell(&format!(
-                    "{} in force, {} changed",
+                    "{} applied, {} changed",
                     counted(corrections.len(), "ruling"),
                     counted(changed, "label")
                 ));

@@ -188,7 +188,7 @@ pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
     };
     Ok(match people.rule.choose(&standing) {
         Some(verdict) => format!(
-            "{text}; in force {again}: {}",
+            "{text}; the verdict that counts {again}: {}",
             verdict.decision.words(&name(verdict.a), &name(verdict.b))
         ),
         None => text,

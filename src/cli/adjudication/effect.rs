@@ -9,7 +9,7 @@ use crate::domain::number_words::{fixed, signed};
 /// The effective rulings, and each ranking before and after.
 pub(super) fn describe(effect: &RulingEffect) -> String {
     let mut text = format!(
-        "{} in force ({}): {} changed; people differ on {}\n",
+        "{} applied ({}): {} changed; people differ on {}\n",
         counted(effect.corrections.len(), "ruling"),
         effect.rule,
         counted(effect.changed(), "label"),

@@ -13,7 +13,7 @@ use crate::judge::{OFFLINE, OFFLINE_LABEL};
 pub(super) fn describe(report: &JudgePickReport<'_>) -> String {
     let answers = report.answers;
     let ask = match answers.way {
-        PickMode::Exactly => "as many as are labelled",
+        PickMode::Exactly => "as many as are labeled",
         PickMode::AnyNumber => "any number",
         PickMode::PerDocument => "a verdict on every document",
     };
@@ -73,8 +73,8 @@ fn boxes_table(boxes: &PickCounts) -> String {
     output::table(
         &["", ">picked", ">not picked"],
         &[
-            cells("labelled relevant", boxes.agreed, boxes.label_only),
-            cells("not labelled", boxes.pick_only, boxes.neither),
+            cells("labeled relevant", boxes.agreed, boxes.label_only),
+            cells("not labeled", boxes.pick_only, boxes.neither),
         ],
     )
 }
@@ -98,7 +98,7 @@ fn shares_table(order: &OrderReport) -> String {
             chance.agreement,
         ),
         (
-            "picks that are labelled",
+            "picks that are labeled",
             boxes.precision(),
             intervals.precision,
             chance.precision,
@@ -147,10 +147,10 @@ fn sources_table(order: &OrderReport) -> String {
     let header = [
         "source, slot",
         ">documents",
-        ">labelled",
+        ">labeled",
         ">picked",
         ">agreed",
-        ">picked of labelled",
+        ">picked of labeled",
         "95 % interval",
         ">picked of others",
         "95 % interval",
@@ -177,8 +177,8 @@ fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
     let header = [
         "verdict",
         ">documents",
-        ">labelled",
-        ">labelled of all",
+        ">labeled",
+        ">labeled of all",
         "95 % interval",
         ">no evidence",
     ];

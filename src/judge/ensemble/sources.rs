@@ -14,7 +14,7 @@ pub struct MissingKey {
     pub problem: KeyProblem,
 }
 
-/// Why there is no key to send. Its text continues after the name of the judge.
+/// Why no key can be sent. The message follows the name of the judge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyProblem {
     /// None of these variables is set.

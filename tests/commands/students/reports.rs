@@ -19,7 +19,7 @@ fn a_report_says_what_predictions_are_worth() {
             });
             writeln!(text, "{prediction}").unwrap();
             if at == 0 {
-                // In the other order it favours what comes first.
+                // In the other order it favors what comes first.
                 prediction["a"] = row["b_id"].clone();
                 prediction["b"] = row["a_id"].clone();
                 writeln!(text, "{prediction}").unwrap();

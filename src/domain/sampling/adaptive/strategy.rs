@@ -28,7 +28,7 @@ impl Sampler {
                 "random cycles: every document fights equally often, whatever its score"
             }
             Self::Swiss => {
-                "neighbours in the current ranking fight: even precision everywhere, right for \
+                "neighbors in the current ranking fight: even precision everywhere, right for \
                  training targets"
             }
             Self::Eig => {

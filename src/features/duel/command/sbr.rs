@@ -16,26 +16,22 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Similarity-boosted ranking, query by query: scores are scaled to 0…1, each \
-                  document's similarity is its mean cosine to the
---top-k best by score (itself left out), and the new score is scaled score × (1 + α × similarity). \
-α rewards likeness to the
-present top: the larger it is, the more alike the first documents become; 0 keeps the order. A \
-negative α favours what is
-unlike the top. The last document of a query always gets 0, whatever it is like.
+    after_help = "Similarity-boosted ranking works on one query at a time. Scores are scaled to 0–1. The similarity of \
+a document is its mean cosine similarity to the --top-k best documents, itself excluded, and its new \
+score is scaled score × (1 + α × similarity). A larger α makes the top results more alike, 0 keeps \
+the order, and a negative α moves documents up that differ from the top. The last document of a \
+query always scores 0.
 
---profile overrule (the default) lets documents with the same text count once, with the best \
-score, and breaks ties by score,
-then by identifier. --profile original does what the authors' script does: of documents with one \
-text the first in the file
-counts, and ties keep the file's order.
+Profiles:
+  overrule  of several documents with the same text, the one with the best score counts; ties are
+            broken by score, then by ID
+  original  as in the authors' script: of several documents with the same text, the first one in the
+            file counts; ties keep the order of the file
 
---run goes into the project as another ranking, which duel, nine and adjudication know by its \
-name; --out writes it, as CSV in
-the authors' columns where the name ends in .csv, else as a run of TREC's. --in takes a file \
-instead: a table with the columns
-qid, docno, score and text, or a ranking whose texts are in the project. The rows of a .npy file \
-belong to the rows of that table.
+With --run, the new ranking is added to the project, where duel, nine and adjudication find it by \
+name. --out writes a CSV file in the authors' format if the name ends in .csv, otherwise a TREC run. \
+--in reads a table with the columns qid, docno, score and text, or a ranking whose texts are in the \
+project. The rows of a .npy file correspond to the rows of that table.
 
 Examples:
   overrule sbr --run bm25-overrule --embed minilm

@@ -20,7 +20,7 @@ use terms::{MethodSummary, RankingTerms};
     after_help = "A method puts a query's first N candidates in order (NAME@N); the rest follow in \
                   their old order. Methods:
   rankgpt@20:w20:s10   a judge orders windows of w candidates that move up by s (RankGPT)
-  prp@20:p3            a judge compares neighbours in both orders, p passes (PRP-Sliding)
+  prp@20:p3            a judge compares neighbors in both orders, p passes (PRP-Sliding)
   tourrank@20:r2       a judge selects the best of groups, r tournaments (TourRank)
   setwise@20:c3        a judge names the best of c candidates, sorted as a heap (Setwise)
   pointwise@20:grade   a judge grades each candidate 0 to 3; :yesno asks for yes or no

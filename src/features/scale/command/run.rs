@@ -18,22 +18,19 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A few documents of each query, spread over its ranking by zELO, are graded 0 to \
-                  3 by one judge who sees them one by one: five calls per query.
-Use a judge of another vendor than those of the battles if you can. The offsets that follow are \
-printed; `scale fit` prints
-them again, and exports hold linked scores from then on.
+    after_help = "For each query, one judge grades a few documents, spread over the zELO ranking, from 0 to 3, one at \
+a time. If you can, use a judge from another vendor than the judges of the battles. The command \
+prints the resulting offset of each query; `scale fit` prints them again, and later exports contain \
+linked scores.
 
-Every answer is in the project before it counts. Run the same command again to continue where it \
-stopped: what was graded is not asked
-again, also where `rerank --method pointwise` asked it. A document whose answer could not be read \
-has no grade.
+If the judge's grades drift between queries (`scale fit` reports this), use --link. A link shows two \
+documents of different queries and asks which one answers its own query better. Links are chosen in \
+rounds, between documents with similar scores, so that every query takes part once per round (with \
+an odd number of queries, one takes part twice).
 
-Where the judge's grades drift from query to query (`scale fit` says so), links are better: each \
-asks which of two documents of two
-queries serves its own query better. The pairs are near equals by what is known so far, in rounds \
-in which every query takes part once
-(with an odd number one of them twice).
+Answers are stored as they arrive. Run the same command again to resume; documents that are already \
+graded, including by `rerank --method pointwise`, are skipped. If an answer cannot be read, its \
+document has no grade.
 
 Examples:
   overrule scale run --judge bm25                 offline, to try it

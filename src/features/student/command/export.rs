@@ -39,16 +39,16 @@ enum SideName {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every line but those of pointwise has soft targets: target (0: A better, 1: B \
-                  better) and the probabilities p_a, p_b and p_tie = 1 − 2·|target − ½|,
-with the weight of the pair in battles. Votes and verdicts count as the fit counts them. Which \
-document is A is drawn by --seed. Keys and
-types are the same on every line. The target of pointwise is zelo_linked where anchors or links \
-put the query on one scale with others
-(`overrule scale run`), else zelo, which compares documents of one query only: target_is says \
-which. datasets.load_dataset(\"json\", data_files=\"train.jsonl\"), or (\"parquet\", …) of a \
-Parquet file, reads
-each without code, and TRL's SFTTrainer and DPOTrainer take sft and dpo as they are.
+    after_help = "Every form except pointwise has soft targets: `target` (0: A is better, 1: B is better), the \
+probabilities `p_a`, `p_b` and `p_tie` = 1 − 2·|target − ½|, and the weight of the pair in battles. \
+Votes and verdicts count as in the fit. --seed decides which document is A. All lines have the same \
+keys and types.
+
+The target of pointwise is `zelo_linked` if anchors or links calibrate the query (`overrule scale \
+run`); otherwise it is `zelo`, which is comparable only within a query. `target_is` says which.
+
+datasets.load_dataset(\"json\", data_files=\"train.jsonl\") reads these files, or (\"parquet\", …) for \
+Parquet. TRL's SFTTrainer and DPOTrainer accept sft and dpo as they are.
 
 Examples:
   overrule student export --form sft --out train.jsonl

@@ -151,14 +151,14 @@ fn details(step: &StepReport) -> String {
     if let Some(order) = step.order {
         text += &format!(
             "\nOrder ({} in both orders): {} toward the first document, {:.1} % change their \
-             favourite\n",
+             favorite\n",
             counted(order.pairs, "pair"),
             signed(order.toward_first, 3),
             100.0 * order.flips
         );
     }
-    text += "\nYield: battles within a distance r of certainty, and what the ensemble says of the \
-             favourite\n";
+    text += "\nYield: battles within a distance r of certainty, and the ensemble's opinion of the \
+             favorite\n";
     let yields = figures.by_radius.iter().map(|point| {
         let mut cells = vec![
             format!("{:.1}", point.radius),
@@ -175,7 +175,7 @@ fn details(step: &StepReport) -> String {
     let mut header = vec![">r", ">battles", ">of all"];
     header.extend(categories.iter().map(String::as_str));
     text += &output::table(&header, &yields.collect::<Vec<_>>());
-    text += "\nExpected and observed score against the favourite, in buckets of equal population\n";
+    text += "\nExpected and observed score against the favorite, in buckets of equal population\n";
     let mut header = vec![
         ">from",
         ">to",

@@ -60,7 +60,7 @@ impl Figure {
         match self {
             Self::Accuracy => "Accuracy where the ensemble is unanimous",
             Self::Triangle => "Predicted probabilities",
-            Self::Fold => "Predicted probabilities, favourite first",
+            Self::Fold => "Predicted probabilities, favorite first",
             Self::Radius => "Distance from certainty",
             Self::Yield => "Yield within a distance from certainty",
             Self::Ranks => "Composition of the most certain battles",
@@ -76,7 +76,7 @@ impl Figure {
         match self {
             Self::Accuracy => ("checkpoint", "share right, 0 to 1"),
             Self::Triangle => ("P(A better)", "P(B better)"),
-            Self::Fold | Self::Radius => ("P(favourite better)", "P(other better)"),
+            Self::Fold | Self::Radius => ("P(favorite better)", "P(other better)"),
             Self::Yield => (
                 "radius r from the certain corner (1, 0)",
                 "share of all battles",
@@ -87,7 +87,7 @@ impl Figure {
             ),
             Self::Buckets => (
                 "bucket, by rising expected score",
-                "score against the favourite, 0 to 1",
+                "score against the favorite, 0 to 1",
             ),
             Self::ResidualTies => (
                 "bucket of expected score, the least sure last",
@@ -177,7 +177,7 @@ pub fn groups(figures: &Figures, figure: Figure) -> Vec<FigureGroup> {
     match figure {
         Figure::Accuracy => accuracy(figures),
         Figure::Triangle => cells(figures, ("P(A)", "P(B)"), (1.0, 1.0), FoldedRow::predicted),
-        Figure::Fold => cells(figures, ("favourite", "other"), (1.0, 1.0), |row| {
+        Figure::Fold => cells(figures, ("favorite", "other"), (1.0, 1.0), |row| {
             (row.x, row.y)
         }),
         Figure::Axes => cells(figures, ("expected", "E|C|"), (0.5, 1.0), |row| {
@@ -236,7 +236,7 @@ fn range(from: f64, to: f64) -> String {
 /// Groups by the student's prediction for the battles on which the ensemble is unanimous.
 fn accuracy(figures: &Figures) -> Vec<FigureGroup> {
     let kind = |row: &FoldedRow| match row.x == row.y {
-        true => "no favourite",
+        true => "no favorite",
         false if row.score < 0.5 => "right",
         false => "wrong",
     };
@@ -246,7 +246,7 @@ fn accuracy(figures: &Figures) -> Vec<FigureGroup> {
         let rows = rows.map(|(at, _)| at).collect();
         FigureGroup::new(figures, name.to_owned(), (at, 0), rows)
     };
-    let kinds = ["right", "no favourite", "wrong"];
+    let kinds = ["right", "no favorite", "wrong"];
     kinds.into_iter().enumerate().map(group).collect()
 }
 

@@ -226,7 +226,7 @@ fn numbers(html: &mut String, figure: Figure, figures: &Figures) {
     });
     let (x, y) = figure.axes();
     let caption = format!(
-        "across: {x}; up: {y}; N = {}; scores: 0 all for the favourite, 1 all against it; \
+        "across: {x}; up: {y}; N = {}; scores: 0 all for the favorite, 1 all against it; \
          intervals from single battles",
         figures.n
     );

@@ -53,8 +53,8 @@ pub fn figure_svg(
                 match figure {
                     Figure::Triangle => "dashed: no tie",
                     Figure::Axes => "dashed: the least E|C| that is possible",
-                    Figure::Radius => "arcs: equal r from (1, 0); dashed: no tie, no favourite",
-                    _ => "dashed: no tie, no favourite",
+                    Figure::Radius => "arcs: equal r from (1, 0); dashed: no tie, no favorite",
+                    _ => "dashed: no tie, no favorite",
                 }
             ));
             scatter::scatter(&mut chart, figure, figures);

@@ -18,7 +18,7 @@ const CATEGORIES: [(&str, Category); 5] = [
 fn categories_legend(chart: &mut Chart) {
     let entries = CATEGORIES.map(|(class, category)| {
         let words = match category {
-            Category::AllFor => format!("{} the favourite", category.name()),
+            Category::AllFor => format!("{} the favorite", category.name()),
             _ => category.name().to_owned(),
         };
         (class, words)
@@ -165,7 +165,7 @@ fn calibration(chart: &mut Chart, figures: &Figures) {
         &frame,
         (&[0.0, 0.1, 0.2, 0.3, 0.4, 0.5], &ticks),
         (
-            "expected score (0: for the favourite)",
+            "expected score (0: for the favorite)",
             "observed score (1: all against it)",
         ),
     );
@@ -310,7 +310,7 @@ pub(super) fn segments(mut chart: Chart, figures: &Figures) -> String {
     );
     // As light as the segments, which have text on them.
     let entries = [
-        ("soft f0", "0: for the favourite"),
+        ("soft f0", "0: for the favorite"),
         ("soft f1", "1/6"),
         ("soft f2", "2/6"),
         ("soft f3", "½"),

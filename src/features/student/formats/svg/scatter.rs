@@ -53,7 +53,7 @@ pub(super) fn scatter(chart: &mut Chart, figure: Figure, figures: &Figures) {
     chart.dots(&frame, &points);
     let (zero, one) = match figure {
         Figure::Triangle => ("A better", "B better"),
-        _ => ("for the favourite", "against it"),
+        _ => ("for the favorite", "against it"),
     };
     let entry = |at: usize| match at {
         0 => format!("0: {zero}"),

@@ -124,7 +124,7 @@ fn judges_from(
                 judge: config.name.clone(),
                 problem,
             }),
-            Err(BuildError::Invalid(message)) => return Err(wrong(message)),
+            Err(error) => return Err(wrong(error.to_string())),
         }
     }
     Ok((ensemble, missing))
@@ -160,7 +160,7 @@ fn read_prices(path: &Path) -> Result<PriceTable, EnsembleError> {
     };
     let text =
         file::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    PriceTable::parse(&text).map_err(wrong)
+    PriceTable::parse(&text).map_err(|error| wrong(error.to_string()))
 }
 
 #[cfg(test)]

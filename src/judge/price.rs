@@ -305,27 +305,34 @@ pub enum RerankPrice {
     Searches(f64),
 }
 
+/// Why a price or a table of prices cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum InvalidPrice {
+    #[error("price: expected input, dollars for a million tokens, or search, dollars for a search")]
+    Unit,
+    #[error("price: expected dollars from 0, found {0}")]
+    Dollars(f64),
+    #[error("not a table of prices: {0}")]
+    NotATable(String),
+    #[error("{id}: a price is negative")]
+    Negative { id: String },
+}
+
 impl RerankRates {
     /// The price, if exactly one is given and valid.
     ///
     /// # Errors
-    /// A message that states what is expected.
-    pub fn price(self) -> Result<RerankPrice, String> {
+    /// If not exactly one is given, or it is not an amount of dollars.
+    pub fn price(self) -> Result<RerankPrice, InvalidPrice> {
         let (price, usd) = match (self.input, self.search) {
             (Some(usd), None) => (RerankPrice::Tokens(usd), usd),
             (None, Some(usd)) => (RerankPrice::Searches(usd), usd),
-            _ => {
-                return Err(
-                    "price: expected input, dollars for a million tokens, or search, dollars for a \
-                     search"
-                        .to_owned(),
-                );
-            }
+            _ => return Err(InvalidPrice::Unit),
         };
         match usd {
             0.0 => Ok(RerankPrice::Free),
             usd if usd.is_finite() && usd > 0.0 => Ok(price),
-            _ => Err("price: expected dollars from 0".to_owned()),
+            _ => Err(InvalidPrice::Dollars(usd)),
         }
     }
 }
@@ -440,14 +447,14 @@ impl PriceTable {
     ///
     /// # Errors
     /// The text is not such a table, or a price is negative: it would raise the budget.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InvalidPrice> {
         let table: Self = serde_json::from_str(text)
-            .map_err(|error| format!("not a table of prices: {error}"))?;
+            .map_err(|error| InvalidPrice::NotATable(error.to_string()))?;
         let negative = table
             .rows()
             .find(|row| serde_json::to_value(row).is_ok_and(|row| holds_negative(&row)));
         match negative {
-            Some(row) => Err(format!("{}: a price is negative", row.id)),
+            Some(row) => Err(InvalidPrice::Negative { id: row.id.clone() }),
             None => Ok(table),
         }
     }

@@ -6,6 +6,7 @@ mod scores;
 #[cfg(test)]
 mod tests;
 
+pub use remote::TooManyCandidates;
 pub use scores::RerankScores;
 
 use super::call::{CallError, Usage};
@@ -113,7 +114,7 @@ impl Reranker {
         }
         let concurrency = config.concurrency.unwrap_or(PROCESSES);
         let program = ProgramReranker::new(config, sources.folder, concurrency)
-            .map_err(|message| wrong(&message))?;
+            .map_err(|error| wrong(&error.to_string()))?;
         Ok(Self {
             name: config.name.clone(),
             model: format!("program {}", command_line(&config.command)),
@@ -214,7 +215,7 @@ impl Reranker {
         &self,
         query: &str,
         candidates: &[RerankCandidate],
-    ) -> Result<Vec<Range<usize>>, String> {
+    ) -> Result<Vec<Range<usize>>, TooManyCandidates> {
         match &self.backend {
             RerankerBackend::Service(remote) => remote.batches(query, &self.heads(candidates)),
             // As one batch, because a program may compare documents with each other.

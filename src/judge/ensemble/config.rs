@@ -72,9 +72,14 @@ pub struct JudgeConfig {
     pub insecure_http: bool,
 }
 
+/// Why a text is not a list of judges.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", .0.to_string().trim_end())]
+pub struct InvalidJudgesFile(#[from] toml::de::Error);
+
 impl JudgesFile {
-    pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    pub fn parse(text: &str) -> Result<Self, InvalidJudgesFile> {
+        Ok(toml::from_str(text)?)
     }
 
     /// Reads `overrule.toml` in `folder`, or the default if there is none. Also returns which file
@@ -92,7 +97,10 @@ impl JudgesFile {
         let found = text.is_some();
         match Self::parse(text.as_deref().unwrap_or(DEFAULT)) {
             Ok(file) => Ok((file, found.then_some(path))),
-            Err(message) => Err(EnsembleError::File { path, message }),
+            Err(error) => Err(EnsembleError::File {
+                path,
+                message: error.to_string(),
+            }),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::config::JudgeConfig;
 use super::endpoint::{base, headers};
 use super::key_destination::{KeyDecision, KeyDestination};
 use super::sources::{JudgeSources, KeyProblem, NotAllowed};
+use crate::judge::price::InvalidPrice;
 use crate::judge::provider::address::{check_address, is_loopback};
 use crate::judge::provider::http::{Http, Timeouts};
 use crate::judge::provider::rerank::SERVICES;
@@ -26,6 +27,8 @@ pub(super) enum BuildError {
     Key(KeyProblem),
     #[error("{0}")]
     Invalid(String),
+    #[error(transparent)]
+    Price(#[from] InvalidPrice),
 }
 
 impl From<String> for BuildError {

@@ -46,7 +46,8 @@ fn make_asking(
         trusted_hosts: &[],
         allows,
     };
-    ensemble_from(&JudgesFile::parse(text)?, &sources).map_err(|error| error.to_string())
+    let file = JudgesFile::parse(text).map_err(|error| error.to_string())?;
+    ensemble_from(&file, &sources).map_err(|error| error.to_string())
 }
 
 fn one(lines: &str) -> String {

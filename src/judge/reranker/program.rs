@@ -17,7 +17,7 @@ use process::{AskFailure, ProgramProcess};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::fs::Metadata;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
@@ -48,27 +48,34 @@ pub(super) struct ProgramReranker {
     idle: Mutex<Vec<ProgramProcess>>,
 }
 
+/// Why a program cannot be used as a reranker.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InvalidProgram {
+    #[error("timeout_s = {0}: expected seconds above 0, {LONGEST_S} at most")]
+    Timeout(f64),
+    #[error("command names no program; write it as [\"python3\", \"mine.py\"]")]
+    NoCommand,
+    #[error("{}: {why}", path.display())]
+    Folder { path: PathBuf, why: std::io::Error },
+}
+
 impl ProgramReranker {
     pub(super) fn new(
         config: &RerankerConfig,
         folder: &Path,
         processes: usize,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, InvalidProgram> {
         let timeout = match config.timeout_s {
             None => TIMEOUT,
             Some(seconds) if seconds > 0.0 && seconds <= LONGEST_S => {
                 Duration::from_secs_f64(seconds)
             }
             Some(seconds) => {
-                return Err(format!(
-                    "timeout_s = {seconds}: expected seconds above 0, {LONGEST_S} at most"
-                ));
+                return Err(InvalidProgram::Timeout(seconds));
             }
         };
         if config.command.first().is_none_or(String::is_empty) {
-            return Err(
-                "command names no program; write it as [\"python3\", \"mine.py\"]".to_owned(),
-            );
+            return Err(InvalidProgram::NoCommand);
         }
         Ok(Self {
             name: config.name.clone(),
@@ -76,7 +83,10 @@ impl ProgramReranker {
                 // Permission is given for the resolved path, whatever links lead to it.
                 folder: folder
                     .canonicalize()
-                    .map_err(|error| format!("{}: {error}", folder.display()))?,
+                    .map_err(|why| InvalidProgram::Folder {
+                        path: folder.to_owned(),
+                        why,
+                    })?,
                 command: config.command.clone(),
             },
             permitted: AtomicBool::new(false),

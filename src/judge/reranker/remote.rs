@@ -26,6 +26,19 @@ pub(super) struct RemoteReranker {
     batch: usize,
 }
 
+/// More candidates than fit in one call of a model whose scores of different calls cannot be
+/// compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{model} scores documents against each other, so that all {candidates} candidates must go in \
+     one call, and only {fits} fit: rerank fewer, raise batch, or lower max_document_chars"
+)]
+pub struct TooManyCandidates {
+    pub model: String,
+    pub candidates: usize,
+    pub fits: usize,
+}
+
 impl RemoteReranker {
     pub(super) fn new(reached: RerankerConnection, batch: Option<usize>) -> Self {
         Self {
@@ -72,7 +85,11 @@ impl RemoteReranker {
     }
 
     /// The batches in which documents are sent, each within the limits of the service.
-    pub(super) fn batches(&self, query: &str, texts: &[&str]) -> Result<Vec<Range<usize>>, String> {
+    pub(super) fn batches(
+        &self,
+        query: &str,
+        texts: &[&str],
+    ) -> Result<Vec<Range<usize>>, TooManyCandidates> {
         let service = self.reached.service;
         let mut batches: Vec<Range<usize>> = Vec::new();
         let mut bytes = 0;
@@ -91,13 +108,11 @@ impl RemoteReranker {
         }
         let model = &self.reached.settings.spec.model;
         if batches.len() > 1 && service.is_listwise(model) {
-            let fits = batches.first().map_or(0, Range::len);
-            return Err(format!(
-                "{model} scores documents against each other, so that all {} candidates must go in \
-                 one call, and only {fits} \
-                 fit: rerank fewer, raise batch, or lower max_document_chars",
-                texts.len()
-            ));
+            return Err(TooManyCandidates {
+                model: model.clone(),
+                candidates: texts.len(),
+                fits: batches.first().map_or(0, Range::len),
+            });
         }
         Ok(batches)
     }

@@ -14,7 +14,8 @@ use std::path::Path;
 const KEY: &str = "key-0123456789abcdef";
 
 fn made_in(folder: &Path, text: &str) -> Result<Reranker, String> {
-    let file = JudgesFile::parse(&format!("[[reranker]]\nname = \"r\"\n{text}"))?;
+    let file = JudgesFile::parse(&format!("[[reranker]]\nname = \"r\"\n{text}"))
+        .map_err(|error| error.to_string())?;
     made_of(&file, folder)
 }
 
@@ -173,11 +174,12 @@ fn batches_keep_to_documents_and_bytes() {
     );
     let jina = "provider = \"jina\"\nmodel = \"jina-reranker-v3\"\nbase_url = \"http://127.0.0.1:1\"\nbatch = 10";
     assert_eq!(of(jina, &texts(10, 10)).unwrap(), one(10));
-    let refused = of(jina, &texts(11, 10)).unwrap_err();
-    assert!(
-        refused.contains("all 11 candidates") && refused.contains("only 10"),
-        "{refused}"
-    );
+    let expected = TooManyCandidates {
+        model: "jina-reranker-v3".to_owned(),
+        candidates: 11,
+        fits: 10,
+    };
+    assert_eq!(of(jina, &texts(11, 10)), Err(expected));
     assert_eq!(
         of("command = [\"true\"]", &texts(500, 10)).unwrap(),
         one(500)

@@ -75,8 +75,10 @@ impl HttpClients {
         let shared = match found {
             Some(shared) => shared,
             None => {
-                let client = build(connect, local)
-                    .map_err(|words| CallError::new(FailureCause::BadRequest, words).stopping())?;
+                let client = build(connect, local).map_err(|error| {
+                    let message = format!("no HTTP client: {}", chain(&error));
+                    CallError::new(FailureCause::BadRequest, message).stopping()
+                })?;
                 let shared = SharedClient {
                     client,
                     calls: Arc::default(),
@@ -93,7 +95,7 @@ impl HttpClients {
     }
 }
 
-fn build(connect: Duration, local: bool) -> Result<Client, String> {
+fn build(connect: Duration, local: bool) -> reqwest::Result<Client> {
     // It is fine if another crypto provider was installed first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
@@ -105,9 +107,7 @@ fn build(connect: Duration, local: bool) -> Result<Client, String> {
         .redirect(redirect::Policy::custom(stay))
         .user_agent(concat!("overrule/", env!("CARGO_PKG_VERSION")));
     let builder = if local { builder.no_proxy() } else { builder };
-    builder
-        .build()
-        .map_err(|error| format!("no HTTP client: {}", chain(&error)))
+    builder.build()
 }
 
 /// Follows redirects only on the same server, because the key belongs to it, and only those that

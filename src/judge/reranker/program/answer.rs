@@ -10,61 +10,78 @@ struct ProgramAnswer {
     scores: Option<Vec<Value>>,
 }
 
+const WANTED: &str = "expected one line of JSON, {\"ranking\": [ids]} or {\"scores\": [numbers]}";
+
+/// Why the output of a program is not an answer. Values are quoted as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum InvalidAnswerLine {
+    #[error("its answer cannot be read; {WANTED}")]
+    Unreadable,
+    #[error("its answer has neither ranking nor scores; {WANTED}")]
+    Neither,
+    #[error("its answer has both ranking and scores; {WANTED}")]
+    Both,
+    #[error("{found} scores came for {documents} documents")]
+    ScoreCount { found: usize, documents: usize },
+    #[error("a score is not a number: {0}")]
+    NotANumber(String),
+    #[error("the ranking names {0}, which was not sent")]
+    NotSent(String),
+    #[error("the ranking is too long")]
+    TooLong,
+    #[error("the ranking names {0} twice")]
+    Twice(String),
+    #[error("the ranking names {found} of {documents} documents; it must name all of them")]
+    Incomplete { found: usize, documents: usize },
+}
+
 /// One score for each of `ids`, and whether only an order is known: then the last one has score 1,
 /// the one before it 2, and so on.
-pub(super) fn read(line: &[u8], ids: &[&str]) -> Result<(Vec<f64>, bool), String> {
-    const WANTED: &str =
-        "expected one line of JSON, {\"ranking\": [ids]} or {\"scores\": [numbers]}";
+pub(super) fn read(line: &[u8], ids: &[&str]) -> Result<(Vec<f64>, bool), InvalidAnswerLine> {
     let answer: ProgramAnswer =
-        serde_json::from_slice(line).map_err(|_| format!("its answer cannot be read; {WANTED}"))?;
+        serde_json::from_slice(line).map_err(|_| InvalidAnswerLine::Unreadable)?;
     match (answer.ranking, answer.scores) {
         (Some(ranking), None) => Ok((places(&ranking, ids)?, true)),
         (None, Some(scores)) => Ok((numbers(&scores, ids.len())?, false)),
-        (None, None) => Err(format!(
-            "its answer has neither ranking nor scores; {WANTED}"
-        )),
-        (Some(_), Some(_)) => Err(format!("its answer has both ranking and scores; {WANTED}")),
+        (None, None) => Err(InvalidAnswerLine::Neither),
+        (Some(_), Some(_)) => Err(InvalidAnswerLine::Both),
     }
 }
 
-fn numbers(scores: &[Value], count: usize) -> Result<Vec<f64>, String> {
+fn numbers(scores: &[Value], count: usize) -> Result<Vec<f64>, InvalidAnswerLine> {
     if scores.len() != count {
-        return Err(format!(
-            "{} scores came for {count} documents",
-            scores.len()
-        ));
+        return Err(InvalidAnswerLine::ScoreCount {
+            found: scores.len(),
+            documents: count,
+        });
     }
     let number = |score: &Value| {
         score
             .as_f64()
             .filter(|number| number.is_finite())
-            .ok_or_else(|| format!("a score is not a number: {}", shown(score)))
+            .ok_or_else(|| InvalidAnswerLine::NotANumber(shown(score)))
     };
     scores.iter().map(number).collect()
 }
 
-fn places(ranking: &[Value], ids: &[&str]) -> Result<Vec<f64>, String> {
+fn places(ranking: &[Value], ids: &[&str]) -> Result<Vec<f64>, InvalidAnswerLine> {
     let known: HashMap<&str, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
     let mut scores = vec![None; ids.len()];
     for (rank, id) in ranking.iter().enumerate() {
         let at = id.as_str().and_then(|id| known.get(id));
-        let at =
-            *at.ok_or_else(|| format!("the ranking names {}, which was not sent", shown(id)))?;
-        let place = scores.get_mut(at).ok_or("the ranking is too long")?;
+        let at = *at.ok_or_else(|| InvalidAnswerLine::NotSent(shown(id)))?;
+        let place = scores.get_mut(at).ok_or(InvalidAnswerLine::TooLong)?;
         if place
             .replace(ids.len().saturating_sub(rank) as f64)
             .is_some()
         {
-            return Err(format!("the ranking names {} twice", shown(id)));
+            return Err(InvalidAnswerLine::Twice(shown(id)));
         }
     }
     let all: Option<Vec<f64>> = scores.into_iter().collect();
-    all.ok_or_else(|| {
-        format!(
-            "the ranking names {} of {} documents; it must name all of them",
-            ranking.len(),
-            ids.len()
-        )
+    all.ok_or(InvalidAnswerLine::Incomplete {
+        found: ranking.len(),
+        documents: ids.len(),
     })
 }
 
@@ -107,7 +124,7 @@ mod tests {
             ),
             (r#"{"ranking": [1, 2, 3]}"#, "names 1, which was not sent"),
         ] {
-            let found = read(line).unwrap_err();
+            let found = read(line).unwrap_err().to_string();
             assert!(found.contains(why), "{line}: {found}");
         }
     }

@@ -215,9 +215,7 @@ impl PreparedMethod {
                     })
                     .collect();
                 let query: Arc<str> = Arc::from(candidates.pool.query.as_str());
-                let batches = reranker
-                    .batches(&query, &documents)
-                    .map_err(|error| QueryFailure::Call(error.to_string()))?;
+                let batches = reranker.batches(&query, &documents)?;
                 let parts = batches.into_iter().map(|range| {
                     let batch = documents.get(range.clone()).unwrap_or_default();
                     let target = Target::Reranker {

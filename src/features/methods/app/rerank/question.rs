@@ -11,7 +11,7 @@ use crate::client::question::{
 use crate::domain::numeric::best_first;
 use crate::features::methods::domain::reranking::{Answer, AnswerError};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
-use crate::judge::reranker::{RerankCandidate, Reranker};
+use crate::judge::reranker::{RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgePrompt, PresentedPair, PresentedQuestion,
     catch_panic, opinion_of, read_answer, read_answer_strictly,
@@ -146,7 +146,9 @@ pub(super) enum QueryFailure {
     Answer(#[from] AnswerError),
     #[error("its judge cannot be asked this question")]
     CannotAsk,
-    /// A call failed, or cannot be made.
+    #[error(transparent)]
+    TooManyCandidates(#[from] TooManyCandidates),
+    /// A call failed.
     #[error("{0}")]
     Call(String),
 }

@@ -9,6 +9,7 @@ use crate::domain::priority::Policy;
 use crate::domain::ranking::{InvalidRankingSetting, RankingSettings};
 use crate::domain::sampling::adaptive::{self, AdaptivePlan, InvalidStrategy, Sampler, Strategy};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,8 @@ pub struct Config {
 pub struct KeysConfig {
     /// Additional servers, besides a vendor's own, to which any key may be sent.
     pub trusted_hosts: Vec<String>,
+    /// Commands that print the values of variables, for keys that expire.
+    pub key_command: BTreeMap<String, Vec<String>>,
 }
 
 impl KeysConfig {
@@ -52,6 +55,13 @@ impl KeysConfig {
                         .is_some_and(|parsed| parsed.eq_ignore_ascii_case(host))
                 })
         };
+        let is_empty = |command: &Vec<String>| command.first().is_none_or(String::is_empty);
+        let mut commands = self.key_command.iter();
+        if let Some((variable, _)) = commands.find(|(_, command)| is_empty(command)) {
+            return Err(format!(
+                "key_command: {variable} has no command; write it as [\"program\", \"argument\"]"
+            ));
+        }
         match self.trusted_hosts.iter().find(|host| !is_host(host)) {
             None => Ok(()),
             Some(host) => Err(InvalidConfig::TrustedHost(host.clone())),

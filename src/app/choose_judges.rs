@@ -15,6 +15,7 @@ use crate::judge::ensemble::{
     Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, KeyProblem, MissingKey, RerankerConfig,
     ensemble_from, own_prices, pickers_from, rerank_judges_from,
 };
+use crate::judge::provider::KeyCommands;
 use crate::judge::provider::http::Timeouts;
 use crate::judge::provider::registry::PROVIDERS;
 use crate::judge::reranker::Reranker;
@@ -296,6 +297,7 @@ impl JudgeConfiguration<'_> {
                 value.filter(|value| !value.trim().is_empty())
             },
             dotenv: &dotenv,
+            key_commands: &KeyCommands::new(&self.config.keys.key_command),
             folder,
             today: today(),
             insecure_http: self.insecure_http,

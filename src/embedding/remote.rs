@@ -48,7 +48,7 @@ impl RemoteEmbedder {
 
     /// Whether a key is sent, so that calls are charged.
     pub(super) fn is_paid(&self) -> bool {
-        self.connection.key.is_some()
+        self.connection.has_key()
     }
 
     pub(super) fn limits(&self) -> JudgeLimits {
@@ -124,10 +124,8 @@ impl RemoteEmbedder {
     pub(super) async fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, CallError> {
         let connection = &self.connection;
         let body = self.body(texts).to_string().into_bytes();
-        let headers = connection.headers.clone();
         connection
-            .http
-            .post(&self.url, headers, body)
+            .post(&self.url, body)
             .await
             .and_then(|received| error_response::guarded(&received, || self.read(&received)))
             .map_err(|error| connection.redact_error(error))

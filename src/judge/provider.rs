@@ -17,6 +17,7 @@ pub(crate) mod error_response;
 pub mod gemini;
 pub mod http;
 pub(crate) mod json;
+pub(crate) mod key_command;
 mod learnt;
 #[cfg(test)]
 pub(crate) mod made_up;
@@ -42,6 +43,7 @@ mod weights;
 mod wire_format;
 
 pub use connection::ApiConnection;
+pub use key_command::KeyCommands;
 pub use learnt::Learnt;
 pub use provider_trait::{EmbeddingFormat, ModelList, Provider, SHORT_CAP};
 pub use remote_judge::{RemoteJudge, calls_in_flight};

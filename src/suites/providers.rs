@@ -42,6 +42,7 @@ fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
     let sources = JudgeSources {
         providers: &registry::PROVIDERS,
         env: &|name| (name.ends_with("_KEY")).then(|| KEY.to_owned()),
+        key_commands: &crate::judge::provider::KeyCommands::default(),
         dotenv: &dotenv,
         folder: Path::new("."),
         today: jiff::civil::date(2026, 11, 21),

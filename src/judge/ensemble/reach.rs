@@ -1,17 +1,19 @@
 //! Determines how a service is reached: its address, the key to send, timeouts and headers.
 
 use super::config::JudgeConfig;
-use super::endpoint::{base, headers};
+use super::endpoint::{FoundKey, base, headers};
 use super::key_destination::{KeyDecision, KeyDestination};
 use super::sources::{JudgeSources, KeyProblem, NotAllowed};
 use crate::judge::price::InvalidPrice;
 use crate::judge::provider::address::{check_address, is_loopback};
 use crate::judge::provider::http::{Http, Timeouts};
+use crate::judge::provider::key_command::RenewableKey;
 use crate::judge::provider::rerank::SERVICES;
 use crate::judge::provider::service::{Service, ServiceAccess, VendorKey};
 use crate::judge::provider::{ApiConnection, Provider};
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum value of any time setting, in seconds: a day.
@@ -100,7 +102,17 @@ pub(super) fn reach(
             http: http.with_timeouts(timeouts),
             url: base.clone(),
             headers: headers(config, service, found.as_ref())?,
-            key: found.map(|(_, key)| key),
+            key: match &found {
+                Some((_, FoundKey::Fixed(key))) => Some(key.clone()),
+                _ => None,
+            },
+            renewable: match &found {
+                Some((variable, FoundKey::Renewable(command))) => Some(RenewableKey {
+                    header: service.key_header(variable),
+                    command: Arc::clone(command),
+                }),
+                _ => None,
+            },
             base,
         },
     })
@@ -125,14 +137,14 @@ pub(super) fn available_key<'a>(
     access: &ServiceAccess,
     sources: &JudgeSources<'_>,
     base: &Url,
-) -> Option<(&'a str, SecretString)> {
+) -> Option<(&'a str, FoundKey)> {
     // A vendor's key for its cloud must not be sent to a server on this machine.
     if access.key_is_for_cloud && is_loopback(base) && config.key_env.is_none() {
         return None;
     }
     wanted_keys(config, access)
         .into_iter()
-        .find_map(|name| Some((name, key(name, sources)?)))
+        .find_map(|name| Some((name, found_key(name, sources)?)))
 }
 
 /// The keys of the vendors of all providers and reranking services.
@@ -142,14 +154,38 @@ pub(super) fn vendor_keys(providers: &[&dyn Provider]) -> Vec<VendorKey> {
     judges.chain(rerankers).collect()
 }
 
-/// The environment takes precedence over the file, and an empty variable counts as unset.
-pub(super) fn key(name: &str, sources: &JudgeSources<'_>) -> Option<SecretString> {
-    let trimmed = |text: &str| {
-        let text = Some(text.trim()).filter(|text| !text.is_empty())?;
-        Some(SecretString::from(text.to_owned()))
+/// The environment takes precedence over the user's commands, and these over the file `.env`. An
+/// empty variable counts as unset.
+fn found_key(name: &str, sources: &JudgeSources<'_>) -> Option<FoundKey> {
+    let command = || {
+        let command = sources.key_commands.get(name)?;
+        Some(FoundKey::Renewable(Arc::clone(command)))
     };
-    let here = (sources.env)(name).and_then(|text| trimmed(&text));
-    here.or_else(|| trimmed(sources.dotenv.get(name)?.expose_secret()))
+    in_environment(name, sources)
+        .map(FoundKey::Fixed)
+        .or_else(command)
+        .or_else(|| in_dotenv(name, sources).map(FoundKey::Fixed))
+}
+
+/// The same, if the key is known before a call.
+pub(super) fn key(name: &str, sources: &JudgeSources<'_>) -> Option<SecretString> {
+    match found_key(name, sources)? {
+        FoundKey::Fixed(key) => Some(key),
+        FoundKey::Renewable(_) => None,
+    }
+}
+
+fn in_environment(name: &str, sources: &JudgeSources<'_>) -> Option<SecretString> {
+    trimmed(&(sources.env)(name)?)
+}
+
+fn in_dotenv(name: &str, sources: &JudgeSources<'_>) -> Option<SecretString> {
+    trimmed(sources.dotenv.get(name)?.expose_secret())
+}
+
+fn trimmed(text: &str) -> Option<SecretString> {
+    let text = Some(text.trim()).filter(|text| !text.is_empty())?;
+    Some(SecretString::from(text.to_owned()))
 }
 
 /// The timeouts of calls.

@@ -2,8 +2,8 @@
 
 use super::dotenv::Dotenv;
 use crate::domain::permission::PermissionRequest;
-use crate::judge::provider::Provider;
 use crate::judge::provider::http::Timeouts;
+use crate::judge::provider::{KeyCommands, Provider};
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
 
@@ -52,6 +52,8 @@ pub struct JudgeSources<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The `.env` file next to the project.
     pub dotenv: &'a Dotenv,
+    /// The commands of the user's own configuration that print keys.
+    pub key_commands: &'a KeyCommands,
     /// The project's folder, for prompts and prices.
     pub folder: &'a Path,
     /// The date for looking up prices.

@@ -38,6 +38,7 @@ fn make_asking(
                 .find(|(known, _)| *known == name)
                 .map(|(_, value)| (*value).to_owned())
         },
+        key_commands: &crate::judge::provider::KeyCommands::default(),
         dotenv: &dotenv,
         folder: folder.path(),
         today: jiff::civil::date(2026, 11, 21),
@@ -307,6 +308,7 @@ fn picks_are_asked_for_in_ones_own_words() {
         let sources = JudgeSources {
             providers: &PROVIDERS,
             env: &|_| None,
+            key_commands: &crate::judge::provider::KeyCommands::default(),
             dotenv: &Dotenv::parse(""),
             folder: folder.path(),
             today: jiff::civil::date(2026, 11, 21),

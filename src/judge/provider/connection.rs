@@ -2,10 +2,12 @@
 //! before it is shown or stored.
 
 use super::http::Http;
+use super::key_command::RenewableKey;
+use super::response::HttpResponse;
 use crate::judge::batch::BatchStatus;
 use crate::judge::call::{CallError, Exchange, JudgeReply};
-use reqwest::Url;
 use reqwest::header::HeaderMap;
+use reqwest::{Method, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::fmt;
@@ -27,8 +29,10 @@ pub struct ApiConnection {
     pub base: Url,
     /// Sent with every call.
     pub headers: HeaderMap,
-    /// For removing it from responses.
+    /// The key in the headers, for removing it from responses.
     pub key: Option<SecretString>,
+    /// A key that is not in the headers because it is renewed.
+    pub(crate) renewable: Option<RenewableKey>,
 }
 
 impl fmt::Debug for ApiConnection {
@@ -41,21 +45,65 @@ impl fmt::Debug for ApiConnection {
 }
 
 impl ApiConnection {
-    /// The key in every spelling in which a server may repeat it, longest first.
-    fn spellings(&self) -> Vec<String> {
-        let Some(key) = self.key.as_ref().map(ExposeSecret::expose_secret) else {
-            return Vec::new();
-        };
-        if key.len() < SHORTEST {
-            return Vec::new();
+    /// Whether calls carry a key.
+    pub fn has_key(&self) -> bool {
+        self.key.is_some() || self.renewable.is_some()
+    }
+
+    /// The headers of a call, with the current token.
+    pub(crate) async fn call_headers(&self) -> Result<HeaderMap, CallError> {
+        match &self.renewable {
+            Some(key) => key.add_to(&self.headers, &key.token().await?),
+            None => Ok(self.headers.clone()),
         }
-        let json = Value::from(key).to_string();
-        let json = json.trim_matches('"').to_owned();
-        let slashes = json.replace('/', "\\/");
-        let form = percent_encoded(key).replace("%20", "+");
-        let encoded = percent_encoded(key);
-        let lower = lower_digits(&encoded);
-        let mut all = vec![key.to_owned(), json, slashes, form, encoded, lower];
+    }
+
+    /// Sends JSON to the URL and reads the response.
+    pub(crate) async fn post(&self, url: &Url, body: Vec<u8>) -> Result<HttpResponse, CallError> {
+        let none = HeaderMap::new();
+        self.send(Method::POST, url, none, Some(body)).await
+    }
+
+    /// Makes a request with these additional headers. If the server rejects a renewable token, it
+    /// is renewed, and the request is made once more: nothing was charged for the rejected one.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        more: HeaderMap,
+        body: Option<Vec<u8>>,
+    ) -> Result<HttpResponse, CallError> {
+        let mut headers = self.headers.clone();
+        headers.extend(more);
+        let Some(key) = &self.renewable else {
+            return self.http.send(method, url, headers, body).await;
+        };
+        let token = key.token().await?;
+        let first = key.add_to(&headers, &token)?;
+        let received = self
+            .http
+            .send(method.clone(), url, first, body.clone())
+            .await?;
+        if received.status != 401 {
+            return Ok(received);
+        }
+        match key.renewed(&token).await? {
+            Some(token) => {
+                let again = key.add_to(&headers, &token)?;
+                self.http.send(method, url, again, body).await
+            }
+            None => Ok(received),
+        }
+    }
+
+    /// All keys in every spelling in which a server may repeat them, longest first.
+    fn spellings(&self) -> Vec<String> {
+        let issued = self.renewable.iter().flat_map(|key| key.command.issued());
+        let keys: Vec<SecretString> = self.key.iter().cloned().chain(issued).collect();
+        let mut all: Vec<String> = keys
+            .iter()
+            .flat_map(|key| spellings_of(key.expose_secret()))
+            .collect();
         all.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
         all.dedup();
         all
@@ -111,6 +159,20 @@ impl ApiConnection {
         hide_in(&self.spellings(), &mut status.message);
         status
     }
+}
+
+/// A key in every spelling in which a server may repeat it.
+fn spellings_of(key: &str) -> Vec<String> {
+    if key.len() < SHORTEST {
+        return Vec::new();
+    }
+    let json = Value::from(key).to_string();
+    let json = json.trim_matches('"').to_owned();
+    let slashes = json.replace('/', "\\/");
+    let form = percent_encoded(key).replace("%20", "+");
+    let encoded = percent_encoded(key);
+    let lower = lower_digits(&encoded);
+    vec![key.to_owned(), json, slashes, form, encoded, lower]
 }
 
 fn hide_in(spellings: &[String], field: &mut Option<String>) {

@@ -67,16 +67,6 @@ impl Http {
         self.timeouts
     }
 
-    /// Sends JSON and reads the response.
-    pub(crate) async fn post(
-        &self,
-        url: &Url,
-        headers: HeaderMap,
-        body: Vec<u8>,
-    ) -> Result<HttpResponse, CallError> {
-        self.send(Method::POST, url, headers, Some(body)).await
-    }
-
     /// Makes a request and reads the whole response.
     pub(crate) async fn send(
         &self,

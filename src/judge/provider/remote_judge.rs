@@ -126,10 +126,8 @@ impl RemoteJudge {
         let learnt = self.learnt();
         let body = self.wire.build_request(&self.settings, prompt, learnt);
         let connection = &self.connection;
-        let headers = connection.headers.clone();
         let received = connection
-            .http
-            .post(&connection.url, headers, body.to_string().into_bytes())
+            .post(&connection.url, body.to_string().into_bytes())
             .await?;
         self.read(&received, learnt).map_err(|mut error| {
             // Often the address is wrong, and the user only wrote its beginning.

@@ -86,6 +86,7 @@ pub(crate) fn network(
         base,
         headers: HeaderMap::new(),
         key: Some(SecretString::from(KEY)),
+        renewable: None,
     };
     RemoteJudge::new(settings, wire, connection, batch)
 }

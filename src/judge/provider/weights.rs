@@ -4,6 +4,7 @@ use super::connection::ApiConnection;
 use super::provider_trait::ModelList;
 use super::settings::JudgeSettings;
 use reqwest::Method;
+use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -19,8 +20,7 @@ pub(super) async fn listed(
     connection: &ApiConnection,
 ) -> Option<String> {
     let url = list.url(&connection.base);
-    let headers = connection.headers.clone();
-    let answer = connection.http.send(Method::GET, &url, headers, None);
+    let answer = connection.send(Method::GET, &url, HeaderMap::new(), None);
     let answer = tokio::time::timeout(PATIENCE, answer).await.ok()?.ok()?;
     let listed: Value = serde_json::from_slice(&answer.body).ok()?;
     match list {

@@ -54,7 +54,7 @@ impl RemoteReranker {
 
     /// Whether a key is sent, so that calls are charged.
     pub(super) fn is_paid(&self) -> bool {
-        self.reached.connection.key.is_some()
+        self.reached.connection.has_key()
     }
 
     pub(super) fn limits(&self) -> JudgeLimits {
@@ -157,16 +157,11 @@ impl RemoteReranker {
         let model = &settings.spec.model;
         let body = rerank::request(*service, model, query, texts, &settings.params);
         let body = body.to_string().into_bytes();
-        let headers = connection.headers.clone();
-        let read = connection
-            .http
-            .post(&self.url, headers, body)
-            .await
-            .and_then(|received| {
-                error_response::guarded(&received, || {
-                    rerank::read(*service, settings, &received, texts.len())
-                })
-            });
+        let read = connection.post(&self.url, body).await.and_then(|received| {
+            error_response::guarded(&received, || {
+                rerank::read(*service, settings, &received, texts.len())
+            })
+        });
         match read {
             Ok(answer) => Ok(RerankScores {
                 exchange: connection.redact_exchange(Exchange {

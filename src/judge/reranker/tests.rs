@@ -23,6 +23,7 @@ fn made_of(file: &JudgesFile, folder: &Path) -> Result<Reranker, String> {
     let sources = JudgeSources {
         providers: &PROVIDERS,
         env: &|name| (name.ends_with("_KEY") && name != "JINA_API_KEY").then(|| KEY.to_owned()),
+        key_commands: &crate::judge::provider::KeyCommands::default(),
         dotenv: &Dotenv::parse(""),
         folder,
         today: jiff::civil::date(2026, 11, 21),

@@ -108,6 +108,7 @@ fn judges(fake: &FakeProvider, provider: &str, key: &str) -> JudgeEnsemble {
     let sources = JudgeSources {
         providers: &PROVIDERS,
         env: &|name| name.ends_with("_KEY").then(|| key.to_owned()),
+        key_commands: &crate::judge::provider::KeyCommands::default(),
         dotenv: &Dotenv::parse(""),
         folder: Path::new("."),
         today: jiff::civil::date(2026, 11, 21),

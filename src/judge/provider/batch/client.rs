@@ -34,13 +34,11 @@ impl BatchClient<'_> {
         more: HeaderMap,
         body: Option<Vec<u8>>,
     ) -> Result<HttpResponse, CallError> {
-        let mut headers = if url.origin() == self.connection.base.origin() {
-            self.connection.headers.clone()
+        let sent = if url.origin() == self.connection.base.origin() {
+            self.connection.send(method, url, more, body).await
         } else {
-            HeaderMap::new()
+            self.connection.http.send(method, url, more, body).await
         };
-        headers.extend(more);
-        let sent = self.connection.http.send(method, url, headers, body).await;
         let received = sent.map_err(|error| self.connection.redact_error(error))?;
         if received.is_ok() {
             return Ok(received);
@@ -95,7 +93,9 @@ impl BatchClient<'_> {
             let lines = kept.iter().filter(|byte| **byte == b'\n').count();
             is_good && kept.len() <= LINE_BYTES && lines < most
         };
-        let headers = self.connection.headers.clone();
+        let Ok(headers) = self.connection.call_headers().await else {
+            return Vec::new();
+        };
         // The reading ends with an error if there is more than is wanted.
         let http = &self.connection.http;
         drop(
@@ -126,7 +126,7 @@ impl BatchClient<'_> {
             .stream(
                 Method::GET,
                 url,
-                self.connection.headers.clone(),
+                self.connection.call_headers().await?,
                 None,
                 &mut |status, chunk| {
                     kept.extend_from_slice(chunk);

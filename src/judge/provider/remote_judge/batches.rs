@@ -101,7 +101,11 @@ impl BatchApi for RemoteJudge {
         headers.sort_unstable();
         let base = [("", self.connection.base.as_str().as_bytes())];
         let mut hash = Sha256::new_with_prefix(salt);
-        for (name, value) in base.into_iter().chain(headers) {
+        // A renewed key is that of the same account.
+        let command = self.connection.renewable.iter();
+        let words = command.flat_map(|key| key.command.words().iter());
+        let words = words.map(|word| ("", word.as_bytes()));
+        for (name, value) in base.into_iter().chain(headers).chain(words) {
             for part in [name.as_bytes(), value] {
                 hash.update((part.len() as u64).to_le_bytes());
                 hash.update(part);

@@ -169,7 +169,8 @@ impl Session {
             answers: Vec::new(),
             written,
         };
-        session.carry_out(vec![Effect::List]);
+        let list = session.model.list();
+        session.carry_out(vec![list]);
         session
     }
 
@@ -209,13 +210,11 @@ impl Session {
 
     fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            let work = move |db: &mut _| answer(db, effect, "bench", 0, &Default::default());
-            let Ok(Some(msg)) = self.store.read_blocking(work) else {
-                continue;
-            };
-            let (effects, took) = self.tell(msg);
-            self.answers.push(took);
-            self.carry_out(effects);
+            for msg in answer(&self.store, effect, &self.model.options) {
+                let (effects, took) = self.tell(msg);
+                self.answers.push(took);
+                self.carry_out(effects);
+            }
         }
     }
 }

@@ -5,15 +5,16 @@ mod canvas;
 pub mod drawing;
 pub mod effects;
 pub(crate) mod fuzzy;
+pub mod job;
 mod key_gate;
 pub mod keymap;
 pub(crate) mod layout;
-pub mod message;
 pub mod model;
 pub(crate) mod navigation;
 mod requests;
 pub mod screens;
 mod signals;
+pub(crate) mod slot;
 pub mod terminal;
 mod terminal_events;
 #[cfg(test)]
@@ -33,6 +34,7 @@ use crate::store::Store;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use drawing::Caches;
 use effects::Runner;
+pub use job::message;
 use key_gate::{KeyGate, PAUSE};
 use message::{Effect, Msg};
 use model::{Model, Start, TuiOptions};
@@ -225,7 +227,7 @@ impl App {
     ) -> Result<(), TuiError> {
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
-        let mut first = vec![Effect::List, Effect::Watch];
+        let mut first = vec![self.model.list(), Effect::Watch];
         if let Start::Duel(key) = self.model.options.start {
             first.extend(screens::duel::update::show(&mut self.model, key));
         }

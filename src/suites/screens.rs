@@ -1,5 +1,6 @@
 //! All screens of the judged sample, at three sizes and four color depths, with text and styles.
 
+mod answers;
 mod asking;
 mod bench;
 mod docs;
@@ -13,7 +14,8 @@ use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate, PoolOutline};
 use crate::app::manual::Chapter;
 use crate::formats::dataset;
 use crate::judge::offline;
-use crate::tui::message::Msg;
+use crate::tui::job::tell_that;
+use crate::tui::screens::run::update::ask_to_start;
 use crate::tui::screens::{Screen, registry};
 use crate::tui::theme::{ColourDepth, Theme};
 use bench::Bench;
@@ -279,14 +281,15 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
         judges: vec![judge],
         ..CostEstimate::default()
     };
-    bench.tell(Msg::Estimated(estimate.clone()));
+    let told = estimate.clone();
+    bench.tell(tell_that(move |model| ask_to_start(model, &told)));
     let shot = bench.shot();
     for words in ["2,400 calls", "$2.98", "$24.56", "No budget is set"] {
         assert!(shot.contains(words), "{words:?} is not on:\n{shot}");
     }
     bench.press("n");
     assert!(!bench.model.run.running && bench.model.overlays.is_empty());
-    bench.tell(Msg::Estimated(estimate));
+    bench.tell(tell_that(move |model| ask_to_start(model, &estimate)));
     bench.press("y");
     assert!(bench.model.run.running);
 }
@@ -295,7 +298,9 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
 fn a_run_with_nothing_to_buy_does_not_ask() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.paid = true;
-    bench.tell(Msg::Estimated(CostEstimate::default()));
+    bench.tell(tell_that(|model| {
+        ask_to_start(model, &CostEstimate::default())
+    }));
     assert!(bench.model.run.running && bench.model.overlays.is_empty());
 }
 

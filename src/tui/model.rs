@@ -18,7 +18,6 @@ pub mod queries;
 pub mod question_set;
 pub mod queue;
 pub mod remembered;
-pub mod report_request;
 pub mod review;
 pub mod ruling;
 pub mod ruling_session;
@@ -32,6 +31,7 @@ use super::drawing::Areas;
 use super::fuzzy;
 use super::keymap::{Command, Scope, key_on};
 use super::screens::Screen;
+use super::slot::Jobs;
 use super::theme::{Ramp, ThemeChoice};
 use super::widgets::confirm::Confirm;
 use super::widgets::document_text::LayoutCache;
@@ -216,14 +216,10 @@ pub struct Model {
     pub size: (u16, u16),
     /// The time of the last message.
     pub now: Instant,
-    /// Number of the latest request, so that superseded answers are dropped.
-    pub generation: u64,
-    /// Whether an answer for the open query is pending.
-    pub loading: bool,
+    /// The numbers of the requests, so that superseded answers are dropped.
+    pub(crate) jobs: Jobs,
     /// Number of verdicts being written.
     pub saving: usize,
-    /// Whether the list of queries is pending.
-    pub listing: bool,
     /// When the open query was last requested.
     pub loaded: Instant,
     /// When the list was last requested during a run.
@@ -316,10 +312,8 @@ impl Model {
             toast: None,
             size,
             now,
-            generation: 0,
-            loading: false,
+            jobs: Jobs::default(),
             saving: 0,
-            listing: false,
             loaded: now,
             listed: now,
             options,

@@ -1,51 +1,72 @@
 //! Requests to the project on behalf of a screen.
 
+use super::job::{Job, JobContext, Request};
 use super::message::Effect;
 use super::model::open_query::OpenQuery;
 use super::model::{ConfirmFor, Model};
-use crate::app::review::review_queue::QueueRequest;
-use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
+use crate::client::lock;
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
+use crate::store::corpus::QueryKey;
+use crate::store::vote_details::VoteDetail;
+use crate::store::{Db, Result};
+use std::sync::Arc;
 
-/// Maximum number of listed queue items.
-pub(crate) const LISTED: usize = 1_000;
-
-pub(crate) fn queue(model: &mut Model) -> Vec<Effect> {
-    model.queue.generation += 1;
-    let filter = model.queue.filter.trim();
-    let only = (!filter.is_empty()).then(|| model.queries.matching_keys(filter, None));
-    model.queue.narrowed = only.is_some();
-    let request = QueueRequest {
-        policy: model.queue.policy,
-        scope: model.queue.scope,
-        only,
-        annotator: model.options.annotator.clone(),
-        seed: model.options.request.seed,
-        limit: LISTED,
-        against: model.queue.against,
-        conflicts: model.queue.conflicts,
-        gold: model.options.judging.gold,
-        overlap: model.options.judging.overlap,
-    };
-    vec![Effect::Queue(request, model.queue.generation)]
+#[derive(Debug, PartialEq)]
+pub(crate) struct ReadTexts {
+    pub(crate) key: QueryKey,
+    pub(crate) documents: Vec<usize>,
 }
 
-/// Requests the statistics on picks, labels and rulings now.
-pub(crate) fn disagreements(model: &mut Model) -> Vec<Effect> {
-    model.adjudication.generation += 1;
-    model.adjudication.ruled_since.clear();
-    model.adjudication.waiting = true;
-    let rule = DisagreementRule {
-        order: model.adjudication.order,
-        controls: CONTROL_SHARE,
-        seed: model.options.request.seed,
+impl Request for ReadTexts {
+    type Answer = Vec<(usize, Arc<str>)>;
+
+    fn answer(self, db: &mut Db, _: &JobContext) -> Result<Self::Answer> {
+        let read = |at| Ok((at, db.document_text(self.key, at)?));
+        self.documents.into_iter().map(read).collect()
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct ReadVotes {
+    pub(crate) key: QueryKey,
+    pub(crate) battles: Vec<BattleId>,
+    pub(crate) judges: Vec<JudgeId>,
+}
+
+impl Request for ReadVotes {
+    type Answer = Vec<(BattleId, Vec<VoteDetail>)>;
+
+    fn answer(self, db: &mut Db, context: &JobContext) -> Result<Self::Answer> {
+        let mut reasoning = lock(context.reasoning());
+        self.battles
+            .into_iter()
+            .map(|battle| {
+                let votes = reasoning.battle_votes(db, self.key, battle, &self.judges)?;
+                Ok((battle, votes))
+            })
+            .collect()
+    }
+}
+
+fn read_texts(key: QueryKey, documents: Vec<usize>) -> Effect {
+    let then = move |model: &mut Model, found| model.show_texts(key, found);
+    Job::read(ReadTexts { key, documents }, then).into()
+}
+
+fn read_votes(key: QueryKey, battles: Vec<BattleId>, judges: Vec<JudgeId>) -> Effect {
+    let request = ReadVotes {
+        key,
+        battles,
+        judges,
     };
-    vec![Effect::LoadDisagreements(
-        rule,
-        model.adjudication.list,
-        model.adjudication.generation,
-    )]
+    Job::read(request, move |model, votes| {
+        if let Some(open) = model.open.as_mut().filter(|open| open.info.key == key) {
+            open.votes.extend(votes);
+        }
+        Vec::new()
+    })
+    .into()
 }
 
 /// The rows around a cursor that are not known yet, so that they can be read a page at a time: two
@@ -86,7 +107,7 @@ pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) 
         |document: &usize| *document < open.documents.len() && !open.texts.contains_key(document);
     let texts: Vec<usize> = documents.iter().copied().filter(known).collect();
     if !texts.is_empty() {
-        effects.push(Effect::Texts(open.info.key, texts));
+        effects.push(read_texts(open.info.key, texts));
     }
     // A call that was missing or failed when it was loaded may have been made since, during a run.
     let stale = |index: &usize| -> Option<BattleId> {
@@ -106,7 +127,7 @@ pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) 
     let votes: Vec<BattleId> = battles.iter().filter_map(stale).collect();
     if !votes.is_empty() {
         let judges = open.judges.iter().map(|(judge, _)| *judge).collect();
-        effects.push(Effect::Votes(open.info.key, votes, judges));
+        effects.push(read_votes(open.info.key, votes, judges));
     }
     effects
 }
@@ -119,25 +140,6 @@ pub fn stop_questions(model: &mut Model) {
             set.noun()
         );
         model.confirm("Stop asking", &question, ConfirmFor::StopQuestions);
-    }
-}
-
-impl Model {
-    /// Stores a draft reason for the decision on screen until it is made; an empty one removes it.
-    pub(crate) fn set_draft(&mut self, text: &str) -> Vec<Effect> {
-        let Some(subject) = self.subject() else {
-            return Vec::new();
-        };
-        let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        let before = match &note {
-            Some(note) => self.drafts.insert(subject.clone(), note.clone()),
-            None => self.drafts.remove(&subject),
-        };
-        if before == note {
-            Vec::new()
-        } else {
-            vec![Effect::Draft(subject, note)]
-        }
     }
 }
 

@@ -12,9 +12,13 @@ use crate::config::Config;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;
 use crate::features::scale::app::PreparedScale;
+use crate::tui::job::{answer, tell_that};
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
+use crate::tui::screens::run::ask_pair;
+use crate::tui::update::question_set;
+use crate::tui::update::requests::runs::PricePair;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
@@ -59,7 +63,7 @@ fn priced(bench: &Bench, pair: Pair) -> Msg {
         ..CostEstimate::default()
     };
     let priced = PricedQuestion { question, estimate };
-    Msg::PairPriced(query, pair, Ok(Box::new(priced)))
+    tell_that(move |model| ask_pair::priced(model, query, pair, Ok(Box::new(priced))))
 }
 
 fn asks_about(bench: &Bench, pair: Pair) -> bool {
@@ -79,8 +83,6 @@ fn judges_that_cost_nothing_are_asked_at_once() {
 fn judges_that_cost_money_are_asked_after_a_yes() {
     let (mut bench, pair) = at_unfought();
     bench.model.options.paid = true;
-    let query = bench.model.open.as_ref().unwrap().info.key;
-    bench.model.run.asking = Some((query, pair));
     let msg = priced(&bench, pair);
     bench.tell(msg);
     assert!(!bench.model.run.running);
@@ -95,7 +97,6 @@ fn judges_that_cost_money_are_asked_after_a_yes() {
     }
     bench.press("n");
     assert!(!bench.model.run.running && bench.model.overlays.is_empty());
-    bench.model.run.asking = Some((query, pair));
     let msg = priced(&bench, pair);
     bench.tell(msg);
     bench.press("y");
@@ -106,11 +107,13 @@ fn judges_that_cost_money_are_asked_after_a_yes() {
 fn a_price_that_comes_late_or_of_another_pair_asks_nobody() {
     let (mut bench, pair) = at_unfought();
     bench.model.options.paid = true;
-    let msg = priced(&bench, pair);
-    bench.tell(msg);
-    assert!(bench.model.overlays.is_empty() && !bench.model.run.running);
     let query = bench.model.open.as_ref().unwrap().info.key;
-    bench.model.run.asking = Some((query, pair));
+    let mut late = vec![bench.model.price_question(query, pair)];
+    bench.model.price_question(query, pair);
+    let price: Result<Box<PricedQuestion>, _> = Err("late".to_owned());
+    bench.tell(answer::<PricePair>(&mut late, price));
+    assert!(bench.model.toast.is_none());
+    assert!(bench.model.overlays.is_empty() && !bench.model.run.running);
     bench.press("/ b");
     let msg = priced(&bench, pair);
     bench.tell(msg);
@@ -120,7 +123,6 @@ fn a_price_that_comes_late_or_of_another_pair_asks_nobody() {
         "what is typed answers nothing"
     );
     bench.press("esc j");
-    bench.model.run.asking = Some((query, pair));
     let msg = priced(&bench, pair);
     bench.tell(msg);
     assert!(bench.model.overlays.is_empty() && !bench.model.run.running);
@@ -146,7 +148,7 @@ fn a_document_and_itself_are_not_asked_about() {
     let first = bench.model.matrix_order()[0];
     bench.model.look_at(first, first);
     bench.press("Q");
-    assert!(!bench.model.run.running && bench.model.run.asking.is_none());
+    assert!(!bench.model.run.running);
 }
 
 #[test]
@@ -192,12 +194,11 @@ fn anchors_are_priced_asked_and_kept_by_what_the_screen_offers() {
     bench.model.options.judges = vec!["bm25".to_owned(), "gpt".to_owned()];
     bench.press("@");
     let set = QuestionSet::Anchors("bm25".to_owned());
-    let generation = bench.model.questions.generation;
-    bench.tell(Msg::QuestionsPriced(
-        generation,
-        set.clone(),
-        Ok(price_of(40)),
-    ));
+    let asked = set.clone();
+    bench.tell(tell_that(move |model| {
+        question_set::priced(model, &asked, Ok(price_of(40)));
+        Vec::new()
+    }));
     snapshot("anchors-120x40", bench.shot());
     bench.press("enter");
     assert_eq!(bench.model.questions.going.as_ref().unwrap().0, set);

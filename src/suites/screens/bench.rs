@@ -1,23 +1,18 @@
 //! The bundled sample, judged, with its screens drawn without a terminal.
 
-use crate::app::annotate::pair_question::PricedQuestion;
 use crate::app::annotate::{RunHandle, RunRequest};
-use crate::app::judge_report::report::rater_report;
 use crate::app::pick::run::{PickSession, PickTask, PoolAt, ShownPool, call_id, run};
 use crate::client::RunControl;
 use crate::domain::adjudication::PickRequest;
-use crate::features::student::app::student_cards;
 use crate::formats::dataset;
 use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::drawing::Caches;
-use crate::tui::effects::answer;
-use crate::tui::effects::duel::make;
-use crate::tui::effects::methods::methods_report;
-use crate::tui::effects::student;
+use crate::tui::job::Workbench;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::theme::{ColourDepth, Ramp, Theme};
+use crate::tui::update::requests::runs::Estimate;
 use crate::tui::update::update;
 use crate::tui::view::view;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -153,7 +148,8 @@ impl Bench {
             caches: Caches::default(),
             size: (columns, rows),
         };
-        bench.carry_out(vec![Effect::List]);
+        let list = bench.model.list();
+        bench.carry_out(vec![list]);
         bench.draw();
         bench
     }
@@ -162,23 +158,28 @@ impl Bench {
     /// `space`, `backspace`.
     pub(crate) fn press(&mut self, keys: &str) {
         for name in keys.split(' ') {
-            let code = match name {
-                "enter" => KeyCode::Enter,
-                "esc" => KeyCode::Esc,
-                "tab" => KeyCode::Tab,
-                "down" => KeyCode::Down,
-                "up" => KeyCode::Up,
-                "left" => KeyCode::Left,
-                "right" => KeyCode::Right,
-                "space" => KeyCode::Char(' '),
-                "backspace" => KeyCode::Backspace,
-                other => KeyCode::Char(other.chars().next().unwrap()),
-            };
-            let key = KeyEvent::new(code, KeyModifiers::NONE);
+            let key = Self::key(name);
             let effects = update(&mut self.model, Msg::Key(key), self.start);
             self.carry_out(effects);
             self.draw();
         }
+    }
+
+    /// A key by its name.
+    pub(crate) fn key(name: &str) -> KeyEvent {
+        let code = match name {
+            "enter" => KeyCode::Enter,
+            "esc" => KeyCode::Esc,
+            "tab" => KeyCode::Tab,
+            "down" => KeyCode::Down,
+            "up" => KeyCode::Up,
+            "left" => KeyCode::Left,
+            "right" => KeyCode::Right,
+            "space" => KeyCode::Char(' '),
+            "backspace" => KeyCode::Backspace,
+            other => KeyCode::Char(other.chars().next().unwrap()),
+        };
+        KeyEvent::new(code, KeyModifiers::NONE)
     }
 
     /// Delivers a message.
@@ -208,39 +209,14 @@ impl Bench {
 
     fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
-            let annotator = self.model.options.annotator.clone();
-            let answered = match effect {
-                Effect::ReportJudges(_) => {
-                    let report = rater_report(&self.store, None).unwrap();
-                    let students = student_cards(&self.store, None).unwrap();
-                    Some(Msg::JudgesReported(Box::new(report), students))
-                }
-                Effect::PricePair(query, pair) => {
-                    let (judges, usual) = (offline::ensemble(), RunRequest::default());
-                    let priced = PricedQuestion::of(&self.store, (query, pair), &judges, &usual);
-                    let priced = priced.map(Box::new).map_err(|error| error.to_string());
-                    Some(Msg::PairPriced(query, pair, priced))
-                }
-                Effect::MakeDuel(request, generation) => {
-                    let made = make(&self.store, *request);
-                    Some(Msg::DuelMade(generation, made))
-                }
-                Effect::ReportStudent(name, generation, _) => {
-                    let found = student::found(&self.store, name.as_deref());
-                    Some(Msg::StudentReported(generation, found))
-                }
-                Effect::CompareMethods(choice) => {
-                    let report = methods_report(&self.store, &choice);
-                    Some(Msg::MethodsCompared(choice, report))
-                }
-                effect => self
-                    .store
-                    .write_blocking(move |db| {
-                        answer(db, effect, &annotator, 0, &Default::default())
-                    })
-                    .unwrap(),
-            };
-            if let Some(msg) = answered {
+            let Effect::Job(job) = effect else { continue };
+            // Tests say what a run costs.
+            if job.request::<Estimate>().is_some() {
+                continue;
+            }
+            let (store, options) = (self.store.clone(), self.model.options.clone());
+            let workbench = Workbench::new(store, offline::ensemble(), options);
+            for msg in job.run_here(&workbench) {
                 let effects = update(&mut self.model, msg, self.start);
                 self.carry_out(effects);
             }

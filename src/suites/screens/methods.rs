@@ -11,7 +11,7 @@ use crate::tui::theme::{ColourDepth, Theme};
 
 /// The judged sample with three methods: one that reverses every order at some cost, one that moves
 /// the last document to the front, and one that failed on a query.
-fn bench(columns: u16, rows: u16) -> Bench {
+pub(super) fn bench(columns: u16, rows: u16) -> Bench {
     timed(columns, rows, 100)
 }
 

@@ -22,13 +22,17 @@ use tokio::sync::{mpsc, watch};
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// The remaining questions, by kind.
-enum Prepared {
+pub(crate) enum Prepared {
     Picks(Box<PreparedPicks>),
     Scale(Box<PreparedScale>),
 }
 
 impl Prepared {
-    fn of(store: &Store, options: &TuiOptions, set: &QuestionSet) -> Result<Self, AppError> {
+    pub(crate) fn of(
+        store: &Store,
+        options: &TuiOptions,
+        set: &QuestionSet,
+    ) -> Result<Self, AppError> {
         let configuration = JudgeConfiguration {
             project: store.path(),
             config: &options.config,
@@ -57,7 +61,7 @@ impl Prepared {
         }
     }
 
-    fn price(&self) -> QuestionSetPrice {
+    pub(crate) fn price(&self) -> QuestionSetPrice {
         match self {
             Self::Picks(picks) => picks.price(),
             Self::Scale(scale) => scale.price(),
@@ -110,23 +114,9 @@ async fn ask(
 }
 
 impl Runner {
-    pub(super) fn price_questions(&self, set: QuestionSet, generation: u64) {
-        let (store, results) = (self.store.clone(), self.results.clone());
-        let options = self.options.clone();
-        tokio::task::spawn_blocking(move || {
-            let price = Prepared::of(&store, &options, &set).map(|prepared| prepared.price());
-            // The user has not typed an option here.
-            let price = price.map_err(|error| {
-                let words = error.to_string();
-                words.trim_start_matches("--judges: ").to_owned()
-            });
-            drop(results.blocking_send(Msg::QuestionsPriced(generation, set, price)));
-        });
-    }
-
     pub(super) fn ask_questions(&mut self, set: QuestionSet, calls: usize, control: RunControl) {
-        let (store, results) = (self.store.clone(), self.results.clone());
-        let options = self.options.clone();
+        let (store, results) = (self.bench.store().clone(), self.results.clone());
+        let options = self.bench.options().clone();
         let control = RunControl {
             paused: false,
             cancelled: false,

@@ -31,7 +31,7 @@ impl Runner {
     /// Sends a message whenever another program has changed the project, until nobody receives. A
     /// read-only project is not watched.
     pub(super) fn watch(&self) {
-        let (store, results) = (self.store.clone(), self.results.clone());
+        let (store, results) = (self.bench.store().clone(), self.results.clone());
         tokio::spawn(async move {
             if let Ok(version) = store.foreign_version().await {
                 watch(&store, version, &results, EVERY).await;

@@ -23,11 +23,7 @@ pub struct AdjudicationScreen {
     /// Index of the ranking whose metrics are shown.
     pub ranking: usize,
     pub filter: String,
-    /// Number of the latest request, so that superseded answers are dropped.
-    pub generation: u64,
     pub list: AdjudicationList,
-    /// Whether the overview is being recomputed.
-    pub waiting: bool,
     /// Documents ruled on since the overview was requested.
     pub ruled_since: Vec<(QueryKey, DocId)>,
     /// Titles of documents on the visited pages; empty ones are pending.

@@ -37,8 +37,6 @@ pub struct DuelScreen {
     pub state: DuelState,
     /// Whether another duel is being created although there is one.
     pub another: bool,
-    /// Number of the latest request, so that superseded answers are dropped.
-    pub generation: u64,
     /// Number of the last event sent to the disk.
     pub serial: u64,
 }

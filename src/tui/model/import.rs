@@ -2,8 +2,6 @@
 
 #[derive(Debug, Default)]
 pub struct ImportState {
-    /// Number of the dialog's latest request, so that superseded answers are dropped.
-    pub generation: u64,
     /// The file from which a new project is to be created, while its name is requested.
     pub source: Option<String>,
     /// The file being imported.

@@ -4,12 +4,9 @@ use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::vote::JudgeId;
 use crate::features::student::app::StudentCard;
-use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]
 pub struct JudgesScreen {
-    /// The latest report request.
-    pub request: ReportRequest,
     pub report: Option<Box<RaterReport>>,
     /// The students of the project.
     pub students: Vec<StudentCard>,

@@ -5,8 +5,6 @@ use crate::tui::widgets::question_dialog::QuestionOrder;
 
 #[derive(Debug, Default)]
 pub struct QuestionState {
-    /// Number of the dialog's latest request, so that superseded answers are dropped.
-    pub generation: u64,
     /// What is being asked and its progress, while judges are asked.
     pub going: Option<(QuestionSet, QuestionSetProgress)>,
     /// The order that a person must confirm because it costs money.

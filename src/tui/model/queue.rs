@@ -36,8 +36,6 @@ pub struct QueueScreen {
     pub waits_for: Option<usize>,
     /// Why it cannot be computed.
     pub failed: Option<String>,
-    /// Number of the latest request, so that superseded answers are dropped.
-    pub generation: u64,
     pub stats: AnnotatorStatistics,
     /// Items judged in this session, for going back.
     pub done: Vec<CurrentItem>,

@@ -3,7 +3,6 @@
 use crate::app::annotate::pair_question::PairQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::client::RunControl;
-use crate::domain::battle::Pair;
 use crate::domain::judge_set::JudgeSet;
 use crate::store::corpus::QueryKey;
 use crate::store::last_run::LastRun;
@@ -46,8 +45,6 @@ pub struct RunScreen {
     pub scope: RunScope,
     /// The scope being priced, so that a run can start.
     pub wanted: RunScope,
-    /// The pair being priced because judges are to be asked about it.
-    pub asking: Option<(QueryKey, Pair)>,
     /// Judges of the whole ensemble that were dropped before a single pair was asked about, as a
     /// bit mask.
     pub dropped_before: JudgeSet,

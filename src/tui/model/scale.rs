@@ -6,24 +6,10 @@ use crate::tui::text;
 
 #[derive(Debug, Default)]
 pub struct ScaleState {
-    /// Number of requests so far; answers to earlier requests are dropped.
-    asked: u64,
     pub found: Option<Box<ProjectScale>>,
 }
 
 impl ScaleState {
-    /// The number of a new request.
-    pub fn ask(&mut self) -> u64 {
-        self.asked += 1;
-        self.asked
-    }
-
-    pub fn take(&mut self, asked: u64, found: Option<Box<ProjectScale>>) {
-        if asked == self.asked {
-            self.found = found;
-        }
-    }
-
     /// Describes the calibrated score of a document with this zELO and standard error; `None` if
     /// nothing compares its query with others.
     pub fn document_words(&self, query: &QueryId, zelo: f64, se: Option<f64>) -> Option<String> {

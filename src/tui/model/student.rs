@@ -3,16 +3,11 @@
 
 use crate::features::student::app::{ReportedBattle, StepReport, StudentReport, StudentsFound};
 use crate::features::student::domain::figure::{Figure, FigureGroup, groups};
-use crate::tui::model::report_request::ReportRequest;
 
 #[derive(Debug, Default)]
 pub struct StudentScreen {
     /// The result, or why there is none; `None` while it is being computed.
     pub found: Option<Result<Box<StudentsFound>, String>>,
-    /// Number of the latest request, so that superseded answers are dropped.
-    pub generation: u64,
-    /// Whether the request is still active.
-    pub request: ReportRequest,
     /// Index of the checkpoint.
     pub step: usize,
     pub figure: Figure,

@@ -1,17 +1,18 @@
 //! Adjudication screen: judges' picks compared with the benchmark's labels, and the items to rule
 //! on.
 
+pub(crate) mod jobs;
 mod tables;
 pub(crate) mod update;
 mod view;
 
 use super::spec::{Find, ScreenSpec, Undoable};
-use crate::tui::requests;
+use crate::tui::model::Model;
 use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "adjudication",
-    returned: requests::disagreements,
+    returned: Model::read_overview,
     find: Find::Rows(|model| {
         let screen = &mut model.adjudication;
         (&mut screen.cursor, &mut screen.filter)

@@ -4,6 +4,7 @@
 pub(crate) mod choice;
 pub(crate) mod chooser;
 mod grid;
+mod jobs;
 mod lists;
 pub(crate) mod moving;
 pub(crate) mod record;

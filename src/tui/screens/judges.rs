@@ -1,6 +1,7 @@
 //! Judges screen: the quality of each judge, and the agreement between them.
 
 mod details;
+mod jobs;
 mod kappas;
 mod students;
 mod table;
@@ -12,7 +13,6 @@ use crate::tui::widgets::export_dialog::ExportSubject;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "judge-report",
-    closed: update::closed,
     offers: update::offers,
     exports: ExportSubject::Votes,
     ..ScreenSpec::new(view::view, update::update)

@@ -1,6 +1,7 @@
 //! Methods screen: compares the quality and cost of reranking methods, and where each wins and
 //! loses.
 
+mod jobs;
 mod plane;
 mod table;
 pub(crate) mod update;

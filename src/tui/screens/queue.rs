@@ -1,10 +1,14 @@
 //! Queue screen: the pairs to judge, in order of priority.
 
+pub(crate) mod jobs;
 pub(crate) mod update;
 pub(crate) mod view;
 
 use super::spec::{Copied, Find, ScreenSpec};
 use crate::tui::widgets::export_dialog::ExportSubject;
+
+/// Maximum number of listed queue items.
+const LISTED: usize = 1_000;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "review",

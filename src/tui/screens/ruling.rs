@@ -1,6 +1,7 @@
 //! Ruling screen: a document on which pick and label disagree, blind first, then with label and
 //! picks visible.
 
+pub(crate) mod jobs;
 mod panel;
 pub(crate) mod update;
 mod view;

@@ -1,6 +1,7 @@
 //! Student screen: the reliability of a student of the ensemble, as ten figures with the battles
 //! behind each.
 
+mod jobs;
 mod numbers;
 mod plot;
 mod shapes;
@@ -15,7 +16,6 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         model.student.battle_cursor = 0;
         Vec::new()
     },
-    closed: update::closed,
     offers: update::offers,
     ..ScreenSpec::new(view::view, update::update)
 };

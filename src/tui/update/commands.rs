@@ -47,11 +47,11 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             }
         }
         Command::Quit => return quit(model),
-        Command::Settings => return vec![Effect::ReadSettings],
+        Command::Settings => return model.read_settings(),
         Command::ShowLog if offers::judges_blind(model) => {
             model.inform("the log tells what others decided; it opens after your own decision");
         }
-        Command::ShowLog => return vec![Effect::ReadLog],
+        Command::ShowLog => return model.read_log(),
         Command::Export => return export::open(model),
         Command::Pick => return question_set::open_picks(model),
         Command::Anchors => return question_set::open_anchors(model),
@@ -73,7 +73,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                 model.stack.push(Screen::Run);
             }
             if model.run.progress.is_none() && model.run.last.is_none() {
-                return vec![Effect::LoadLastRun];
+                return vec![model.read_last_run()];
             }
         }
         Command::Suspend => {
@@ -81,7 +81,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             return vec![Effect::Suspend];
         }
         Command::Redraw => {
-            let mut effects = vec![Effect::Redraw, Effect::List];
+            let mut effects = vec![Effect::Redraw, model.list()];
             effects.extend(model.reload());
             return effects;
         }
@@ -188,6 +188,7 @@ fn back(model: &mut Model) -> Vec<Effect> {
     }
     let mut effects = leave_all(model);
     model.stack.pop();
+    model.jobs.leave(screen);
     (spec(screen).closed)(model);
     effects.extend((spec(model.screen()).returned)(model));
     effects

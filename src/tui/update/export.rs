@@ -7,6 +7,15 @@ use crate::tui::screens::registry::spec;
 use crate::tui::widgets::export_dialog::{ExportDialog, ExportOrder};
 use crate::tui::widgets::toast::Level;
 
+/// The end of an export.
+#[derive(Debug)]
+pub(crate) enum Exported {
+    /// A message about what was written.
+    Written(String),
+    /// The file already exists.
+    Exists(ExportOrder, String),
+}
+
 pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     let asked = |overlay: &Overlay| matches!(overlay, Overlay::Export(_));
     if model.export.going.is_some() {
@@ -14,27 +23,27 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     } else if !model.overlays.iter().any(asked) {
         let dialog = ExportDialog::new(spec(model.screen()).exports);
         model.overlays.push(Overlay::Export(dialog));
-        return vec![Effect::LookUpContents];
+        return model.read_contents();
     }
     Vec::new()
 }
 
 /// The project's content is known, so that an empty export is reported before it is written.
-pub(super) fn looked_up(model: &mut Model, held: ProjectContents) {
+pub(crate) fn looked_up(model: &mut Model, held: ProjectContents) -> Vec<Effect> {
     for overlay in &mut model.overlays {
         if let Overlay::Export(dialog) = overlay {
             dialog.held = Some(held);
         }
     }
+    Vec::new()
 }
 
 pub(super) fn begin(model: &mut Model, order: ExportOrder) -> Vec<Effect> {
     model.export.going = Some(order.path.clone());
-    vec![Effect::Export(order, false)]
+    vec![model.export_file(order, false)]
 }
 
-pub(super) fn ask_to_overwrite(model: &mut Model, order: ExportOrder, file: &str) {
-    model.export.going = None;
+fn ask_to_overwrite(model: &mut Model, order: ExportOrder, file: &str) {
     model.export.refused = Some(order);
     let question = format!("{file} exists. Write over it?");
     let question = crate::domain::sanitise::line(&question).into_owned();
@@ -46,13 +55,19 @@ pub(super) fn overwrite(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     model.export.going = Some(order.path.clone());
-    vec![Effect::Export(order, true)]
+    vec![model.export_file(order, true)]
 }
 
-pub(super) fn ended(model: &mut Model, result: Result<String, String>) {
+pub(crate) fn ended(model: &mut Model, exported: Exported) -> Vec<Effect> {
     model.export.going = None;
-    match result {
-        Ok(words) => model.say(Level::Good, &words),
-        Err(error) => model.say(Level::Error, &error),
+    match exported {
+        Exported::Written(words) => model.say(Level::Good, &words),
+        Exported::Exists(order, file) => ask_to_overwrite(model, order, &file),
     }
+    Vec::new()
+}
+
+pub(crate) fn failed(model: &mut Model, error: &str) {
+    model.export.going = None;
+    model.say(Level::Error, error);
 }

@@ -29,21 +29,19 @@ pub(super) fn open(model: &mut Model, purpose: ImportPurpose) -> Vec<Effect> {
 
 /// Requests what the dialog needs from the disk.
 pub(super) fn look(model: &mut Model, wanted: Option<Wanted>) -> Vec<Effect> {
-    let Some(wanted) = wanted else {
-        return Vec::new();
-    };
-    model.import.generation += 1;
-    vec![Effect::LookAtFiles(wanted, model.import.generation)]
+    match wanted {
+        Some(Wanted::Folder(folder)) => vec![model.list_folder(folder)],
+        Some(Wanted::Check(path, purpose)) => vec![model.check_file(path, purpose)],
+        None => Vec::new(),
+    }
 }
 
 /// The dialog that waits for this answer.
-pub(super) fn dialog(model: &mut Model, generation: u64) -> Option<&mut ImportDialog> {
-    let wanted = generation == model.import.generation;
-    let dialog = model.overlays.iter_mut().find_map(|overlay| match overlay {
+pub(crate) fn dialog(model: &mut Model) -> Option<&mut ImportDialog> {
+    model.overlays.iter_mut().find_map(|overlay| match overlay {
         Overlay::Import(dialog) => Some(dialog),
         _ => None,
-    });
-    dialog.filter(|_| wanted)
+    })
 }
 
 /// A file was checked and accepted. In the sample, it becomes a separate project, for which a name
@@ -52,7 +50,7 @@ pub(super) fn accepted(model: &mut Model, path: String, is_project: bool) -> Vec
     match (model.options.sample, is_project) {
         (false, _) => {
             going(model, &path);
-            vec![Effect::Import(path)]
+            vec![model.import_file(path)]
         }
         (true, true) => leave_for(model, &path),
         (true, false) => {
@@ -72,7 +70,7 @@ pub(super) fn make(model: &mut Model, project: &str) -> Vec<Effect> {
         return Vec::new();
     };
     going(model, &source);
-    vec![Effect::MakeProject { source, project }]
+    vec![model.make_project(source, project)]
 }
 
 fn going(model: &mut Model, path: &str) {
@@ -81,7 +79,7 @@ fn going(model: &mut Model, path: &str) {
 }
 
 /// A project was created from a file: opens it in place of the sample.
-pub(super) fn made(model: &mut Model, result: Result<String, Vec<String>>) -> Vec<Effect> {
+pub(crate) fn made(model: &mut Model, result: Result<String, Vec<String>>) -> Vec<Effect> {
     model.import.going = None;
     match result {
         Ok(project) => leave_for(model, &project),
@@ -99,13 +97,13 @@ fn leave_for(model: &mut Model, project: &str) -> Vec<Effect> {
     leaving::quit(model)
 }
 
-pub(super) fn progressed(model: &mut Model, share: Option<f64>) {
+pub(crate) fn progressed(model: &mut Model, share: Option<f64>) {
     if let Some(going) = &mut model.import.going {
         going.share = share;
     }
 }
 
-pub(super) fn ended(model: &mut Model, result: Result<Vec<String>, Vec<String>>) -> Vec<Effect> {
+pub(crate) fn ended(model: &mut Model, result: Result<Vec<String>, Vec<String>>) -> Vec<Effect> {
     model.import.going = None;
     match result {
         Ok(lines) if lines.len() > 1 => {
@@ -119,7 +117,8 @@ pub(super) fn ended(model: &mut Model, result: Result<Vec<String>, Vec<String>>)
             return Vec::new();
         }
     }
-    let mut effects = vec![Effect::List];
+    model.forget_prefetched();
+    let mut effects = vec![model.list()];
     effects.extend(model.reload());
     effects
 }

@@ -1,12 +1,16 @@
 use super::update;
+use crate::app::import::FolderEntry;
 use crate::app::import::source::SourcePreview;
 use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::tui::job::{answer, asked, fail, only, tell_that};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
+use crate::tui::screens::queries;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::{key, typed};
-use crate::tui::widgets::import_dialog::Wanted;
+use crate::tui::update::requests::files::{CheckFile, Import, ListFolder, MakeProject};
+use crate::tui::update::requests::queries::ListQueries;
 use crossterm::event::KeyCode;
 use std::time::Duration;
 
@@ -31,8 +35,8 @@ fn read_in(mut model: Model, is_project: bool) -> Model {
     for key in typed("in.jsonl") {
         tell(&mut model, Msg::Key(key));
     }
-    let asked = press(&mut model, KeyCode::Enter);
-    let [Effect::LookAtFiles(Wanted::Check(path, _), generation)] = &asked[..] else {
+    let mut asked = press(&mut model, KeyCode::Enter);
+    let Some(CheckFile(path, _)) = only(&asked) else {
         panic!("{asked:?}");
     };
     assert_eq!(path, "in.jsonl");
@@ -41,28 +45,35 @@ fn read_in(mut model: Model, is_project: bool) -> Model {
         act: "imports it into",
         is_project,
     };
-    tell(&mut model, Msg::ImportChecked(*generation, Ok(preview)));
+    let found: Result<_, Vec<String>> = Ok(preview);
+    tell(&mut model, answer::<CheckFile>(&mut asked, found));
     model
 }
 
 #[test]
 fn a_file_that_was_read_is_imported_and_the_list_asked_for_again() {
     let mut model = checked();
-    let begun = press(&mut model, KeyCode::Enter);
-    assert_eq!(begun, [Effect::Import("in.jsonl".to_owned())]);
+    let mut begun = press(&mut model, KeyCode::Enter);
+    assert_eq!(only(&begun), Some(&Import("in.jsonl".to_owned())));
     assert!(model.overlays.is_empty());
     assert!(
         press(&mut model, KeyCode::Char('i')).is_empty(),
         "one at a time"
     );
-    tell(&mut model, Msg::ImportProgress(Some(0.5)));
+    tell(
+        &mut model,
+        tell_that(|model| {
+            super::import::progressed(model, Some(0.5));
+            Vec::new()
+        }),
+    );
     let going = model.import.going.as_ref().and_then(|going| going.share);
     assert_eq!(going, Some(0.5));
     let after = tell(
         &mut model,
-        Msg::Imported(Ok(vec!["in.jsonl: 1 query added".to_owned()])),
+        answer::<Import>(&mut begun, vec!["in.jsonl: 1 query added".to_owned()]),
     );
-    assert!(after.contains(&Effect::List));
+    assert!(asked::<ListQueries>(&after).is_some());
     assert!(model.import.going.is_none());
     assert!(model.toast.is_some());
 }
@@ -79,15 +90,16 @@ fn sample() -> Model {
 fn on_the_sample_a_file_makes_a_project_of_its_own() {
     let mut model = read_in(sample(), false);
     assert_eq!(press(&mut model, KeyCode::Enter), []);
-    let make = Effect::MakeProject {
+    let make = MakeProject {
         source: "in.jsonl".to_owned(),
         project: "overrule.db".to_owned(),
     };
-    assert_eq!(press(&mut model, KeyCode::Enter), [make]);
-    let wrong = vec!["overrule.db: exists; choose another name".to_owned()];
-    assert_eq!(tell(&mut model, Msg::ProjectMade(Err(wrong))), []);
+    let mut making = press(&mut model, KeyCode::Enter);
+    assert_eq!(only(&making), Some(&make));
+    let wrong = fail::<MakeProject>(&mut making, "overrule.db: exists; choose another name");
+    assert_eq!(tell(&mut model, wrong), []);
     assert!(model.next_project.is_none() && model.overlays.len() == 1);
-    let made = Msg::ProjectMade(Ok("overrule.db".to_owned()));
+    let made = tell_that(|model| super::import::made(model, Ok("overrule.db".to_owned())));
     let effects = tell(&mut model, made);
     assert_eq!(effects.last(), Some(&Effect::Quit));
     assert_eq!(model.next_project.as_deref(), Some("overrule.db"));
@@ -113,13 +125,12 @@ fn giving_up_imports_nothing() {
 #[test]
 fn an_answer_to_an_earlier_question_is_dropped() {
     let mut model = model(Screen::Queries);
-    press(&mut model, KeyCode::Char('i'));
-    let late = model.import.generation;
+    let mut late = press(&mut model, KeyCode::Char('i'));
     for key in typed("folder/") {
         tell(&mut model, Msg::Key(key));
     }
-    let gone = Err("folder: gone".to_owned());
-    tell(&mut model, Msg::FolderListed(late, gone));
+    let gone: Result<Vec<FolderEntry>, _> = Err("folder: gone".to_owned());
+    tell(&mut model, answer::<ListFolder>(&mut late, gone));
     let Some(Overlay::Import(dialog)) = model.overlays.last() else {
         panic!("the dialog is open");
     };
@@ -138,12 +149,12 @@ fn an_import_of_another_program_is_shown_and_leaves_the_selection_alone() {
     };
     let mut rows = vec![row(11), row(12)];
     let added = row(10);
-    tell(&mut model, Msg::Listed(rows.clone()));
+    queries::update::listed(&mut model, rows.clone());
     press(&mut model, KeyCode::Char('j'));
     let selected = |model: &Model| model.queries.selected().map(|(info, _)| info.key);
     assert_eq!(selected(&model), Some(QueryKey(12)));
-    assert!(tell(&mut model, Msg::ChangedElsewhere).contains(&Effect::List));
+    assert!(asked::<ListQueries>(&tell(&mut model, Msg::ChangedElsewhere)).is_some());
     rows.insert(0, added);
-    tell(&mut model, Msg::Listed(rows));
+    queries::update::listed(&mut model, rows);
     assert_eq!(selected(&model), Some(QueryKey(12)));
 }

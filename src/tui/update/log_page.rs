@@ -4,10 +4,12 @@ use crate::app::log::rows::LogRow;
 use crate::domain::adjudication::Finding;
 use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
-use crate::tui::effects::LOGGED;
+
+/// Maximum number of log entries read; `overrule log` prints all.
+pub(crate) const LOGGED: usize = 500;
 
 /// When, who and what on one line; the subject and the change on the next.
-pub(super) fn words(rows: &[LogRow]) -> String {
+pub(crate) fn words(rows: &[LogRow]) -> String {
     let mut text = match rows.len() {
         0 => "Nothing was decided, imported or run in this project yet.\n".to_owned(),
         _ => "Times are UTC. `overrule log` prints this as a table, `overrule log --csv` for a \

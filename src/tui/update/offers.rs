@@ -30,7 +30,7 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
 }
 
 /// Whether something on screen is to be judged without knowing other opinions of it.
-pub(super) fn judges_blind(model: &Model) -> bool {
+pub(crate) fn judges_blind(model: &Model) -> bool {
     model.stack.iter().any(|screen| match screen {
         Screen::Review => model
             .queue
@@ -84,10 +84,11 @@ fn filtered(model: &Model) -> bool {
 mod tests {
     use super::*;
     use crate::store::summary_cache::QuerySummary;
-    use crate::tui::message::Effect;
+    use crate::tui::job::only;
     use crate::tui::screens::testing::model;
     use crate::tui::screens::{review, ruling};
     use crate::tui::update::commands::on_command;
+    use crate::tui::update::requests::pages::ReadLog;
 
     #[test]
     fn the_log_opens_after_the_decision_and_not_before() {
@@ -99,7 +100,7 @@ mod tests {
             on_command(&mut model, decides);
             assert!(offers(&model, Command::ShowLog));
             let effects = on_command(&mut model, Command::ShowLog);
-            assert_eq!(effects, [Effect::ReadLog]);
+            assert_eq!(only(&effects), Some(&ReadLog));
         }
     }
 

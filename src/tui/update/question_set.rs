@@ -91,7 +91,7 @@ fn open(model: &mut Model, title: &'static str, ways: Vec<QuestionWay>) -> Vec<E
     }
     let dialog = QuestionDialog::new(title, ways, budget_words(model));
     model.overlays.push(Overlay::Questions(dialog));
-    model.questions.generation += 1;
+    model.forget_prices();
     look(model)
 }
 
@@ -104,22 +104,18 @@ fn dialog(model: &mut Model) -> Option<&mut QuestionDialog> {
 
 /// Requests the price of the chosen option, if it was not requested yet.
 pub(super) fn look(model: &mut Model) -> Vec<Effect> {
-    let generation = model.questions.generation;
-    let set = dialog(model).and_then(QuestionDialog::ask);
-    set.map(|set| Effect::PriceQuestions(set, generation))
-        .into_iter()
-        .collect()
+    match dialog(model).and_then(QuestionDialog::ask) {
+        Some(set) => vec![model.price_questions(set)],
+        None => Vec::new(),
+    }
 }
 
-pub(super) fn priced(
+pub(crate) fn priced(
     model: &mut Model,
-    generation: u64,
     set: &QuestionSet,
     price: Result<QuestionSetPrice, String>,
 ) {
-    if generation == model.questions.generation
-        && let Some(dialog) = dialog(model)
-    {
+    if let Some(dialog) = dialog(model) {
         dialog.priced(set, price);
     }
 }
@@ -186,11 +182,11 @@ pub(super) fn ended(model: &mut Model, result: Result<QuestionSetOutcome, String
     model.say(level, &words);
     model.questions.ended = Some(format!("{}: {words}", set.describe()));
     match (set, model.screen()) {
-        (QuestionSet::Picks(_), Screen::Adjudication) => requests::disagreements(model),
+        (QuestionSet::Picks(_), Screen::Adjudication) => model.read_overview(),
         (QuestionSet::Picks(_), _) => Vec::new(),
         // The result is a scale, which the list and the documents show.
         (QuestionSet::Anchors(_) | QuestionSet::Links(_), _) => {
-            vec![Effect::ReadScale(model.scale.ask())]
+            vec![model.read_scale()]
         }
     }
 }
@@ -237,12 +233,17 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::job::{answer, only};
     use crate::tui::message::Msg;
     use crate::tui::screens::testing::model;
     use crate::tui::testing::key;
+    use crate::tui::update::requests::queries::ReadScale;
+    use crate::tui::update::requests::runs::PriceQuestions;
     use crate::tui::update::update;
     use crossterm::event::KeyCode;
     use std::time::Instant;
+
+    type Priced = Result<QuestionSetPrice, String>;
 
     const EXACTLY: QuestionSet = QuestionSet::Picks(PickMode::Exactly);
 
@@ -267,14 +268,17 @@ mod tests {
     fn accepted(paid: bool) -> (Model, Vec<Effect>) {
         let mut model = model(Screen::Queries);
         let now = Instant::now();
-        let effects = open_picks(&mut model);
-        let generation = model.questions.generation;
-        assert_eq!(effects, [Effect::PriceQuestions(EXACTLY, generation)]);
-        let late = Msg::QuestionsPriced(generation - 1, EXACTLY, Err("late".to_owned()));
-        update(&mut model, late, now);
-        let price = Ok(price(paid));
-        let msg = Msg::QuestionsPriced(generation, EXACTLY, price);
-        update(&mut model, msg, now);
+        let mut late = vec![model.price_questions(EXACTLY)];
+        let mut effects = open_picks(&mut model);
+        assert_eq!(only(&effects), Some(&PriceQuestions(EXACTLY)));
+        let none: Priced = Err("late".to_owned());
+        update(&mut model, answer::<PriceQuestions>(&mut late, none), now);
+        let price: Priced = Ok(price(paid));
+        update(
+            &mut model,
+            answer::<PriceQuestions>(&mut effects, price),
+            now,
+        );
         let effects = update(&mut model, pressed(KeyCode::Enter), now);
         (model, effects)
     }
@@ -310,12 +314,8 @@ mod tests {
         for code in [KeyCode::Down, KeyCode::Up, KeyCode::Down, KeyCode::Up] {
             effects.extend(update(&mut model, pressed(code), now));
         }
-        let generation = model.questions.generation;
         let once = [EXACTLY, QuestionSet::Picks(PickMode::AnyNumber)];
-        assert_eq!(
-            effects,
-            once.map(|way| Effect::PriceQuestions(way, generation))
-        );
+        assert_eq!(effects, once.map(|way| model.price_questions(way)));
     }
 
     #[test]
@@ -343,9 +343,7 @@ mod tests {
 
     fn order(model: &mut Model, set: &QuestionSet, paid: bool) -> Vec<Effect> {
         let now = Instant::now();
-        let generation = model.questions.generation;
-        let priced = Msg::QuestionsPriced(generation, set.clone(), Ok(price(paid)));
-        update(model, priced, now);
+        super::priced(model, set, Ok(price(paid)));
         update(model, pressed(KeyCode::Enter), now)
     }
 
@@ -354,10 +352,8 @@ mod tests {
         let mut model = model(Screen::Queries);
         model.options.judges = vec!["gpt".to_owned(), "claude".to_owned()];
         let anchors = QuestionSet::Anchors("gpt".to_owned());
-        let generation = model.questions.generation + 1;
-        let priced =
-            |set: &QuestionSet, generation| vec![Effect::PriceQuestions(set.clone(), generation)];
-        assert_eq!(open_anchors(&mut model), priced(&anchors, generation));
+        let effects = open_anchors(&mut model);
+        assert_eq!(only(&effects), Some(&PriceQuestions(anchors.clone())));
         let effects = order(&mut model, &anchors, false);
         assert_eq!(effects, [Effect::AskQuestions(anchors.clone(), 6)]);
         let outcome = QuestionSetOutcome {
@@ -370,16 +366,17 @@ mod tests {
         };
         let ended = Msg::QuestionsEnded(Ok(outcome));
         let effects = update(&mut model, ended, Instant::now());
-        assert!(matches!(effects[..], [Effect::ReadScale(_)]), "{effects:?}");
+        assert!(only::<ReadScale>(&effects).is_some(), "{effects:?}");
         let words = model.questions.ended.as_deref();
         assert_eq!(words, Some("anchors of gpt: 6 anchors"));
 
         let all = QuestionSet::Links(model.options.judges.clone());
-        assert_eq!(open_links(&mut model), priced(&all, generation + 1));
+        let effects = open_links(&mut model);
+        assert_eq!(only(&effects), Some(&PriceQuestions(all)));
         let now = Instant::now();
         let one = QuestionSet::Links(vec!["gpt".to_owned()]);
         let effects = update(&mut model, pressed(KeyCode::Down), now);
-        assert_eq!(effects, priced(&one, generation + 1));
+        assert_eq!(only(&effects), Some(&PriceQuestions(one.clone())));
         assert_eq!(order(&mut model, &one, true), [], "it costs money");
         let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
         assert_eq!(effects, [Effect::AskQuestions(one, 6)]);

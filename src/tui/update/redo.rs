@@ -1,4 +1,4 @@
-//! Undo and redo of decisions; a new decision ends the possibility of redo.
+//! Undo and redo of decisions.
 
 use crate::app::review::undo::UndoLimit;
 use crate::tui::message::Effect;
@@ -10,8 +10,14 @@ use crate::tui::screens::spec::Undoable;
 /// Undoes the person's latest decision of the kind that the screen shows.
 pub(super) fn undo(model: &mut Model) -> Vec<Effect> {
     match spec(model.screen()).undoes {
-        Undoable::Verdict => vec![Effect::Undo(limit(model))],
-        Undoable::Ruling => vec![Effect::UndoRuling(limit(model))],
+        Undoable::Verdict => {
+            let limit = limit(model);
+            vec![model.undo_verdict(limit)]
+        }
+        Undoable::Ruling => {
+            let limit = limit(model);
+            vec![model.undo_ruling(limit)]
+        }
         Undoable::Duel => duel::undo::undo(model),
     }
 }
@@ -35,32 +41,19 @@ pub(super) fn stack(model: &Model) -> &[String] {
 }
 
 pub(super) fn redo(model: &mut Model) -> Vec<Effect> {
-    let last = match spec(model.screen()).undoes {
-        Undoable::Verdict => model.undone_verdicts.pop().map(Effect::Redo),
-        Undoable::Ruling => model.undone_rulings.pop().map(Effect::RedoRuling),
+    let redone = match spec(model.screen()).undoes {
+        Undoable::Verdict => {
+            let last = model.undone_verdicts.pop();
+            last.map(|uid| model.redo_verdict(uid))
+        }
+        Undoable::Ruling => {
+            let last = model.undone_rulings.pop();
+            last.map(|uid| model.redo_ruling(uid))
+        }
         Undoable::Duel => return duel::undo::redo(model),
     };
-    match last {
-        Some(effect) => vec![effect],
-        None => {
-            model.inform("nothing to redo");
-            Vec::new()
-        }
+    if redone.is_none() {
+        model.inform("nothing to redo");
     }
-}
-
-/// A new decision clears what could be redone.
-pub(super) fn forget(model: &mut Model, effects: &[Effect]) {
-    if effects
-        .iter()
-        .any(|effect| matches!(effect, Effect::Save(_)))
-    {
-        model.undone_verdicts.clear();
-    }
-    if effects
-        .iter()
-        .any(|effect| matches!(effect, Effect::Rule(_)))
-    {
-        model.undone_rulings.clear();
-    }
+    redone.into_iter().collect()
 }

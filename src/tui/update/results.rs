@@ -1,8 +1,10 @@
 //! Handles results: loaded queries, and stored or undone verdicts.
 
+use super::text_search;
 use crate::app::review::undo::Undo;
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
+use crate::domain::verdict::Decision;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::verdicts::StoredVerdict;
 use crate::tui::message::Effect;
@@ -11,14 +13,11 @@ use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::requests;
 use crate::tui::screens::registry::spec;
-use crate::tui::screens::{Screen, matrix, queries, review};
+use crate::tui::screens::{Screen, matrix, review};
 use crate::tui::widgets::toast::Level;
+use std::sync::Arc;
 
-pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) -> Vec<Effect> {
-    if generation != model.generation {
-        return Vec::new();
-    }
-    model.loading = false;
+pub(crate) fn opened(model: &mut Model, mut open: OpenQuery) -> Vec<Effect> {
     let order = model.matrix_order();
     let before = model.open.take();
     let before = before.filter(|before| before.info.key == open.info.key);
@@ -46,32 +45,62 @@ pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) ->
                 .move_to(row.min(count), column.min(count), count);
         }
     }
+    text_search::refresh(model);
     (spec(model.screen()).loaded)(model)
+}
+
+impl Model {
+    /// Texts of a query have arrived.
+    pub(crate) fn show_texts(
+        &mut self,
+        key: QueryKey,
+        texts: Vec<(usize, Arc<str>)>,
+    ) -> Vec<Effect> {
+        if let Some(open) = self.open.as_mut().filter(|open| open.info.key == key) {
+            open.texts.extend(texts);
+        }
+        review::update::ready(self);
+        text_search::refresh(self);
+        Vec::new()
+    }
 }
 
 /// Shows the changes made by another program. A pair under review stays unchanged.
 pub(super) fn changed_elsewhere(model: &mut Model) -> Vec<Effect> {
-    let mut effects = vec![Effect::List];
+    model.forget_prefetched();
+    let mut effects = vec![model.list()];
     if model.screen() != Screen::Review {
         effects.extend(reload_when_all_is_stored(model));
     }
     effects
 }
 
-pub(super) fn saved(model: &mut Model, key: QueryKey) -> Vec<Effect> {
+/// A verdict is on disk; `before` is what this person had decided on the pair elsewhere in the
+/// meantime.
+pub(crate) fn saved(model: &mut Model, key: QueryKey, before: Option<Decision>) -> Vec<Effect> {
+    if let Some(before) = before {
+        let words = before.words("A", "B");
+        model.say(
+            Level::Warn,
+            &format!(
+                "you have decided this pair elsewhere in the meantime: {words}; your latest \
+                 decision counts"
+            ),
+        );
+    }
     model.saving = model.saving.saturating_sub(1);
-    let mut effects = queries::update::summarise_anew(model, key);
+    let mut effects = model.summarise_anew(key);
     effects.extend(reload_when_all_is_stored(model));
     if model.screen() == Screen::Review {
         // Update the counts of judged items where they are shown.
-        effects.extend(requests::queue(model));
+        effects.extend(model.build_queue());
     }
     effects
 }
 
 /// A verdict could not be stored: one that is under review is stored again when the person
 /// continues.
-pub(super) fn not_saved(model: &mut Model, error: &str) -> Vec<Effect> {
+pub(crate) fn not_saved(model: &mut Model, error: &str) -> Vec<Effect> {
     model.saving = model.saving.saturating_sub(1);
     let words = format!("the verdict was not stored: {error}");
     model.say(Level::Error, &words);
@@ -93,7 +122,7 @@ fn reload_when_all_is_stored(model: &mut Model) -> Vec<Effect> {
 
 type Again = Option<(StoredVerdict, QueryInfo, String)>;
 
-pub(super) fn undone(
+pub(crate) fn undone(
     model: &mut Model,
     undone: Undo<(StoredVerdict, QueryInfo, String)>,
 ) -> Vec<Effect> {
@@ -110,19 +139,15 @@ pub(super) fn undone(
     };
     model.undone_verdicts.push(stored.verdict.uid.clone());
     let queued = stored.shown.is_some();
-    let effects = show_again(model, &stored, &info, &words, true);
+    let mut effects = show_again(model, &stored, &info, &words, true);
     let pair = Pair::new(stored.verdict.a, stored.verdict.b);
-    match (model.screen(), pair) {
-        (Screen::Review, Some(pair)) => [
-            effects,
-            review::update::take_up(model, info.key, pair, queued),
-        ]
-        .concat(),
-        _ => effects,
+    if let (Screen::Review, Some(pair)) = (model.screen(), pair) {
+        effects.extend(review::update::take_up(model, info.key, pair, queued));
     }
+    effects
 }
 
-pub(super) fn redone(model: &mut Model, redone: Again) -> Vec<Effect> {
+pub(crate) fn redone(model: &mut Model, redone: Again) -> Vec<Effect> {
     let Some((stored, info, words)) = redone else {
         model.inform("this verdict cannot be redone");
         return Vec::new();
@@ -148,7 +173,8 @@ fn show_again(
     words: &str,
     taken_back: bool,
 ) -> Vec<Effect> {
-    let mut effects = queries::update::summarise_anew(model, info.key);
+    model.forget_prefetched();
+    let mut effects = model.summarise_anew(info.key);
     let (a, b) = (stored.verdict.a, stored.verdict.b);
     let here = model
         .open
@@ -180,12 +206,13 @@ fn show_again(
         (Screen::Matrix, true) => model.look_at(a, b),
         (Screen::Battle | Screen::Matrix, false) => {
             model.wanted_pair = Some((info.key, a, b));
-            return [effects, model.open_query(info.key)].concat();
+            effects.extend(model.open_query(info.key));
+            return effects;
         }
         (Screen::Queries, _) => model.queries.select(info.key),
         (Screen::Queue, _) => {
             model.queue.current = None;
-            effects.extend(requests::queue(model));
+            effects.extend(model.build_queue());
         }
         _ => {}
     }

@@ -73,7 +73,7 @@ fn rule_name(rule: &FinalRule) -> String {
 }
 
 /// Opens the dialog with the current settings, unless something was opened since the request.
-pub(super) fn open(model: &mut Model, project: ProjectSettings, student: StudentChoice) {
+pub(crate) fn open(model: &mut Model, project: ProjectSettings, student: StudentChoice) {
     if !model.overlays.is_empty() {
         return;
     }
@@ -284,9 +284,11 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     }
     let mut effects = remember(model);
     if after != before {
-        effects.push(Effect::StoreSettings(Box::new(before), Box::new(after)));
+        effects.push(model.store_settings(before, after));
     }
-    effects.extend(chosen_student(dialog).map(Effect::NameStudent));
+    if let Some(student) = chosen_student(dialog) {
+        effects.push(model.name_student(student));
+    }
     effects
 }
 
@@ -297,5 +299,5 @@ pub(crate) fn remember(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     model.remembered = now.clone();
-    vec![Effect::Remember(now)]
+    vec![model.remember(now)]
 }

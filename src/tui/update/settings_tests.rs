@@ -1,14 +1,18 @@
 use super::update;
+use crate::app::log::rows::LogRow;
 use crate::app::settings::ProjectSettings;
 use crate::domain::ranking::{DocumentOrder, STUDENT_WEIGHTS, StudentWeight};
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::features::student::app::naming::StudentChoice;
+use crate::tui::job::{answer, asked, only};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::key;
 use crate::tui::theme::Ramp;
+use crate::tui::update::requests::pages::{ReadGuideline, ReadLog};
+use crate::tui::update::requests::settings::{NameStudent, ReadSettings, Remember, StoreSettings};
 use crossterm::event::KeyCode;
 
 fn press(model: &mut Model, codes: &[KeyCode]) -> Vec<Effect> {
@@ -32,13 +36,8 @@ fn project() -> ProjectSettings {
 fn opened() -> Model {
     let mut model = model(Screen::Queries);
     let asked = press(&mut model, &[KeyCode::Char(',')]);
-    assert_eq!(asked, [Effect::ReadSettings]);
-    let now = model.now;
-    update(
-        &mut model,
-        Msg::SettingsRead(Box::new(project()), StudentChoice::default()),
-        now,
-    );
+    assert_eq!(only(&asked), Some(&ReadSettings));
+    super::settings::open(&mut model, project(), StudentChoice::default());
     model
 }
 
@@ -64,11 +63,8 @@ fn what_is_kept_is_remembered_and_the_projects_part_stored() {
     let effects = press(&mut model, &chosen);
     assert_eq!(model.ramp, Ramp::default().next());
     assert!(!model.options.judging.queue_blind);
-    let kept = effects.iter().find_map(|effect| match effect {
-        Effect::Remember(kept) => Some(kept),
-        _ => None,
-    });
-    let kept = kept.unwrap();
+    let kept = asked(&effects);
+    let Remember(kept) = kept.unwrap();
     assert_eq!(
         (kept.ramp, kept.queue_blind),
         (Some(model.ramp), Some(false))
@@ -78,8 +74,9 @@ fn what_is_kept_is_remembered_and_the_projects_part_stored() {
         rule: FinalRule::Majority,
         ..project()
     };
-    let stored = Effect::StoreSettings(Box::new(project()), Box::new(after));
-    assert!(effects.contains(&stored), "{effects:?}");
+    let before = project();
+    let stored = StoreSettings { before, after };
+    assert_eq!(asked(&effects), Some(&stored), "{effects:?}");
 
     // Another session starts where this one ended.
     let options = TuiOptions {
@@ -93,9 +90,8 @@ fn what_is_kept_is_remembered_and_the_projects_part_stored() {
 
     let mut model = opened();
     let effects = press(&mut model, &[Up, Enter]);
-    let stores = |effect: &Effect| matches!(effect, Effect::StoreSettings(..));
     assert!(
-        !effects.iter().any(stores),
+        asked::<StoreSettings>(&effects).is_none(),
         "nothing of the project has changed"
     );
     assert_eq!(project().ranking.override_mode, OverrideMode::Alongside);
@@ -106,7 +102,7 @@ fn the_list_and_the_matrix_go_back_to_where_the_person_was() {
     let mut model = model(Screen::Matrix);
     model.matrix.heat.move_to(3, 1, 6);
     let effects = super::settings::remember(&mut model);
-    let [Effect::Remember(kept)] = &effects[..] else {
+    let Some(Remember(kept)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(kept.cell, (3, 1));
@@ -124,55 +120,51 @@ fn the_top_of_the_project_is_chosen_among_usual_ones_and_stored() {
     );
     let mut after = project();
     after.ranking.top = 5;
-    let stored = Effect::StoreSettings(Box::new(project()), Box::new(after));
-    assert!(effects.contains(&stored), "{effects:?}");
+    let before = project();
+    let stored = StoreSettings { before, after };
+    assert_eq!(asked(&effects), Some(&stored), "{effects:?}");
 }
 
 #[test]
 fn the_projects_student_and_its_weight_are_chosen_and_named() {
     use KeyCode::{Enter, Left, Right, Up};
     let mut model = model(Screen::Queries);
-    let now = model.now;
     let student = StudentChoice {
         names: vec!["own".to_owned()],
         named: None,
     };
-    let read = Msg::SettingsRead(Box::new(project()), student.clone());
-    update(&mut model, read, now);
+    super::settings::open(&mut model, project(), student.clone());
     // The last two rows: the weight, and the student above it.
     let downs = [KeyCode::Down; 9];
     press(&mut model, &downs);
     let effects = press(&mut model, &[Right, Up, Right, Enter]);
     let weight = StudentWeight::Set(STUDENT_WEIGHTS[1]);
-    let named = Effect::NameStudent(Some(("own".to_owned(), weight)));
-    assert!(effects.contains(&named), "{effects:?}");
+    let named = NameStudent(Some(("own".to_owned(), weight)));
+    assert_eq!(asked(&effects), Some(&named), "{effects:?}");
 
     let student = StudentChoice {
         named: Some(("own".to_owned(), weight)),
         ..student
     };
-    let read = || Msg::SettingsRead(Box::new(project()), student.clone());
-    update(&mut model, read(), now);
+    let read = |model: &mut Model| super::settings::open(model, project(), student.clone());
+    read(&mut model);
     let unchanged = press(&mut model, &[Enter]);
-    let names = |effect: &Effect| matches!(effect, Effect::NameStudent(_));
-    assert!(!unchanged.iter().any(names), "{unchanged:?}");
-    update(&mut model, read(), now);
+    assert!(asked::<NameStudent>(&unchanged).is_none(), "{unchanged:?}");
+    read(&mut model);
     press(&mut model, &downs);
     let effects = press(&mut model, &[Up, Left, Enter]);
-    assert!(effects.contains(&Effect::NameStudent(None)), "{effects:?}");
+    assert_eq!(asked(&effects), Some(&NameStudent(None)), "{effects:?}");
 }
 
 #[test]
 fn a_weight_that_no_student_has_is_not_said_to_be_kept() {
     use KeyCode::{Enter, Right};
     let mut model = model(Screen::Queries);
-    let now = model.now;
     let student = StudentChoice {
         names: vec!["own".to_owned()],
         named: None,
     };
-    let read = Msg::SettingsRead(Box::new(project()), student);
-    update(&mut model, read, now);
+    super::settings::open(&mut model, project(), student);
     press(&mut model, &[KeyCode::Down; 9]);
     press(&mut model, &[Right, Enter]);
     let told = format!("{:?}", model.toast);
@@ -183,15 +175,23 @@ fn a_weight_that_no_student_has_is_not_said_to_be_kept() {
 fn a_page_that_comes_late_covers_nothing_that_was_opened_since() {
     let mut model = model(Screen::Queries);
     let now = model.now;
-    update(&mut model, Msg::LogRead(Vec::new()), now);
-    update(&mut model, Msg::LogRead(Vec::new()), now);
+    let tell_log = |model: &mut Model| {
+        let mut log = model.read_log();
+        update(
+            model,
+            answer::<ReadLog>(&mut log, Vec::<LogRow>::new()),
+            now,
+        );
+    };
+    tell_log(&mut model);
+    tell_log(&mut model);
     assert_eq!(model.overlays.len(), 1);
     press(&mut model, &[KeyCode::Esc, KeyCode::Char('/')]);
     let typed = format!("{:?}", model.overlays);
-    update(&mut model, Msg::LogRead(Vec::new()), now);
-    let read = Msg::SettingsRead(Box::new(project()), StudentChoice::default());
-    update(&mut model, read, now);
-    let guideline = Msg::GuidelineLoaded(Some("text".to_owned()));
+    tell_log(&mut model);
+    super::settings::open(&mut model, project(), StudentChoice::default());
+    let mut guideline = model.read_guideline();
+    let guideline = answer::<ReadGuideline>(&mut guideline, Some("text".to_owned()));
     update(&mut model, guideline, now);
     assert_eq!(format!("{:?}", model.overlays), typed);
 }

@@ -1,5 +1,6 @@
 use super::commands::on_command;
 use super::leaving::keep_all;
+use super::results::undone;
 use super::update;
 use super::verdict_state::use_of;
 use crate::app::review::undo::{Undo, UndoLimit};
@@ -8,6 +9,7 @@ use crate::domain::corpus::QueryId;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
+use crate::tui::job::{answer, asked, fail, only, tell_that};
 use crate::tui::key_gate::Use;
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
@@ -15,6 +17,8 @@ use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::typed;
+use crate::tui::update::requests::queries::ReadQuery;
+use crate::tui::update::requests::verdicts::{RedoVerdict, SaveVerdict, UndoVerdict};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::Duration;
 
@@ -39,16 +43,17 @@ fn ctrl_c(model: &mut Model) -> Vec<Effect> {
 }
 
 fn saved(effects: &[Effect]) -> Vec<&NewVerdict> {
-    let found = effects.iter().filter_map(|effect| match effect {
-        Effect::Save(verdict) => Some(verdict),
-        _ => None,
-    });
+    let found = effects.iter().map(std::slice::from_ref);
+    let found = found.filter_map(only).map(|SaveVerdict(new)| new);
     found.collect()
 }
 
+fn stored(effects: &mut Vec<Effect>) -> Msg {
+    answer::<SaveVerdict>(effects, None::<Decision>)
+}
+
 fn asks_for_the_query(effects: &[Effect]) -> bool {
-    let open = |effect: &Effect| matches!(effect, Effect::Open(..));
-    effects.iter().any(open)
+    asked::<ReadQuery>(effects).is_some()
 }
 
 /// A pair that was chosen on the document screen, under blind review.
@@ -69,37 +74,39 @@ fn own_decision(model: &Model) -> Option<Decision> {
 #[test]
 fn a_verdict_on_its_way_to_the_disk_is_not_replaced_by_an_older_answer() {
     let mut model = reviewing();
-    on_command(&mut model, Command::JudgeA);
-    let asked = tell(&mut model, Msg::Saved(QueryKey(7)));
+    let mut saving = on_command(&mut model, Command::JudgeA);
+    let mut asked = tell(&mut model, stored(&mut saving));
     assert!(asks_for_the_query(&asked));
     on_command(&mut model, Command::JudgeA);
     on_command(&mut model, Command::CauseJudge);
-    let asked = model.generation;
     assert_eq!(saved(&on_command(&mut model, Command::Back)).len(), 1);
     assert_eq!(model.screen(), Screen::Document);
     let older = super::super::screens::testing::model(Screen::Document).open;
-    tell(&mut model, Msg::Opened(asked, Box::new(older.unwrap())));
+    tell(&mut model, answer::<ReadQuery>(&mut asked, older.unwrap()));
     assert_eq!(own_decision(&model), Some(Decision::A));
-    assert!(!model.loading);
+    assert!(!model.is_opening());
 }
 
 #[test]
 fn the_query_is_read_again_when_the_last_verdict_is_on_disk() {
     let mut model = model(Screen::Battle);
-    on_command(&mut model, Command::JudgeA);
-    on_command(&mut model, Command::JudgeB);
-    let first = tell(&mut model, Msg::Saved(QueryKey(7)));
+    let mut one = on_command(&mut model, Command::JudgeA);
+    let mut other = on_command(&mut model, Command::JudgeB);
+    let first = tell(&mut model, stored(&mut one));
     assert!(!asks_for_the_query(&first), "{first:?}");
     assert_eq!(own_decision(&model), Some(Decision::B));
-    let last = tell(&mut model, Msg::Saved(QueryKey(7)));
+    let last = tell(&mut model, stored(&mut other));
     assert!(asks_for_the_query(&last), "{last:?}");
 }
 
 #[test]
 fn a_verdict_that_was_not_stored_is_stored_on_the_way_back_to_the_document() {
     let mut model = reviewing();
-    on_command(&mut model, Command::JudgeB);
-    tell(&mut model, Msg::NotSaved("the disk is full".to_owned()));
+    let mut saving = on_command(&mut model, Command::JudgeB);
+    tell(
+        &mut model,
+        fail::<SaveVerdict>(&mut saving, "the disk is full"),
+    );
     let effects = on_command(&mut model, Command::Back);
     assert_eq!(model.screen(), Screen::Document);
     let kept = saved(&effects);
@@ -114,29 +121,40 @@ fn what_is_older_than_the_session_is_named_before_undo_takes_it_back() {
     let limit = |named: Option<&str>| {
         let named = named.map(str::to_owned);
         let since_ms = 9;
-        [Effect::Undo(UndoLimit { since_ms, named })]
+        UndoVerdict(UndoLimit { since_ms, named })
     };
     let press = |model: &mut Model, key: char| tell(model, Msg::Key(pressed(key)));
     let name = |model: &mut Model| {
         let words = "query q3: x is better".to_owned();
         let uid = "old".to_owned();
-        tell(model, Msg::Undone(Undo::Beyond { uid, words }))
+        tell(
+            model,
+            tell_that(|model| undone(model, Undo::Beyond { uid, words })),
+        )
     };
-    assert_eq!(press(&mut model, 'u'), limit(None));
+    assert_eq!(only(&press(&mut model, 'u')), Some(&limit(None)));
     assert_eq!(name(&mut model), []);
     let line = model.toast.as_ref().unwrap();
     assert!(
         line.text
             .contains("press u again to undo it: query q3: x is better")
     );
-    assert_eq!(press(&mut model, 'u'), limit(Some("old")));
+    assert_eq!(only(&press(&mut model, 'u')), Some(&limit(Some("old"))));
     name(&mut model);
     press(&mut model, 'j');
-    assert_eq!(press(&mut model, 'u'), limit(None), "the line has gone");
+    assert_eq!(
+        only(&press(&mut model, 'u')),
+        Some(&limit(None)),
+        "the line has gone"
+    );
     name(&mut model);
     model.now += Duration::from_secs(60);
     tell(&mut model, Msg::Tick);
-    assert_eq!(press(&mut model, 'u'), limit(None), "the line has gone");
+    assert_eq!(
+        only(&press(&mut model, 'u')),
+        Some(&limit(None)),
+        "the line has gone"
+    );
 }
 
 #[test]
@@ -180,7 +198,7 @@ fn a_line_that_is_refused_stays_open_and_says_why() {
 fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
     let mut model = reviewing();
     on_command(&mut model, Command::Sure);
-    let undone = |a, b| {
+    let taken_back = |a, b| {
         let info = QueryInfo {
             key: QueryKey(7),
             id: QueryId::new("scifact-641"),
@@ -212,20 +230,21 @@ fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
             order_ms: 0,
             guideline: None,
         };
-        Msg::Undone(Undo::TakenBack((stored, info, "undone".to_owned())))
+        let undo = Undo::TakenBack((stored, info, "undone".to_owned()));
+        tell_that(|model| undone(model, undo))
     };
-    tell(&mut model, undone(2, 3));
+    tell(&mut model, taken_back(2, 3));
     let current = model.queue.current.clone().unwrap();
     assert!(current.is_about(QueryKey(7), Pair::new(2, 3).unwrap()));
     on_command(&mut model, Command::JudgeA);
-    tell(&mut model, undone(1, 0));
+    tell(&mut model, taken_back(1, 0));
     let current = model.queue.current.clone().unwrap();
     assert!(
         current.is_undecided() && !current.is_hidden() && !current.queued && !model.battle.blind
     );
     assert!(current.is_about(QueryKey(7), Pair::new(0, 1).unwrap()));
     let effects = on_command(&mut model, Command::Redo);
-    assert_eq!(effects, [Effect::Redo("v".to_owned())]);
+    assert_eq!(only(&effects), Some(&RedoVerdict("v".to_owned())));
     on_command(&mut model, Command::Back);
     assert_eq!(model.screen(), Screen::Document);
 }

@@ -42,6 +42,13 @@ pub(super) fn refresh(model: &mut Model) {
     }
 }
 
+impl Model {
+    /// Repeats the search after a text has been loaded.
+    pub(crate) fn refresh_search(&mut self) {
+        refresh(self);
+    }
+}
+
 /// Handles a command during a search; returns false if it is unrelated to the search.
 pub(super) fn on_command(model: &mut Model, command: Command) -> bool {
     let Some(search) = &mut model.search else {

@@ -1,18 +1,21 @@
 //! The invariant of verdicts: none is given without a verdict key pressed in the verdict state, and
 //! none on another pair or document.
 
-use super::update;
+use super::{results, update};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::domain::adjudication::Finding;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::SeededRng;
 use crate::domain::verdict::Decision;
 use crate::store::corpus::QueryKey;
+use crate::tui::job::{asked, only, tell_that};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay, Subject};
 use crate::tui::screens::Screen;
-use crate::tui::screens::{review, ruling, testing};
+use crate::tui::screens::ruling::jobs::SaveRuling;
+use crate::tui::screens::{queue, review, ruling, testing};
+use crate::tui::update::requests::verdicts::SaveVerdict;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -85,15 +88,18 @@ fn message(event: &Event, model: &Model) -> Msg {
     match event {
         Event::Key(key) => Msg::Key(*key),
         Event::Paste(text) => Msg::Paste((*text).to_owned()),
-        Event::Stored => Msg::Saved(QueryKey(7)),
-        Event::NotStored => Msg::NotSaved("the disk is full".to_owned()),
-        Event::Queued => Msg::Queued(
-            model.queue.generation,
-            model.queue.items.clone(),
-            AnnotatorStatistics::default(),
-        ),
-        Event::Texts => Msg::Texts(QueryKey(7), vec![(0, Arc::from("lamb and mutton"))]),
-        Event::Evidence => Msg::Evidence(Box::new(ruling::tests::evidence("5912283"))),
+        Event::Stored => tell_that(|model| results::saved(model, QueryKey(7), None)),
+        Event::NotStored => tell_that(|model| results::not_saved(model, "the disk is full")),
+        Event::Queued => {
+            let items = model.queue.items.clone();
+            let stats = AnnotatorStatistics::default();
+            tell_that(|model| queue::update::queued(model, items, stats))
+        }
+        Event::Texts => tell_that(|model| {
+            let texts = vec![(0, Arc::from("lamb and mutton"))];
+            model.show_texts(QueryKey(7), texts)
+        }),
+        Event::Evidence => ruling::tests::arrived(ruling::tests::evidence("5912283")),
     }
 }
 
@@ -190,16 +196,17 @@ impl Pressed {
     }
 
     fn allows(&self, effect: &Effect) -> bool {
-        match effect {
-            Effect::Save(new) => Pair::new(new.a, new.b).is_some_and(|pair| {
+        let effect = std::slice::from_ref(effect);
+        if let Some(SaveVerdict(new)) = only(effect) {
+            Pair::new(new.a, new.b).is_some_and(|pair| {
                 let said = self.verdicts.get(&(new.query, pair));
                 said == Some(&oriented(pair, new.a, new.decision))
-            }),
-            Effect::Rule(new) => {
-                let about = (new.query, new.document.to_string());
-                self.rulings.get(&about) == Some(&new.finding)
-            }
-            _ => true,
+            })
+        } else if let Some(SaveRuling(new)) = only(effect) {
+            let about = (new.query, new.document.to_string());
+            self.rulings.get(&about) == Some(&new.finding)
+        } else {
+            true
         }
     }
 }
@@ -284,8 +291,7 @@ fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
 }
 
 fn decides(effects: &[Effect]) -> bool {
-    let writes = |effect: &Effect| matches!(effect, Effect::Save(_) | Effect::Rule(_));
-    effects.iter().any(writes)
+    asked::<SaveVerdict>(effects).is_some() || asked::<SaveRuling>(effects).is_some()
 }
 
 #[test]
@@ -333,11 +339,10 @@ fn a_reason_may_be_written_first_and_goes_with_the_verdict() {
             _ => "b".to_owned(),
         };
         let effects = press(&mut model, &key);
-        let note = effects.iter().find_map(|effect| match effect {
-            Effect::Save(new) => new.note.clone(),
-            Effect::Rule(new) => new.note.clone(),
-            _ => None,
-        });
+        let note = match asked(&effects) {
+            Some(SaveVerdict(new)) => new.note.clone(),
+            None => asked(&effects).and_then(|SaveRuling(new)| new.note.clone()),
+        };
         assert_eq!(note.as_deref(), Some("bad dose"), "{effects:?}");
     }
 }

@@ -1,4 +1,5 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
+use super::jobs::{ReadOverview, ReadTitles};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
 use crate::domain::adjudication::pick_summary::PickIntervals;
@@ -10,13 +11,14 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::retrieval::SlotSource;
 use crate::store::corpus::QueryKey;
+use crate::tui::job::{answer, only};
 use crate::tui::keymap::Command;
-use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::theme::ColourDepth;
 use crate::tui::update::commands::on_command;
 use crate::tui::update::update;
+use std::collections::HashMap;
 
 pub(in crate::tui::screens) fn disagreement(document: &str, control_of: usize) -> AdjudicationItem {
     AdjudicationItem {
@@ -97,15 +99,15 @@ pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverv
 pub(in crate::tui::screens) fn adjudicating() -> Model {
     let mut model = model(Screen::Queries);
     model.stack = vec![Screen::Queries];
-    let effects = on_command(&mut model, Command::ShowAdjudication);
-    let [Effect::LoadDisagreements(rule, _, generation)] = effects.as_slice() else {
+    let mut effects = on_command(&mut model, Command::ShowAdjudication);
+    let Some(ReadOverview { rule, .. }) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(rule.order, DisagreementOrder::Impact);
-    let arrived = Msg::Disagreements(*generation, Box::new(overview(&["5912283", "13497630"])));
+    let arrived = answer::<ReadOverview>(&mut effects, overview(&["5912283", "13497630"]));
     let now = model.now;
     let asked = update(&mut model, arrived, now);
-    assert!(matches!(asked[..], [Effect::ReadTitles(_)]), "{asked:?}");
+    assert!(only::<ReadTitles>(&asked).is_some(), "{asked:?}");
     model
 }
 
@@ -151,11 +153,9 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     on_command(&mut model, Command::NextPane);
     let page = drawn(&mut model, ColourDepth::None, (120, 38));
     assert!(page.contains("mine"), "{page}");
-    let effects = on_command(&mut model, Command::NextPolicy);
-    assert!(
-        matches!(effects[..], [Effect::LoadDisagreements(..)]),
-        "{effects:?}"
-    );
+    let mut late = model.read_overview();
+    let mut effects = on_command(&mut model, Command::NextPolicy);
+    assert!(only::<ReadOverview>(&effects).is_some(), "{effects:?}");
     assert_eq!(model.adjudication.order, DisagreementOrder::Confidence);
     let page = drawn(&mut model, ColourDepth::None, (120, 38));
     assert!(
@@ -165,7 +165,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     let now = model.now;
     update(
         &mut model,
-        Msg::Disagreements(1, Box::new(overview(&["5912283"]))),
+        answer::<ReadOverview>(&mut late, overview(&["5912283"])),
         now,
     );
     assert_eq!(
@@ -173,9 +173,8 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
         [],
         "an answer to an earlier question"
     );
-    let answer = Box::new(overview(&["5912283", "13497630"]));
-    let generation = model.adjudication.generation;
-    update(&mut model, Msg::Disagreements(generation, answer), now);
+    let list = answer::<ReadOverview>(&mut effects, overview(&["5912283", "13497630"]));
+    update(&mut model, list, now);
     assert_eq!(model.adjudication.disagreements.len(), 2);
     model.adjudication.filter = "nothing like it".to_owned();
     let page = drawn(&mut model, ColourDepth::None, (80, 22));
@@ -218,9 +217,9 @@ fn picks_by_source_and_slot_are_a_page_away() {
 #[test]
 fn adjudication_without_picks_says_what_to_do() {
     let mut model = adjudicating();
-    let generation = model.adjudication.generation;
     let now = model.now;
-    let empty = Msg::Disagreements(generation, Box::default());
+    let mut asked = model.read_overview();
+    let empty = answer::<ReadOverview>(&mut asked, AdjudicationOverview::default());
     update(&mut model, empty, now);
     let page = drawn(&mut model, ColourDepth::None, (80, 22));
     for words in ["overrule pick", "or * here"] {
@@ -231,17 +230,23 @@ fn adjudication_without_picks_says_what_to_do() {
 #[test]
 fn titles_of_documents_are_read_for_the_rows_in_sight() {
     let mut model = adjudicating();
-    let (generation, now) = (model.adjudication.generation, model.now);
+    let now = model.now;
     model.adjudication.titles.clear();
-    let answer = Box::new(overview(&["5912283", "13497630"]));
-    let asked = update(&mut model, Msg::Disagreements(generation, answer), now);
+    let mut list = model.read_overview();
+    let list = answer::<ReadOverview>(&mut list, overview(&["5912283", "13497630"]));
+    let mut titles_asked = update(&mut model, list, now);
     let place = |document: &str| (QueryKey(7), DocId::new(document));
     let wanted = vec![place("5912283"), place("13497630")];
-    assert_eq!(asked, [Effect::ReadTitles(wanted)]);
+    assert_eq!(only(&titles_asked), Some(&ReadTitles(wanted)));
     let asked = on_command(&mut model, Command::Down);
     assert!(asked.is_empty(), "they are on their way: {asked:?}");
     let titles = [(place("5912283"), "Zopiclone for insomnia".to_owned())];
-    update(&mut model, Msg::Titles(titles.into_iter().collect()), now);
+    let titles: HashMap<_, _> = titles.into_iter().collect();
+    update(
+        &mut model,
+        answer::<ReadTitles>(&mut titles_asked, titles),
+        now,
+    );
     for size in [(80, 22), (120, 38)] {
         let page = drawn(&mut model, ColourDepth::None, size);
         assert!(page.contains("Zopiclone for insomnia"), "{page}");

@@ -27,7 +27,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.adjudication.cursor = 0;
     model.adjudication.current = None;
     model.stack.push(Screen::Adjudication);
-    requests::disagreements(model)
+    model.read_overview()
 }
 
 /// Lists, tables and rulings are available once judges have picked.
@@ -69,7 +69,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             };
             return ask_anew(model);
         }
-        Command::Guideline => return vec![Effect::Guideline],
+        Command::Guideline => return model.read_guideline(),
         Command::ShowTables => {
             if let Some(overview) = &model.adjudication.overview {
                 let columns = Page::columns(model.size.0);
@@ -112,7 +112,7 @@ pub(crate) fn read_titles(model: &mut Model) -> Vec<Effect> {
     for document in &wanted {
         screen.titles.insert(document.clone(), String::new());
     }
-    vec![Effect::ReadTitles(wanted)]
+    vec![model.read_document_titles(wanted)]
 }
 
 pub(super) fn copy(model: &Model) -> Copied {
@@ -125,20 +125,16 @@ pub(super) fn copy(model: &Model) -> Copied {
 fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.adjudication.cursor = 0;
     model.adjudication.disagreements.clear();
-    requests::disagreements(model)
+    model.read_overview()
 }
 
-/// Receives the overview, unless it is superseded. Documents ruled on meanwhile are removed, and
+/// Receives the overview. Documents ruled on meanwhile are removed, and
 /// postponed ones come last.
 pub(crate) fn overviewed(
     model: &mut Model,
-    generation: u64,
     mut overview: Box<AdjudicationOverview>,
 ) -> Vec<Effect> {
     let adjudication = &mut model.adjudication;
-    if generation != adjudication.generation {
-        return Vec::new();
-    }
     let mut disagreements = std::mem::take(&mut overview.disagreements);
     if adjudication.list == AdjudicationList::Open {
         let done = |disagreement: &AdjudicationItem| {
@@ -163,7 +159,6 @@ pub(crate) fn overviewed(
         .ranking
         .min(overview.effect.len().saturating_sub(1));
     adjudication.overview = Some(overview);
-    adjudication.waiting = false;
     let last = model.shown_disagreements().len().saturating_sub(1);
     model.adjudication.cursor = model.adjudication.cursor.min(last);
     if let Some((query, document)) = model.adjudication.wanted.take() {
@@ -188,14 +183,6 @@ fn go_to(model: &mut Model, query: QueryKey, document: &DocId) -> Vec<Effect> {
     let place = model.shown_disagreements().iter().position(is);
     model.adjudication.cursor = place.unwrap_or(model.adjudication.cursor);
     Vec::new()
-}
-
-/// Reverts the display of a ruling that could not be stored.
-pub(crate) fn not_stored(model: &mut Model) -> Vec<Effect> {
-    if let Some(current) = &mut model.adjudication.current {
-        (current.ruled, current.finding) = (None, None);
-    }
-    requests::disagreements(model)
 }
 
 /// Reports what an undo removed. If its document is on screen, it must be ruled on again, with
@@ -232,7 +219,7 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
         }
         effects.extend(taken.unwrap_or_default());
     }
-    effects.splice(0..0, requests::disagreements(model));
+    effects.splice(0..0, model.read_overview());
     if let Some(current) = &mut model.adjudication.current
         && current.is_about(undone.query, &ruling.document)
     {
@@ -249,7 +236,7 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
 }
 
 /// Reports what was redone, and shows it.
-pub(crate) fn redone(model: &mut Model, redone: Option<Box<StoredRuling>>) -> Vec<Effect> {
+pub(crate) fn redone(model: &mut Model, redone: Option<StoredRuling>) -> Vec<Effect> {
     let Some(redone) = redone else {
         model.inform("this ruling cannot be redone");
         return Vec::new();
@@ -260,7 +247,7 @@ pub(crate) fn redone(model: &mut Model, redone: Option<Box<StoredRuling>>) -> Ve
     session.redone(redone.query, &ruling.document);
     let words = format!("redone: query {query}, document {document}: {finding}");
     model.say(Level::Good, &words);
-    let mut effects = requests::disagreements(model);
+    let mut effects = model.read_overview();
     if model.screen() == Screen::Ruling {
         let taken = ruling::update::take_up(model, redone.query, &ruling.document);
         effects.extend(taken.unwrap_or_default());

@@ -82,7 +82,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             model.adjudication.filter.is_empty(),
             model.adjudication.list,
         ) {
-            _ if model.adjudication.waiting => "reading …".to_owned(),
+            _ if model.is_reading_overview() => "reading …".to_owned(),
             (false, _) => {
                 let back = key_on(Command::Back, Screen::Adjudication);
                 format!("Nothing matches the filter. Press {back} to show all.")
@@ -211,7 +211,7 @@ fn headline(
         )),
     }
     let note = match (overview.warning, overview.offline) {
-        _ if model.adjudication.waiting => Line::styled("updating …", theme.muted()),
+        _ if model.is_reading_overview() => Line::styled("updating …", theme.muted()),
         (Some(warning), _) => text::line(warning, columns, theme.warn()),
         (None, true) => text::line(OFFLINE_LABEL, columns, theme.warn()),
         (None, false) => Line::default(),
@@ -227,7 +227,7 @@ fn list_head(model: &Model, shown: &[usize], theme: &Theme, columns: usize) -> V
     } else {
         format!(" · filter: {}", sanitise::line(&model.adjudication.filter))
     };
-    let count = if model.adjudication.waiting && shown.is_empty() {
+    let count = if model.is_reading_overview() && shown.is_empty() {
         "…".to_owned()
     } else {
         shown.len().to_string()

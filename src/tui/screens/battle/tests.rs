@@ -5,13 +5,17 @@ use crate::domain::ranking::View;
 use crate::domain::verdict::{Decision, FinalRule, OverrideMode};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
+use crate::tui::job::{answer, first, only};
 use crate::tui::keymap::Command;
-use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay, PromptFor};
 use crate::tui::requests::pair as load;
+use crate::tui::requests::{ReadTexts, ReadVotes};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
 use crate::tui::theme::ColourDepth;
+use crate::tui::update::requests::queries::ReadQuery;
+use crate::tui::update::requests::verdicts::{SaveDraft, SaveVerdict};
+use crate::tui::update::update as apply;
 
 fn on(a: usize, b: usize) -> Model {
     let mut model = model(Screen::Battle);
@@ -180,11 +184,13 @@ fn the_screen_says_what_a_verdict_counts() {
 fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
     let mut model = on(0, 1);
     let before = model.open.as_ref().unwrap().view.standings.clone();
-    let generation = model.generation;
+    let mut late = model.reload();
     let effects = update(&mut model, Command::JudgeBStrongly);
     let saved = NewVerdict::open(QueryKey(7), 0, 1, Decision::MuchB, "ann");
-    assert_eq!(effects, [Effect::Save(saved)]);
-    assert!(model.generation > generation);
+    assert_eq!(only(&effects), Some(&SaveVerdict(saved)));
+    let unjudged = on(0, 1).open.unwrap();
+    let now = model.now;
+    apply(&mut model, answer::<ReadQuery>(&mut late, unjudged), now);
     for size in &SIZES[..2] {
         let page = flat(&mut model, *size);
         assert!(
@@ -230,12 +236,12 @@ fn a_reason_is_added_to_ones_own_verdict_or_kept_for_the_one_to_come() {
     let mut model = on(2, 3);
     let effects = explain(&mut model, "mine");
     assert!(
-        matches!(&effects[..], [Effect::Draft(_, Some(note))] if note == "mine"),
+        matches!(only(&effects), Some(SaveDraft(_, Some(note))) if note == "mine"),
         "{effects:?}"
     );
     let effects = give_verdict(&mut model, Decision::B);
     assert!(
-        matches!(&effects[..], [Effect::Save(new)] if new.note.as_deref() == Some("mine")),
+        matches!(only(&effects), Some(SaveVerdict(new)) if new.note.as_deref() == Some("mine")),
         "{effects:?}"
     );
     update(&mut model, Command::WriteNote);
@@ -246,7 +252,7 @@ fn a_reason_is_added_to_ones_own_verdict_or_kept_for_the_one_to_come() {
     (model.battle.a, model.battle.b) = (3, 2);
     let effects = explain(&mut model, " it is \u{1b} newer ");
     assert!(
-        matches!(&effects[..], [Effect::Save(new)] if new.decision == Decision::A && new.note.as_deref() == Some("it is \u{1b} newer"))
+        matches!(only(&effects), Some(SaveVerdict(new)) if new.decision == Decision::A && new.note.as_deref() == Some("it is \u{1b} newer"))
     );
     assert!(flat(&mut model, (120, 38)).contains("Reason: it is ␛ newer"));
     assert!(explain(&mut model, "it is \u{1b} newer").is_empty());
@@ -311,9 +317,11 @@ fn what_is_not_loaded_is_asked_for_once() {
     open.votes.get_mut(&BattleId(10)).unwrap().pop();
     open.votes.remove(&BattleId(17));
     let effects = load(&mut model);
-    assert!(matches!(&effects[0], Effect::Texts(QueryKey(7), documents) if documents == &[0, 1]));
     assert!(
-        matches!(&effects[1], Effect::Votes(_, battles, judges) if battles.len() == 2 && judges.len() == 3)
+        matches!(first(&effects), Some(ReadTexts { key: QueryKey(7), documents }) if documents == &[0, 1])
+    );
+    assert!(
+        matches!(first(&effects[1..]), Some(ReadVotes { battles, judges, .. }) if battles.len() == 2 && judges.len() == 3)
     );
     assert!(flat(&mut model, (80, 22)).contains("loading"));
 }
@@ -329,7 +337,7 @@ fn a_failure_made_good_is_asked_for_anew() {
     rows.battles[1].votes.push(vote);
     open.view = View::new(rows, open.view.settings);
     assert!(
-        matches!(&load(&mut model)[..], [Effect::Votes(_, battles, _)] if battles == &[BattleId(11)])
+        matches!(only(&load(&mut model)), Some(ReadVotes { battles, .. }) if battles == &[BattleId(11)])
     );
 }
 

@@ -80,8 +80,7 @@ fn save(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effe
     let Some(query) = apply(model, decision, note.clone()) else {
         return Vec::new();
     };
-    model.saving += 1;
-    vec![Effect::Save(NewVerdict {
+    vec![model.save_verdict(NewVerdict {
         note,
         ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
     })]

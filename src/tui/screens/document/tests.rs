@@ -3,13 +3,15 @@ use crate::domain::common_scale::Offset;
 use crate::domain::common_scale::ProjectScale;
 use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
+use crate::tui::job::{answer, first};
 use crate::tui::keymap::Command;
-use crate::tui::message::{Effect, Msg};
 use crate::tui::model::Model;
 use crate::tui::model::document::BattleSort;
+use crate::tui::requests::{ReadTexts, ReadVotes};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
 use crate::tui::theme::ColourDepth;
+use crate::tui::update::requests::queries::ReadScale;
 use crate::tui::update::update as apply;
 
 fn shown(model: &mut Model, size: (u16, u16)) -> String {
@@ -200,11 +202,11 @@ fn what_is_not_loaded_is_asked_for_once() {
     open.votes.clear();
     let effects = load(&mut model);
     assert!(
-        matches!(&effects[0], Effect::Texts(QueryKey(7), documents) if documents.len() == 2 && documents[0] == 1)
+        matches!(first(&effects), Some(ReadTexts { key: QueryKey(7), documents }) if documents.len() == 2 && documents[0] == 1)
     );
-    assert!(matches!(&effects[1], Effect::Votes(_, battles, _) if battles.len() == 4));
+    assert!(matches!(first(&effects[1..]), Some(ReadVotes { battles, .. }) if battles.len() == 4));
     let effects = update(&mut model, Command::Down);
-    assert!(matches!(&effects[1], Effect::Votes(_, battles, _) if battles.len() == 1));
+    assert!(matches!(first(&effects[1..]), Some(ReadVotes { battles, .. }) if battles.len() == 1));
     assert!(shown(&mut model, (80, 22)).contains("loading"));
 }
 
@@ -245,15 +247,19 @@ fn a_linked_score_is_shown_where_the_query_is_on_a_scale_and_nowhere_else() {
         se: 0.4,
     };
     let instant = model.now;
-    let (late, now) = (model.scale.ask(), model.scale.ask());
+    let (mut late, mut now) = (vec![model.read_scale()], vec![model.read_scale()]);
     let scale = ProjectScale::of_query(id.clone(), offset, 2.5);
     apply(
         &mut model,
-        Msg::ScaleRead(now, Some(Box::new(scale))),
+        answer::<ReadScale>(&mut now, Some(scale)),
         instant,
     );
     // An answer to an earlier request changes nothing.
-    apply(&mut model, Msg::ScaleRead(late, None), instant);
+    apply(
+        &mut model,
+        answer::<ReadScale>(&mut late, None::<ProjectScale>),
+        instant,
+    );
     let zelo = model.open.as_ref().unwrap().standing(0).unwrap().zelo;
     let words = format!(
         "over all queries {}",

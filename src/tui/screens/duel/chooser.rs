@@ -63,7 +63,6 @@ pub(super) const LABELS: &[(&str, &str)] = &[
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let (page, seed) = (model.areas.page, model.options.request.seed);
-    let generation = model.duel.generation;
     let DuelState::Choosing(chooser) = &mut model.duel.state else {
         return Vec::new();
     };
@@ -82,7 +81,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             };
             chooser.making = true;
             chooser.failed = None;
-            return vec![Effect::MakeDuel(Box::new(request), generation)];
+            return vec![model.make_duel(request)];
         }
         command => {
             chooser.cursor = moved(chooser.cursor, command, chooser.rankings.names.len(), page)
@@ -92,14 +91,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 /// The duel was created, or failed with a reason.
-pub(crate) fn made(
-    model: &mut Model,
-    generation: u64,
-    made: Result<(DuelKey, Vec<String>), String>,
-) -> Vec<Effect> {
-    if generation != model.duel.generation {
-        return Vec::new();
-    }
+pub(crate) fn made(model: &mut Model, made: Result<(DuelKey, Vec<String>), String>) -> Vec<Effect> {
     match made {
         Ok((key, notes)) => {
             let line = notes.join("; ");

@@ -10,15 +10,13 @@ use crate::tui::screens::Screen;
 
 /// Requests a duel, by default the latest one.
 pub(super) fn load(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
-    model.duel.generation += 1;
     model.duel.another = false;
     model.duel.state = DuelState::Loading;
-    vec![Effect::OpenDuel(key, model.duel.generation)]
+    vec![model.open_duel(key)]
 }
 
 /// Requests the texts of the current and the next task, and drops those of other tasks.
 pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {
-    let generation = model.duel.generation;
     let now = model.now;
     let Some(open) = model.duel.open_mut() else {
         return Vec::new();
@@ -33,12 +31,15 @@ pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {
     let mut wanted = vec![here];
     wanted.extend([next, here + 1].into_iter().filter(|at| *at != here));
     wanted.dedup();
-    let missing = wanted.into_iter().filter_map(|at| {
-        let task = open.session.tasks.get(at)?;
-        (!open.cards.contains_key(&at))
-            .then(|| Effect::LoadDuelTexts(at, Box::new(task.clone()), generation))
-    });
-    missing.collect()
+    let missing: Vec<_> = wanted
+        .into_iter()
+        .filter(|at| !open.cards.contains_key(at))
+        .filter_map(|at| Some((at, open.session.tasks.get(at)?.clone())))
+        .collect();
+    missing
+        .into_iter()
+        .map(|(at, task)| model.read_task_texts(at, task))
+        .collect()
 }
 
 /// Goes to a task and leaves the current one.

@@ -44,7 +44,7 @@ pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
     open.refresh();
     let key = open.session.key;
     model.duel.serial = serial;
-    vec![Effect::RecordDuel(key, serial, Box::new(new))]
+    vec![model.store_duel_event(key, serial, new)]
 }
 
 /// An event is on disk.

@@ -1,6 +1,9 @@
 //! The invariant of a duel: no answer is given without its own key in the right state, whatever is
 //! pressed, clicked or stored meanwhile.
 
+use super::jobs::{ReadResult, ReadTaskTexts, StoreEvent};
+use super::update::{FoundDuel, opened};
+use crate::app::log::rows::LogRow;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sampling::SeededRng;
 use crate::features::duel::app::{DuelSession, TaskTexts};
@@ -8,12 +11,14 @@ use crate::features::duel::domain::{
     Action, Content, Duel, DuelDocument, DuelEvent, DuelForm, DuelQuery, Source, Task, schedule,
 };
 use crate::features::duel::store::{DuelKey, NewDuelEvent};
+use crate::tui::job::{answer, fail, first, only, tell_that};
 use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::message::{Effect, FoundDuel, Msg};
+use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay, TuiOptions};
 use crate::tui::screens::{Screen, testing};
 use crate::tui::theme::{ColourDepth, Ramp};
 use crate::tui::update::commands::on_command;
+use crate::tui::update::requests::pages::ReadLog;
 use crate::tui::update::{offers, update};
 use crossterm::event::{
     KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -79,7 +84,7 @@ fn texts(task: &Task) -> TaskTexts {
 /// The store, as seen by the screen.
 #[derive(Default)]
 struct Disk {
-    waiting: Vec<(u64, NewDuelEvent)>,
+    waiting: Vec<(NewDuelEvent, Vec<Effect>)>,
     stored: u64,
 }
 
@@ -89,23 +94,21 @@ impl Disk {
         if self.waiting.is_empty() {
             return None;
         }
-        let (number, new) = self.waiting.remove(0);
+        let (new, mut effects) = self.waiting.remove(0);
         if fails {
-            return Some(Msg::DuelNotRecorded(number, "the disk is full".to_owned()));
+            return Some(fail::<StoreEvent>(&mut effects, "the disk is full"));
         }
         self.stored += 1;
-        Some(Msg::DuelRecorded(
-            number,
-            Box::new(DuelEvent {
-                uid: format!("{:08}", self.stored),
-                participant: new.annotator,
-                kind: new.kind,
-                query: new.query,
-                action: new.action,
-                active_ms: new.active_ms,
-                created_ms: 1,
-            }),
-        ))
+        let event = DuelEvent {
+            uid: format!("{:08}", self.stored),
+            participant: new.annotator,
+            kind: new.kind,
+            query: new.query,
+            action: new.action,
+            active_ms: new.active_ms,
+            created_ms: 1,
+        };
+        Some(answer::<StoreEvent>(&mut effects, event))
     }
 }
 
@@ -137,7 +140,7 @@ impl Bench {
         };
         let now = bench.model.now;
         let found = FoundDuel::Session(Box::new(session));
-        bench.tell(Msg::DuelOpened(0, Ok(found)), now);
+        bench.tell(tell_that(|model| opened(model, Ok(found))), now);
         bench
     }
 
@@ -145,16 +148,13 @@ impl Bench {
     fn tell(&mut self, msg: Msg, now: Instant) -> Vec<NewDuelEvent> {
         let mut recorded = Vec::new();
         for effect in update(&mut self.model, msg, now) {
-            match effect {
-                Effect::LoadDuelTexts(at, task, generation) => {
-                    let texts = Box::new(texts(&task));
-                    self.tell(Msg::DuelTexts(at, generation, texts), now);
-                }
-                Effect::RecordDuel(_, number, new) => {
-                    recorded.push((*new).clone());
-                    self.disk.waiting.push((number, *new));
-                }
-                _ => {}
+            let mut effects = vec![effect];
+            let asked = first::<ReadTaskTexts>(&effects).map(|ReadTaskTexts(task)| texts(task));
+            if let Some(texts) = asked {
+                self.tell(answer::<ReadTaskTexts>(&mut effects, texts), now);
+            } else if let Some(StoreEvent { new, .. }) = first(&effects) {
+                recorded.push(new.clone());
+                self.disk.waiting.push((new.clone(), effects));
             }
         }
         testing::drawn(&mut self.model, ColourDepth::None, (100, 28));
@@ -396,7 +396,7 @@ fn a_click_moves_and_opens_and_chooses_nothing() {
     bench.tell(Msg::Mouse(drag), now);
     assert!(mark(&bench).end > one.end, "{one:?} {:?}", mark(&bench));
     let events = bench.disk.waiting.iter();
-    assert_eq!(events.filter(|(_, new)| new.action.decides()).count(), 0);
+    assert_eq!(events.filter(|(new, _)| new.action.decides()).count(), 0);
 }
 
 #[test]
@@ -420,13 +420,10 @@ fn the_result_is_asked_for_before_the_end_and_shown_after_it() {
     let now = bench.model.now;
     let key = Msg::Key(KeyEvent::from(KeyCode::Char('K')));
     let effects = update(&mut bench.model, key, now);
-    let [
-        Effect::RecordDuel(_, _, new),
-        Effect::LoadDuelResult(DuelKey(1)),
-    ] = &effects[..]
-    else {
+    let Some(StoreEvent { new, .. }) = first(&effects) else {
         panic!("{effects:?}");
     };
+    assert_eq!(only(&effects[1..]), Some(&ReadResult(DuelKey(1))));
     assert_eq!(new.action, Action::Reveal);
 }
 
@@ -436,6 +433,8 @@ fn the_log_stays_closed_until_the_end() {
     assert!(!offers::offers(&bench.model, Command::ShowLog));
     assert_eq!(on_command(&mut bench.model, Command::ShowLog), []);
     let now = bench.model.now;
-    update(&mut bench.model, Msg::LogRead(Vec::new()), now);
+    let mut log = bench.model.read_log();
+    let log = answer::<ReadLog>(&mut log, Vec::<LogRow>::new());
+    update(&mut bench.model, log, now);
     assert!(bench.model.overlays.is_empty());
 }

@@ -4,18 +4,26 @@ use super::choice::{PREFERENCES, choose_whole, finish, none_serves, prefer, remo
 use super::moving::{go, load, look_ahead};
 use super::record::record;
 use super::{chooser, summary};
-use crate::features::duel::app::TaskTexts;
+use crate::features::duel::app::{DuelRankings, DuelSession, TaskTexts};
 use crate::features::duel::domain::{Action, Content, DuelForm};
 use crate::features::duel::store::DuelKey;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Scope, key_on};
-use crate::tui::message::{Effect, FoundDuel};
+use crate::tui::message::Effect;
 use crate::tui::model::duel::{DuelChooser, DuelState, GRID, OpenDuel, Reading, TaskCards};
 use crate::tui::model::{ConfirmFor, Model};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Click;
 use std::time::Duration;
+
+/// What a request to open a duel found.
+#[derive(Debug)]
+pub(crate) enum FoundDuel {
+    Session(Box<DuelSession>),
+    /// A new duel can be created from these rankings.
+    Choice(DuelRankings),
+}
 
 /// The commands of the digits, in order.
 const PLACES: [Command; 9] = [
@@ -38,14 +46,7 @@ pub(crate) fn show(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
     load(model, key)
 }
 
-pub(crate) fn opened(
-    model: &mut Model,
-    generation: u64,
-    found: Result<FoundDuel, String>,
-) -> Vec<Effect> {
-    if generation != model.duel.generation {
-        return Vec::new();
-    }
+pub(crate) fn opened(model: &mut Model, found: Result<FoundDuel, String>) -> Vec<Effect> {
     model.duel.state = match found {
         Err(why) => DuelState::Failed(why),
         Ok(FoundDuel::Choice(rankings)) => {
@@ -56,11 +57,8 @@ pub(crate) fn opened(
     look_ahead(model)
 }
 
-pub(crate) fn texts(model: &mut Model, at: usize, generation: u64, texts: &TaskTexts) {
+pub(crate) fn texts(model: &mut Model, at: usize, texts: &TaskTexts) {
     let now = model.now;
-    if generation != model.duel.generation {
-        return;
-    }
     let Some(open) = model.duel.open_mut() else {
         return;
     };
@@ -224,7 +222,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NoneServes => none_serves(model),
         Command::ShowTables => ask_for_result(model),
         Command::NewDuel => choose_another(model),
-        Command::Guideline => vec![Effect::Guideline],
+        Command::Guideline => model.read_guideline(),
         command => {
             walk(open, command, model.areas.page);
             Vec::new()
@@ -237,9 +235,8 @@ fn choose_another(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave(model);
     closed(model);
     model.duel.another = true;
-    model.duel.generation += 1;
     model.duel.state = DuelState::Loading;
-    effects.push(Effect::ReadDuelRankings(model.duel.generation));
+    effects.push(model.read_duel_rankings());
     effects
 }
 
@@ -424,7 +421,7 @@ pub(crate) fn show_result(model: &mut Model) -> Vec<Effect> {
         record(model, Action::Reveal)
     };
     model.inform("calculating the result …");
-    effects.push(Effect::LoadDuelResult(key));
+    effects.push(model.read_duel_result(key));
     effects
 }
 

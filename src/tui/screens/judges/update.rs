@@ -4,7 +4,6 @@ use super::table::rows;
 use super::view;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::report_request::ReportRequest;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::moved;
 use crate::tui::screens::{Screen, queue};
@@ -13,14 +12,7 @@ use crate::tui::widgets::page::Page;
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::Judges);
     model.judges.without = None;
-    model.judges.request.take_back();
-    model.judges.request = ReportRequest::default();
-    vec![Effect::ReportJudges(model.judges.request.clone())]
-}
-
-/// Nobody waits for a pending report any more.
-pub(super) fn closed(model: &mut Model) {
-    model.judges.request.take_back();
+    model.report_judges()
 }
 
 /// Once the report is ready, a judge can be opened or left out; the ensemble and students cannot.
@@ -48,7 +40,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let page = Page::new("Numbers", &text);
             model.overlays.push(Overlay::Page(page));
         }
-        (Command::WithoutJudge, Some(judge)) => return vec![Effect::Without(judge)],
+        (Command::WithoutJudge, Some(judge)) => return model.rank_without_judge(judge),
         (Command::Open, judge) => return queue::update::show_against(model, judge),
         _ => {
             let count = rows(report).len() + model.judges.students.len();

@@ -5,6 +5,7 @@ use crate::domain::ranking::{DocumentOrder, LearnedPrior, RankingSettings, View}
 use crate::domain::verdict::{Decision, Verdict};
 use crate::features::student::domain::{OutcomeProbabilities, PairPrediction};
 use crate::store::verdicts::NewVerdict;
+use crate::tui::job::only;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -14,6 +15,8 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::battle::numbers;
 use crate::tui::screens::battle::update::update as in_battle;
 use crate::tui::screens::testing::{SIZES, TINY, flat, model, sized};
+use crate::tui::update::requests::runs::Estimate;
+use crate::tui::update::requests::verdicts::SaveVerdict;
 use crate::tui::widgets::heatmap::CellSource as _;
 use proptest::prelude::*;
 
@@ -38,9 +41,10 @@ fn judged(row: usize, column: usize, key: Command) -> (Model, NewVerdict) {
         (Screen::Battle, row, column)
     );
     let mut effects = in_battle(&mut model, key);
-    match effects.pop() {
-        Some(Effect::Save(verdict)) => (model, verdict),
-        other => panic!("{other:?}"),
+    let saved = effects.pop();
+    match only(saved.as_slice()) {
+        Some(SaveVerdict(verdict)) => (model, verdict.clone()),
+        None => panic!("{saved:?}"),
     }
 }
 
@@ -163,7 +167,7 @@ fn a_paid_run_over_this_query_is_asked_about_first() {
     model.options.paid = true;
     let key = model.open.as_ref().unwrap().info.key;
     let effects = update(&mut model, Command::StartRun);
-    assert_eq!(effects, [Effect::Estimate(RunScope::Query(key))]);
+    assert_eq!(only(&effects), Some(&Estimate(RunScope::Query(key))));
     assert!(!model.run.running);
 }
 

@@ -14,30 +14,23 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.methods.in_queries = false;
     model.stack.push(Screen::Methods);
     // Keep a choice whose report is still pending.
-    let choice = model
-        .methods
-        .asked
-        .clone()
-        .unwrap_or_else(|| model.methods.choice.clone());
+    let choice = model.methods.asked.clone();
+    let choice = choice.unwrap_or_else(|| model.methods.choice.clone());
     measure(model, choice)
 }
 
-/// Starts the comparison; the previous result stays visible meanwhile.
 fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
     model.methods.asked = Some(choice.clone());
-    vec![Effect::CompareMethods(choice)]
+    model.compare_methods(choice)
 }
 
-/// Shows a report, unless another one has been requested since.
+/// Shows a report.
 pub(crate) fn compared(
     model: &mut Model,
     asked: MethodsChoice,
     report: Result<Box<MethodsReport>, String>,
 ) {
     let screen = &mut model.methods;
-    if screen.asked.as_ref() != Some(&asked) {
-        return;
-    }
     screen.asked = None;
     match report {
         // What was requested does not exist, so keep what is shown.
@@ -173,27 +166,35 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::jobs::CompareMethods;
     use super::*;
+    use crate::tui::job::{fail, only};
     use crate::tui::screens::testing::model;
+    use crate::tui::update::update as apply;
 
     #[test]
     fn a_choice_survives_leaving_and_a_superseded_report_is_dropped() {
         let mut model = model(Screen::Queries);
+        let now = model.now;
         let choice = MethodsChoice {
             baseline: Some("bm25".to_owned()),
             ..MethodsChoice::default()
         };
-        show(&mut model);
+        let mut late = show(&mut model);
         measure(&mut model, choice.clone());
-        let again = show(&mut model);
-        assert_eq!(again, [Effect::CompareMethods(choice.clone())]);
-        compared(
+        let mut again = show(&mut model);
+        assert_eq!(only(&again), Some(&CompareMethods(choice)));
+        apply(
             &mut model,
-            MethodsChoice::default(),
-            Err("no truth".to_owned()),
+            fail::<CompareMethods>(&mut late, "no truth"),
+            now,
         );
         assert!(model.methods.report.is_none());
-        compared(&mut model, choice, Err("no truth".to_owned()));
+        apply(
+            &mut model,
+            fail::<CompareMethods>(&mut again, "no truth"),
+            now,
+        );
         assert!(model.methods.report.is_some());
         assert!(model.methods.asked.is_none());
     }

@@ -79,7 +79,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let effects = duel::choice::remove(model, document);
             return shut(model, effects);
         }
-        Command::Guideline => return vec![Effect::Guideline],
+        Command::Guideline => return model.read_guideline(),
         _ => {}
     }
     let Some(reading) = reading(model) else {

@@ -43,7 +43,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 
 pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     model.battle.before = None;
-    vec![Effect::List]
+    vec![model.list()]
 }
 
 pub(super) fn click(model: &mut Model, _: u16, row: u16) -> Click {
@@ -63,7 +63,6 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     let first = !model.queries.loaded;
     model.queries.asked.clear();
     model.queries.loaded = true;
-    model.listing = false;
     let shown = model.queries.shown();
     if let (true, Some((query, _))) = (first, &model.return_to) {
         let place = shown
@@ -84,30 +83,26 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     model.queries.cursor = model.queries.cursor.min(last);
     let mut effects = stale_summaries(model);
     if !model.run.running {
-        effects.push(Effect::ReadScale(model.scale.ask()));
+        effects.push(model.read_scale());
     }
     effects
 }
 
+/// Shows a summary; `None` if it is superseded.
 pub(crate) fn summarised(
     model: &mut Model,
-    summaries: Vec<(QueryKey, QuerySummary)>,
+    key: QueryKey,
+    summary: Option<QuerySummary>,
 ) -> Vec<Effect> {
-    for (key, summary) in summaries {
-        model.queries.asked.remove(&key);
-        model.queries.put_summary(key, Some(summary));
+    model.queries.asked.remove(&key);
+    if summary.is_some() {
+        model.queries.put_summary(key, summary);
     }
     if model.run.running {
         Vec::new()
     } else {
         stale_summaries(model)
     }
-}
-
-/// Requests a query's summary, which is stale.
-pub(crate) fn summarise_anew(model: &mut Model, key: QueryKey) -> Vec<Effect> {
-    model.queries.put_summary(key, None);
-    vec![Effect::Summarise(vec![key])]
 }
 
 /// Requests the summaries of visible rows that are stale and have not been requested.
@@ -136,7 +131,7 @@ fn stale_summaries(model: &mut Model) -> Vec<Effect> {
     if stale.is_empty() {
         Vec::new()
     } else {
-        vec![Effect::Summarise(stale)]
+        vec![model.summarise(stale)]
     }
 }
 
@@ -145,10 +140,11 @@ mod tests {
     use crate::domain::corpus::QueryId;
     use crate::store::corpus::{QueryInfo, QueryKey};
     use crate::store::summary_cache::QuerySummary;
-    use crate::tui::message::{Effect, Msg};
+    use crate::tui::job::only;
+    use crate::tui::message::Effect;
     use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;
-    use crate::tui::update::update;
+    use crate::tui::update::requests::queries::{ReadScale, Summarise};
     use std::collections::VecDeque;
 
     #[test]
@@ -162,20 +158,21 @@ mod tests {
         };
         let rows = (0..60).map(|key| (row(key), None)).collect();
         model.areas.page = 30;
-        let now = model.now;
-        let mut waiting: VecDeque<Effect> = update(&mut model, Msg::Listed(rows), now).into();
+        let rows: Vec<_> = rows;
+        let mut waiting: VecDeque<Effect> = super::listed(&mut model, rows).into();
         let mut asked = Vec::new();
         while let Some(effect) = waiting.pop_front() {
-            if matches!(effect, Effect::ReadScale(_)) {
+            let effects = [effect];
+            if only::<ReadScale>(&effects).is_some() {
                 continue;
             }
-            let Effect::Summarise(keys) = effect else {
-                panic!("{effect:?}");
+            let Some(Summarise { keys, .. }) = only(&effects) else {
+                panic!("{effects:?}");
             };
             for key in keys {
-                asked.push(key);
-                let done = Msg::Summarised(vec![(key, QuerySummary::default())]);
-                waiting.extend(update(&mut model, done, now));
+                asked.push(*key);
+                let summary = Some(QuerySummary::default());
+                waiting.extend(super::summarised(&mut model, *key, summary));
             }
         }
         let all: Vec<QueryKey> = (0..60).map(QueryKey).collect();

@@ -1,16 +1,19 @@
+use super::jobs::{DescribePair, ReadPairTitles};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::{PairDescription, PairQuestion};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::{DrawReason, InTop, Policy, ValueParts};
 use crate::store::corpus::QueryKey;
+use crate::tui::job::{answer, asked, fail, only};
 use crate::tui::keymap::Command;
-use crate::tui::message::{Effect, Msg};
+use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{flat, model};
 use crate::tui::update::commands::on_command;
 use crate::tui::update::update;
+use std::collections::HashMap;
 
 const QUERY: QueryKey = QueryKey(7);
 
@@ -29,16 +32,15 @@ fn queue(policy: Policy) -> (Model, Vec<Effect>) {
     let mut model = model(Screen::Queue);
     model.queue.policy = policy;
     let items = (0..4).map(item).collect();
-    let effects = super::update::queued(&mut model, 0, items, AnnotatorStatistics::default());
+    let effects = super::update::queued(&mut model, items, AnnotatorStatistics::default());
     (model, effects)
 }
 
 fn described(effects: &[Effect]) -> Vec<(Pair, PairQuestion)> {
-    let asked = effects.iter().filter_map(|effect| match effect {
-        Effect::DescribePair(_, pair, question) => Some((*pair, *question)),
-        _ => None,
-    });
-    asked.collect()
+    asked::<DescribePair>(effects)
+        .map(|asked| (asked.pair, asked.question))
+        .into_iter()
+        .collect()
 }
 
 #[test]
@@ -61,25 +63,29 @@ fn a_move_asks_for_what_the_policy_shows_and_for_nothing_else() {
 
 #[test]
 fn titles_that_could_not_be_read_are_asked_for_again() {
-    let (mut model, effects) = queue(Policy::Impact);
-    let [Effect::ReadPairTitles(wanted)] = effects.as_slice() else {
+    let (mut model, mut effects) = queue(Policy::Impact);
+    let Some(ReadPairTitles(wanted)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(on_command(&mut model, Command::Down), [], "on their way");
     let wanted = wanted.clone();
     let now = model.now;
-    let failed = Msg::NoPairTitles(wanted.clone(), "disk I/O error".to_owned());
+    let failed = fail::<ReadPairTitles>(&mut effects, "disk I/O error");
     update(&mut model, failed, now);
     let told = model.toast.as_ref().unwrap();
     assert!(format!("{told:?}").contains("disk I/O error"));
-    let effects = on_command(&mut model, Command::Down);
-    assert_eq!(effects, [Effect::ReadPairTitles(wanted.clone())]);
+    let mut effects = on_command(&mut model, Command::Down);
+    assert_eq!(only(&effects), Some(&ReadPairTitles(wanted.clone())));
     let titles = wanted.into_iter().map(|pair| {
         let titles = [format!("first of {}", pair.1.low()), "last".to_owned()];
         (pair, titles)
     });
-    let titles = Msg::PairTitles(titles.collect());
-    update(&mut model, titles, now);
+    let titles: HashMap<_, _> = titles.collect();
+    update(
+        &mut model,
+        answer::<ReadPairTitles>(&mut effects, titles),
+        now,
+    );
     assert!(flat(&mut model, (80, 24)).contains("first of 2"));
 }
 
@@ -94,11 +100,8 @@ fn the_parts_of_a_value_are_shown_where_their_product_is_the_value() {
         };
         let now = model.now;
         let found = PairDescription::Value(Some(parts));
-        update(
-            &mut model,
-            Msg::PairDescribed(QUERY, item(0).pair, found),
-            now,
-        );
+        let mut asked = [model.describe_pair(QUERY, item(0).pair, PairQuestion::Value)].into();
+        update(&mut model, answer::<DescribePair>(&mut asked, found), now);
         flat(&mut model, (80, 24))
     };
     let shown = page(0.4);

@@ -1,7 +1,7 @@
 //! Navigating the queue and choosing its content.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::pair_description::{PairDescription, PairQuestion};
+use crate::app::review::pair_description::PairQuestion;
 use crate::app::review::review_queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
@@ -11,7 +11,7 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::{cycled, moved};
-use crate::tui::requests::{self, LISTED};
+use crate::tui::requests;
 use crate::tui::screens::{Screen, review};
 
 /// Rows of a page before one was drawn.
@@ -37,16 +37,12 @@ pub(crate) fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Eff
     ask_anew(model)
 }
 
-/// The queue has arrived; a superseded one is dropped.
+/// The queue has arrived.
 pub(crate) fn queued(
     model: &mut Model,
-    generation: u64,
     items: Vec<QueueItem>,
     stats: AnnotatorStatistics,
 ) -> Vec<Effect> {
-    if generation != model.queue.generation {
-        return Vec::new();
-    }
     model.queue.items = items;
     model.queue.stats = stats;
     model.queue.loaded = true;
@@ -63,10 +59,10 @@ pub(crate) fn queued(
 
 /// Requests an incomplete list again, for the queries that match the filter.
 pub(super) fn filtered(model: &mut Model) -> Vec<Effect> {
-    if model.queue.items.len() < LISTED && !model.queue.narrowed {
+    if model.queue.items.len() < super::LISTED && !model.queue.narrowed {
         return describe(model);
     }
-    requests::queue(model)
+    model.build_queue()
 }
 
 /// Requests a description of the pair under the cursor.
@@ -86,8 +82,7 @@ pub(crate) fn describe(model: &mut Model) -> Vec<Effect> {
     if let Some(question) = question
         && !matches!(&model.queue.described, Some((known, of, _)) if (*known, *of) == (query, pair))
     {
-        model.queue.described = Some((query, pair, None));
-        effects.push(Effect::DescribePair(query, pair, question));
+        effects.push(model.describe_pair(query, pair, question));
     }
     effects.extend(read_titles(model, &shown));
     effects
@@ -103,24 +98,7 @@ fn read_titles(model: &mut Model, shown: &[usize]) -> Option<Effect> {
     if wanted.is_empty() {
         return None;
     }
-    for pair in &wanted {
-        model.queue.titles.insert(*pair, None);
-    }
-    Some(Effect::ReadPairTitles(wanted))
-}
-
-/// Only the latest requested pair is shown.
-pub(crate) fn described(
-    model: &mut Model,
-    query: QueryKey,
-    pair: Pair,
-    description: PairDescription,
-) {
-    if let Some((wanted, of, found)) = &mut model.queue.described
-        && (*wanted, *of) == (query, pair)
-    {
-        *found = Some(description);
-    }
+    Some(model.read_pair_titles(wanted))
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -137,7 +115,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             };
         }
         Command::Conflicts => model.queue.conflicts = !model.queue.conflicts,
-        Command::Guideline => return vec![Effect::Guideline],
+        Command::Guideline => return model.read_guideline(),
         Command::Open => return open(model),
         _ => {
             let (count, page) = (model.shown_items().len(), model.areas.page);
@@ -165,7 +143,7 @@ fn open(model: &mut Model) -> Vec<Effect> {
 pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     model.queue.current = None;
     model.battle.before = None;
-    requests::queue(model)
+    model.build_queue()
 }
 
 /// Requests another queue; the current one no longer matches its heading.
@@ -176,5 +154,5 @@ fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.queue.failed = None;
     model.queue.items.clear();
     model.queue.titles.clear();
-    requests::queue(model)
+    model.build_queue()
 }

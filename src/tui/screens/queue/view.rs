@@ -1,5 +1,6 @@
 //! Draws the pairs to judge, in order of priority.
 
+use super::LISTED;
 use crate::app::review::pair_description::{PairDescription, PairTitles};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::priority::{InTop, Policy};
@@ -9,7 +10,6 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
-use crate::tui::requests::LISTED;
 use crate::tui::screens::Screen;
 use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;

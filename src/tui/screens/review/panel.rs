@@ -93,7 +93,7 @@ pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
     if !others.is_empty() {
         parts.push(others.join(", "));
     }
-    if model.saving > 0 || model.loading {
+    if model.saving > 0 || model.is_opening() {
         parts.push("fitting the ranking …".to_owned());
     } else if let Some(before) = &model.battle.before {
         let now = open.ranks();

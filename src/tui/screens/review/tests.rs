@@ -4,12 +4,15 @@ use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::store::corpus::QueryKey;
+use crate::tui::job::{answer, asked, fail, first, is_write, only, tell_that};
 use crate::tui::keymap::Command;
-use crate::tui::message::{Effect, Msg};
+use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
+use crate::tui::screens::queue::jobs::{BuildQueue, PostponePair};
 use crate::tui::screens::testing::{flat, model};
 use crate::tui::update::commands::on_command;
+use crate::tui::update::requests::verdicts::SaveVerdict;
 use crate::tui::update::update;
 use std::time::{Duration, Instant};
 
@@ -29,7 +32,7 @@ pub(crate) fn reviewing() -> Model {
     model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
     let items = vec![item(0, 1), item(1, 2), item(0, 4)];
     let effects =
-        super::super::queue::update::queued(&mut model, 0, items, AnnotatorStatistics::default());
+        super::super::queue::update::queued(&mut model, items, AnnotatorStatistics::default());
     assert!(model.queue.current.is_some(), "{effects:?}");
     model
 }
@@ -67,7 +70,7 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
     later(&mut model, 5);
     on_command(&mut model, Command::FairlySure);
     let effects = on_command(&mut model, Command::JudgeA);
-    let [Effect::Save(blind)] = effects.as_slice() else {
+    let Some(SaveVerdict(blind)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert!(blind.blind && !blind.after_reveal);
@@ -88,16 +91,12 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
 
     later(&mut model, 2);
     let effects = on_command(&mut model, Command::Open);
-    let Some(Effect::Save(kept)) = effects.first() else {
+    let Some(SaveVerdict(kept)) = first(&effects) else {
         panic!("{effects:?}");
     };
     assert!(!kept.blind && kept.after_reveal);
     assert_eq!((kept.decision, kept.active_ms), (Decision::A, Some(2_000)));
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Queue(..)))
-    );
+    assert!(asked::<BuildQueue>(&effects).is_some());
     let current = model.queue.current.as_ref().unwrap();
     assert!(current.is_hidden() && current.item == item(1, 2));
 }
@@ -116,7 +115,7 @@ fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
         "{page}"
     );
     let effects = on_command(&mut model, Command::Back);
-    let Some(Effect::Save(kept)) = effects.first() else {
+    let Some(SaveVerdict(kept)) = first(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(
@@ -133,21 +132,20 @@ fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
 #[test]
 fn moving_about_writes_nothing_and_later_is_told_to_the_ledger() {
     let mut model = reviewing();
-    assert!(writes(&on_command(&mut model, Command::NextBattle)).is_empty());
-    assert!(writes(&on_command(&mut model, Command::PreviousBattle)).is_empty());
-    assert!(writes(&on_command(&mut model, Command::Open)).is_empty());
-    assert!(writes(&on_command(&mut model, Command::CauseJudge)).is_empty());
+    assert_eq!(writes(&on_command(&mut model, Command::NextBattle)), 0);
+    assert_eq!(writes(&on_command(&mut model, Command::PreviousBattle)), 0);
+    assert_eq!(writes(&on_command(&mut model, Command::Open)), 0);
+    assert_eq!(writes(&on_command(&mut model, Command::CauseJudge)), 0);
     let effects = on_command(&mut model, Command::PutOff);
     assert!(
-        matches!(writes(&effects).as_slice(), [Effect::PutOff(..)]),
+        only::<PostponePair>(&effects[..1]).is_some() && writes(&effects) == 1,
         "{effects:?}"
     );
     assert_eq!(model.queue.current.as_ref().unwrap().item, item(1, 2));
 }
 
-fn writes(effects: &[Effect]) -> Vec<&Effect> {
-    let written = |effect: &&Effect| matches!(effect, Effect::Save(_) | Effect::PutOff(..));
-    effects.iter().filter(written).collect()
+fn writes(effects: &[Effect]) -> usize {
+    effects.iter().filter(|effect| is_write(effect)).count()
 }
 
 #[test]
@@ -156,7 +154,7 @@ fn a_pair_chosen_from_further_down_was_nobodys_draw() {
     on_command(&mut model, Command::NextBattle);
     later(&mut model, 1);
     let effects = on_command(&mut model, Command::JudgeTie);
-    let [Effect::Save(blind)] = effects.as_slice() else {
+    let Some(SaveVerdict(blind)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(
@@ -169,14 +167,20 @@ fn a_pair_chosen_from_further_down_was_nobodys_draw() {
 fn a_queue_that_is_not_there_yet_says_how_much_is_left() {
     let mut model = model(Screen::Queue);
     model.queue.loaded = false;
-    let (now, generation) = (model.now, model.queue.generation);
-    update(&mut model, Msg::QueueWaits(generation + 1, 9_999), now);
-    update(&mut model, Msg::QueueWaits(generation, 4_312), now);
-    update(&mut model, Msg::QueueWaits(generation + 1, 9_999), now);
+    let now = model.now;
+    let waits = |left| {
+        tell_that(move |model| {
+            model.queue.waits_for = Some(left);
+            Vec::new()
+        })
+    };
+    update(&mut model, waits(4_312), now);
     let page = flat(&mut model, (80, 24));
     assert!(page.contains("4,312 queries to go"), "{page}");
-    for (generation, shown) in [(generation + 1, false), (generation, true)] {
-        let failed = Msg::QueueFailed(generation, "p.db-wal: was deleted".to_owned());
+    let mut late = model.build_queue();
+    let mut asked = model.build_queue();
+    for (effects, shown) in [(&mut late, false), (&mut asked, true)] {
+        let failed = fail::<BuildQueue>(effects, "p.db-wal: was deleted");
         update(&mut model, failed, now);
         let page = flat(&mut model, (80, 24));
         assert_eq!(page.contains("p.db-wal: was deleted"), shown, "{page}");
@@ -187,22 +191,14 @@ fn a_queue_that_is_not_there_yet_says_how_much_is_left() {
 #[test]
 fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
     let mut model = reviewing();
-    let generation = model.queue.generation;
-    on_command(&mut model, Command::PutOff);
+    let empty = || (Vec::<QueueItem>::new(), AnnotatorStatistics::default());
+    let mut late = model.build_queue();
+    let mut asked = on_command(&mut model, Command::PutOff);
     let now = model.now;
-    update(
-        &mut model,
-        Msg::Queued(generation, Vec::new(), AnnotatorStatistics::default()),
-        now,
-    );
+    update(&mut model, answer::<BuildQueue>(&mut late, empty()), now);
     assert_eq!(model.queue.items.len(), 2);
     model.queue.current = None;
-    let generation = model.queue.generation;
-    update(
-        &mut model,
-        Msg::Queued(generation, Vec::new(), AnnotatorStatistics::default()),
-        now,
-    );
+    update(&mut model, answer::<BuildQueue>(&mut asked, empty()), now);
     let page = flat(&mut model, (80, 24));
     assert!(page.contains("Nothing left to judge"), "{page}");
 }
@@ -215,15 +211,12 @@ fn a_battle_of_the_matrix_is_judged_blind_where_that_is_asked_for() {
     assert_eq!(model.screen(), Screen::Review);
     later(&mut model, 1);
     let effects = on_command(&mut model, Command::JudgeB);
-    let [Effect::Save(blind)] = effects.as_slice() else {
+    let Some(SaveVerdict(blind)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert!(blind.blind && blind.item.is_none());
     let effects = on_command(&mut model, Command::Open);
-    assert!(
-        matches!(effects.as_slice(), [Effect::Save(_)]),
-        "{effects:?}"
-    );
+    assert!(only::<SaveVerdict>(&effects).is_some(), "{effects:?}");
     assert_eq!(model.screen(), Screen::Matrix);
 }
 
@@ -243,7 +236,7 @@ fn a_pair_on_which_people_differ_is_decided_with_what_they_said_in_sight() {
     model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
     model.queue.conflicts = true;
     let items = vec![item(2, 3), item(1, 2)];
-    super::super::queue::update::queued(&mut model, 0, items, AnnotatorStatistics::default());
+    super::super::queue::update::queued(&mut model, items, AnnotatorStatistics::default());
     for size in [(80, 24), (120, 40), (200, 60)] {
         let page = flat(&mut model, size);
         assert!(page.contains("decided on 1970"), "{page}");
@@ -252,7 +245,7 @@ fn a_pair_on_which_people_differ_is_decided_with_what_they_said_in_sight() {
     let page = flat(&mut model, (120, 40));
     assert!(!page.contains("your first verdict"), "{page}");
     let effects = on_command(&mut model, Command::JudgeTie);
-    let [Effect::Save(first)] = effects.as_slice() else {
+    let Some(SaveVerdict(first)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert!(!first.blind && !first.after_reveal && first.item.is_some());

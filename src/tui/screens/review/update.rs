@@ -40,7 +40,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::PutOff => put_off(model),
         Command::NextBattle => step(model, true),
         Command::PreviousBattle => step(model, false),
-        Command::Guideline => vec![Effect::Guideline],
+        Command::Guideline => model.read_guideline(),
         Command::WriteNote => ask_why(model),
         Command::NextReasoning | Command::PreviousPane | Command::ToggleRawReply
             if is_hidden(model) =>
@@ -133,7 +133,7 @@ fn show_pair(model: &mut Model, item: &QueueItem) {
 }
 
 /// Loads the next item ahead.
-fn look_ahead(model: &Model, at: usize) -> Vec<Effect> {
+fn look_ahead(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(next) = model.queue.items.get(at) else {
         return Vec::new();
     };
@@ -142,7 +142,7 @@ fn look_ahead(model: &Model, at: usize) -> Vec<Effect> {
         Some(open) if open.info.key == next.query => {
             requests::missing(open, &documents, open.view.battles_of(next.pair))
         }
-        _ => vec![Effect::Prefetch(next.query, documents)],
+        _ => vec![model.prefetch(next.query, documents)],
     }
 }
 
@@ -202,8 +202,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     note_session(model, named, decision, active_ms);
     battle::verdict::remember_ranking(model, decision.words("A", "B"));
     battle::verdict::apply(model, decision, note.clone());
-    model.saving += 1;
-    vec![Effect::Save(NewVerdict {
+    vec![model.save_verdict(NewVerdict {
         blind,
         note,
         active_ms,
@@ -275,9 +274,8 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
         after_reveal: true,
         ..NewVerdict::open(current.item.query, a, b, decision, &model.options.annotator)
     };
-    model.saving += 1;
     model.overtake();
-    Some(Effect::Save(new))
+    Some(model.save_verdict(new))
 }
 
 /// Confirms the verdict and starts the next item.
@@ -310,7 +308,7 @@ fn finish_item(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     remove(model, named);
-    let mut effects = requests::queue(model);
+    let mut effects = model.build_queue();
     if model.queue.items.is_empty() {
         // Either the list was incomplete or nothing is left: the answer will tell.
         model.queue.loaded = false;
@@ -332,7 +330,8 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
         }
         Some(current) if current.is_undecided() => {
             let (query, pair, draw) = (current.item.query, current.item.pair, current.draw());
-            let mut effects = vec![Effect::PutOff(query, pair, NewAssignment { policy, draw })];
+            let mut effects =
+                vec![model.postpone_pair(query, pair, NewAssignment { policy, draw })];
             effects.extend(finish_item(model));
             effects
         }
@@ -415,7 +414,7 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bo
     };
     ready(model);
     if queued {
-        effects.extend(requests::queue(model));
+        effects.extend(model.build_queue());
     }
     effects
 }

@@ -1,5 +1,6 @@
 use super::super::adjudication::tests::{adjudicating, disagreement, overview};
 use super::super::testing::{SIZES, TINY, flat};
+use super::jobs::{ReadEvidence, SaveRuling};
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::{DocumentEvidence, JudgePick};
 use crate::app::adjudication::overview::AdjudicationOverview;
@@ -8,10 +9,12 @@ use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::{RulingContext, StoredRuling};
+use crate::tui::job::{answer, asked, first, only, tell_that};
 use crate::tui::keymap::Command;
-use crate::tui::message::{Effect, Msg};
+use crate::tui::message::Msg;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
+use crate::tui::screens::adjudication::jobs::{ReadOverview, UndoRuling};
 use crate::tui::update::commands::on_command;
 use crate::tui::update::update;
 use std::sync::Arc;
@@ -41,15 +44,20 @@ pub(crate) fn evidence(document: &str) -> DocumentEvidence {
     }
 }
 
+/// The text of a document has arrived.
+pub(crate) fn arrived(evidence: DocumentEvidence) -> Msg {
+    tell_that(|model| super::update::loaded(model, Box::new(evidence)))
+}
+
 /// The first of two disagreements on screen, with its text.
 pub(crate) fn current() -> Model {
     let mut model = adjudicating();
     let effects = on_command(&mut model, Command::Open);
     let documents: Vec<&str> = effects
         .iter()
-        .map(|effect| match effect {
-            Effect::LoadEvidence(_, document) => document.as_str(),
-            other => panic!("{other:?}"),
+        .map(|effect| match only(std::slice::from_ref(effect)) {
+            Some(ReadEvidence(_, document)) => document.as_str(),
+            None => panic!("{effect:?}"),
         })
         .collect();
     assert_eq!(
@@ -59,7 +67,7 @@ pub(crate) fn current() -> Model {
     );
     for document in documents {
         let now = model.now;
-        update(&mut model, Msg::Evidence(Box::new(evidence(document))), now);
+        update(&mut model, arrived(evidence(document)), now);
     }
     model
 }
@@ -100,7 +108,7 @@ fn one_key_rules_and_lifts_the_veil_and_another_goes_on() {
     let mut model = current();
     model.now += Duration::from_secs(5);
     let effects = on_command(&mut model, Command::RuleRelevant);
-    let [Effect::Rule(ruling)] = effects.as_slice() else {
+    let Some(SaveRuling(ruling)) = only(&effects) else {
         panic!("{effects:?}");
     };
     let about = &ruling.about;
@@ -154,7 +162,7 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
         "{words}"
     );
     let effects = on_command(&mut model, Command::Back);
-    let Some(Effect::Rule(kept)) = effects.first() else {
+    let Some(SaveRuling(kept)) = first(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(
@@ -173,10 +181,7 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
             false
         )
     );
-    assert!(
-        matches!(effects.last(), Some(Effect::LoadDisagreements(..))),
-        "{effects:?}"
-    );
+    assert!(asked::<ReadOverview>(&effects).is_some(), "{effects:?}");
     assert_eq!(model.screen(), Screen::Adjudication);
 }
 
@@ -184,12 +189,7 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
 fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     let mut model = current();
     let effects = on_command(&mut model, Command::PutOff);
-    assert!(
-        effects
-            .iter()
-            .all(|effect| matches!(effect, Effect::LoadEvidence(..) | Effect::PutOffRuling(..))),
-        "{effects:?}"
-    );
+    assert!(asked::<SaveRuling>(&effects).is_none(), "{effects:?}");
     let order: Vec<&str> = model
         .adjudication
         .disagreements
@@ -198,10 +198,8 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
         .collect();
     assert_eq!(order, ["13497630", "5912283"]);
     on_command(&mut model, Command::RuleNot);
-    assert_eq!(
-        on_command(&mut model, Command::Undo),
-        [Effect::UndoRuling(UndoLimit::default())]
-    );
+    let mut asked_undo = on_command(&mut model, Command::Undo);
+    assert_eq!(only(&asked_undo), Some(&UndoRuling(UndoLimit::default())));
     let undone = StoredRuling {
         query: QueryKey(7),
         ruling: Ruling {
@@ -224,15 +222,12 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     let now = model.now;
     let effects = update(
         &mut model,
-        Msg::RulingUndone(Undo::TakenBack(Box::new(undone))),
+        answer::<UndoRuling>(&mut asked_undo, Undo::TakenBack(Box::new(undone))),
         now,
     );
-    assert!(
-        matches!(effects[..], [Effect::LoadDisagreements(..)]),
-        "{effects:?}"
-    );
+    assert!(only::<ReadOverview>(&effects).is_some(), "{effects:?}");
     let again = on_command(&mut model, Command::RuleRelevant);
-    let [Effect::Rule(ruling)] = again.as_slice() else {
+    let Some(SaveRuling(ruling)) = only(&again) else {
         panic!("{again:?}");
     };
     assert!(!ruling.about.blind, "the label has been seen");
@@ -255,13 +250,9 @@ fn a_ruling_from_further_down_was_nobodys_draw() {
     on_command(&mut model, Command::Down);
     on_command(&mut model, Command::Open);
     let now = model.now;
-    update(
-        &mut model,
-        Msg::Evidence(Box::new(evidence("13497630"))),
-        now,
-    );
+    update(&mut model, arrived(evidence("13497630")), now);
     let effects = on_command(&mut model, Command::RuleCannotTell);
-    let [Effect::Rule(ruling)] = effects.as_slice() else {
+    let Some(SaveRuling(ruling)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(
@@ -276,25 +267,21 @@ fn adjudication_that_is_not_blind_shows_everything_at_once() {
     model.options.judging.queue_blind = false;
     on_command(&mut model, Command::Open);
     let now = model.now;
-    update(
-        &mut model,
-        Msg::Evidence(Box::new(evidence("5912283"))),
-        now,
-    );
+    update(&mut model, arrived(evidence("5912283")), now);
     let words = flat(&mut model, (120, 38));
     assert!(words.contains("grade 1, SUPPORT"), "{words}");
     let effects = on_command(&mut model, Command::RuleRelevant);
-    assert!(matches!(&effects[..], [Effect::Rule(ruling)] if !ruling.about.blind));
+    assert!(matches!(only(&effects), Some(SaveRuling(ruling)) if !ruling.about.blind));
 }
 
 #[test]
 fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     let mut model = adjudicating();
-    on_command(&mut model, Command::Conflicts);
+    let mut list = on_command(&mut model, Command::Conflicts);
     assert_eq!(model.adjudication.list, AdjudicationList::Ruled);
-    let own = Box::new(overview(&["5912283", "13497630"]));
-    let (generation, now) = (model.adjudication.generation, model.now);
-    update(&mut model, Msg::Disagreements(generation, own), now);
+    let own = answer::<ReadOverview>(&mut list, overview(&["5912283", "13497630"]));
+    let now = model.now;
+    update(&mut model, own, now);
     on_command(&mut model, Command::Open);
     let by = |annotator: &str, finding| Ruling {
         uid: annotator.to_owned(),
@@ -310,7 +297,7 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     let mut seen = evidence("5912283");
     seen.rulings = vec![by("bob", Finding::Not), by("ann", Finding::Partially)];
     let now = model.now;
-    update(&mut model, Msg::Evidence(Box::new(seen)), now);
+    update(&mut model, arrived(seen), now);
     let words = flat(&mut model, (120, 38));
     for expected in [
         "you ruled: partially relevant",
@@ -321,7 +308,7 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     }
     assert_eq!(on_command(&mut model, Command::RuleRelevant), []);
     let effects = on_command(&mut model, Command::Open);
-    let Some(Effect::Rule(ruling)) = effects.first() else {
+    let Some(SaveRuling(ruling)) = first(&effects) else {
         panic!("{effects:?}");
     };
     assert!(ruling.after_reveal && ruling.fault == Some(DisagreementCause::QueryUnclear));
@@ -335,21 +322,16 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
 #[test]
 fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
     let mut model = current();
-    let asked = crate::tui::requests::disagreements(&mut model);
-    assert_eq!(asked.len(), 1);
+    let mut listing = model.read_overview();
+    assert_eq!(listing.len(), 1);
     on_command(&mut model, Command::RuleRelevant);
-    let generation = model.adjudication.generation;
     let late = AdjudicationOverview {
         disagreements: vec![disagreement("5912283", 0), disagreement("13497630", 0)],
         judges: model.adjudication.overview.as_ref().unwrap().judges.clone(),
         ..AdjudicationOverview::default()
     };
     let now = model.now;
-    update(
-        &mut model,
-        Msg::Disagreements(generation, Box::new(late)),
-        now,
-    );
+    update(&mut model, answer::<ReadOverview>(&mut listing, late), now);
     let left: Vec<&str> = model
         .adjudication
         .disagreements
@@ -358,29 +340,24 @@ fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
         .collect();
     assert_eq!(left, ["13497630"]);
     let effects = on_command(&mut model, Command::Open);
-    assert!(
-        effects
-            .iter()
-            .all(|effect| matches!(effect, Effect::LoadEvidence(..))),
-        "{effects:?}"
-    );
+    assert!(asked::<SaveRuling>(&effects).is_none(), "{effects:?}");
 }
 
 /// A document on which two other people disagree, opened from the list of conflicts.
 fn contested() -> Model {
     let mut model = adjudicating();
     on_command(&mut model, Command::Conflicts);
-    on_command(&mut model, Command::Conflicts);
+    let mut effects = on_command(&mut model, Command::Conflicts);
     assert_eq!(model.adjudication.list, AdjudicationList::Contested);
-    let mut list = Box::new(overview(&["5912283", "13497630"]));
+    let mut list = overview(&["5912283", "13497630"]);
     for item in &mut list.disagreements {
         item.said = vec![
             ("bea".to_owned(), Finding::Relevant),
             ("bob".to_owned(), Finding::Not),
         ];
     }
-    let (generation, now) = (model.adjudication.generation, model.now);
-    update(&mut model, Msg::Disagreements(generation, list), now);
+    let now = model.now;
+    update(&mut model, answer::<ReadOverview>(&mut effects, list), now);
     model
 }
 
@@ -407,7 +384,7 @@ fn a_conflict_shows_who_said_what_when_and_why_before_it_is_ruled_on() {
         by("bob", Finding::Not, None),
     ];
     let now = model.now;
-    update(&mut model, Msg::Evidence(Box::new(seen)), now);
+    update(&mut model, arrived(seen), now);
     for size in SIZES {
         let page = flat(&mut model, size);
         for words in [
@@ -427,7 +404,7 @@ fn a_conflict_shows_who_said_what_when_and_why_before_it_is_ruled_on() {
         flat(&mut model, size);
     }
     let effects = on_command(&mut model, Command::RuleNot);
-    assert!(matches!(&effects[..], [Effect::Rule(ruling)] if !ruling.about.blind));
+    assert!(matches!(only(&effects), Some(SaveRuling(ruling)) if !ruling.about.blind));
 }
 
 #[test]
@@ -457,7 +434,7 @@ fn rulings_faster_than_reading_are_said() {
     let long = |document: &str| {
         let mut found = evidence(document);
         found.text = Arc::from("word ".repeat(300));
-        Msg::Evidence(Box::new(found))
+        arrived(found)
     };
     for at in 0..3 {
         let names = ["5912283", "13497630", "5912283"];

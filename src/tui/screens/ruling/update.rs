@@ -14,7 +14,6 @@ use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::model::ruling_session::RuledDocument;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{neighbour, scrolled};
-use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Copied;
 use crate::tui::widgets::document_text::PreparedText;
@@ -35,7 +34,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::PutOff => put_off(model),
         Command::NextDocument => step(model, true),
         Command::PreviousDocument => step(model, false),
-        Command::Guideline => vec![Effect::Guideline],
+        Command::Guideline => model.read_guideline(),
         Command::WriteNote => ask_why(model),
         Command::ShowTables => {
             if let Some(text) = panel::page_text(model, Page::columns(model.size.0)) {
@@ -118,10 +117,11 @@ pub(crate) fn begin_ruling(model: &mut Model, at: usize) -> Vec<Effect> {
     model.adjudication.current = Some(CurrentRuling::new(disagreement, at == 0, open));
     let mut effects = match model.adjudication.prefetched.take() {
         Some(ahead) if ahead.query == query && ahead.document == document => loaded(model, ahead),
-        _ => vec![Effect::LoadEvidence(query, document)],
+        _ => vec![model.read_evidence(query, document)],
     };
-    if let Some(next) = model.adjudication.disagreements.get(at + 1) {
-        effects.push(Effect::LoadEvidence(next.query, next.document.clone()));
+    let next = model.adjudication.disagreements.get(at + 1);
+    if let Some((query, document)) = next.map(|next| (next.query, next.document.clone())) {
+        effects.push(model.read_evidence(query, document));
     }
     effects
 }
@@ -143,6 +143,7 @@ pub(crate) fn loaded(model: &mut Model, evidence: Box<DocumentEvidence>) -> Vec<
                 (current.fault, current.note) = (ruling.fault, ruling.note.clone());
             }
             current.evidence = Some(evidence);
+            model.refresh_search();
         }
         _ => model.adjudication.prefetched = Some(evidence),
     }
@@ -195,7 +196,6 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
         },
         ..again
     };
-    model.saving += 1;
     let named = (
         current.disagreement.query,
         current.disagreement.document.clone(),
@@ -204,7 +204,7 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     if let Some(overview) = &mut model.adjudication.overview {
         overview.ruled += 1;
     }
-    vec![Effect::Rule(new)]
+    vec![model.save_ruling(new)]
 }
 
 fn blame(model: &mut Model, fault: DisagreementCause) -> Vec<Effect> {
@@ -277,8 +277,7 @@ pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
     current.unsaved = false;
     let session = &mut model.adjudication.session;
     session.kept(new.query, &new.document, new.finding);
-    model.saving += 1;
-    vec![Effect::Rule(new)]
+    vec![model.save_ruling(new)]
 }
 
 /// Confirms the ruling and starts the next disagreement.
@@ -340,7 +339,7 @@ fn next(model: &mut Model) -> Vec<Effect> {
             _ => {
                 model.stack.pop();
                 close(model);
-                effects.extend(requests::disagreements(model));
+                effects.extend(model.read_overview());
                 effects
             }
         };
@@ -387,7 +386,7 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
         Some((at, false)) => {
             let disagreement = model.adjudication.disagreements.remove(at);
             let named = (disagreement.query, disagreement.document.clone());
-            let mut effects = vec![Effect::PutOffRuling(named.0, named.1.clone())];
+            let mut effects = vec![model.postpone_ruling(named.0, named.1.clone())];
             model.adjudication.put_off.push(named);
             model.adjudication.disagreements.push(disagreement);
             effects.extend(go(model, at));

@@ -39,24 +39,25 @@ pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
         model.say(Level::Error, &why);
         return Vec::new();
     }
-    model.run.asking = Some((query, pair));
-    vec![Effect::PricePair(query, pair)]
+    vec![model.price_question(query, pair)]
 }
 
-/// The price of a question has arrived: shows it next to the pair, or asks for confirmation if
-/// judges are to be asked.
+/// Shows the price of a question next to the pair.
+pub(crate) fn show_price(model: &mut Model, query: QueryKey, pair: Pair, priced: &Priced) {
+    if model.screen() == Screen::Comparison && subject(model) == Some((query, pair)) {
+        model.comparison.price = Some(priced.clone());
+    }
+}
+
+/// The price of a question to be asked has arrived: asks for confirmation if it costs money.
 pub(crate) fn priced(
     model: &mut Model,
     query: QueryKey,
     pair: Pair,
     priced: Priced,
 ) -> Vec<Effect> {
-    let here = subject(model) == Some((query, pair));
-    if here && model.screen() == Screen::Comparison {
-        model.comparison.price = Some(priced.clone());
-    }
-    let wanted = model.run.asking.take_if(|asked| *asked == (query, pair));
-    if wanted.is_none() || !here || model.run.running {
+    show_price(model, query, pair, &priced);
+    if subject(model) != Some((query, pair)) || model.run.running {
         return Vec::new();
     }
     if !model.overlays.is_empty() {
@@ -153,10 +154,10 @@ pub(super) fn ended(model: &mut Model) -> Option<&'static str> {
 }
 
 /// The price changes when a run has ended.
-pub(crate) fn price_again(model: &Model) -> Vec<Effect> {
+pub(crate) fn price_again(model: &mut Model) -> Vec<Effect> {
     match (model.screen(), subject(model)) {
         (Screen::Comparison, Some((query, pair))) if !model.run.running => {
-            vec![Effect::PricePair(query, pair)]
+            vec![model.price_pair(query, pair)]
         }
         _ => Vec::new(),
     }

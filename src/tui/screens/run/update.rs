@@ -143,7 +143,7 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
     if model.options.paid || model.queries.failures(only) > 0 {
         model.inform("counting the calls that are left");
         model.run.wanted = scope.clone();
-        return vec![Effect::Estimate(scope)];
+        return vec![model.estimate(scope)];
     }
     model.run.scope = scope;
     begin(model)
@@ -171,7 +171,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         && let Some(retry) = retry_of(model)
     {
         model.run.wanted = retry.clone();
-        return vec![Effect::Estimate(retry)];
+        return vec![model.estimate(retry)];
     }
     let again = matches!(model.run.wanted, RunScope::Retry(_));
     if estimate.calls() == 0 || (!model.options.paid && !again) {
@@ -277,12 +277,11 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
     }
     let mut effects = Vec::new();
     if model.screen() == Screen::Queries
-        && !model.listing
+        && !model.is_listing()
         && model.now.duration_since(model.listed) >= SUMMARISE_EVERY
     {
         model.listed = model.now;
-        model.listing = true;
-        effects.push(Effect::List);
+        effects.push(model.list());
     }
     let watching = matches!(
         model.screen(),
@@ -290,7 +289,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
     );
     if watching
         && model.saving == 0
-        && !model.loading
+        && !model.is_opening()
         && model.now.duration_since(model.loaded) >= RELOAD_EVERY
     {
         effects.extend(model.reload());
@@ -329,9 +328,9 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     };
     model.say(kind, &words);
     model.run.ended = Some(words);
-    let mut effects = vec![Effect::List];
+    let mut effects = vec![model.list()];
     if model.run.progress.is_none() && model.run.last.is_none() {
-        effects.push(Effect::LoadLastRun);
+        effects.push(model.read_last_run());
     }
     effects.extend(model.reload());
     effects.extend(ask_pair::price_again(model));
@@ -382,7 +381,10 @@ mod tests {
     use crate::app::annotate::progress::JudgeProgress;
     use crate::store::runs::RunId;
     use crate::store::summary_cache::QuerySummary;
+    use crate::tui::job::{asked, only};
     use crate::tui::screens::testing::model;
+    use crate::tui::update::requests::queries::ReadLastRun;
+    use crate::tui::update::requests::runs::Estimate;
 
     fn outcome(votes: usize) -> RunOutcome {
         let judge = JudgeProgress {
@@ -441,7 +443,7 @@ mod tests {
             model.run.progress.is_none(),
             "an earlier session had the last"
         );
-        assert!(effects.contains(&Effect::LoadLastRun), "{effects:?}");
+        assert!(asked::<ReadLastRun>(&effects).is_some(), "{effects:?}");
         run(&mut model, 7);
         assert_eq!(
             model.run.ended.as_deref(),
@@ -495,9 +497,9 @@ mod tests {
             let mut model = failing(22);
             model.options.paid = paid;
             let priced = start(&mut model, None);
-            assert_eq!(priced, [Effect::Estimate(RunScope::Project)]);
+            assert_eq!(only(&priced), Some(&Estimate(RunScope::Project)));
             let priced = ask_to_start(&mut model, &estimate(0));
-            assert_eq!(priced, [Effect::Estimate(RunScope::Retry(None))]);
+            assert_eq!(only(&priced), Some(&Estimate(RunScope::Retry(None))));
             assert_eq!(question(&model), None);
             assert!(ask_to_start(&mut model, &estimate(22)).is_empty());
             let asked = question(&model).unwrap();

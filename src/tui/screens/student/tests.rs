@@ -1,3 +1,5 @@
+use super::jobs::ReportStudent;
+use super::update::ask;
 use super::update::{offers, reported, update};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
@@ -5,12 +7,13 @@ use crate::features::student::app::{ReportedBattle, StepReport, StudentReport, S
 use crate::features::student::domain::figure::Figure;
 use crate::features::student::domain::figures::{FigureOptions, Figures, StudentRow};
 use crate::features::student::domain::{OrderShift, OutcomeProbabilities};
+use crate::tui::job::{answer, only};
 use crate::tui::keymap::Command;
-use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model};
 use crate::tui::theme::ColourDepth;
+use crate::tui::update::update as apply;
 
 fn step(step: Option<u64>, battles: usize) -> StepReport {
     let row = |at: usize| {
@@ -58,8 +61,7 @@ fn shown() -> Model {
     let mut model = model(Screen::Student);
     let steps = [(100, 40), (200, 150), (300, 300)];
     let steps = steps.map(|(number, battles)| step(Some(number), battles));
-    let generation = model.student.generation;
-    reported(&mut model, generation, Ok(found("one", steps.into())));
+    reported(&mut model, Ok(found("one", steps.into())));
     model
 }
 
@@ -101,19 +103,22 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
 #[test]
 fn tab_asks_for_the_next_student_and_late_answers_are_dropped() {
     let mut model = shown();
-    let effects = update(&mut model, Command::NextStudent);
-    let [Effect::ReportStudent(name, generation, _)] = effects.as_slice() else {
+    let mut late = ask(&mut model, None);
+    let mut effects = update(&mut model, Command::NextStudent);
+    let Some(ReportStudent(name)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert_eq!(name.as_deref(), Some("two"));
-    let late = found("late", vec![step(None, 5)]);
-    reported(&mut model, generation - 1, Ok(late));
-    assert!(flat(&mut model, SIZES[0]).contains("student one"));
-    reported(
+    let now = model.now;
+    let found_late = *found("late", vec![step(None, 5)]);
+    apply(
         &mut model,
-        *generation,
-        Ok(found("two", vec![step(None, 5)])),
+        answer::<ReportStudent>(&mut late, found_late),
+        now,
     );
+    assert!(flat(&mut model, SIZES[0]).contains("student one"));
+    let two = *found("two", vec![step(None, 5)]);
+    apply(&mut model, answer::<ReportStudent>(&mut effects, two), now);
     let page = flat(&mut model, SIZES[0]);
     assert!(
         page.contains("student two · 2 of 2") && page.contains("N = 5 battles"),
@@ -181,13 +186,13 @@ fn battles_are_listed_from_the_farthest_on_without_control_characters() {
 fn what_cannot_be_shown_is_said() {
     let mut model = model(Screen::Student);
     assert!(flat(&mut model, SIZES[0]).contains("calculating"));
-    reported(&mut model, 0, Err("no pair is judged".to_owned()));
+    reported(&mut model, Err("no pair is judged".to_owned()));
     assert!(flat(&mut model, SIZES[0]).contains("no pair is judged"));
     let none = StudentsFound {
         names: Vec::new(),
         report: None,
     };
-    reported(&mut model, 0, Ok(Box::new(none)));
+    reported(&mut model, Ok(Box::new(none)));
     let page = flat(&mut model, SIZES[0]);
     assert!(page.contains("overrule student train"), "{page}");
     for command in [

@@ -5,7 +5,6 @@ use crate::features::student::app::StudentsFound;
 use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::report_request::ReportRequest;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{cycled, moved, neighbour};
 use crate::tui::screens::Screen;
@@ -20,17 +19,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 
 /// Requests the report on a student; on the first one for `None`.
 pub(crate) fn ask(model: &mut Model, name: Option<String>) -> Vec<Effect> {
-    let student = &mut model.student;
-    student.generation += 1;
-    student.request.take_back();
-    student.request = ReportRequest::default();
-    let request = student.request.clone();
-    vec![Effect::ReportStudent(name, student.generation, request)]
-}
-
-/// Nobody waits for a pending report any more.
-pub(super) fn closed(model: &mut Model) {
-    model.student.request.take_back();
+    model.report_student(name)
 }
 
 /// Requests the current report again, since a verdict changes the scores that the student is
@@ -40,14 +29,7 @@ pub(crate) fn ask_again(model: &mut Model) -> Vec<Effect> {
     ask(model, name)
 }
 
-pub(crate) fn reported(
-    model: &mut Model,
-    generation: u64,
-    found: Result<Box<StudentsFound>, String>,
-) {
-    if generation != model.student.generation {
-        return;
-    }
+pub(crate) fn reported(model: &mut Model, found: Result<Box<StudentsFound>, String>) {
     let before = model.student.report().map(|report| report.name.clone());
     model.student.found = Some(found);
     let steps = model

@@ -1,0 +1,38 @@
+//! Computes a student's report.
+
+use super::update;
+use crate::app::error::AppError;
+use crate::features::student::app::{StudentsFound, students_found};
+use crate::tui::job::{Job, JobContext, Task};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::slot::Slot;
+
+const REPORT: Slot = Slot::of(Screen::Student, "report");
+
+/// Evaluates a student by name, or the first one for `None`, on the currently judged battles.
+#[derive(Debug, PartialEq)]
+pub(super) struct ReportStudent(pub(super) Option<String>);
+
+impl Task for ReportStudent {
+    type Answer = StudentsFound;
+
+    fn run(self, context: &JobContext) -> Result<StudentsFound, AppError> {
+        students_found(&context.store(), self.0.as_deref())
+    }
+}
+
+impl Model {
+    pub(crate) fn report_student(&mut self, name: Option<String>) -> Vec<Effect> {
+        let job = Job::task(ReportStudent(name), |model, found| {
+            update::reported(model, Ok(Box::new(found)));
+            Vec::new()
+        })
+        .or_else(|model, error| {
+            update::reported(model, Err(error.to_string()));
+            Vec::new()
+        });
+        vec![job.latest(&mut self.jobs, REPORT).into()]
+    }
+}

@@ -1,0 +1,79 @@
+//! Reads texts that are shown as a page.
+
+use crate::app::log::rows::{LogFilter, LogRow, log_rows};
+use crate::store::{Db, Result};
+use crate::tui::job::{Job, JobContext, Request};
+use crate::tui::message::Effect;
+use crate::tui::model::{Model, Overlay};
+use crate::tui::slot::Slot;
+use crate::tui::update::log_page::{self, LOGGED};
+use crate::tui::update::offers;
+use crate::tui::widgets::page::Page;
+
+/// The page that was requested last.
+const PAGE: Slot = Slot::shared("page");
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct ReadGuideline;
+
+impl Request for ReadGuideline {
+    type Answer = Option<String>;
+
+    fn answer(self, db: &mut Db, _: &JobContext) -> Result<Self::Answer> {
+        db.guideline()
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct ReadLog;
+
+impl Request for ReadLog {
+    /// The latest entries, earliest first.
+    type Answer = Vec<LogRow>;
+
+    fn answer(self, db: &mut Db, _: &JobContext) -> Result<Self::Answer> {
+        let filter = LogFilter {
+            limit: Some(LOGGED),
+            ..LogFilter::default()
+        };
+        log_rows(db, &filter)
+    }
+}
+
+impl Model {
+    pub(crate) fn read_guideline(&mut self) -> Vec<Effect> {
+        let job = Job::read(ReadGuideline, |model, text| {
+            match text {
+                Some(text) => model.show_page("Guideline", &text),
+                None => model.inform(
+                    "this project has no guideline: overrule config project --guideline FILE",
+                ),
+            }
+            Vec::new()
+        });
+        vec![self.request_page(job)]
+    }
+
+    pub(crate) fn read_log(&mut self) -> Vec<Effect> {
+        let job = Job::read(ReadLog, |model, rows| {
+            if !offers::judges_blind(model) {
+                model.show_page("Log", &log_page::words(&rows));
+            }
+            Vec::new()
+        });
+        vec![self.request_page(job)]
+    }
+
+    /// Requests a page, in place of one that was requested before.
+    pub(crate) fn request_page(&mut self, job: Job) -> Effect {
+        job.latest(&mut self.jobs, PAGE).into()
+    }
+
+    /// Shows a requested text, unless something else was opened since: the text would cover what
+    /// the person is typing.
+    pub(crate) fn show_page(&mut self, title: &'static str, text: &str) {
+        if self.overlays.is_empty() {
+            self.overlays.push(Overlay::Page(Page::new(title, text)));
+        }
+    }
+}

@@ -70,7 +70,7 @@ fn the_scores_leave_as_labels_and_the_assumption_is_told() {
     sandbox.refused(
         "export qrels --from zelo --cuts labels",
         2,
-        &["cut points want 30 labeled documents", "there are 0 and 0"],
+        &["cut points need 30 labeled documents", "there are 0 and 0"],
     );
     sandbox.refused(
         "export qrels --from zelo --diff",

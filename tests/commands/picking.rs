@@ -100,7 +100,7 @@ fn adjudication_counts_four_boxes_beside_chance() {
         "bm25 · lexical bm25 v1 · as many as are labeled",
         "lexical, not a language model",
         "order 2 against order 1: the same picks in 2 of 2 pools",
-        "labels that are picked   66.7 %",
+        "labels that are picked  66.7 %",
     ] {
         assert!(text.text().contains(words), "{words}: {}", text.text());
     }
@@ -151,7 +151,7 @@ fn every_document_gets_a_verdict_and_its_proof_where_that_is_asked_for() {
     let text = sandbox.done("adjudication --csv q.csv --inspect i.csv");
     for words in [
         "ngram · lexical ngram v1 · a verdict on every document",
-        "supports            3         2           66.7 %",
+        "supports            3        2          66.7 %",
     ] {
         assert!(text.text().contains(words), "{words}: {}", text.text());
     }

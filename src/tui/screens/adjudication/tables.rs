@@ -166,7 +166,7 @@ pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: u
         let head = [
             "",
             "documents",
-            "labelled",
+            "labeled",
             "picked",
             "of labels",
             "of others",

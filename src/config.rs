@@ -58,9 +58,7 @@ impl KeysConfig {
         let is_empty = |command: &Vec<String>| command.first().is_none_or(String::is_empty);
         let mut commands = self.key_command.iter();
         if let Some((variable, _)) = commands.find(|(_, command)| is_empty(command)) {
-            return Err(format!(
-                "key_command: {variable} has no command; write it as [\"program\", \"argument\"]"
-            ));
+            return Err(InvalidConfig::KeyCommand(variable.clone()));
         }
         match self.trusted_hosts.iter().find(|host| !is_host(host)) {
             None => Ok(()),
@@ -234,6 +232,8 @@ pub enum InvalidConfig {
          without https:// and port"
     )]
     TrustedHost(String),
+    #[error("key_command: {0} has no command; write it as [\"program\", \"argument\"]")]
+    KeyCommand(String),
     #[error("[rating] {0}")]
     Rating(#[from] InvalidRankingSetting),
     #[error("[run] cycles = 0: expected 1 or more")]

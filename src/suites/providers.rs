@@ -63,7 +63,7 @@ fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
 
 /// The ensemble of a file, with more providers than the usual ones.
 fn ensemble_with(text: &str, more: &[&'static dyn Provider]) -> Result<JudgeEnsemble, String> {
-    let file = JudgesFile::parse(text)?;
+    let file = JudgesFile::parse(text).map_err(|error| error.to_string())?;
     let providers = [&registry::PROVIDERS[..], more].concat();
     with_sources(|sources| {
         let sources = JudgeSources {

@@ -264,5 +264,5 @@ async fn a_command_that_prints_no_key_stops_the_judge() {
 #[test]
 fn no_project_names_a_command() {
     let error = JudgesFile::parse(&format!("{FILE}key_command = [\"x\"]\n")).unwrap_err();
-    assert!(error.contains("unknown field"), "{error}");
+    assert!(error.to_string().contains("unknown field"), "{error}");
 }

@@ -175,10 +175,7 @@ impl Task for Export {
 
     fn run(self, context: &JobContext) -> Result<Exported, AppError> {
         let (Self(order, overwrite), store) = (self, context.store());
-        let request = ExportRequest {
-            corrected: order.corrected,
-            ..ExportRequest::new(order.kind)
-        };
+        let request = ExportRequest::new(order.export.clone());
         let path = typed_path(&order.path);
         let exists = request.files(&path).into_iter().find(|file| file.exists());
         if let Some(file) = exists.filter(|_| !overwrite) {

@@ -1,7 +1,8 @@
 //! Reads the list of queries, and what belongs to the open query.
 
 use crate::app::error::AppError;
-use crate::features::scale::app::{ProjectScale, project_scale};
+use crate::domain::common_scale::ProjectScale;
+use crate::registry::project_scale;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::last_run::LastRun;
 use crate::store::summary_cache::QuerySummary;

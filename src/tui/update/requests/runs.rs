@@ -55,7 +55,7 @@ impl Task for PricePair {
         let Self(query, pair) = self;
         let ensemble: JudgeEnsemble = (0..)
             .zip(context.ensemble())
-            .filter(|(at, _)| !context.control.is_dropped(*at))
+            .filter(|(at, _)| !context.control.dropped.contains(*at))
             .map(|(_, judge)| judge.clone())
             .collect();
         let usual = &context.options().request;

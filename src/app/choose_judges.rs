@@ -20,8 +20,8 @@ use crate::judge::provider::http::Timeouts;
 use crate::judge::provider::registry::PROVIDERS;
 use crate::judge::reranker::Reranker;
 use crate::judge::{
-    Judge, JudgeEnsemble, JudgePrompt, OFFLINE, PoolText, PresentedPool, PresentedQuestion,
-    RerankKind, offline,
+    Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion, OFFLINE, PoolText, PresentedPool,
+    PresentedQuestion, RerankKind, offline,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl JudgeConfiguration<'_> {
             pool: Arc::new(PoolText::new("", Vec::new())),
             ask: way.ask(0),
         };
-        let can = |judge: &dyn Judge| judge.pick_prompt(&empty).is_some();
+        let can = |judge: &dyn Judge| judge.can_answer(JudgeQuestion::Pool(&empty));
         able(
             complete(chosen)?,
             names,
@@ -118,7 +118,7 @@ impl JudgeConfiguration<'_> {
         let make =
             |file: &JudgesFile, sources: &JudgeSources<'_>| rerank_judges_from(file, sources, kind);
         let example = PresentedQuestion::example(kind);
-        let can = |judge: &dyn Judge| judge.rerank_prompt(&example).is_some();
+        let can = |judge: &dyn Judge| judge.can_answer(JudgeQuestion::Rerank(&example));
         able(
             complete(self.chosen(names, make)?)?,
             names,

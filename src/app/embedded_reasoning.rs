@@ -3,7 +3,9 @@
 
 use crate::domain::battle::BattleId;
 use crate::domain::vote::{JudgeId, Margin};
-use crate::judge::{Judge, JudgePrompt, PoolText, PresentedPair, offline, opinion_of};
+use crate::judge::{
+    Judge, JudgePrompt, JudgeQuestion, PoolText, PresentedPair, offline, opinion_of,
+};
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use crate::store::{Db, Result};
@@ -84,7 +86,9 @@ impl EmbeddedReasoning {
             second: if pair.swapped { pair.a } else { pair.b },
         };
         let prompt = JudgePrompt::default();
-        let reply = judge.call(&case, &prompt).now_or_never();
+        let reply = judge
+            .call(JudgeQuestion::Pair(&case), &prompt)
+            .now_or_never();
         let opinion = reply
             .and_then(|reply| opinion_of(judge.as_ref(), &case, reply.ok()?).ok())
             .map(|(_, opinion)| opinion);

@@ -6,8 +6,8 @@ use crate::domain::number_words::{signed, usd};
 use crate::domain::vote::Outcome;
 use crate::judge::parse::{NoAnswer, ParseError};
 use crate::judge::{
-    CallError, FailureCause, Judge, JudgePrompt, JudgeReply, OFFLINE_LABEL, PoolText,
-    PresentedPair, call_adapting,
+    CallError, FailureCause, Judge, JudgePrompt, JudgeQuestion, JudgeReply, OFFLINE_LABEL,
+    PoolText, PresentedPair, call_adapting,
 };
 use crate::store::{Store, StoreError};
 use serde::Serialize;
@@ -71,8 +71,9 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
             first,
             second,
         };
-        let prompt = judge.prompt(&case);
-        let reply = match ask(judge, &case, &prompt, &mut spent_usd).await {
+        let question = JudgeQuestion::Pair(&case);
+        let prompt = judge.prompt(question);
+        let reply = match ask(judge, question, &prompt, &mut spent_usd).await {
             Ok(reply) => reply,
             Err(error) => {
                 let found = with_cost(error.cause.to_string(), spent_usd);
@@ -133,17 +134,17 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
 /// cost to `spent_usd`.
 async fn ask(
     judge: &dyn Judge,
-    case: &PresentedPair,
+    question: JudgeQuestion<'_>,
     prompt: &JudgePrompt,
     spent_usd: &mut f64,
 ) -> Result<JudgeReply, CallError> {
-    let mut result = call_adapting(|| judge.call(case, prompt)).await;
+    let mut result = call_adapting(|| judge.call(question, prompt)).await;
     *spent_usd += cost_of(&result);
     if let Err(error) = &result
         && error.cause == FailureCause::Truncated
         && let Some(longer) = judge.reask(prompt, error.cause)
     {
-        result = call_adapting(|| judge.call(case, &longer)).await;
+        result = call_adapting(|| judge.call(question, &longer)).await;
         *spent_usd += cost_of(&result);
     }
     result

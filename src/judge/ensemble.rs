@@ -61,7 +61,7 @@ pub fn ensemble_from(
 }
 
 /// The same judges with the prompt for picking in that mode. Some judges can only compare two
-/// documents; their [`Judge::pick_prompt`](super::Judge::pick_prompt) returns `None`.
+/// documents; [`Judge::can_answer`](super::Judge::can_answer) tells which.
 pub fn pickers_from(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,
@@ -71,8 +71,7 @@ pub fn pickers_from(
 }
 
 /// The same judges with the prompt for reranking questions of that kind. Some judges can only
-/// compare two documents; their [`Judge::rerank_prompt`](super::Judge::rerank_prompt) returns
-/// `None`.
+/// compare two documents; [`Judge::can_answer`](super::Judge::can_answer) tells which.
 pub fn rerank_judges_from(
     file: &JudgesFile,
     sources: &JudgeSources<'_>,

@@ -5,7 +5,7 @@ use super::call::{
     CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage, catch_panic,
 };
 use super::parse::{self, ParseError, Written};
-use super::presented::{PresentedPair, PresentedPool, PresentedQuestion};
+use super::presented::{JudgeQuestion, PresentedPair};
 use super::spec::{JudgeLimits, JudgeSpec};
 use futures::future::BoxFuture;
 use jiff::civil::Date;
@@ -15,7 +15,14 @@ use std::sync::Arc;
 pub trait Judge: Send + Sync + fmt::Debug {
     fn spec(&self) -> &JudgeSpec;
 
-    fn prompt(&self, case: &PresentedPair) -> JudgePrompt;
+    /// Whether it can answer such a question: some judges only compare two documents, and a judge's
+    /// prompt is for one kind of question.
+    fn can_answer(&self, question: JudgeQuestion<'_>) -> bool {
+        matches!(question, JudgeQuestion::Pair(_))
+    }
+
+    /// The prompt for a question that it [can answer](Self::can_answer).
+    fn prompt(&self, question: JudgeQuestion<'_>) -> JudgePrompt;
 
     /// The seed that calls are sent with, if their answers are random (at a temperature other than
     /// 0).
@@ -23,44 +30,13 @@ pub trait Judge: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Makes one call. The runner retries.
+    /// Asks the question once. The runner retries. Parse the reply with [`Judge::parse`],
+    /// [`parse::slots`], [`parse::verdicts`] or [`parse::read_answer`], depending on the question.
     fn call<'a>(
         &'a self,
-        case: &'a PresentedPair,
+        question: JudgeQuestion<'a>,
         prompt: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>>;
-
-    /// The prompt for picking documents of `lineup`; `None` if the judge can only compare two.
-    fn pick_prompt(&self, _lineup: &PresentedPool) -> Option<JudgePrompt> {
-        None
-    }
-
-    /// Requests picks, once. Parse the reply with [`parse::slots`], or with [`parse::verdicts`] if
-    /// verdicts are requested.
-    fn pick<'a>(
-        &'a self,
-        _lineup: &'a PresentedPool,
-        _prompt: &'a JudgePrompt,
-    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        let message = "this judge can only compare two documents";
-        Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
-    }
-
-    /// The prompt for a reranking question; `None` if the judge was built for another kind of
-    /// question, or can only compare two documents.
-    fn rerank_prompt(&self, _question: &PresentedQuestion) -> Option<JudgePrompt> {
-        None
-    }
-
-    /// Asks a reranking question, once. Parse the reply with [`parse::read_answer`].
-    fn rerank<'a>(
-        &'a self,
-        _question: &'a PresentedQuestion,
-        _prompt: &'a JudgePrompt,
-    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        let message = "this judge does not answer reranking questions";
-        Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
-    }
 
     /// The expected usage of one call on `prompt`: tokens, and dollars if the price is known.
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>);
@@ -140,18 +116,8 @@ pub trait Judge: Send + Sync + fmt::Debug {
         self.reask(prompt, error.cause)
     }
 
-    /// Whether a document of `case` is truncated for the judge.
-    fn truncated(&self, _case: &PresentedPair) -> bool {
-        false
-    }
-
-    /// Whether a document of `lineup` is truncated for the judge.
-    fn truncates_pool(&self, _lineup: &PresentedPool) -> bool {
-        false
-    }
-
-    /// Number of documents of `question` that are truncated for the judge.
-    fn truncates(&self, _question: &PresentedQuestion) -> u64 {
+    /// Number of documents of the question that are truncated for the judge.
+    fn truncated(&self, _question: JudgeQuestion<'_>) -> usize {
         0
     }
 

@@ -9,7 +9,7 @@ pub use super::lexical::{LexicalMethod, NAMES};
 use super::call::{CallError, JudgePrompt, JudgeReply, RateLimits, Usage};
 use super::judge_trait::{Judge, JudgeEnsemble};
 use super::lexical::{self, count_words};
-use super::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
+use super::presented::{JudgeQuestion, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use super::prompt::{rerank_task_text, task_text};
 use super::spec::{JudgeSpec, OFFLINE};
 use crate::domain::adjudication::PickRequest;
@@ -53,6 +53,66 @@ impl LexicalJudge {
 }
 
 impl LexicalJudge {
+    fn compare(&self, case: &PresentedPair) -> JudgeReply {
+        let started = Instant::now();
+        let analysis = case.pool.analysis();
+        let thoughts = analysis.thoughts(self.method, case.first, case.second);
+        let output = thoughts
+            .iter()
+            .map(|thought| count_words(thought))
+            .sum::<u64>()
+            + 1;
+        let score = analysis.margin(self.method, case.first, case.second);
+        let text = json!({"thoughts": thoughts, "score": score}).to_string();
+        let usage = Usage {
+            input: LABEL_WORDS + analysis.words(case.first, case.second),
+            output,
+            ..Usage::default()
+        };
+        self.reply(text, usage, started)
+    }
+
+    fn pick(&self, lineup: &PresentedPool, prompt: &JudgePrompt) -> JudgeReply {
+        let started = Instant::now();
+        let (answer, output) = match lineup.ask {
+            PickRequest::PerDocument => {
+                let verdicts = picks::verdicts(self.method, lineup);
+                let words: u64 = verdicts
+                    .iter()
+                    .filter_map(|given| given.sentence.as_ref())
+                    .map(|quote| count_words(quote))
+                    .sum();
+                let output = words + verdicts.len() as u64;
+                (json!({ "verdicts": verdicts }), output)
+            }
+            PickRequest::Exactly(_) | PickRequest::AnyNumber => {
+                let slots = picks::slots(self.method, lineup);
+                let output = slots.len() as u64;
+                (json!({ "slots": slots }), output)
+            }
+        };
+        let usage = Usage {
+            input: prompt.user.split_whitespace().count() as u64,
+            output,
+            ..Usage::default()
+        };
+        self.reply(answer.to_string(), usage, started)
+    }
+
+    fn rerank(&self, question: &PresentedQuestion, prompt: &JudgePrompt) -> JudgeReply {
+        let started = Instant::now();
+        let (text, output, odds) = reranking::answer(self.method, question);
+        let usage = Usage {
+            input: words(&prompt.user) as u64,
+            output,
+            ..Usage::default()
+        };
+        JudgeReply {
+            odds,
+            ..self.reply(text, usage, started)
+        }
+    }
+
     fn reply(&self, text: String, usage: Usage, started: Instant) -> JudgeReply {
         JudgeReply {
             text,
@@ -90,105 +150,39 @@ impl Judge for LexicalJudge {
         &self.spec
     }
 
-    fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
-        let query = text::readable(&case.pool.query);
-        let (first, second) = (
-            text::readable(case.first_text()),
-            text::readable(case.second_text()),
-        );
-        JudgePrompt {
-            system: String::new(),
-            user: format!("Query:\n{query}\n\nDocument A:\n{first}\n\nDocument B:\n{second}\n"),
-            ..JudgePrompt::default()
+    fn can_answer(&self, question: JudgeQuestion<'_>) -> bool {
+        match question {
+            JudgeQuestion::Pair(_) | JudgeQuestion::Pool(_) => true,
+            // Scores of different queries are not comparable.
+            JudgeQuestion::Rerank(question) => question.ask != RerankAsk::Link,
+        }
+    }
+
+    fn prompt(&self, question: JudgeQuestion<'_>) -> JudgePrompt {
+        match question {
+            JudgeQuestion::Pair(case) => pair_prompt(case),
+            JudgeQuestion::Pool(lineup) => {
+                let pool = &lineup.pool;
+                let documents = pool.documents.iter().map(|text| &**text);
+                let task = task_text(lineup.ask, pool.documents.len());
+                listed(&pool.query, documents, &task)
+            }
+            JudgeQuestion::Rerank(question) => {
+                let task = rerank_task_text(question.ask, question.shown.len());
+                listed(&question.pool.query, question.texts(), &task)
+            }
         }
     }
 
     fn call<'a>(
         &'a self,
-        case: &'a PresentedPair,
-        _: &'a JudgePrompt,
-    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        let started = Instant::now();
-        let analysis = case.pool.analysis();
-        let thoughts = analysis.thoughts(self.method, case.first, case.second);
-        let output = thoughts
-            .iter()
-            .map(|thought| count_words(thought))
-            .sum::<u64>()
-            + 1;
-        let score = analysis.margin(self.method, case.first, case.second);
-        let text = json!({"thoughts": thoughts, "score": score}).to_string();
-        let usage = Usage {
-            input: LABEL_WORDS + analysis.words(case.first, case.second),
-            output,
-            ..Usage::default()
-        };
-        ready(Ok(self.reply(text, usage, started))).boxed()
-    }
-
-    fn pick_prompt(&self, lineup: &PresentedPool) -> Option<JudgePrompt> {
-        let pool = &lineup.pool;
-        let documents = pool.documents.iter().map(|text| &**text);
-        let task = task_text(lineup.ask, pool.documents.len());
-        Some(listed(&pool.query, documents, &task))
-    }
-
-    fn pick<'a>(
-        &'a self,
-        lineup: &'a PresentedPool,
+        question: JudgeQuestion<'a>,
         prompt: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        let started = Instant::now();
-        let (answer, output) = match lineup.ask {
-            PickRequest::PerDocument => {
-                let verdicts = picks::verdicts(self.method, lineup);
-                let words: u64 = verdicts
-                    .iter()
-                    .filter_map(|given| given.sentence.as_ref())
-                    .map(|quote| count_words(quote))
-                    .sum();
-                let output = words + verdicts.len() as u64;
-                (json!({ "verdicts": verdicts }), output)
-            }
-            PickRequest::Exactly(_) | PickRequest::AnyNumber => {
-                let slots = picks::slots(self.method, lineup);
-                let output = slots.len() as u64;
-                (json!({ "slots": slots }), output)
-            }
-        };
-        let usage = Usage {
-            input: prompt.user.split_whitespace().count() as u64,
-            output,
-            ..Usage::default()
-        };
-        let text = answer.to_string();
-        ready(Ok(self.reply(text, usage, started))).boxed()
-    }
-
-    fn rerank_prompt(&self, question: &PresentedQuestion) -> Option<JudgePrompt> {
-        // Scores of different queries are not comparable.
-        if question.ask == RerankAsk::Link {
-            return None;
-        }
-        let task = rerank_task_text(question.ask, question.shown.len());
-        Some(listed(&question.pool.query, question.texts(), &task))
-    }
-
-    fn rerank<'a>(
-        &'a self,
-        question: &'a PresentedQuestion,
-        prompt: &'a JudgePrompt,
-    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        let started = Instant::now();
-        let (text, output, odds) = reranking::answer(self.method, question);
-        let usage = Usage {
-            input: words(&prompt.user) as u64,
-            output,
-            ..Usage::default()
-        };
-        let reply = JudgeReply {
-            odds,
-            ..self.reply(text, usage, started)
+        let reply = match question {
+            JudgeQuestion::Pair(case) => self.compare(case),
+            JudgeQuestion::Pool(lineup) => self.pick(lineup, prompt),
+            JudgeQuestion::Rerank(question) => self.rerank(question, prompt),
         };
         ready(Ok(reply)).boxed()
     }
@@ -205,6 +199,18 @@ impl Judge for LexicalJudge {
 
     fn most(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         self.estimate(prompt)
+    }
+}
+
+fn pair_prompt(case: &PresentedPair) -> JudgePrompt {
+    let query = text::readable(&case.pool.query);
+    let (first, second) = (
+        text::readable(case.first_text()),
+        text::readable(case.second_text()),
+    );
+    JudgePrompt {
+        user: format!("Query:\n{query}\n\nDocument A:\n{first}\n\nDocument B:\n{second}\n"),
+        ..JudgePrompt::default()
     }
 }
 
@@ -272,7 +278,8 @@ mod tests {
     }
 
     fn reply(judge: &dyn Judge, case: &PresentedPair) -> JudgeReply {
-        futures::executor::block_on(judge.call(case, &judge.prompt(case))).unwrap()
+        let question = JudgeQuestion::Pair(case);
+        futures::executor::block_on(judge.call(question, &judge.prompt(question))).unwrap()
     }
 
     #[test]
@@ -322,7 +329,7 @@ mod tests {
     fn a_call_costs_nothing_and_uses_the_words_of_its_prompt() {
         for judge in ensemble() {
             let case = case(0, 1);
-            let (estimate, cost) = judge.estimate(&judge.prompt(&case));
+            let (estimate, cost) = judge.estimate(&judge.prompt(JudgeQuestion::Pair(&case)));
             let reply = reply(judge.as_ref(), &case);
             assert_eq!(reply.usage.input, estimate.input);
             assert_eq!((cost, reply.cost_usd), (Some(0.0), Some(0.0)));

@@ -89,6 +89,17 @@ impl PresentedPool {
     }
 }
 
+/// A question to a judge.
+#[derive(Clone, Copy, Debug)]
+pub enum JudgeQuestion<'a> {
+    /// Which of two documents is better.
+    Pair(&'a PresentedPair),
+    /// Which documents of a pool to pick.
+    Pool(&'a PresentedPool),
+    /// A question of a reranking method.
+    Rerank(&'a PresentedQuestion),
+}
+
 /// The question that a reranking method asks a judge about its candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RerankAsk {

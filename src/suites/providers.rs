@@ -13,7 +13,8 @@ use crate::judge::ensemble::{Dotenv, JudgeSources, JudgesFile, ensemble_from};
 use crate::judge::provider::http::Timeouts;
 use crate::judge::provider::{Provider, registry};
 use crate::judge::{
-    CallError, Judge, JudgeEnsemble, JudgeReply, PoolText, PresentedPair, call_adapting,
+    CallError, Judge, JudgeEnsemble, JudgeQuestion, JudgeReply, PoolText, PresentedPair,
+    call_adapting,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -121,8 +122,9 @@ fn case() -> PresentedPair {
 
 async fn call(judge: &dyn Judge) -> Result<JudgeReply, CallError> {
     let case = case();
-    let prompt = judge.prompt(&case);
-    call_adapting(|| judge.call(&case, &prompt)).await
+    let question = JudgeQuestion::Pair(&case);
+    let prompt = judge.prompt(question);
+    call_adapting(|| judge.call(question, &prompt)).await
 }
 
 fn expected(model: &str) -> f64 {
@@ -166,7 +168,7 @@ async fn every_provider_answers_and_says_all_there_is_to_know() {
             "{provider}: {:?}",
             reply.cost_usd
         );
-        let (_, worst) = judge.worst(&judge.prompt(&case()));
+        let (_, worst) = judge.worst(&judge.prompt(JudgeQuestion::Pair(&case())));
         assert!(
             worst.unwrap_or(f64::MAX) >= reply.cost_usd.unwrap_or(0.0),
             "{provider}"
@@ -323,8 +325,9 @@ async fn a_document_that_is_cut_is_said_to_be() {
     let fake = FakeProvider::start();
     let judge = judge(&fake, "openai", "max_document_chars = 29");
     let case = case();
-    assert!(judge.truncated(&case));
-    judge.call(&case, &judge.prompt(&case)).await.unwrap();
+    let question = JudgeQuestion::Pair(&case);
+    assert!(judge.truncated(question) > 0);
+    judge.call(question, &judge.prompt(question)).await.unwrap();
     let body = fake.requests().pop().unwrap().body;
     let prompt = body["messages"][1]["content"].as_str().unwrap();
     assert!(

@@ -7,7 +7,8 @@ use crate::client::question::{
     AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
 };
 use crate::judge::{
-    CallError, Exchange, Judge, JudgePrompt, JudgeReply, Opinion, PresentedPair, opinion_of,
+    CallError, Exchange, Judge, JudgePrompt, JudgeQuestion, JudgeReply, Opinion, PresentedPair,
+    opinion_of,
 };
 use crate::store::corpus::QueryKey;
 use crate::store::outstanding::OutstandingCall;
@@ -97,7 +98,7 @@ impl BattleQuestion {
             request_id: reply.request_id.clone(),
         };
         CallRecord {
-            truncated: self.judge().truncated(&self.case),
+            truncated: self.judge().truncated(JudgeQuestion::Pair(&self.case)) > 0,
             ..self.record(&voted.exchange, raw, result)
         }
     }
@@ -108,7 +109,10 @@ impl ServiceQuestion for BattleQuestion {
 
     fn ask(&self) -> BoxFuture<'_, Result<VoteReply, CallError>> {
         async {
-            let reply = self.judge().call(&self.case, &self.prompt).await?;
+            let reply = self
+                .judge()
+                .call(JudgeQuestion::Pair(&self.case), &self.prompt)
+                .await?;
             let (reply, opinion) = opinion_of(self.judge(), &self.case, reply)?;
             Ok(VoteReply {
                 exchange: reply.exchange(),

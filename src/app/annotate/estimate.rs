@@ -11,7 +11,8 @@ use crate::domain::battle::Pair;
 use crate::domain::corpus::Pool;
 use crate::domain::spend::Spend;
 use crate::judge::{
-    Judge, JudgeEnsemble, JudgePrompt, JudgeSpec, LearntUsage, PoolText, PresentedPair,
+    Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion, JudgeSpec, LearntUsage, PoolText,
+    PresentedPair,
 };
 use crate::store::{Store, StoreError};
 use identical_calls::IdenticalCalls;
@@ -289,7 +290,7 @@ impl CostEstimate {
             let (mut input, mut output) = (0, 0);
             let mut cost = Some(0.0);
             for pair in &sample {
-                let prompt = || judge.prompt(&shown(pair.low(), pair.high()));
+                let prompt = || judge.prompt(JudgeQuestion::Pair(&shown(pair.low(), pair.high())));
                 let (usage, price) = match (batch, of.learnt) {
                     (_, Some(learnt)) => learnt.expect(judge.as_ref(), batch),
                     (Some(batch), None) => {
@@ -338,11 +339,14 @@ fn longest_prompt(
         .collect();
     let mut by_length: Vec<(usize, usize)> = documents
         .into_iter()
-        .map(|at| (judge.prompt(&shown(at, at)).user.len(), at))
+        .map(|at| {
+            let prompt = judge.prompt(JudgeQuestion::Pair(&shown(at, at)));
+            (prompt.user.len(), at)
+        })
         .collect();
     by_length.sort_unstable_by(|a, b| b.cmp(a));
     let [(_, longest), (_, second), ..] = by_length.as_slice() else {
         return None;
     };
-    Some(judge.prompt(&shown(*longest, *second)))
+    Some(judge.prompt(JudgeQuestion::Pair(&shown(*longest, *second))))
 }

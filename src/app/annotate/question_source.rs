@@ -11,7 +11,7 @@ use super::plan::plan_so_far;
 use crate::client::call_key::call_key;
 use crate::client::now_ms;
 use crate::domain::battle::{BattleId, Pair};
-use crate::judge::{PoolText, PresentedPair};
+use crate::judge::{JudgeQuestion, PoolText, PresentedPair};
 use crate::store::corpus::QueryKey;
 use crate::store::outstanding::{CallSelection, OutstandingCall};
 use std::collections::{BTreeMap, HashSet};
@@ -184,7 +184,7 @@ impl QuestionSource {
             first: if call.swapped { call.b } else { call.a },
             second: if call.swapped { call.a } else { call.b },
         };
-        let prompt = judge.prompt(&case);
+        let prompt = judge.prompt(JudgeQuestion::Pair(&case));
         let call_key = call_key(judge.as_ref(), &prompt);
         // A question that was pending when the last run ended is asked as it would have been then.
         let again = call.again.and_then(|cause| judge.reask(&prompt, cause));

@@ -12,7 +12,7 @@ use crate::domain::corpus::Pool;
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
 use crate::domain::spend::Spend;
-use crate::judge::{JudgeEnsemble, LearntUsage, Usage};
+use crate::judge::{JudgeEnsemble, JudgeQuestion, LearntUsage, Usage};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use serde::Serialize;
@@ -231,7 +231,7 @@ impl PoolPlanner<'_> {
             let order: Arc<[usize]> = order.into();
             let lineup = ShownPool::new(pool, &order, ask).lineup;
             for (seat, judge) in self.ensemble.iter().enumerate() {
-                let prompt = judge.pick_prompt(&lineup).unwrap_or_default();
+                let prompt = judge.prompt(JudgeQuestion::Pool(&lineup));
                 let call = call_id(judge.spec(), &prompt);
                 let question = (pool.query.id.clone(), permutation, call.clone());
                 let state = self.answers.state(&question).copied();

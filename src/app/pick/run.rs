@@ -14,8 +14,8 @@ use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResu
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::hex::hex;
 use crate::judge::{
-    CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
-    PoolText, PresentedPool, catch_panic,
+    CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion,
+    JudgeReply, JudgeSpec, PoolText, PresentedPool, catch_panic,
     parse::{self, Written},
 };
 use crate::store::corpus::QueryKey;
@@ -201,7 +201,10 @@ impl PoolQuestion {
             thoughts,
             answered_by: exchange.model.clone(),
             raw,
-            truncated: self.judge.truncates_pool(&self.shown.lineup),
+            truncated: self
+                .judge
+                .truncated(JudgeQuestion::Pool(&self.shown.lineup))
+                > 0,
             tokens_input: exchange.usage.input,
             tokens_output: exchange.usage.output,
             cost_usd: exchange.cost_usd,
@@ -220,7 +223,10 @@ impl ServiceQuestion for PoolQuestion {
     fn ask(&self) -> BoxFuture<'_, Result<PickReply, CallError>> {
         async {
             let lineup = &self.shown.lineup;
-            let reply: JudgeReply = self.judge.pick(lineup, &self.prompt).await?;
+            let reply: JudgeReply = self
+                .judge
+                .call(JudgeQuestion::Pool(lineup), &self.prompt)
+                .await?;
             // The reply is paid for, so a parser that panics must not lose it.
             match catch_panic(|| read(lineup, &reply)) {
                 Ok(Ok((result, thoughts))) => Ok(PickReply {
@@ -411,9 +417,11 @@ async fn feed(
                 return;
             }
         };
-        let Some(mut prompt) = judge.pick_prompt(&shown.lineup) else {
+        let question = JudgeQuestion::Pool(&shown.lineup);
+        if !judge.can_answer(question) {
             continue;
-        };
+        }
+        let mut prompt = judge.prompt(question);
         if job.asked > 0 {
             prompt = judge
                 .reask(&prompt, FailureCause::Malformed)

@@ -85,7 +85,7 @@ fn share(method: LexicalMethod, question: &PresentedQuestion) -> f64 {
 mod tests {
     use crate::features::methods::domain::reranking::{Answer, GradeScale};
     use crate::judge::{
-        Judge, PoolText, PresentedQuestion, RerankAsk, offline, read_answer_strictly,
+        Judge, JudgeQuestion, PoolText, PresentedQuestion, RerankAsk, offline, read_answer_strictly,
     };
     use futures::executor::block_on;
     use std::sync::Arc;
@@ -104,9 +104,11 @@ mod tests {
             shown: shown.to_vec(),
             ask,
         };
-        let prompt = judge.rerank_prompt(&question).unwrap();
+        let asked = JudgeQuestion::Rerank(&question);
+        assert!(judge.can_answer(asked));
+        let prompt = judge.prompt(asked);
         assert!(prompt.user.contains(TEXTS[shown[0]]), "{prompt:?}");
-        let reply = block_on(judge.rerank(&question, &prompt)).unwrap();
+        let reply = block_on(judge.call(asked, &prompt)).unwrap();
         assert_eq!(reply.cost_usd, Some(0.0));
         read_answer_strictly(&question, &reply).unwrap()
     }

@@ -18,7 +18,7 @@ use crate::judge::call::{
 };
 use crate::judge::judge_trait::Judge;
 use crate::judge::parse::{self, ParseError};
-use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
+use crate::judge::presented::{JudgeQuestion, PresentedPair, RerankAsk};
 use crate::judge::prompt::AnswerForm;
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
@@ -112,14 +112,6 @@ impl RemoteJudge {
     /// What is known about the server so far.
     pub(crate) fn learnt(&self) -> Learnt {
         Learnt::from_bits(self.learnt.load(Ordering::Relaxed))
-    }
-
-    fn send<'a>(&'a self, prompt: &'a JudgePrompt) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        async move {
-            let _in_flight = CallInFlight::begin();
-            self.connection.redact_result(self.exchange(prompt).await)
-        }
-        .boxed()
     }
 
     async fn exchange(&self, prompt: &JudgePrompt) -> Result<JudgeReply, CallError> {
@@ -247,49 +239,38 @@ impl Judge for RemoteJudge {
         self.settings.seed.clone()
     }
 
-    fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
-        self.settings.template.fill(case, self.settings.cut)
+    fn can_answer(&self, question: JudgeQuestion<'_>) -> bool {
+        let answer = self.settings.template.answer;
+        match question {
+            JudgeQuestion::Pair(_) => answer.is_of_battles(),
+            JudgeQuestion::Pool(lineup) => answer == AnswerForm::of(lineup.ask.way()),
+            JudgeQuestion::Rerank(question) => match question.ask {
+                // A decision endpoint names the better of two documents by a letter.
+                RerankAsk::Compare if answer == AnswerForm::Letter => true,
+                ask => answer == AnswerForm::of_rerank(ask.kind()),
+            },
+        }
+    }
+
+    fn prompt(&self, question: JudgeQuestion<'_>) -> JudgePrompt {
+        let JudgeSettings { template, cut, .. } = &self.settings;
+        match question {
+            JudgeQuestion::Pair(case) => template.fill(case, *cut),
+            JudgeQuestion::Pool(lineup) => template.fill_pool(lineup, *cut),
+            JudgeQuestion::Rerank(question) => template.fill_question(question, *cut),
+        }
     }
 
     fn call<'a>(
         &'a self,
-        _: &'a PresentedPair,
+        _: JudgeQuestion<'a>,
         prompt: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        self.send(prompt)
-    }
-
-    fn pick_prompt(&self, lineup: &PresentedPool) -> Option<JudgePrompt> {
-        let template = &self.settings.template;
-        let asks = template.answer == AnswerForm::of(lineup.ask.way());
-        asks.then(|| template.fill_pool(lineup, self.settings.cut))
-    }
-
-    fn pick<'a>(
-        &'a self,
-        _: &'a PresentedPool,
-        prompt: &'a JudgePrompt,
-    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        self.send(prompt)
-    }
-
-    fn rerank_prompt(&self, question: &PresentedQuestion) -> Option<JudgePrompt> {
-        let settings = &self.settings;
-        let answer = settings.template.answer;
-        let fits = match question.ask {
-            // A decision endpoint names the better of two documents by a letter.
-            RerankAsk::Compare if answer == AnswerForm::Letter => true,
-            ask => answer == AnswerForm::of_rerank(ask.kind()),
-        };
-        fits.then(|| settings.template.fill_question(question, settings.cut))
-    }
-
-    fn rerank<'a>(
-        &'a self,
-        _: &'a PresentedQuestion,
-        prompt: &'a JudgePrompt,
-    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        self.send(prompt)
+        async move {
+            let _in_flight = CallInFlight::begin();
+            self.connection.redact_result(self.exchange(prompt).await)
+        }
+        .boxed()
     }
 
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
@@ -347,25 +328,28 @@ impl Judge for RemoteJudge {
         Some(again)
     }
 
-    fn truncated(&self, case: &PresentedPair) -> bool {
+    fn truncated(&self, question: JudgeQuestion<'_>) -> usize {
         let cut = self.settings.cut;
-        cut.cuts(case.first_text()) || cut.cuts(case.second_text())
-    }
-
-    fn truncates_pool(&self, lineup: &PresentedPool) -> bool {
-        let documents = &lineup.pool.documents;
-        let cut = self.settings.cut.shared(documents.len());
-        documents.iter().any(|text| cut.cuts(text))
-    }
-
-    fn truncates(&self, question: &PresentedQuestion) -> u64 {
-        let cut = match question.ask {
-            RerankAsk::Compare | RerankAsk::Link | RerankAsk::Grade(_) => self.settings.cut,
-            RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
-                self.settings.cut.listed(question.shown.len())
+        match question {
+            JudgeQuestion::Pair(case) => [case.first_text(), case.second_text()]
+                .into_iter()
+                .filter(|text| cut.cuts(text))
+                .count(),
+            JudgeQuestion::Pool(lineup) => {
+                let documents = &lineup.pool.documents;
+                let cut = cut.shared(documents.len());
+                documents.iter().filter(|text| cut.cuts(text)).count()
             }
-        };
-        question.texts().filter(|text| cut.cuts(text)).count() as u64
+            JudgeQuestion::Rerank(question) => {
+                let cut = match question.ask {
+                    RerankAsk::Compare | RerankAsk::Link | RerankAsk::Grade(_) => cut,
+                    RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
+                        cut.listed(question.shown.len())
+                    }
+                };
+                question.texts().filter(|text| cut.cuts(text)).count()
+            }
+        }
     }
 
     fn limits(&self) -> JudgeLimits {

@@ -2,8 +2,8 @@
 
 use crate::domain::sampling::SeededRng;
 use crate::judge::{
-    CallError, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
-    PresentedPair, RateLimits, Retry, Usage,
+    CallError, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion, JudgeReply,
+    JudgeSpec, PresentedPair, RateLimits, Retry, Usage,
 };
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, pending};
@@ -48,12 +48,20 @@ impl fmt::Debug for Scripted {
     }
 }
 
+fn pair(question: JudgeQuestion<'_>) -> &PresentedPair {
+    match question {
+        JudgeQuestion::Pair(case) => case,
+        other => panic!("not about two documents: {other:?}"),
+    }
+}
+
 impl Judge for Scripted {
     fn spec(&self) -> &JudgeSpec {
         &self.spec
     }
 
-    fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
+    fn prompt(&self, question: JudgeQuestion<'_>) -> JudgePrompt {
+        let case = pair(question);
         JudgePrompt {
             system: String::new(),
             user: format!(
@@ -68,9 +76,10 @@ impl Judge for Scripted {
 
     fn call<'a>(
         &'a self,
-        case: &'a PresentedPair,
+        question: JudgeQuestion<'a>,
         _: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        let case = pair(question);
         let count = self.calls.fetch_add(1, Ordering::SeqCst);
         let act = (self.script)(case, count);
         async move {

@@ -1,6 +1,7 @@
 //! Batches, from submitted lines to parsed opinions.
 
 use super::{KEY, call, case, expected, judge};
+use crate::judge::JudgeQuestion;
 use crate::judge::batch::{BatchState, UnconfirmedBatch};
 use crate::suites::fake_provider::{BatchFaults, FakeProvider};
 use std::collections::BTreeMap;
@@ -16,7 +17,7 @@ async fn a_batch_comes_back_as_opinions_at_half_the_price() {
         let judge = judge(&fake, provider, "");
         let alone = call(judge.as_ref()).await.unwrap();
         let batch = judge.batch().unwrap();
-        let prompt = judge.prompt(&case());
+        let prompt = judge.prompt(JudgeQuestion::Pair(&case()));
         let lines: Vec<String> = (0..3)
             .map(|n| batch.batch_line(&format!("i-{n}"), &prompt).to_string())
             .collect();
@@ -68,7 +69,9 @@ async fn a_batch_can_be_cancelled_and_found_again() {
     for provider in ["openai", "anthropic", "gemini"] {
         let judge = judge(&fake, provider, "");
         let batch = judge.batch().unwrap();
-        let lines = [batch.batch_line("i-1", &judge.prompt(&case())).to_string()];
+        let lines = [batch
+            .batch_line("i-1", &judge.prompt(JudgeQuestion::Pair(&case())))
+            .to_string()];
         let id = batch.submit("run-2", &lines).await.unwrap();
         let sought = |name, id_prefix, calls| UnconfirmedBatch {
             name,
@@ -111,7 +114,7 @@ async fn a_batch_is_sought_on_all_pages_and_told_by_its_mark() {
         let fake = FakeProvider::start();
         let judge = judge(&fake, provider, "");
         let batch = judge.batch().unwrap();
-        let prompt = judge.prompt(&case());
+        let prompt = judge.prompt(JudgeQuestion::Pair(&case()));
         let line = |id: &str| [batch.batch_line(id, &prompt).to_string()];
         let mut ids = Vec::new();
         for at in 0..5 {

@@ -1,6 +1,7 @@
 //! Each fault of each provider: its cause, whether to retry, and whether the judge stops.
 
 use super::{HASTY, PROVIDERS, call, case, judge};
+use crate::judge::JudgeQuestion;
 use crate::judge::{CallError, FailureCause, Judge, Retry};
 use crate::suites::fake_provider::{FakeProvider, Fault, Faults};
 use futures::future::join_all;
@@ -252,11 +253,14 @@ async fn a_server_without_encryption_is_no_connection_under_https() {
 async fn a_second_asking_reminds_or_gives_more_room() {
     let fake = FakeProvider::start();
     let judge = judge(&fake, "openai", "");
-    let prompt = judge.prompt(&case());
+    let prompt = judge.prompt(JudgeQuestion::Pair(&case()));
     let reminded = judge.reask(&prompt, FailureCause::Malformed).unwrap();
     assert!(reminded.user.starts_with(&prompt.user) && reminded.user.len() > prompt.user.len());
     let longer = judge.reask(&prompt, FailureCause::Truncated).unwrap();
-    judge.call(&case(), &longer).await.unwrap();
+    judge
+        .call(JudgeQuestion::Pair(&case()), &longer)
+        .await
+        .unwrap();
     assert_eq!(
         fake.requests().pop().unwrap().body["max_completion_tokens"],
         8192

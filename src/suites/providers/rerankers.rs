@@ -6,8 +6,8 @@ use crate::features::methods::domain::reranking::{Answer, GradeScale};
 use crate::judge::ensemble::{JudgesFile, rerank_judges_from};
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{
-    FailureCause, Judge, PoolText, PresentedQuestion, RerankAsk, Retry, call_adapting, read_answer,
-    read_answer_strictly,
+    FailureCause, Judge, JudgeQuestion, PoolText, PresentedQuestion, RerankAsk, Retry,
+    call_adapting, read_answer, read_answer_strictly,
 };
 use crate::suites::fake_provider::{FakeProvider, Fault, relevance};
 use std::sync::Arc;
@@ -174,8 +174,8 @@ async fn judges_of_every_provider_answer_reranking_questions() {
         for ask in ASKS {
             let judge = judge(&fake, provider, model, v1, ask, "");
             let question = question(ask);
-            let prompt = judge.rerank_prompt(&question).unwrap();
-            let reply = call_adapting(|| judge.rerank(&question, &prompt))
+            let prompt = judge.prompt(JudgeQuestion::Rerank(&question));
+            let reply = call_adapting(|| judge.call(JudgeQuestion::Rerank(&question), &prompt))
                 .await
                 .unwrap();
             let answer = read_answer_strictly(&question, &reply).unwrap();
@@ -197,7 +197,8 @@ async fn judges_of_every_provider_answer_reranking_questions() {
             assert!(worst.unwrap_or(f64::MAX) >= reply.cost_usd.unwrap_or(0.0));
             assert!(usage.output >= reply.usage.output, "{provider} {ask:?}");
             for other in ASKS.into_iter().filter(|other| other.kind() != ask.kind()) {
-                assert!(judge.rerank_prompt(&self::question(other)).is_none());
+                let other = self::question(other);
+                assert!(!judge.can_answer(JudgeQuestion::Rerank(&other)));
             }
             assert!(
                 judge
@@ -219,9 +220,9 @@ async fn a_yes_is_weighed_by_its_probability_where_the_server_gives_it() {
         shown: vec![1],
         ..question(ask)
     };
-    let prompt = judge.rerank_prompt(&question).unwrap();
+    let prompt = judge.prompt(JudgeQuestion::Rerank(&question));
     let answer = async || {
-        let reply = call_adapting(|| judge.rerank(&question, &prompt))
+        let reply = call_adapting(|| judge.call(JudgeQuestion::Rerank(&question), &prompt))
             .await
             .unwrap();
         read_answer(&question, &reply).unwrap()
@@ -240,10 +241,14 @@ async fn an_endpoint_for_decisions_compares_two_and_answers_nothing_else() {
     for ask in ASKS {
         let judge = judge(&fake, "openai-decisions", "gpt-6-luna", true, ask, "");
         let question = question(ask);
-        let prompt = judge.rerank_prompt(&question);
-        assert_eq!(prompt.is_some(), ask == RerankAsk::Compare);
-        if let Some(prompt) = prompt {
-            let reply = judge.rerank(&question, &prompt).await.unwrap();
+        let asked = JudgeQuestion::Rerank(&question);
+        assert_eq!(judge.can_answer(asked), ask == RerankAsk::Compare);
+        if judge.can_answer(asked) {
+            let prompt = judge.prompt(asked);
+            let reply = judge
+                .call(JudgeQuestion::Rerank(&question), &prompt)
+                .await
+                .unwrap();
             assert!(matches!(
                 read_answer(&question, &reply),
                 Ok(Answer::SecondWins(_))
@@ -264,12 +269,12 @@ fn long_candidates_are_cut_to_passages_and_counted() {
     let cut = |more: &str, count: usize, ask: RerankAsk| {
         let judge = judge(&fake, "openai", "gpt-6.1-terra", true, ask, more);
         let question = question(count, ask);
-        let prompt = judge.rerank_prompt(&question).unwrap();
+        let prompt = judge.prompt(JudgeQuestion::Rerank(&question));
         assert_eq!(
             prompt.user.matches("(cut: the first").count() as u64,
-            judge.truncates(&question)
+            judge.truncated(JudgeQuestion::Rerank(&question)) as u64
         );
-        judge.truncates(&question)
+        judge.truncated(JudgeQuestion::Rerank(&question)) as u64
     };
     // Two documents of 24,000 characters, or 20 of 2,400, or 100 of 2,000.
     assert_eq!(cut("", 2, RerankAsk::Compare), 0);

@@ -5,7 +5,7 @@ use crate::app::pick::run::{PickSession, PickTask, PoolAt, ShownPool, call_id, r
 use crate::client::RunControl;
 use crate::domain::adjudication::PickRequest;
 use crate::formats::dataset;
-use crate::judge::offline;
+use crate::judge::{JudgeQuestion, offline};
 use crate::store::Store;
 use crate::tui::drawing::Caches;
 use crate::tui::job::Workbench;
@@ -79,7 +79,7 @@ async fn pick(store: Store) {
         let shown = ShownPool::new(&pool, &order, ask);
         let pool = Arc::new(pool);
         for (judge_index, judge) in ensemble.iter().enumerate() {
-            let prompt = judge.pick_prompt(&shown.lineup).unwrap_or_default();
+            let prompt = judge.prompt(JudgeQuestion::Pool(&shown.lineup));
             tasks.push(PickTask {
                 seat: judge_index,
                 query: pool.query.id.clone(),

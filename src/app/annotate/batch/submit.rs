@@ -10,7 +10,7 @@ use crate::client::now_ms;
 use crate::domain::number_words::count;
 use crate::domain::vote::JudgeId;
 use crate::judge::batch::{BatchApi, NotSubmitted};
-use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPair, Retry};
+use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, PoolText, PresentedPair, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::corpus::QueryKey;
@@ -127,7 +127,7 @@ impl BatchSubmitter<'_> {
                     first: if call.swapped { call.b } else { call.a },
                     second: if call.swapped { call.a } else { call.b },
                 };
-                let prompt = judge.prompt(&case);
+                let prompt = judge.prompt(JudgeQuestion::Pair(&case));
                 let Some(key) = call_key(judge, &prompt) else {
                     continue;
                 };
@@ -167,7 +167,7 @@ impl BatchSubmitter<'_> {
                     battle: call.battle,
                     swapped: call.swapped,
                     attempt: call.attempt,
-                    truncated: judge.truncated(&case),
+                    truncated: judge.truncated(JudgeQuestion::Pair(&case)) > 0,
                     call_key: key,
                     worst_usd: worst,
                 });

@@ -4,7 +4,7 @@
 
 use crate::client::call_key::call_key;
 use crate::domain::corpus::Pool;
-use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPair};
+use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, PoolText, PresentedPair};
 use crate::store::corpus::QueryInfo;
 use crate::store::outstanding::PlannedCall;
 use crate::store::{Store, StoreError};
@@ -164,8 +164,9 @@ fn twins(judge: &dyn Judge, text: &Arc<PoolText>) -> HashSet<usize> {
         *alike.entry(beginning(at)).or_default() += 1;
     }
     // A truncated document may be cut off before the difference.
-    let suspects = (0..text.documents.len())
-        .filter(|at| alike[&beginning(*at)] > 1 || judge.truncated(&with_itself(*at)));
+    let suspects = (0..text.documents.len()).filter(|at| {
+        alike[&beginning(*at)] > 1 || judge.truncated(JudgeQuestion::Pair(&with_itself(*at))) > 0
+    });
     let mut seen: HashMap<[u8; 32], Vec<usize>> = HashMap::new();
     for at in suspects {
         if let Some(key) = key_of(judge, text, at, at) {
@@ -190,5 +191,5 @@ fn key_of(
         first,
         second,
     };
-    call_key(judge, &judge.prompt(&case))
+    call_key(judge, &judge.prompt(JudgeQuestion::Pair(&case)))
 }

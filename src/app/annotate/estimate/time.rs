@@ -3,7 +3,7 @@
 use super::{CallTime, CostEstimate, TestCalls};
 use crate::domain::spend::Spend;
 use crate::judge::provider::address::is_loopback;
-use crate::judge::{Judge, JudgeEnsemble, PresentedPair, call_adapting};
+use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, PresentedPair, call_adapting};
 use crate::store::{Db, Store, StoreError};
 use reqwest::Url;
 use std::collections::BTreeMap;
@@ -37,9 +37,10 @@ impl CostEstimate {
             if of.calls == 0 || !(all || is_free_here(judge.as_ref())) {
                 continue;
             }
-            let prompt = judge.prompt(case);
+            let question = JudgeQuestion::Pair(case);
+            let prompt = judge.prompt(question);
             made.calls += 1;
-            match call_adapting(|| judge.call(case, &prompt)).await {
+            match call_adapting(|| judge.call(question, &prompt)).await {
                 Ok(reply) => {
                     made.spent += Spend::of(reply.cost_usd);
                     of.time = Some(CallTime {

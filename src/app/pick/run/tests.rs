@@ -1,6 +1,6 @@
 use super::*;
 use crate::formats::dataset;
-use crate::judge::{PresentedPair, RateLimits, Usage};
+use crate::judge::{RateLimits, Usage};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -20,29 +20,23 @@ impl Judge for Waiting {
         &self.spec
     }
 
-    fn prompt(&self, _: &PresentedPair) -> JudgePrompt {
-        JudgePrompt::default()
+    fn can_answer(&self, question: JudgeQuestion<'_>) -> bool {
+        matches!(question, JudgeQuestion::Pool(_))
+    }
+
+    fn prompt(&self, question: JudgeQuestion<'_>) -> JudgePrompt {
+        let JudgeQuestion::Pool(lineup) = question else {
+            panic!("picks only");
+        };
+        JudgePrompt {
+            user: lineup.pool.query.to_string(),
+            ..JudgePrompt::default()
+        }
     }
 
     fn call<'a>(
         &'a self,
-        _: &'a PresentedPair,
-        _: &'a JudgePrompt,
-    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
-        let error = CallError::new(FailureCause::BadRequest, "picks only");
-        async move { Err(error) }.boxed()
-    }
-
-    fn pick_prompt(&self, lineup: &PresentedPool) -> Option<JudgePrompt> {
-        Some(JudgePrompt {
-            user: lineup.pool.query.to_string(),
-            ..JudgePrompt::default()
-        })
-    }
-
-    fn pick<'a>(
-        &'a self,
-        _: &'a PresentedPool,
+        _: JudgeQuestion<'a>,
         _: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         self.calls.fetch_add(1, Ordering::SeqCst);
@@ -99,7 +93,10 @@ fn tasks(judge: &dyn Judge) -> Vec<PickTask> {
                 query: pool.query.id.clone(),
                 permutation: 1,
                 order: Arc::clone(&order),
-                call: call_id(judge.spec(), &judge.pick_prompt(&shown.lineup).unwrap()),
+                call: call_id(
+                    judge.spec(),
+                    &judge.prompt(JudgeQuestion::Pool(&shown.lineup)),
+                ),
                 pool: PoolAt::Loaded(pool),
                 ask,
                 asked: 0,

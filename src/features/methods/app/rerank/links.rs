@@ -13,8 +13,8 @@ use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::features::methods::domain::reranking::Answer;
 use crate::judge::{
-    Judge, JudgeEnsemble, JudgeSpec, MAX_CHARGED, PoolText, PresentedQuestion, RerankAsk,
-    RerankKind,
+    Judge, JudgeEnsemble, JudgeQuestion, JudgeSpec, MAX_CHARGED, PoolText, PresentedQuestion,
+    RerankAsk, RerankKind,
 };
 use crate::store::links::LinkAnswer;
 use crate::store::{Store, StoreError};
@@ -163,7 +163,8 @@ fn put(
         shown: vec![0, 1],
         ask: RerankAsk::Link,
     };
-    let prompt = judge.rerank_prompt(&shown)?;
+    let question = JudgeQuestion::Rerank(&shown);
+    let prompt = judge.can_answer(question).then(|| judge.prompt(question))?;
     Some((shown, prompt))
 }
 

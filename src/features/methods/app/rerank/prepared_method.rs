@@ -11,7 +11,7 @@ use crate::features::methods::domain::reranking::{
 };
 use crate::features::methods::store::anchors_method;
 use crate::judge::reranker::{RerankCandidate, Reranker};
-use crate::judge::{Judge, JudgeSpec, PresentedPair, PresentedQuestion};
+use crate::judge::{Judge, JudgeQuestion, JudgeSpec, PresentedPair, PresentedQuestion};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -183,7 +183,11 @@ impl PreparedMethod {
         match (&self.asks, question) {
             (Asks::Judge { service, judge }, question) => {
                 let shown = PresentedQuestion::of(&candidates.pool, question).ok_or_else(cannot)?;
-                let prompt = judge.rerank_prompt(&shown).ok_or_else(cannot)?;
+                let asked = JudgeQuestion::Rerank(&shown);
+                if !judge.can_answer(asked) {
+                    return Err(cannot());
+                }
+                let prompt = judge.prompt(asked);
                 let target = Target::Judge {
                     judge: Arc::clone(judge),
                     shown,
@@ -201,7 +205,7 @@ impl PreparedMethod {
                 };
                 let target = Target::Battle {
                     judge: Arc::clone(judge),
-                    prompt: judge.prompt(&case),
+                    prompt: judge.prompt(JudgeQuestion::Pair(&case)),
                     case,
                 };
                 Ok(vec![(*service, None, target)])

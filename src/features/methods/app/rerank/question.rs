@@ -13,8 +13,8 @@ use crate::features::methods::domain::reranking::{Answer, AnswerError};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
-    CallError, Exchange, FailureCause, Judge, JudgePrompt, PresentedPair, PresentedQuestion,
-    catch_panic, opinion_of, read_answer, read_answer_strictly,
+    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, PresentedPair,
+    PresentedQuestion, catch_panic, opinion_of, read_answer, read_answer_strictly,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -100,8 +100,12 @@ impl Target {
     /// Number of documents truncated by the service.
     fn truncated(&self) -> u64 {
         match self {
-            Self::Judge { judge, shown, .. } => judge.truncates(shown),
-            Self::Battle { judge, case, .. } => u64::from(judge.truncated(case)),
+            Self::Judge { judge, shown, .. } => {
+                judge.truncated(JudgeQuestion::Rerank(shown)) as u64
+            }
+            Self::Battle { judge, case, .. } => {
+                u64::from(judge.truncated(JudgeQuestion::Pair(case)) > 0)
+            }
             Self::Reranker {
                 reranker,
                 candidates,
@@ -248,7 +252,7 @@ impl RerankQuestion {
                 strict,
             } => {
                 let prompt = self.prompt.as_ref().unwrap_or(prompt);
-                let reply = judge.rerank(shown, prompt).await?;
+                let reply = judge.call(JudgeQuestion::Rerank(shown), prompt).await?;
                 let read = if *strict {
                     read_answer_strictly
                 } else {
@@ -273,7 +277,7 @@ impl RerankQuestion {
                 prompt,
             } => {
                 let prompt = self.prompt.as_ref().unwrap_or(prompt);
-                let reply = judge.call(case, prompt).await?;
+                let reply = judge.call(JudgeQuestion::Pair(case), prompt).await?;
                 let (reply, opinion) = opinion_of(judge.as_ref(), case, reply)?;
                 Ok(RerankReply {
                     answer: Answer::Margin(opinion.margin.get()),

@@ -19,19 +19,23 @@ fn blocks() -> Vec<&'static str> {
 #[case::anthropic(1, "anthropic")]
 #[case::gemini(2, "gemini")]
 #[case::azure(3, "azure")]
-#[case::ollama(4, "ollama")]
-#[case::llamacpp(5, "llamacpp")]
-#[case::openrouter(6, "openrouter")]
-#[case::litellm(7, "compatible")]
+#[case::vertex(4, "vertex")]
+#[case::bedrock(5, "bedrock")]
+#[case::ollama(6, "ollama")]
+#[case::llamacpp(7, "llamacpp")]
+#[case::vllm(8, "vllm")]
+#[case::openrouter(9, "openrouter")]
+#[case::litellm(10, "compatible")]
 fn a_ready_block_judges_to_the_end(#[case] at: usize, #[case] provider: &str) {
     let blocks = blocks();
-    assert_eq!(blocks.len(), 8);
+    assert_eq!(blocks.len(), 11);
     let mut file: toml::Table = blocks[at].parse().unwrap();
     let judge = file["judge"][0].as_table_mut().unwrap();
     assert_eq!(judge["provider"].as_str(), Some(provider));
     let desk = Desk::new("");
     let address = match provider {
         "anthropic" | "gemini" | "azure" | "ollama" => desk.server.root(),
+        "vertex" => format!("{}/projects/p/locations/eu", desk.server.root()),
         _ => desk.server.v1(),
     };
     judge.insert("base_url".to_owned(), address.into());
@@ -41,6 +45,8 @@ fn a_ready_block_judges_to_the_end(#[case] at: usize, #[case] provider: &str) {
         "AZURE_OPENAI_API_KEY",
         "OPENROUTER_API_KEY",
         "LITELLM_API_KEY",
+        "GOOGLE_OAUTH_ACCESS_TOKEN",
+        "AWS_BEARER_TOKEN_BEDROCK",
     ] {
         command.env(name, KEY);
     }
@@ -55,5 +61,8 @@ fn a_ready_block_judges_to_the_end(#[case] at: usize, #[case] provider: &str) {
             .filter_map(|name| request.header(name))
             .any(|value| value.ends_with(KEY))
     });
-    assert_eq!(sends_key, !matches!(provider, "ollama" | "llamacpp"));
+    assert_eq!(
+        sends_key,
+        !matches!(provider, "ollama" | "llamacpp" | "vllm")
+    );
 }

@@ -19,4 +19,4 @@ mod numbers;
 pub(crate) mod parquet_file;
 mod plans;
 mod providers;
-mod screens;
+pub(crate) mod screens;

@@ -1,7 +1,7 @@
 //! The workbench: one event loop in which input comes first, with at most one frame per sixteen
 //! milliseconds, and none if nothing has changed.
 
-mod canvas;
+pub(crate) mod canvas;
 pub mod drawing;
 pub mod effects;
 pub(crate) mod fuzzy;
@@ -229,7 +229,10 @@ impl App {
         let mut gone = pin!(terminal_events::gone());
         let mut first = vec![self.model.list(), Effect::Watch];
         if let Start::Duel(key) = self.model.options.start {
-            first.extend(screens::duel::update::show(&mut self.model, key));
+            first.extend(crate::features::duel::screen::update::show(
+                &mut self.model,
+                key,
+            ));
         }
         self.carry_out(first, guard, &mut keys)?;
         #[cfg(debug_assertions)]

@@ -6,4 +6,7 @@ pub mod domain;
 #[cfg(test)]
 mod golden;
 pub mod merge;
+pub mod screen;
+#[cfg(test)]
+pub(crate) mod screens;
 pub mod store;

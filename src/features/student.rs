@@ -7,4 +7,7 @@ pub mod formats;
 #[cfg(test)]
 mod golden;
 pub mod merge;
+pub mod screen;
+#[cfg(test)]
+mod screens;
 pub mod store;

@@ -162,11 +162,12 @@ fn place(module: Names) -> Names {
     let [features, name, layer, rest @ ..] = &module[..] else {
         return module;
     };
-    let layer = match layer.as_str() {
-        "command" => "cli",
-        "screen" => "tui",
-        "merge" => "store merge",
-        layer => layer,
+    let (layer, rest) = match (layer.as_str(), rest) {
+        ("command", _) => ("cli", rest),
+        ("screen", [state, rest @ ..]) if state == "state" => ("tui model", rest),
+        ("screen", _) => ("tui screens", rest),
+        ("merge", _) => ("store merge", rest),
+        (layer, _) => (layer, rest),
     };
     let layer: Names = layer.split(' ').map(str::to_owned).collect();
     match features.as_str() {
@@ -294,8 +295,11 @@ fn files_with_a_clock(folder: &Path, found: &mut Vec<PathBuf>) {
 fn domain_and_formats_read_no_clock() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    for folder in ["domain", "formats"] {
-        files_with_a_clock(&source.join(folder), &mut found);
+    let features = fs::read_dir(source.join("features")).unwrap();
+    let domains = features.map(|feature| feature.unwrap().path().join("domain"));
+    let folders = domains.chain([source.join("domain"), source.join("formats")]);
+    for folder in folders.filter(|folder| folder.exists()) {
+        files_with_a_clock(&folder, &mut found);
     }
     assert!(found.is_empty(), "{found:?}");
     files_with_a_clock(&source.join("client"), &mut found);

@@ -2,12 +2,9 @@
 
 mod answers;
 mod asking;
-mod bench;
+pub(crate) mod bench;
 mod docs;
-mod duel;
-mod methods;
 mod picture;
-mod student;
 
 use crate::app::annotate::RunRequest;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate, PoolOutline};
@@ -20,14 +17,14 @@ use crate::tui::screens::{Screen, registry};
 use crate::tui::theme::{ColourDepth, Theme};
 use bench::Bench;
 
-const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+pub(crate) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-fn name(screen: &str, (columns, rows): (u16, u16)) -> String {
+pub(crate) fn name(screen: &str, (columns, rows): (u16, u16)) -> String {
     format!("{screen}-{columns}x{rows}")
 }
 
 /// Compares a screen with its file in `tests/snapshots`.
-fn snapshot(name: impl Into<String>, shot: String) {
+pub(crate) fn snapshot(name: impl Into<String>, shot: String) {
     insta::with_settings!({ snapshot_path => "../../tests/snapshots", prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!(name.into(), shot);
     });

@@ -5,10 +5,8 @@ pub(crate) mod battle;
 pub(crate) mod comparison;
 pub(crate) mod cycles;
 pub(crate) mod document;
-pub(crate) mod duel;
 pub(crate) mod judges;
 pub(crate) mod matrix;
-pub(crate) mod methods;
 pub(crate) mod passage;
 pub(crate) mod queries;
 pub(crate) mod queue;
@@ -18,8 +16,6 @@ pub(crate) mod review;
 pub(crate) mod ruling;
 pub(crate) mod run;
 pub(crate) mod spec;
-pub(crate) mod student;
-pub(crate) mod student_battles;
 #[cfg(test)]
 pub(crate) mod testing;
 

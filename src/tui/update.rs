@@ -20,8 +20,9 @@ pub(crate) mod verdict_state;
 use super::key_gate::is_written;
 use super::message::{Effect, Msg};
 use super::model::Model;
-use super::screens::{duel, run};
+use super::screens::run;
 use super::widgets::toast::Level;
+use crate::features::duel::screen as duel;
 use std::time::Instant;
 
 pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {

@@ -3,10 +3,11 @@
 //! anything.
 
 use super::bench::Bench;
-use super::{duel, methods};
 use crate::domain::corpus::QueryId;
 use crate::domain::sampling::SeededRng;
 use crate::features::duel::domain::DuelForm;
+use crate::features::duel::screens as duel;
+use crate::features::methods::screens as methods;
 use crate::judge::offline;
 use crate::tui::job::{Job, Workbench, asked};
 use crate::tui::message::{Effect, Msg};

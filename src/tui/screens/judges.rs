@@ -3,7 +3,6 @@
 mod details;
 mod jobs;
 mod kappas;
-mod students;
 mod table;
 pub(crate) mod update;
 mod view;

@@ -3,8 +3,8 @@
 mod update;
 mod view;
 
-use super::duel;
 use super::spec::{Copied, ScreenSpec, Undoable};
+use crate::features::duel::screen as duel;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "duel",

@@ -2,9 +2,13 @@
 
 use super::spec::ScreenSpec;
 use super::{
-    Screen, adjudication, battle, comparison, cycles, document, duel, judges, matrix, methods,
-    passage, queries, queue, rankings, review, ruling, run, student, student_battles,
+    Screen, adjudication, battle, comparison, cycles, document, judges, matrix, passage, queries,
+    queue, rankings, review, ruling, run,
 };
+use crate::features::duel::screen as duel;
+use crate::features::methods::screen as methods;
+use crate::features::student::screen as student;
+use crate::features::student::screen::battles as student_battles;
 
 pub(crate) fn spec(screen: Screen) -> ScreenSpec {
     match screen {

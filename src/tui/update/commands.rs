@@ -3,14 +3,15 @@
 use super::leaving::{leave_all, quit};
 use super::{export, import, offers, question_set, redo, text_search, verdict_state};
 use crate::app::manual::Chapter;
+use crate::features::duel::screen as duel;
+use crate::features::methods::screen as methods;
+use crate::features::student::screen as student;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::{Copied, Find};
-use crate::tui::screens::{
-    Screen, adjudication, comparison, cycles, duel, judges, methods, queue, run, student,
-};
+use crate::tui::screens::{Screen, adjudication, comparison, cycles, judges, queue, run};
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::import_dialog::ImportPurpose;
 use crate::tui::widgets::page::Page;

@@ -3,13 +3,14 @@
 use super::commands::on_command;
 use super::leaving::quit;
 use super::{export, import, question_set, settings, text_search, verdict_state};
+use crate::features::duel::screen as duel;
 use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::registry::spec;
+use crate::tui::screens::run;
 use crate::tui::screens::spec::Find;
-use crate::tui::screens::{duel, run};
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::prompt::LinePrompt;

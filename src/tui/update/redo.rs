@@ -1,9 +1,9 @@
 //! Undo and redo of decisions.
 
 use crate::app::review::undo::UndoLimit;
+use crate::features::duel::screen as duel;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::screens::duel;
 use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::Undoable;
 

@@ -2,10 +2,10 @@
 
 use super::details::detail_lines;
 use super::kappas;
-use super::students;
 use super::table::{figures, rows, table};
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::Alpha;
+use crate::features::student::screen::judges as students;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};

@@ -2,13 +2,13 @@
 
 use super::view::byte_at;
 use crate::features::duel::domain::DuelForm;
+use crate::features::duel::screen as duel;
+use crate::features::duel::screen::state::Reading;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::duel::Reading;
 use crate::tui::screens::Screen;
-use crate::tui::screens::duel;
 use crate::tui::screens::spec::Click;
 
 fn reading(model: &mut Model) -> Option<&mut Reading> {

@@ -1,14 +1,15 @@
 //! Draws the text with highlighted query terms, the marked passage, and the earlier choice.
 
 use crate::features::duel::domain::DuelForm;
+use crate::features::duel::screen as duel;
+use crate::features::duel::screen::state::{Card, OpenDuel, Reading, shown_passage};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
-use crate::tui::model::duel::{Card, OpenDuel, Reading, shown_passage};
+use crate::tui::screens::Screen;
 use crate::tui::screens::review::view::{QUERY_LINES, query_lines};
-use crate::tui::screens::{Screen, duel};
 use crate::tui::text;
 use crate::tui::text::counted;
 use crate::tui::theme::Theme;

@@ -3,13 +3,13 @@
 use super::moving::load;
 use crate::domain::sanitise;
 use crate::features::duel::domain::DuelForm;
+use crate::features::duel::screen::state::{DuelChooser, DuelState};
 use crate::features::duel::store::DuelKey;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::cut;
 use crate::tui::message::Effect;
-use crate::tui::model::duel::{DuelChooser, DuelState};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;

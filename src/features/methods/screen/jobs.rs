@@ -4,11 +4,11 @@ use super::update;
 use crate::app::error::AppError;
 use crate::app::truth::{GradeBasis, TruthSource, project_truth};
 use crate::features::methods::app::{MethodsOptions, MethodsReport, compare_methods};
+use crate::features::methods::screen::state::{MethodsChoice, TruthChoice};
 use crate::store::Store;
 use crate::tui::job::{Job, JobContext, Task};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::methods::{MethodsChoice, TruthChoice};
 use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 

@@ -6,11 +6,13 @@ use super::record::record;
 use super::{chooser, summary};
 use crate::features::duel::app::{DuelRankings, DuelSession, TaskTexts};
 use crate::features::duel::domain::{Action, Content, DuelForm};
+use crate::features::duel::screen::state::{
+    DuelChooser, DuelState, GRID, OpenDuel, Reading, TaskCards,
+};
 use crate::features::duel::store::DuelKey;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Scope, key_on};
 use crate::tui::message::Effect;
-use crate::tui::model::duel::{DuelChooser, DuelState, GRID, OpenDuel, Reading, TaskCards};
 use crate::tui::model::{ConfirmFor, Model};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;

@@ -2,8 +2,8 @@
 
 use crate::features::duel::app::control_words;
 use crate::features::duel::domain::{Action, Participant, TaskKind, answers_of, controls_of};
+use crate::features::duel::screen::state::OpenDuel;
 use crate::tui::keymap::{Command, key_on};
-use crate::tui::model::duel::OpenDuel;
 use crate::tui::model::pace::{self, ReadingPace};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;

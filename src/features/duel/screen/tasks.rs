@@ -1,11 +1,11 @@
 //! The list of tasks: done, begun and open ones. It does not reveal the purpose of a task.
 
 use crate::domain::sanitise;
+use crate::features::duel::screen::state::OpenDuel;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
-use crate::tui::model::duel::OpenDuel;
 use crate::tui::text;
 use crate::tui::widgets::list::{list_head, scrollbar};
 use crate::tui::widgets::scroll_to;

@@ -1,18 +1,18 @@
 //! The screens of a duel: the grid, the text with its passage, the lists, the tasks and the pause.
 
-use super::bench::Bench;
-use super::{SIZES, name, snapshot};
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::RankedRun;
 use crate::features::duel::domain::{Action, Duel, DuelDocument, DuelForm, DuelQuery, Source};
-use crate::tui::model::duel::OpenDuel;
+use crate::features::duel::screen::state::OpenDuel;
+use crate::suites::screens::bench::Bench;
+use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
 
 const SIDES: [&str; 2] = ["first-stage-run", "turned-run"];
 
 /// A duel on the judged sample between the first stage's order and its reverse.
-pub(super) fn duel(form: DuelForm) -> impl Fn(&mut crate::store::Db) -> crate::store::Result<()> {
+pub(crate) fn duel(form: DuelForm) -> impl Fn(&mut crate::store::Db) -> crate::store::Result<()> {
     move |db| {
         let mut queries = Vec::new();
         for query in db.queries()? {

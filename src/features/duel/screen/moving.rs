@@ -2,10 +2,10 @@
 
 use super::record::record;
 use crate::features::duel::domain::{Action, TaskKey};
+use crate::features::duel::screen::state::DuelState;
 use crate::features::duel::store::DuelKey;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::duel::DuelState;
 use crate::tui::screens::Screen;
 
 /// Requests a duel, by default the latest one.

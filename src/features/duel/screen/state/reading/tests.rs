@@ -2,7 +2,7 @@ use super::*;
 use crate::domain::corpus::QueryId;
 use crate::features::duel::app::TaskTexts;
 use crate::features::duel::domain::{Content, Place, Task, TaskKey, TaskKind};
-use crate::tui::model::duel::TaskCards;
+use crate::features::duel::screen::state::TaskCards;
 use std::collections::BTreeMap;
 
 const TEXT: &str = "Sleep\n\nA first sentence says nothing.\tTherapy im\u{ad}proved sleep. The \u{1b}[31mend came soon.";

@@ -16,7 +16,7 @@ const WIDTHS: [usize; 8] = [0, 13, 22, 6, 6, 14, 14, 20];
 const FROM: [u16; 8] = [0, 110, 0, 60, 60, 125, 125, 74];
 
 /// Draws a header and one row per student; `selected` is the row under the cursor.
-pub(super) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
+pub(crate) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let shown: Vec<usize> = (1..WIDTHS.len())
         .filter(|at| area.width + 2 >= FROM[*at])
@@ -64,7 +64,7 @@ pub(super) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Can
 }
 
 /// Text about a student.
-pub(super) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+pub(crate) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let name = sanitise::line(&card.student).into_owned();
     let mut words = match card.pairs {
         0 => vec![format!("{name} predicts no judged pair.")],

@@ -8,15 +8,16 @@ mod jobs;
 mod lists;
 pub(crate) mod moving;
 pub(crate) mod record;
+pub mod state;
 mod summary;
 mod tasks;
 pub(crate) mod undo;
 pub(crate) mod update;
 pub(crate) mod view;
 
-use super::spec::{Copied, ScreenSpec, Undoable};
+use crate::tui::screens::spec::{Copied, ScreenSpec, Undoable};
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
+pub(crate) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "duel",
     returned: update::returned,
     leave: update::leave,

@@ -1,12 +1,12 @@
 //! The screen of a student: its figures, the battles of a part of one, and a battle with its
 //! verdict.
 
-use super::bench::Bench;
-use super::{SIZES, name, snapshot};
 use crate::domain::ranking::{NotLearned, StudentWeight};
 use crate::features::student::app::keep_trained;
 use crate::features::student::app::train::{TrainOptions, train};
 use crate::store::StoreError;
+use crate::suites::screens::bench::Bench;
+use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::model::matrix::Layer;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};

@@ -1,10 +1,12 @@
 //! Nine documents in a 3×3 grid: as cards with excerpts if there is room, or else as titles with a
 //! reading pane.
 
+use crate::features::duel::screen::state::{
+    Card, Choice, GRID, OpenDuel, TaskCards, shown_passage,
+};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::layout::cut;
-use crate::tui::model::duel::{Card, Choice, GRID, OpenDuel, TaskCards, shown_passage};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;

@@ -3,12 +3,12 @@
 use super::{chooser, grid, lists, tasks};
 use crate::domain::sanitise;
 use crate::features::duel::domain::{Answer, DuelForm};
+use crate::features::duel::screen::state::{DuelState, OpenDuel};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
-use crate::tui::model::duel::{DuelState, OpenDuel};
 use crate::tui::screens::Screen;
 use crate::tui::screens::review::view::{QUERY_LINES, query_lines};
 use crate::tui::text;

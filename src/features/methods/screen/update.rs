@@ -2,10 +2,10 @@
 
 use crate::app::truth::TruthSource;
 use crate::features::methods::app::MethodsReport;
+use crate::features::methods::screen::state::{MethodsChoice, TruthChoice};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::methods::{MethodsChoice, TruthChoice};
 use crate::tui::navigation::moved;
 use crate::tui::screens::{Screen, rankings};
 

@@ -2,12 +2,12 @@
 
 use super::choice::{PREFERENCES, preference_words};
 use super::grid;
+use crate::features::duel::screen::state::{OpenDuel, TaskCards};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::keymap::Scope;
 use crate::tui::layout::{cut, cut_bottom};
 use crate::tui::model::Model;
-use crate::tui::model::duel::{OpenDuel, TaskCards};
 use crate::tui::screens::Screen;
 use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::{heading, scroll_to};

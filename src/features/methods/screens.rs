@@ -1,17 +1,17 @@
 //! The screens of reranking methods: the table, the plot, the queries that differ, and two rankings
 //! side by side.
 
-use super::bench::Bench;
-use super::{SIZES, name, snapshot};
 use crate::domain::corpus::DocId;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::store::StoredResult;
+use crate::suites::screens::bench::Bench;
+use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColourDepth, Theme};
 
 /// The judged sample with three methods: one that reverses every order at some cost, one that moves
 /// the last document to the front, and one that failed on a query.
-pub(super) fn bench(columns: u16, rows: u16) -> Bench {
+pub(crate) fn bench(columns: u16, rows: u16) -> Bench {
     timed(columns, rows, 100)
 }
 

@@ -3,11 +3,11 @@
 mod update;
 mod view;
 
-use super::spec::{Click, Copied, ScreenSpec};
+use crate::tui::screens::spec::{Click, Copied, ScreenSpec};
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
+pub(crate) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "student",
-    returned: |model| super::student::update::ask_again(model),
+    returned: |model| crate::features::student::screen::update::ask_again(model),
     copy: |model| match model.student.battle(model.student.battle_cursor) {
         Some(battle) => Copied::Text(format!("{}\t{}\t{}", battle.query, battle.a, battle.b)),
         None => Copied::Nothing,

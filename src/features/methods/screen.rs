@@ -3,13 +3,14 @@
 
 mod jobs;
 mod plane;
+pub mod state;
 mod table;
 pub(crate) mod update;
 mod view;
 
-use super::spec::ScreenSpec;
+use crate::tui::screens::spec::ScreenSpec;
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
+pub(crate) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "rerankers",
     offers: update::offers,
     ..ScreenSpec::new(view::view, update::update)

@@ -19,6 +19,7 @@ pub mod number_words;
 pub(crate) mod numeric;
 pub(crate) mod parallel;
 pub mod permission;
+pub mod prediction;
 pub mod priority;
 pub mod ranking;
 pub mod rating;

@@ -11,7 +11,7 @@ use super::problem::{Problem, quoted};
 use super::records::LineRecords;
 use super::table_objects::TableSchema;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::features::student::domain::OutcomeProbabilities;
+use crate::domain::prediction::OutcomeProbabilities;
 use serde_json::value::RawValue;
 use std::io::BufRead;
 

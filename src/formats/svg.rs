@@ -5,7 +5,6 @@ pub(crate) mod chart;
 mod labels;
 mod plane;
 
-pub use crate::features::student::formats::svg::{StudentStep, figure_svg, steps_svg};
 pub use chart::{CHART_STYLE, Place};
 pub use labels::{SvgLabel, escape};
 pub use plane::{PlanePoint, PlaneWords, plane_svg};

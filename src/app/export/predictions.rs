@@ -2,8 +2,8 @@
 //! `overrule student import`.
 
 use crate::app::error::AppError;
+use crate::domain::prediction::OutcomeProbabilities;
 use crate::features::student::app::known_student;
-use crate::features::student::domain::OutcomeProbabilities;
 use crate::formats::own_tables::PREDICTIONS;
 use crate::formats::table_file::{TableFormat, TableWriter};
 use crate::store::corpus::QueryKey;

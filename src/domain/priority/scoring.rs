@@ -4,10 +4,10 @@
 use super::certainty::top_draws;
 use super::{Policy, impact, intransitive};
 use crate::domain::battle::Pair;
+use crate::domain::prediction::prediction_of;
 use crate::domain::ranking::View;
 use crate::domain::rating::TopDraws;
 use crate::domain::vote::Outcome;
-use crate::features::student::domain::prediction_of;
 
 /// A pair of one query with its priority. A verdict is about a pair, so all battles of a pair are
 /// one item.

@@ -3,9 +3,9 @@
 use super::student_effect::{CAP, StudentEffect};
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber, NeitherAutoNorNumber};
 use crate::domain::number_words::{counted, signed};
+use crate::domain::prediction::OTHER_BATTLES;
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
-use crate::features::student::domain::features::OTHER_BATTLES;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::str::FromStr;

@@ -11,8 +11,8 @@ use super::fit_inputs::FitInputs;
 use super::named_student::STUDENT_WEIGHTS;
 use super::{QueryRows, RankingSettings};
 use crate::domain::battle::Pair;
+use crate::domain::prediction::{OutcomeProbabilities, QueryPredictions};
 use crate::domain::rating::{self, Observation, RatingModel};
-use crate::features::student::domain::{OutcomeProbabilities, QueryPredictions};
 use std::collections::HashSet;
 
 /// Number of groups of battles for cross-validation.
@@ -174,8 +174,8 @@ pub fn held_out_likelihood(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::prediction::PairPrediction;
     use crate::domain::ranking::StudentShare;
-    use crate::features::student::domain::PairPrediction;
     use proptest::prelude::*;
 
     fn p(a: f64, b: f64) -> OutcomeProbabilities {

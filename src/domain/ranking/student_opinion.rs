@@ -1,8 +1,8 @@
 //! The predictions for one query of the student that a project has named.
 
 use super::student_effect::{CAP, StudentShare, rounded};
+use crate::domain::prediction::QueryPredictions;
 use crate::domain::sanitise;
-use crate::features::student::domain::QueryPredictions;
 use std::sync::Arc;
 
 /// The predictions for one query of the student that a project has named.

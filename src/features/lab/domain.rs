@@ -29,11 +29,11 @@ pub use simulated_query::{SimulatedQuery, Theta};
 pub use simulated_review::{ReviewedQuery, Reviewer};
 
 use crate::domain::battle::Pair;
+use crate::domain::prediction::QueryPredictions;
 use crate::domain::ranking::{student_battles, unvoted};
 use crate::domain::rating::{PriorEvidence, RatingOptions};
 use crate::domain::sampling::adaptive;
 use crate::domain::sampling::adaptive::{AskedPair, Round, SamplingState, Strategy, next_round};
-use crate::features::student::domain::QueryPredictions;
 use std::collections::HashMap;
 
 #[derive(Clone, Debug, PartialEq)]

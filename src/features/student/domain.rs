@@ -6,11 +6,7 @@ pub mod figure;
 pub mod figures;
 pub mod model;
 mod order_effect;
-mod outcome;
-mod pair_prediction;
 pub mod sample;
 pub mod texts;
 
 pub use order_effect::OrderShift;
-pub use outcome::OutcomeProbabilities;
-pub use pair_prediction::{PairPrediction, QueryPredictions, prediction_of};

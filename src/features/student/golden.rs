@@ -1,7 +1,7 @@
 //! Compares the figures of a student with reference values.
 
 use crate::domain::metrics::Resampling;
-use crate::features::student::domain::OutcomeProbabilities;
+use crate::domain::prediction::OutcomeProbabilities;
 use crate::features::student::domain::figures::{
     Bucket, Category, FigureOptions, Figures, StudentRow, YieldPoint,
 };

@@ -1,7 +1,7 @@
 //! Students of the other file and their predictions.
 
 use crate::domain::battle::Pair;
-use crate::features::student::domain::QueryPredictions;
+use crate::domain::prediction::QueryPredictions;
 use crate::features::student::store::{Packed, unpacked};
 use crate::store::merge::{MatchedQuery, Merger};
 use crate::store::{Result, StoreError};

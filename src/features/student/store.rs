@@ -3,12 +3,11 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
+use crate::domain::prediction::{OTHER_BATTLES, OutcomeProbabilities, QueryPredictions};
 use crate::domain::ranking::{
     self, LearnedWeight, NamedStudent, NotLearned, StudentEffect, StudentOpinion, StudentWeight,
 };
 use crate::domain::rating::RatingModel;
-use crate::features::student::domain::features::OTHER_BATTLES;
-use crate::features::student::domain::{OutcomeProbabilities, QueryPredictions};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store, StoreError};
 use rusqlite::{Row, params};
@@ -495,7 +494,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<QueryPredictions> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::student::domain::PairPrediction;
+    use crate::domain::prediction::PairPrediction;
     use proptest::prelude::*;
 
     proptest! {

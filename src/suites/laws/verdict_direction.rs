@@ -2,13 +2,13 @@
 
 use super::views::{given, record, rows};
 use crate::domain::battle::Pair;
+use crate::domain::prediction::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::ranking::{
     JudgeWeights, PriorPrecision, QueryRows, RankingSettings, StudentOpinion, View, prior_evidence,
 };
 use crate::domain::rating::RatingModel;
 use crate::domain::verdict::{Decision, OverrideMode};
 use crate::domain::vote::{JudgeId, VoteRule};
-use crate::features::student::domain::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use proptest::prelude::*;
 
 /// Maximum decrease of a gap by rounding if exact arithmetic leaves it equal.

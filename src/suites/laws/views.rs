@@ -4,13 +4,13 @@
 use super::bench::{bench, bits};
 use crate::app::annotate::RunRequest;
 use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::prediction::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::priority::impact::impacts;
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, StudentOpinion, View};
 use crate::domain::rating;
 use crate::domain::sampling::{self, SeededRng};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
-use crate::features::student::domain::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

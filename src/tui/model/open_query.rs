@@ -1,12 +1,12 @@
 //! The open query, as shown on its screens.
 
 use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::prediction::QueryPredictions;
 use crate::domain::priority::effective_top;
 use crate::domain::ranking::{Standing, View};
 use crate::domain::sanitise;
 use crate::domain::verdict::{AnnotatorVerdicts, Decision};
 use crate::domain::vote::JudgeId;
-use crate::features::student::domain::QueryPredictions;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
 use crate::store::vote_details::VoteDetail;

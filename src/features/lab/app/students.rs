@@ -3,6 +3,7 @@
 
 use super::every::every;
 use crate::app::error::{AppError, invalid};
+use crate::domain::prediction::QueryPredictions;
 use crate::domain::ranking::{
     CHOOSING_WEIGHT, LearnedWeight, STUDENT_WEIGHTS, held_out_likelihood, student_battles, unvoted,
 };
@@ -10,7 +11,6 @@ use crate::domain::sampling::adaptive::{AdaptivePlan, Sampler, SamplingState};
 use crate::features::lab::domain::{
     Noise, Quality, QueueWorth, SimulatedQuery, Theta, quality, queue_worth, run_with_student,
 };
-use crate::features::student::domain::QueryPredictions;
 
 /// Judges in a simulated ensemble; predictions are about the votes of three.
 const JUDGES: usize = 3;

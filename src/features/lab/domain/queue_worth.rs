@@ -4,9 +4,9 @@
 use super::SimulatedQuery;
 use crate::domain::battle::Pair;
 use crate::domain::numeric::sigma;
+use crate::domain::prediction::{QueryPredictions, prediction_of};
 use crate::domain::sampling::adaptive::SamplingState;
 use crate::domain::vote::Outcome;
-use crate::features::student::domain::{QueryPredictions, prediction_of};
 
 /// The share of a query's voted pairs to look at, at least one pair.
 const LOOKED_AT: f64 = 0.1;

@@ -3,8 +3,8 @@
 
 use super::SimulatedQuery;
 use crate::domain::battle::Pair;
+use crate::domain::prediction::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::sampling::SeededRng;
-use crate::features::student::domain::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use statrs::function::erf::erfc;
 
 /// Range of the average over a prediction's error, in standard deviations on each side, and number

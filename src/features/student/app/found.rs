@@ -8,7 +8,7 @@ use super::train::{TrainOptions, TrainedStudent, train};
 use crate::app::error::AppError;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::features::student::domain::PairPrediction;
+use crate::domain::prediction::PairPrediction;
 use crate::store::Store;
 
 /// Name of the built-in student.

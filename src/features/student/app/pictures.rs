@@ -3,7 +3,8 @@
 use super::report::StudentReport;
 use crate::features::student::domain::figure::Figure;
 use crate::features::student::formats::page::StudentPage;
-use crate::formats::svg::{Place, StudentStep, figure_svg, steps_svg};
+use crate::features::student::formats::svg::{StudentStep, figure_svg, steps_svg};
+use crate::formats::svg::Place;
 
 impl StudentReport {
     /// File names with their content: `fig1.svg` to `fig10.svg`. With several checkpoints, the

@@ -5,7 +5,7 @@ use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{display_name, open};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::features::student::domain::PairPrediction;
+use crate::domain::prediction::PairPrediction;
 use crate::formats::predictions::{PredictionLine, read_predictions};
 use crate::formats::problem::Problem;
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use super::predictions::Predictions;
 use crate::app::error::{AppError, invalid};
 use crate::app::text_format::first_names;
 use crate::domain::named::did_you_mean;
-use crate::features::student::domain::QueryPredictions;
+use crate::domain::prediction::QueryPredictions;
 use crate::features::student::store::StoredStudent;
 use crate::store::{Store, StoreError};
 

@@ -12,10 +12,8 @@ use crate::app::error::{AppError, invalid};
 use crate::app::text_format::first_names;
 use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::metrics::Resampling;
-use crate::features::student::domain::OutcomeProbabilities;
-use crate::features::student::domain::features::{
-    ALIKE_TEXTS, OTHER_BATTLES, PairFeatures, QueryFeatures,
-};
+use crate::domain::prediction::{OTHER_BATTLES, OutcomeProbabilities};
+use crate::features::student::domain::features::{ALIKE_TEXTS, PairFeatures, QueryFeatures};
 use crate::features::student::domain::figures::{
     FigureOptions, Figures, ModelAccuracy, PreferenceRow, StudentRow, accuracies,
 };

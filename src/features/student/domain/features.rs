@@ -1,10 +1,9 @@
 //! The features of a pair for the built-in student: differences of its documents, which change sign
 //! when the documents are swapped, and symmetric features, which do not change.
 
-/// The name of the difference that comes from other battles: the zELO of both documents, fitted to
-/// the query's own votes.
-pub const OTHER_BATTLES: &str = "zELO of other battles";
-/// The same for the documents whose texts are most similar to each.
+/// The name of the difference that is computed like
+/// [`OTHER_BATTLES`](crate::domain::prediction::OTHER_BATTLES), but from the documents whose texts
+/// are most similar to each.
 pub const ALIKE_TEXTS: &str = "zELO of alike texts";
 
 /// A document's numbers, one per feature; `None` for missing ones.

@@ -320,9 +320,9 @@ fn by_radius(figures: &Figures) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::OutcomeProbabilities;
     use super::super::figures::{FigureOptions, StudentRow};
     use super::*;
+    use crate::domain::prediction::OutcomeProbabilities;
 
     /// Battles spread over the whole triangle, with scores of three judges.
     fn figures() -> Figures {

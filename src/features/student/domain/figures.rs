@@ -16,9 +16,9 @@ pub use folded::{Category, FoldedRow};
 pub use groups::{Bucket, ResidualTies, Segment, YieldPoint};
 pub use measured::Measured;
 
-use super::OutcomeProbabilities;
 use crate::domain::metrics::Resampling;
 use crate::domain::numeric::correlation;
+use crate::domain::prediction::OutcomeProbabilities;
 use serde::Serialize;
 
 /// One battle: the ensemble's score and the student's prediction.

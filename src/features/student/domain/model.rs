@@ -12,8 +12,8 @@ mod temperature;
 pub use cross_validation::{NoModel, cross_validate};
 pub use isotonic::IsotonicCurves;
 
-use super::OutcomeProbabilities;
 use super::features::PairFeatures;
+use crate::domain::prediction::OutcomeProbabilities;
 use newton::{Exponentials, TrainingTable};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;

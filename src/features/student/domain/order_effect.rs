@@ -1,6 +1,6 @@
 //! Measures how the order of two documents affects a student that was asked in both orders.
 
-use super::OutcomeProbabilities;
+use crate::domain::prediction::OutcomeProbabilities;
 use serde::Serialize;
 
 /// Statistics over the pairs that a student has predicted in both orders.

@@ -1,10 +1,11 @@
 //! Renders a student's report as a single HTML page: inline figures and tables of their numbers,
 //! without scripts or external resources.
 
+use super::svg::{StudentStep, figure_svg, steps_svg};
 use crate::domain::number_words::fixed;
 use crate::features::student::domain::figure::{Figure, FigureGroup, correlation_interval, groups};
 use crate::features::student::domain::figures::{Category, Figures, Measured};
-use crate::formats::svg::{CHART_STYLE, Place, StudentStep, escape, figure_svg, steps_svg};
+use crate::formats::svg::{CHART_STYLE, Place, escape};
 use std::fmt::Write;
 
 const PAGE_STYLE: &str = "\
@@ -321,7 +322,7 @@ fn table(html: &mut String, caption: &str, head: &[String], rows: &[Vec<String>]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::student::domain::OutcomeProbabilities;
+    use crate::domain::prediction::OutcomeProbabilities;
     use crate::features::student::domain::figures::{FigureOptions, StudentRow};
 
     fn figures(battles: usize) -> Figures {

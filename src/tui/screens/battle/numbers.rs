@@ -2,8 +2,8 @@
 
 use super::calls::{self, CallResult};
 use crate::domain::battle::Pair;
+use crate::domain::prediction::prediction_of;
 use crate::domain::ranking::share_bar;
-use crate::features::student::domain::prediction_of;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;

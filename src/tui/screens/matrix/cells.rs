@@ -1,7 +1,7 @@
 //! The open query as the cells and margins of a heatmap.
 
+use crate::domain::prediction::prediction_of;
 use crate::domain::ranking::MatrixGrid;
-use crate::features::student::domain::prediction_of;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::matrix::Layer;

@@ -1,9 +1,9 @@
 use super::cells::MatrixCells;
 use super::update::{follow, update};
 use crate::domain::battle::Pair;
+use crate::domain::prediction::{OutcomeProbabilities, PairPrediction};
 use crate::domain::ranking::{DocumentOrder, LearnedPrior, RankingSettings, View};
 use crate::domain::verdict::{Decision, Verdict};
-use crate::features::student::domain::{OutcomeProbabilities, PairPrediction};
 use crate::store::verdicts::NewVerdict;
 use crate::tui::job::only;
 use crate::tui::keymap::Command;

@@ -1,7 +1,7 @@
 //! Isotonic calibration of three outcomes: one increasing curve for both documents and one for the
 //! tie, whose results are scaled to sum to 1.
 
-use crate::features::student::domain::OutcomeProbabilities;
+use crate::domain::prediction::OutcomeProbabilities;
 use serde::{Deserialize, Serialize};
 
 /// Minimum number of probabilities per point of a curve, and maximum number of points.

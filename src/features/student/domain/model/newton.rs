@@ -3,7 +3,7 @@
 
 use super::{TrainingRow, probabilities};
 use crate::domain::numeric::{dot, solve};
-use crate::features::student::domain::OutcomeProbabilities;
+use crate::domain::prediction::OutcomeProbabilities;
 use std::ops::Range;
 
 const STEPS: usize = 60;

@@ -2,7 +2,7 @@
 
 use super::ScoredLogits;
 use super::newton::Outcomes;
-use crate::features::student::domain::OutcomeProbabilities;
+use crate::domain::prediction::OutcomeProbabilities;
 
 /// The minimum and maximum temperature.
 pub(super) const TEMPERATURES: (f64, f64) = (0.1, 10.0);

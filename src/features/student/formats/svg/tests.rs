@@ -1,6 +1,6 @@
 use super::*;
+use crate::domain::prediction::OutcomeProbabilities;
 use crate::domain::sampling::SeededRng;
-use crate::features::student::domain::OutcomeProbabilities;
 use crate::features::student::domain::figures::{FigureOptions, StudentRow};
 use crate::formats::svg::tests::well_formed;
 

@@ -1,13 +1,13 @@
-//! A student's prediction for a pair, in one or both orders.
+//! A prediction for a pair, in one or both orders.
 
 use super::OutcomeProbabilities;
 use crate::domain::battle::Pair;
 use std::collections::BTreeMap;
 
-/// A student's predictions for the pairs of a query.
+/// Predictions for the pairs of a query.
 pub type QueryPredictions = BTreeMap<Pair, PairPrediction>;
 
-/// A student's prediction for a pair; A is its lower pool index.
+/// A prediction for a pair; A is its lower pool index.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairPrediction {
     /// With A shown first, and with B shown first.

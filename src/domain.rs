@@ -8,6 +8,7 @@ pub mod annotator_name;
 pub mod answering_models;
 pub mod auto_or_number;
 pub mod battle;
+pub mod candidate_question;
 pub mod common_scale;
 pub mod corpus;
 pub mod hex;

@@ -2,3 +2,6 @@
 //! feature.
 
 pub use crate::features::scale::app::project_scale;
+
+/// Whether `--method` can refer to a reranker by this name.
+pub use crate::features::methods::domain::reranking::is_free_reranker_name;

@@ -2,7 +2,7 @@
 
 use super::lexical::LexicalAnalysis;
 use crate::domain::adjudication::PickRequest;
-use crate::features::methods::domain::reranking::{GradeScale, Question};
+use crate::domain::candidate_question::{GradeScale, Question};
 use std::sync::{Arc, OnceLock};
 
 /// The texts of a pool, shared by all calls on it.

@@ -18,7 +18,7 @@ use super::price::{PriceTable, RerankPrice};
 use super::spec::JudgeLimits;
 use crate::domain::corpus::DocId;
 use crate::domain::permission::{ProgramUse, command_line};
-use crate::features::methods::domain::reranking::{Method, MethodKind};
+use crate::registry::is_free_reranker_name;
 use program::ProgramReranker;
 use remote::RemoteReranker;
 use std::ops::Range;
@@ -83,10 +83,7 @@ impl Reranker {
         if config.name.trim().is_empty() {
             return Err(wrong("the name is empty; give every reranker its own"));
         }
-        let method = config.name.parse::<Method>().map(|method| method.kind);
-        if offline::NAMES.contains(&config.name.as_str())
-            || !matches!(method, Ok(MethodKind::Named(name)) if name == config.name)
-        {
+        if offline::NAMES.contains(&config.name.as_str()) || !is_free_reranker_name(&config.name) {
             return Err(wrong(
                 "--method cannot mean it by that name, which belongs to a method or an offline \
                  judge, or holds a space, @ or :; \

@@ -5,21 +5,34 @@ use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::priority::Policy;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::domain::vote::Margin;
-use crate::features::duel::domain::{DuelForm, TaskKind};
 use crate::judge::{FailureCause, JudgeSpec};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde_json::Value;
+use std::error::Error;
+use std::str::FromStr;
 
 /// Bytes of a call's key that are stored with a vote, enough to rule out collisions.
 pub(super) const KEPT_OF_KEY: usize = 16;
+
+/// Reads a value that is stored as a word.
+pub(crate) fn read_word<T>(value: ValueRef<'_>) -> FromSqlResult<T>
+where
+    T: FromStr,
+    T::Err: Into<Box<dyn Error + Send + Sync>>,
+{
+    value
+        .as_str()?
+        .parse()
+        .map_err(|error: T::Err| FromSqlError::Other(error.into()))
+}
 
 /// Types that are stored as words.
 macro_rules! words {
     ($($name:ty),*) => {$(
         impl FromSql for $name {
             fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-                value.as_str()?.parse::<Self>().map_err(|error| FromSqlError::Other(error.into()))
+                read_word(value)
             }
         }
     )*};
@@ -31,9 +44,7 @@ words!(
     ErrorCause,
     Policy,
     Finding,
-    DisagreementCause,
-    DuelForm,
-    TaskKind
+    DisagreementCause
 );
 
 /// Types that wrap a text.

@@ -1,8 +1,8 @@
 //! Links: comparisons of two documents of two different queries, with the judges' answers.
 
+use super::days::ScaleDay;
 use super::{Db, Result};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::features::methods::store::ScaleDay;
 use rusqlite::params;
 
 /// A document and the query that it is judged for.

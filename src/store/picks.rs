@@ -1,9 +1,9 @@
 //! Picks: judges' answers about whole pools.
 
 use super::corpus::QueryKey;
+use super::days::AskedDay;
 use super::{Db, Result, StoreError};
 use crate::domain::adjudication::PickRecord;
-use crate::features::methods::store::AskedDay;
 use rusqlite::params;
 
 impl Db {

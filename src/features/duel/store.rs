@@ -2,12 +2,26 @@
 
 use crate::domain::corpus::QueryId;
 use crate::features::duel::domain::{Action, Duel, DuelEvent, DuelForm, DuelQuery, TaskKind};
+use crate::store::columns::read_word;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, StoreError};
+use rusqlite::types::{FromSql, FromSqlResult, ValueRef};
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
+
+impl FromSql for DuelForm {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        read_word(value)
+    }
+}
+
+impl FromSql for TaskKind {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        read_word(value)
+    }
+}
 
 /// Row ID of a duel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

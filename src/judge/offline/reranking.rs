@@ -1,7 +1,7 @@
 //! Answers reranking questions with a lexical measure: always by the documents' scores in the whole
 //! pool, so that the order in which they are shown does not matter.
 
-use crate::features::methods::domain::reranking::GradeScale;
+use crate::domain::candidate_question::GradeScale;
 use crate::judge::call::AnswerProbabilities;
 use crate::judge::lexical::LexicalMethod;
 use crate::judge::presented::{PresentedQuestion, RerankAsk};
@@ -83,7 +83,7 @@ fn share(method: LexicalMethod, question: &PresentedQuestion) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::features::methods::domain::reranking::{Answer, GradeScale};
+    use crate::domain::candidate_question::{Answer, GradeScale};
     use crate::judge::{
         Judge, JudgeQuestion, PoolText, PresentedQuestion, RerankAsk, offline, read_answer_strictly,
     };

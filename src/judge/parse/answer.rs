@@ -22,7 +22,7 @@ use super::reply_text::unfence;
 use super::scan::{self, Statement, with_escaped_controls};
 use super::thinking::answer_part;
 use super::written::Written;
-use crate::features::methods::domain::reranking::{Answer, GradeScale};
+use crate::domain::candidate_question::{Answer, GradeScale};
 use crate::judge::call::{AnswerProbabilities, FailureCause, JudgeReply};
 use crate::judge::presented::{PresentedQuestion, RerankAsk};
 use serde_json::Value;

@@ -4,8 +4,8 @@
 use super::answer_form::AnswerForm;
 use super::document::{DocumentCut, clean};
 use crate::domain::adjudication::PickRequest;
+use crate::domain::candidate_question::GradeScale;
 use crate::domain::hex::{hex, short_hex};
-use crate::features::methods::domain::reranking::GradeScale;
 use crate::judge::call::{Asking, JudgePrompt};
 use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 use super::template::mark;
 use super::*;
 use crate::domain::adjudication::PickRequest;
-use crate::features::methods::domain::reranking::GradeScale;
+use crate::domain::candidate_question::GradeScale;
 use crate::judge::{PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use proptest::prelude::*;
 use std::sync::Arc;

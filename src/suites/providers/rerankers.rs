@@ -1,8 +1,8 @@
 //! Reranking services, and judges that are asked reranking questions.
 
 use super::{KEY, with_sources};
+use crate::domain::candidate_question::{Answer, GradeScale};
 use crate::domain::corpus::DocId;
-use crate::features::methods::domain::reranking::{Answer, GradeScale};
 use crate::judge::ensemble::{JudgesFile, rerank_judges_from};
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{

@@ -11,9 +11,9 @@
 use super::quality::GRADE_SHARES;
 use super::simulated_query::SimulatedQuery;
 use crate::domain::battle::Pair;
+use crate::domain::candidate_question::{Answer, GradeScale, Question};
 use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
-use crate::features::methods::domain::reranking::{Answer, GradeScale, Question};
 
 impl SimulatedQuery {
     /// The answer of the judge that the question names, or of the first one if it names none. The

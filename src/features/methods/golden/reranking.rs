@@ -4,9 +4,10 @@ mod compared;
 mod official;
 mod refusals;
 
+use crate::domain::candidate_question::{Answer, Question};
 use crate::features::methods::domain::reranking::validation::AnswerFault;
 use crate::features::methods::domain::reranking::{
-    Answer, Method, MethodKind, Question, Shuffle, Strategy, Validation, play,
+    Method, MethodKind, Shuffle, Strategy, Validation, play,
 };
 use serde::Deserialize;
 use serde_json::Value;

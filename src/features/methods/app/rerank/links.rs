@@ -11,7 +11,7 @@ use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
 use crate::app::error::AppError;
 use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
-use crate::features::methods::domain::reranking::Answer;
+use crate::domain::candidate_question::Answer;
 use crate::judge::{
     Judge, JudgeEnsemble, JudgeQuestion, JudgeSpec, MAX_CHARGED, PoolText, PresentedQuestion,
     RerankAsk, RerankKind,

@@ -8,11 +8,10 @@ use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, check_budget};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
 use crate::app::text_format::counted;
+use crate::domain::candidate_question::GradeScale;
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
-use crate::features::methods::domain::reranking::{
-    GradeScale, Method, MethodKind, MethodOptions, Validation,
-};
+use crate::features::methods::domain::reranking::{Method, MethodKind, MethodOptions, Validation};
 use crate::judge::ensemble::FILE;
 use crate::judge::{Judge, JudgeEnsemble, RerankKind};
 use crate::store::Store;

@@ -4,11 +4,10 @@
 use super::candidates::{Candidates, hash_part};
 use super::question::{QueryFailure, Target};
 use crate::client::call_key::identity_of;
+use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::methods::domain::MethodRow;
-use crate::features::methods::domain::reranking::{
-    Answer, Method, MethodKind, Question, Strategy, Validation,
-};
+use crate::features::methods::domain::reranking::{Method, MethodKind, Strategy, Validation};
 use crate::features::methods::store::anchors_method;
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{Judge, JudgeQuestion, JudgeSpec, PresentedPair, PresentedQuestion};

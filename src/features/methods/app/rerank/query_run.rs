@@ -7,9 +7,10 @@ use super::question::{FailedCalls, GivenAnswer, QueryFailure, RerankQuestion, To
 use crate::client::lock::lock;
 use crate::client::now_ms;
 use crate::client::question::CaseId;
+use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::corpus::DocId;
 use crate::features::methods::domain::MethodRow;
-use crate::features::methods::domain::reranking::{Answer, AnswerError, Call, Question, Ranking};
+use crate::features::methods::domain::reranking::{AnswerError, Call, Ranking};
 use crate::features::methods::store::StoredResult;
 use crate::store::{Store, StoreError};
 use futures::StreamExt as _;

@@ -8,8 +8,9 @@ use crate::client::now_ms;
 use crate::client::question::{
     AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
 };
+use crate::domain::candidate_question::Answer;
 use crate::domain::numeric::best_first;
-use crate::features::methods::domain::reranking::{Answer, AnswerError};
+use crate::features::methods::domain::reranking::AnswerError;
 use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{

@@ -1,6 +1,7 @@
 //! Estimates how many calls a method needs for a query.
 
-use super::{Answer, Question, Strategy, play};
+use super::{Strategy, play};
+use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
 

@@ -1,8 +1,9 @@
 //! The questions of one query: numbered, each returned and answered once, with the purpose of their
 //! answers.
 
+use super::Call;
 use super::validation::{AnswerError, Checked};
-use super::{Call, Question};
+use crate::domain::candidate_question::Question;
 use std::collections::HashMap;
 
 /// The questions of a strategy. `T` is the context that the strategy needs when the answer arrives.

@@ -9,7 +9,8 @@ use super::setwise::Setwise;
 use super::stages;
 use super::tourrank::{CPYTHON_SEED, Dealing, TourRank};
 use super::zelo::Zelo;
-use super::{GradeScale, Ranking, Strategy, Validation};
+use super::{Ranking, Strategy, Validation};
+use crate::domain::candidate_question::GradeScale;
 use crate::domain::named::named;
 use crate::domain::sampling::SeededRng;
 

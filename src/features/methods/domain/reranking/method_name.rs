@@ -1,7 +1,8 @@
 //! Parses and formats the names of methods.
 
-use super::{GradeScale, Method, MethodKind, Shuffle, Validation};
+use super::{Method, MethodKind, Shuffle, Validation};
 use super::{prp, rankgpt, setwise, tourrank, zelo};
+use crate::domain::candidate_question::GradeScale;
 use std::fmt;
 use std::str::FromStr;
 
@@ -116,6 +117,11 @@ impl FromStr for Method {
             reason,
         })
     }
+}
+
+/// Whether this is a valid name of a reranker: `--method` accepts it, and no method has it.
+pub fn is_free_reranker_name(name: &str) -> bool {
+    matches!(read(name.trim()), Ok(Method { kind: MethodKind::Named(read), .. }) if read == name)
 }
 
 fn read(text: &str) -> Result<Method, Reason> {

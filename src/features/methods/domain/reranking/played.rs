@@ -1,6 +1,7 @@
 //! Runs a strategy to completion with immediately available answers.
 
-use super::{Answer, AnswerError, Question, Ranking, Strategy};
+use super::{AnswerError, Ranking, Strategy};
+use crate::domain::candidate_question::{Answer, Question};
 
 /// The result of a strategy.
 #[derive(Clone, Debug, PartialEq)]

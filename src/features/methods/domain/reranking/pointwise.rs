@@ -2,7 +2,8 @@
 
 use super::call_list::CallList;
 use super::validation::graded;
-use super::{Answer, AnswerError, Call, GradeScale, Question, Ranking, Strategy};
+use super::{AnswerError, Call, Ranking, Strategy};
+use crate::domain::candidate_question::{Answer, GradeScale, Question};
 
 /// Best grade first; ties keep the first-stage order.
 #[derive(Debug)]

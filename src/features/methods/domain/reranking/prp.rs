@@ -2,7 +2,8 @@
 
 use super::call_list::CallList;
 use super::validation::compared;
-use super::{Answer, AnswerError, Call, Question, Ranking, Strategy};
+use super::{AnswerError, Call, Ranking, Strategy};
+use crate::domain::candidate_question::{Answer, Question};
 use std::collections::{HashMap, HashSet};
 
 /// The default number of passes.

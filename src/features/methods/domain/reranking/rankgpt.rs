@@ -2,7 +2,8 @@
 //! (Sun et al. 2023).
 
 use super::call_list::CallList;
-use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
+use super::{AnswerError, Call, Ranking, Strategy, Validation};
+use crate::domain::candidate_question::{Answer, Question};
 
 /// Default number of candidates shown at once.
 pub(super) const WINDOW: usize = 20;

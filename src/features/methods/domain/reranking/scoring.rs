@@ -2,7 +2,8 @@
 
 use super::call_list::CallList;
 use super::pointwise::by_scores;
-use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
+use super::{AnswerError, Call, Ranking, Strategy, Validation};
+use crate::domain::candidate_question::{Answer, Question};
 
 /// Highest score first, or the order returned instead of scores. Any other answer makes the query
 /// fail.

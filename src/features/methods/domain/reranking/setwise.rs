@@ -1,7 +1,8 @@
 //! Setwise: a heap sort whose comparisons select the best of a set (Zhuang et al. 2024).
 
 use super::call_list::CallList;
-use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
+use super::{AnswerError, Call, Ranking, Strategy, Validation};
+use crate::domain::candidate_question::{Answer, Question};
 
 /// Default number of candidates shown at once, including the parent.
 pub(super) const SET: usize = 3;

@@ -4,9 +4,10 @@ use super::cpython_random::CpythonRandom;
 use super::stages::{Stage, balanced};
 use super::tourrank::{Dealing, TourRank};
 use super::{
-    Answer, AnswerError, Call, GradeScale, Method, MethodKind, MethodOptions, Question, Ranking,
-    Shuffle, Strategy, Validation, play,
+    AnswerError, Call, Method, MethodKind, MethodOptions, Ranking, Shuffle, Strategy, Validation,
+    play,
 };
+use crate::domain::candidate_question::{Answer, GradeScale, Question};
 use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
 use serde::Deserialize;

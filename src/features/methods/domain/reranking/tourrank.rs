@@ -3,7 +3,8 @@
 use super::call_list::CallList;
 use super::cpython_random::CpythonRandom;
 use super::stages::Stage;
-use super::{Answer, AnswerError, Call, Question, Ranking, Strategy, Validation};
+use super::{AnswerError, Call, Ranking, Strategy, Validation};
+use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
 

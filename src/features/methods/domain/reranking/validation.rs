@@ -1,7 +1,7 @@
 //! Validates answers against their questions: invalid answers are rejected, or repaired and counted
 //! if a part is usable.
 
-use super::Answer;
+use crate::domain::candidate_question::Answer;
 use crate::domain::named::named;
 use std::fmt;
 

@@ -3,8 +3,9 @@
 
 use super::call_list::CallList;
 use super::validation::margin;
-use super::{Answer, AnswerError, Call, Question, Ranking};
+use super::{AnswerError, Call, Ranking};
 use crate::domain::battle::Pair;
+use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::judge_set::JudgeSet;
 use crate::domain::numeric::best_first;
 use crate::domain::rating::{Observation, RatingOptions};

@@ -2,9 +2,10 @@
 //! query.
 
 use super::strict;
+use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{EvaluationRules, Metric, Qrels, RankedRun, evaluate};
-use crate::features::methods::domain::reranking::{Answer, MethodKind, Question, play};
+use crate::features::methods::domain::reranking::{MethodKind, play};
 use rstest::rstest;
 use serde::Deserialize;
 use std::collections::BTreeMap;

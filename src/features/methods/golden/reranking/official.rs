@@ -1,8 +1,9 @@
 //! Compares RankGPT with runs of its authors' code, given the same answers.
 
 use super::{strategy, strict};
+use crate::domain::candidate_question::Answer;
 use crate::features::methods::domain::reranking::validation::AnswerFault;
-use crate::features::methods::domain::reranking::{Answer, Method, MethodKind, Validation, play};
+use crate::features::methods::domain::reranking::{Method, MethodKind, Validation, play};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 

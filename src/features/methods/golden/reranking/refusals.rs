@@ -1,8 +1,7 @@
 //! The cases that ranksmith rejects or gives up on, with the behavior of this program.
 
-use crate::features::methods::domain::reranking::{
-    Answer, Method, MethodKind, Strategy, Validation, play,
-};
+use crate::domain::candidate_question::Answer;
+use crate::features::methods::domain::reranking::{Method, MethodKind, Strategy, Validation, play};
 use serde::Deserialize;
 
 const ERRORS: &str = include_str!("../../../../../tests/golden/ranksmith/errors.json");

@@ -2,10 +2,11 @@
 
 use super::simulation::{simulated, steady};
 use super::volume::Sum;
+use crate::domain::candidate_question::Question;
 use crate::features::methods::app::rerank::candidates::Candidates;
 use crate::features::methods::app::rerank::prepared_method::PreparedMethod;
 use crate::features::methods::app::rerank::question::Target;
-use crate::features::methods::domain::reranking::{MethodKind, Question, play};
+use crate::features::methods::domain::reranking::{MethodKind, play};
 use crate::judge::{MAX_CHARGED, Usage};
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -194,10 +195,11 @@ fn cost(method: &PreparedMethod, candidates: &Candidates, question: &Question) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::candidate_question::Answer;
     use crate::domain::corpus::{DocId, QueryId};
     use crate::domain::numeric::best_first;
     use crate::features::methods::app::rerank::prepared_method::Asks;
-    use crate::features::methods::domain::reranking::{Answer, Method};
+    use crate::features::methods::domain::reranking::Method;
     use crate::judge::PoolText;
     use crate::judge::offline::ensemble;
     use crate::store::corpus::QueryKey;

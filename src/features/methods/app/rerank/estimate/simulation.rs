@@ -1,12 +1,13 @@
 //! Runs a method on simulated answers to count its calls.
 
 use super::volume::Sum;
+use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::numeric::best_first;
 use crate::domain::sampling::SeededRng;
 use crate::features::methods::app::rerank::candidates::Candidates;
 use crate::features::methods::app::rerank::prepared_method::PreparedMethod;
 use crate::features::methods::app::rerank::question::Target;
-use crate::features::methods::domain::reranking::{Answer, Question, play};
+use crate::features::methods::domain::reranking::play;
 
 /// Deviation of simulated answers from the first-stage order, as a share of the number of
 /// candidates.

@@ -8,6 +8,7 @@ use crate::domain::adjudication::{
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
 use crate::domain::rating::RatingError;
+use crate::registry;
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 
@@ -161,9 +162,9 @@ pub fn cut_points(graded: &[GradedScore]) -> Option<GradeModel> {
 pub fn student_in_scores(store: &Store, keys: &[QueryKey]) -> Result<Option<String>, AppError> {
     let keys = keys.to_vec();
     Ok(store.read_blocking(move |db| {
-        let Some(named) = db.named_student()? else {
+        let Some(named) = registry::named_prior(db)? else {
             return Ok(None);
         };
-        Ok::<_, StoreError>(named.in_scores(&db.student_effect(&keys)?))
+        Ok::<_, StoreError>(named.in_scores(&registry::prior_effect(db, &keys)?))
     })?)
 }

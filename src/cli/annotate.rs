@@ -22,6 +22,7 @@ use crate::app::text_format::counted;
 use crate::client::RunControl;
 use crate::domain::number_words::count;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
+use crate::registry;
 use crate::store::Store;
 use crate::store::outstanding::CallSelection;
 use clap::Args;
@@ -155,7 +156,7 @@ impl AnnotateCommand {
         if campaign.is_some_and(|campaign| campaign.student) {
             let project = context.has_project().then(|| context.open());
             let named = match project.transpose()? {
-                Some(store) => store.read_blocking(|db| db.named_student())?,
+                Some(store) => store.read_blocking(|db| registry::named_prior(db))?,
                 None => None,
             };
             if named.is_none() {

@@ -11,6 +11,7 @@ use crate::domain::battle::Pair;
 use crate::domain::number_words::counted;
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
+use crate::registry;
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
 use crate::store::printed_items::PrintedPair;
@@ -116,7 +117,7 @@ impl QueueCommand {
             None => None,
         };
         let policy = self.policy.unwrap_or(context.config.judging.policy);
-        let named = store.read_blocking(|db| db.named_student())?;
+        let named = store.read_blocking(|db| registry::named_prior(db))?;
         if policy == Policy::Student && named.is_none() {
             return Err(usage!(
                 "--policy student: which student? `overrule config project --student NAME` says so"

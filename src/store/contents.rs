@@ -1,6 +1,7 @@
 //! Which kinds of rows a project contains.
 
 use super::{Db, Result};
+use crate::registry;
 
 /// Whether a project has rows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct ProjectContents {
 impl Db {
     /// Which kinds of rows the project contains. Each query stops at the first row.
     pub fn contents(&self) -> Result<ProjectContents> {
-        let student = self.named_student()?;
+        let student = registry::named_prior(self)?;
         let student = student.is_some_and(|student| student.in_force() > 0.0);
         Ok(self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM vote), EXISTS (SELECT 1 FROM failure),

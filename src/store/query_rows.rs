@@ -9,6 +9,7 @@ use crate::domain::ranking::{
 };
 use crate::domain::rating::RatingError;
 use crate::domain::vote::{JudgeId, Vote, VoteRule};
+use crate::registry;
 use std::collections::HashMap;
 
 impl Db {
@@ -246,7 +247,7 @@ impl Db {
             let of = |judge: &JudgeId| known.get(&judge.0).copied().unwrap_or((1.0, 0.0));
             rows.responses = rows.judges.iter().map(of).collect();
         }
-        rows.student = self.student_opinion(query)?;
+        rows.student = registry::prior_opinion(self, query)?;
         if settings.vote_rule == VoteRule::Calibrated {
             let mut known = self.margin_curves()?;
             let judges = rows.judges.iter();

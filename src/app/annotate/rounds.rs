@@ -14,6 +14,7 @@ use crate::domain::ranking::{CHOOSING_WEIGHT, student_battles, unvoted};
 use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
+use crate::registry;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::{Db, Store};
@@ -220,7 +221,7 @@ async fn next(
             let info = db.query(query)?;
             let depth = entered(&of, info.documents);
             let student = if campaign.student {
-                db.student_opinion(query)?
+                registry::prior_opinion(db, query)?
             } else {
                 None
             };

@@ -162,9 +162,9 @@ pub fn cut_points(graded: &[GradedScore]) -> Option<GradeModel> {
 pub fn student_in_scores(store: &Store, keys: &[QueryKey]) -> Result<Option<String>, AppError> {
     let keys = keys.to_vec();
     Ok(store.read_blocking(move |db| {
-        let Some(named) = registry::named_prior(db)? else {
+        let Some(named) = registry::named_opinion(db)? else {
             return Ok(None);
         };
-        Ok::<_, StoreError>(named.in_scores(&registry::prior_effect(db, &keys)?))
+        Ok::<_, StoreError>(named.in_scores(&registry::opinion_effect(db, &keys)?))
     })?)
 }

@@ -156,7 +156,7 @@ impl AnnotateCommand {
         if campaign.is_some_and(|campaign| campaign.student) {
             let project = context.has_project().then(|| context.open());
             let named = match project.transpose()? {
-                Some(store) => store.read_blocking(|db| registry::named_prior(db))?,
+                Some(store) => store.read_blocking(|db| registry::named_opinion(db))?,
                 None => None,
             };
             if named.is_none() {

@@ -11,7 +11,7 @@ use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::{CalibratedMargins, MarginReference};
 use crate::domain::number_words::{counted, fixed};
 use crate::domain::ranking::{
-    JudgeWeights, NamedStudent, PriorPrecision, RankingSettings, StudentEffect, StudentWeight,
+    JudgeWeights, NamedOpinion, OpinionEffect, OpinionWeight, PriorPrecision, RankingSettings,
     override_mode_note,
 };
 use crate::domain::rating::RatingModel;
@@ -168,13 +168,13 @@ pub(crate) struct StudentInForce {
     /// The set or learned weight, in battles per document.
     weight_in_force: f64,
     #[serde(flatten)]
-    named: NamedStudent,
+    named: NamedOpinion,
     /// Its effect in the fits.
-    in_fits: StudentEffect,
+    in_fits: OpinionEffect,
 }
 
-impl From<(NamedStudent, StudentEffect)> for StudentInForce {
-    fn from((named, in_fits): (NamedStudent, StudentEffect)) -> Self {
+impl From<(NamedOpinion, OpinionEffect)> for StudentInForce {
+    fn from((named, in_fits): (NamedOpinion, OpinionEffect)) -> Self {
         Self {
             weight_in_force: named.in_force(),
             named,
@@ -239,7 +239,7 @@ struct ProjectOptions {
     /// Weight of the student in scores, in battles per document; auto estimates it from the votes
     /// [default: 0]
     #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
-    student_weight: Option<StudentWeight>,
+    student_weight: Option<OpinionWeight>,
     /// Guideline for people: a Markdown file that a key shows while judging, or - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
@@ -400,7 +400,7 @@ impl ProjectOptions {
         let choice = match (self.student.as_deref(), &before) {
             (Some("-"), _) => None,
             (Some(name), _) => {
-                let weight = self.student_weight.unwrap_or(StudentWeight::Set(0.0));
+                let weight = self.student_weight.unwrap_or(OpinionWeight::Set(0.0));
                 Some((name.to_owned(), weight))
             }
             (None, Some(named)) => {

@@ -117,7 +117,7 @@ impl QueueCommand {
             None => None,
         };
         let policy = self.policy.unwrap_or(context.config.judging.policy);
-        let named = store.read_blocking(|db| registry::named_prior(db))?;
+        let named = store.read_blocking(|db| registry::named_opinion(db))?;
         if policy == Policy::Student && named.is_none() {
             return Err(usage!(
                 "--policy student: which student? `overrule config project --student NAME` says so"

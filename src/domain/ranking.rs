@@ -3,34 +3,34 @@
 
 mod fit_inputs;
 mod matrix_grid;
-mod named_student;
+mod named_opinion;
+mod opinion_battles;
+mod opinion_effect;
 mod order_evidence;
 mod pair_targets;
 mod pair_votes;
 mod prior;
+mod prior_opinion;
 mod rows;
 mod standing;
-mod student_battles;
-mod student_effect;
-mod student_opinion;
 mod verdict_effect;
 mod warning;
 
 pub use matrix_grid::MatrixGrid;
-pub use named_student::{
-    CHOOSING_WEIGHT, LearnedWeight, NamedStudent, NotLearned, STUDENT_WEIGHTS, StudentWeight,
+pub use named_opinion::{
+    CHOOSING_WEIGHT, LearnedWeight, NamedOpinion, NotLearned, OPINION_WEIGHTS, OpinionWeight,
 };
+pub use opinion_battles::{held_out_likelihood, opinion_battles, opinion_evidence, unvoted};
+pub use opinion_effect::{OpinionEffect, OpinionShare};
 pub use order_evidence::OrderEvidence;
 pub use pair_targets::{PairTarget, pair_targets};
 pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
+pub use prior_opinion::PriorOpinion;
 pub use rows::{
     BattleRecord, DIRECTION_SLOPE, InvalidRankingSetting, JudgeWeights, QueryRows, RankingSettings,
 };
 pub use standing::Standing;
-pub use student_battles::{held_out_likelihood, student_battles, student_evidence, unvoted};
-pub use student_effect::{StudentEffect, StudentShare};
-pub use student_opinion::StudentOpinion;
 pub use verdict_effect::{
     VerdictEffect, override_mode_note, verdict_kinds_words, verdict_rule_words,
 };
@@ -41,11 +41,11 @@ use super::battle::Pair;
 use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError};
 use super::verdict::Verdict;
 use fit_inputs::{FitInputs, consensus, counted_votes};
+use opinion_battles::opinion_observations;
 use serde::{Deserialize, Serialize};
 use standing::standings;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
-use student_battles::student_observations;
 
 /// Maximum number of documents for which errors and intervals take only milliseconds.
 const QUICK_DOCUMENTS: usize = 150;
@@ -123,7 +123,7 @@ pub struct View {
     by_pair: HashMap<Pair, Vec<usize>>,
     verdict_of: HashMap<Pair, usize>,
     effects: HashMap<Pair, VerdictEffect>,
-    student_pairs: usize,
+    opinion_pairs: usize,
     compact: Vec<Option<usize>>,
     entered: Vec<usize>,
     observations: Vec<Observation>,
@@ -155,8 +155,8 @@ impl View {
         } = FitInputs::new(&rows, &settings);
         // Report gaps in the votes even if a student fills them.
         let structure = rating::structure(entered.len(), &observations);
-        let student = student_observations(&rows, &settings, entered.len(), &compact);
-        let student_pairs = student.len();
+        let student = opinion_observations(&rows, &settings, entered.len(), &compact);
+        let opinion_pairs = student.len();
         observations.extend(student);
         let mut by_pair: HashMap<Pair, Vec<usize>> = HashMap::new();
         for (index, record) in rows.battles.iter().enumerate() {
@@ -176,7 +176,7 @@ impl View {
             .and_then(|fit| {
                 // A student's predictions share their errors, and the size of these is unknown:
                 // they move scores but narrow no interval.
-                let judged = &observations[..observations.len() - student_pairs];
+                let judged = &observations[..observations.len() - opinion_pairs];
                 let order = drawing_order(&rows.by_identifier, &compact, entered.len());
                 rating::covariance_drawn_in(order, judged, fit, &options, phi)
             });
@@ -225,7 +225,7 @@ impl View {
             by_pair,
             verdict_of,
             effects,
-            student_pairs,
+            opinion_pairs,
             compact,
             entered,
             observations,
@@ -259,10 +259,10 @@ impl View {
 
     /// The student that counts in the fit, with its weight; `None` if scores are based on votes and
     /// verdicts only.
-    pub fn student_in_fit(&self) -> Option<(&StudentOpinion, StudentShare)> {
+    pub fn student_in_fit(&self) -> Option<(&PriorOpinion, OpinionShare)> {
         let student = self.rows.student.as_ref()?;
         let predictions = &self.observations[self.judged_observations().len()..];
-        let share = StudentShare::of(predictions, self.entered().len())?;
+        let share = OpinionShare::of(predictions, self.entered().len())?;
         Some((student, share))
     }
 
@@ -274,7 +274,7 @@ impl View {
 
     /// The input of the fit without the student's predictions.
     pub fn judged_observations(&self) -> &[Observation] {
-        &self.observations[..self.observations.len() - self.student_pairs]
+        &self.observations[..self.observations.len() - self.opinion_pairs]
     }
 
     /// The covariance of the fit's scores based on votes and verdicts only, if the model has one
@@ -512,11 +512,11 @@ pub fn prior_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<Pr
 }
 
 /// The student's weight in the fit of these rows; `None` if it does not count.
-pub fn student_share(rows: &QueryRows, settings: &RankingSettings) -> Option<StudentShare> {
+pub fn opinion_share(rows: &QueryRows, settings: &RankingSettings) -> Option<OpinionShare> {
     let inputs = FitInputs::new(rows, settings);
     let entered = inputs.entered.len();
-    let predictions = student_observations(rows, settings, entered, &inputs.compact);
-    StudentShare::of(&predictions, entered)
+    let predictions = opinion_observations(rows, settings, entered, &inputs.compact);
+    OpinionShare::of(&predictions, entered)
 }
 
 /// The fitted score of every document by pool index, without errors, intervals and warnings;
@@ -527,7 +527,7 @@ pub fn scores(
 ) -> Result<Vec<Option<f64>>, RatingError> {
     let mut inputs = FitInputs::new(rows, settings);
     let entered = inputs.entered.len();
-    let student = student_observations(rows, settings, entered, &inputs.compact);
+    let student = opinion_observations(rows, settings, entered, &inputs.compact);
     inputs.observations.extend(student);
     let fit = rating::fit(entered, &inputs.observations, &settings.rating(), None)?;
     let score = |place: &Option<usize>| fit.scores.get((*place)?).copied();

@@ -21,7 +21,7 @@ pub struct ProjectContents {
 impl Db {
     /// Which kinds of rows the project contains. Each query stops at the first row.
     pub fn contents(&self) -> Result<ProjectContents> {
-        let student = registry::named_prior(self)?;
+        let student = registry::named_opinion(self)?;
         let student = student.is_some_and(|student| student.in_force() > 0.0);
         Ok(self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM vote), EXISTS (SELECT 1 FROM failure),

@@ -10,7 +10,7 @@
 use super::error::RunError;
 use super::plan::entered;
 use super::request::RunRequest;
-use crate::domain::ranking::{CHOOSING_WEIGHT, student_battles, unvoted};
+use crate::domain::ranking::{CHOOSING_WEIGHT, opinion_battles, unvoted};
 use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
@@ -254,7 +254,7 @@ async fn next(
                 CHOOSING_WEIGHT
             };
             let pairs = unvoted(depth, state.votes(), &student.predictions);
-            state = state.with_student(student_battles(depth, judge_indices, weight, &pairs));
+            state = state.with_student(opinion_battles(depth, judge_indices, weight, &pairs));
         }
         next_round(&state, &campaign.strategy, &round)
     })

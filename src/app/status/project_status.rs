@@ -3,7 +3,7 @@
 use super::{Spending, summaries};
 use crate::app::judge_report::report::telling_margins;
 use crate::domain::answering_models::AnsweringModel;
-use crate::domain::ranking::{NamedStudent, RankingSettings, StudentEffect};
+use crate::domain::ranking::{NamedOpinion, OpinionEffect, RankingSettings};
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
 use crate::features::duel::store::DuelCounts;
@@ -57,7 +57,7 @@ pub struct ProjectStatus {
     /// Number of anchors graded by each judge.
     pub anchors: Vec<AnchorCount>,
     /// The project's student, and its weight in the fits.
-    pub student: Option<(NamedStudent, StudentEffect)>,
+    pub student: Option<(NamedOpinion, OpinionEffect)>,
     pub settings: RankingSettings,
     pub rule: FinalRule,
     /// Judges whose margins were informative beyond their direction in the latest judge report, if

@@ -1,6 +1,6 @@
 //! The input of a view: the query's rows, and the settings that turn them into numbers.
 
-use super::StudentOpinion;
+use super::PriorOpinion;
 use super::prior::{LearnedPrior, PriorPrecision};
 use crate::domain::battle::Battle;
 use crate::domain::rating::{self, RatingModel};
@@ -213,7 +213,7 @@ pub struct QueryRows {
     /// rule does not use it.
     pub curves: Vec<Option<MarginCurve>>,
     /// The student that the project has named, if it has predictions for the query.
-    pub student: Option<StudentOpinion>,
+    pub student: Option<PriorOpinion>,
 }
 
 impl QueryRows {

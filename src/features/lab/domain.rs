@@ -30,7 +30,7 @@ pub use simulated_review::{ReviewedQuery, Reviewer};
 
 use crate::domain::battle::Pair;
 use crate::domain::prediction::QueryPredictions;
-use crate::domain::ranking::{student_battles, unvoted};
+use crate::domain::ranking::{opinion_battles, unvoted};
 use crate::domain::rating::{PriorEvidence, RatingOptions};
 use crate::domain::sampling::adaptive;
 use crate::domain::sampling::adaptive::{AskedPair, Round, SamplingState, Strategy, next_round};
@@ -136,7 +136,7 @@ impl<'a> SimulatedCampaign<'a> {
         };
         let (documents, judges) = (self.world.truth().len(), self.world.judges());
         let pairs = unvoted(documents, state.votes(), predictions);
-        state.with_student(student_battles(documents, judges, weight, &pairs))
+        state.with_student(opinion_battles(documents, judges, weight, &pairs))
     }
 
     /// Runs the next round with pairs chosen under a prior of this precision; returns false if

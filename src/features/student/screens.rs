@@ -1,7 +1,7 @@
 //! The screen of a student: its figures, the battles of a part of one, and a battle with its
 //! verdict.
 
-use crate::domain::ranking::{NotLearned, StudentWeight};
+use crate::domain::ranking::{NotLearned, OpinionWeight};
 use crate::features::student::app::keep_trained;
 use crate::features::student::app::train::{TrainOptions, train};
 use crate::store::StoreError;
@@ -97,7 +97,7 @@ fn a_student_of_the_project_stands_next_to_judges_and_votes() {
         keep_trained(&bench.store, &trained, "own", "ann").unwrap();
         let named = bench
             .store
-            .read_blocking(|db| db.estimated_student("own", StudentWeight::Set(0.5)))
+            .read_blocking(|db| db.estimated_student("own", OpinionWeight::Set(0.5)))
             .unwrap();
         bench
             .store
@@ -126,7 +126,7 @@ fn a_student_that_changed_counts_for_nothing_until_its_weight_is_estimated_outsi
     keep_trained(&bench.store, &trained, "own", "ann").unwrap();
     let store = &bench.store;
     let named = store
-        .read_blocking(|db| db.estimated_student("own", StudentWeight::Auto))
+        .read_blocking(|db| db.estimated_student("own", OpinionWeight::Auto))
         .unwrap();
     let written = named.clone();
     let (name, in_write) = store

@@ -5,7 +5,7 @@ use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
 use crate::domain::prediction::{OTHER_BATTLES, OutcomeProbabilities, QueryPredictions};
 use crate::domain::ranking::{
-    self, LearnedWeight, NamedStudent, NotLearned, StudentEffect, StudentOpinion, StudentWeight,
+    self, LearnedWeight, NamedOpinion, NotLearned, OpinionEffect, OpinionWeight, PriorOpinion,
 };
 use crate::domain::rating::RatingModel;
 use crate::store::corpus::QueryKey;
@@ -210,7 +210,7 @@ impl Db {
     }
 
     /// The project's student.
-    pub fn named_student(&self) -> Result<Option<NamedStudent>> {
+    pub fn named_student(&self) -> Result<Option<NamedOpinion>> {
         let stored = self.remembered(NAMED)?;
         stored
             .map(|text| {
@@ -222,7 +222,7 @@ impl Db {
     }
 
     /// Sets or clears the project's student, which invalidates the numbers of every query.
-    pub fn name_student(&self, student: Option<&NamedStudent>) -> Result<()> {
+    pub fn name_student(&self, student: Option<&NamedOpinion>) -> Result<()> {
         match student {
             None => {
                 self.change("DELETE FROM setting WHERE name = 'student'", [])?;
@@ -235,15 +235,15 @@ impl Db {
     /// A student with the weight that the votes support, if the weight is to be estimated. Changes
     /// nothing. Fits many queries repeatedly, so do not call it in a transaction that others wait
     /// for.
-    pub fn estimated_student(&self, name: &str, weight: StudentWeight) -> Result<NamedStudent> {
+    pub fn estimated_student(&self, name: &str, weight: OpinionWeight) -> Result<NamedOpinion> {
         let (learned, not_learned) = match weight {
-            StudentWeight::Set(_) => (None, None),
-            StudentWeight::Auto => match self.learn_student_weight(name)? {
+            OpinionWeight::Set(_) => (None, None),
+            OpinionWeight::Auto => match self.learn_student_weight(name)? {
                 Ok(learned) => (Some(learned), None),
                 Err(reason) => (None, Some(reason)),
             },
         };
-        Ok(NamedStudent {
+        Ok(NamedOpinion {
             name: name.to_owned(),
             weight,
             learned,
@@ -257,8 +257,8 @@ impl Db {
     pub(crate) fn students_changed(&self, names: &[String]) -> Result<()> {
         match self.named_student()? {
             Some(named) if names.contains(&named.name) => {
-                let estimated = named.weight == StudentWeight::Auto;
-                self.name_student(Some(&NamedStudent {
+                let estimated = named.weight == OpinionWeight::Auto;
+                self.name_student(Some(&NamedOpinion {
                     learned: None,
                     not_learned: estimated.then_some(NotLearned::Changed),
                     ..named
@@ -269,14 +269,14 @@ impl Db {
     }
 
     /// The project's student, if its weight must be estimated again.
-    fn outdated_student(&self) -> Result<Option<NamedStudent>> {
+    fn outdated_student(&self) -> Result<Option<NamedOpinion>> {
         let named = self.named_student()?;
         Ok(named.filter(|named| named.not_learned == Some(NotLearned::Changed)))
     }
 
     /// Stores an estimate, if the project's student is still the one it was made for and still
     /// needs it.
-    fn keep_estimated_student(&self, estimated: &NamedStudent) -> Result<()> {
+    fn keep_estimated_student(&self, estimated: &NamedOpinion) -> Result<()> {
         match self.outdated_student()? {
             Some(named) if named.name == estimated.name => self.name_student(Some(estimated)),
             _ => Ok(()),
@@ -284,7 +284,7 @@ impl Db {
     }
 
     /// The project's student, if it makes predictions for a query.
-    pub fn student_opinion(&self, query: QueryKey) -> Result<Option<StudentOpinion>> {
+    pub fn student_opinion(&self, query: QueryKey) -> Result<Option<PriorOpinion>> {
         let Some(named) = self.named_student()? else {
             return Ok(None);
         };
@@ -292,7 +292,7 @@ impl Db {
             return Ok(None);
         };
         let predictions = self.predictions_of(student, query)?;
-        Ok((!predictions.is_empty()).then(|| StudentOpinion {
+        Ok((!predictions.is_empty()).then(|| PriorOpinion {
             weight: named.in_force(),
             name: named.name.into(),
             predictions: predictions.into(),
@@ -300,7 +300,7 @@ impl Db {
     }
 
     /// The effect of the project's student on the fits of these queries.
-    pub fn student_effect(&self, queries: &[QueryKey]) -> Result<StudentEffect> {
+    pub fn student_effect(&self, queries: &[QueryKey]) -> Result<OpinionEffect> {
         let named = self.named_student()?;
         let nowhere = || Ok(queries.iter().map(|_| None).collect());
         let Some(named) = named.filter(|named| named.in_force() > 0.0) else {
@@ -316,13 +316,13 @@ impl Db {
             .map(|query| {
                 let settings = self.settings_under(self.ensemble_of(*query)?)?;
                 let rows = self.fitted_rows(*query, &settings)?;
-                Ok(ranking::student_share(&rows, &settings).map(|share| share.weight))
+                Ok(ranking::opinion_share(&rows, &settings).map(|share| share.weight))
             })
             .collect()
     }
 
     /// The project's student, with its weight in the fits of all queries.
-    pub fn student_with_effect(&self) -> Result<Option<(NamedStudent, StudentEffect)>> {
+    pub fn student_with_effect(&self) -> Result<Option<(NamedOpinion, OpinionEffect)>> {
         let Some(named) = self.named_student()? else {
             return Ok(None);
         };
@@ -356,7 +356,7 @@ impl Db {
             for query in sampled {
                 let rows = self.fitted_rows(query, &settings)?;
                 let predictions = self.predictions_of(student, query)?;
-                evidence.extend(ranking::student_evidence(&rows, &settings, &predictions));
+                evidence.extend(ranking::opinion_evidence(&rows, &settings, &predictions));
             }
         }
         Ok(LearnedWeight::of(&evidence).ok_or(NotLearned::FewQueries))

@@ -4,7 +4,7 @@ use super::views::{given, record, rows};
 use crate::domain::battle::Pair;
 use crate::domain::prediction::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::ranking::{
-    JudgeWeights, PriorPrecision, QueryRows, RankingSettings, StudentOpinion, View, prior_evidence,
+    JudgeWeights, PriorOpinion, PriorPrecision, QueryRows, RankingSettings, View, prior_evidence,
 };
 use crate::domain::rating::RatingModel;
 use crate::domain::verdict::{Decision, OverrideMode};
@@ -71,7 +71,7 @@ fn project() -> impl Strategy<Value = QueryRows> {
                     vote.swapped = (at as i64 + vote.judge.0) % 2 == 0;
                 }
             }
-            rows.student = student.map(|(b, weight)| StudentOpinion {
+            rows.student = student.map(|(b, weight)| PriorOpinion {
                 name: "s".into(),
                 predictions: predictions(rows.documents, b).into(),
                 weight,

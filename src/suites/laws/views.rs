@@ -6,7 +6,7 @@ use crate::app::annotate::RunRequest;
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::prediction::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::priority::impact::impacts;
-use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, StudentOpinion, View};
+use crate::domain::ranking::{BattleRecord, PriorOpinion, QueryRows, RankingSettings, View};
 use crate::domain::rating;
 use crate::domain::sampling::{self, SeededRng};
 use crate::domain::verdict::{Decision, Verdict};
@@ -278,7 +278,7 @@ fn a_student_moves_scores_makes_none_surer_and_is_no_pair_to_check() {
         depth: Some(documents),
         judges: (1..=3).map(JudgeId).collect(),
         battles: battles.clone().collect(),
-        student: weight.map(|weight| StudentOpinion {
+        student: weight.map(|weight| PriorOpinion {
             name: "own".into(),
             predictions: predictions.clone().into(),
             weight,

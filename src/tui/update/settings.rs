@@ -2,7 +2,7 @@
 //! project.
 
 use crate::app::settings::ProjectSettings;
-use crate::domain::ranking::{DocumentOrder, STUDENT_WEIGHTS, StudentWeight};
+use crate::domain::ranking::{DocumentOrder, OPINION_WEIGHTS, OpinionWeight};
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::features::student::app::naming::StudentChoice;
@@ -18,7 +18,7 @@ const ORDERS: [DocumentOrder; 2] = [DocumentOrder::Hybrid, DocumentOrder::Zelo];
 const TOPS: [usize; 6] = [1, 3, 5, 10, 20, 50];
 
 /// The initial weight of a newly chosen student: zero, so that choosing one changes no score.
-const NO_WEIGHT: StudentWeight = StudentWeight::Set(0.0);
+const NO_WEIGHT: OpinionWeight = OpinionWeight::Set(0.0);
 const NO_STUDENT: &str = "none";
 
 fn place<T: PartialEq>(all: &[T], one: &T) -> usize {
@@ -189,10 +189,10 @@ fn student_rows(student: &StudentChoice) -> Vec<Setting> {
 }
 
 /// The weights to choose from; a different current value is added to them.
-fn weights(student: &StudentChoice) -> Vec<StudentWeight> {
-    let mut weights: Vec<StudentWeight> = [StudentWeight::Auto]
+fn weights(student: &StudentChoice) -> Vec<OpinionWeight> {
+    let mut weights: Vec<OpinionWeight> = [OpinionWeight::Auto]
         .into_iter()
-        .chain(STUDENT_WEIGHTS.map(StudentWeight::Set))
+        .chain(OPINION_WEIGHTS.map(OpinionWeight::Set))
         .collect();
     if let Some((_, now)) = student.named
         && !weights.contains(&now)
@@ -202,16 +202,16 @@ fn weights(student: &StudentChoice) -> Vec<StudentWeight> {
     weights
 }
 
-fn weight_name(weight: &StudentWeight) -> String {
+fn weight_name(weight: &OpinionWeight) -> String {
     match weight {
-        StudentWeight::Auto => "auto".to_owned(),
-        StudentWeight::Set(0.0) => "0: shown, not counted".to_owned(),
-        StudentWeight::Set(battles) => format!("{battles} battles per document"),
+        OpinionWeight::Auto => "auto".to_owned(),
+        OpinionWeight::Set(0.0) => "0: shown, not counted".to_owned(),
+        OpinionWeight::Set(battles) => format!("{battles} battles per document"),
     }
 }
 
 /// The chosen student, if the student or its weight differs from before.
-fn chosen_student(dialog: &SettingsDialog) -> Option<Option<(String, StudentWeight)>> {
+fn chosen_student(dialog: &SettingsDialog) -> Option<Option<(String, OpinionWeight)>> {
     let known = &dialog.student;
     let at = dialog.chosen(SettingKind::Student)?;
     let name = at.checked_sub(1).and_then(|at| known.names.get(at));

@@ -1,7 +1,7 @@
 use super::update;
 use crate::app::log::rows::LogRow;
 use crate::app::settings::ProjectSettings;
-use crate::domain::ranking::{DocumentOrder, STUDENT_WEIGHTS, StudentWeight};
+use crate::domain::ranking::{DocumentOrder, OPINION_WEIGHTS, OpinionWeight};
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::features::student::app::naming::StudentChoice;
 use crate::tui::job::{answer, asked, only};
@@ -138,7 +138,7 @@ fn the_projects_student_and_its_weight_are_chosen_and_named() {
     let downs = [KeyCode::Down; 9];
     press(&mut model, &downs);
     let effects = press(&mut model, &[Right, Up, Right, Enter]);
-    let weight = StudentWeight::Set(STUDENT_WEIGHTS[1]);
+    let weight = OpinionWeight::Set(OPINION_WEIGHTS[1]);
     let named = NameStudent(Some(("own".to_owned(), weight)));
     assert_eq!(asked(&effects), Some(&named), "{effects:?}");
 

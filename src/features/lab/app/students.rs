@@ -5,7 +5,7 @@ use super::every::every;
 use crate::app::error::{AppError, invalid};
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::ranking::{
-    CHOOSING_WEIGHT, LearnedWeight, STUDENT_WEIGHTS, held_out_likelihood, student_battles, unvoted,
+    CHOOSING_WEIGHT, LearnedWeight, OPINION_WEIGHTS, held_out_likelihood, opinion_battles, unvoted,
 };
 use crate::domain::sampling::adaptive::{AdaptivePlan, Sampler, SamplingState};
 use crate::features::lab::domain::{
@@ -53,7 +53,7 @@ pub struct StudentWorth {
 /// A query after a plan: the votes, and the evidence for each weight of the student.
 struct PlayedQuery {
     state: SamplingState,
-    evidence: Option<[f64; STUDENT_WEIGHTS.len()]>,
+    evidence: Option<[f64; OPINION_WEIGHTS.len()]>,
     queue: Option<QueueWorth>,
 }
 
@@ -139,7 +139,7 @@ impl StudentSimulation {
             let world = self.world(index);
             let predictions = world.predicted_by_student(self.correlation);
             let pairs = unvoted(self.documents, of.state.votes(), &predictions);
-            let battles = student_battles(self.documents, JUDGES, weight, &pairs);
+            let battles = opinion_battles(self.documents, JUDGES, weight, &pairs);
             let state = of.state.clone().with_student(battles);
             quality(&state.scores(), world.truth())
         });

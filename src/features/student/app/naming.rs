@@ -2,14 +2,14 @@
 
 use super::stored::known_student;
 use crate::app::error::AppError;
-use crate::domain::ranking::{NamedStudent, StudentWeight};
+use crate::domain::ranking::{NamedOpinion, OpinionWeight};
 use crate::store::{Db, Result as StoreResult, Store};
 
 /// The students that can be chosen, and the current one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StudentChoice {
     pub names: Vec<String>,
-    pub named: Option<(String, StudentWeight)>,
+    pub named: Option<(String, OpinionWeight)>,
 }
 
 impl StudentChoice {
@@ -33,9 +33,9 @@ impl StudentChoice {
 /// user has chosen again.
 pub fn name_student(
     store: &Store,
-    choice: Option<(String, StudentWeight)>,
+    choice: Option<(String, OpinionWeight)>,
     wanted: impl Fn() -> bool + Send + 'static,
-) -> Result<Option<NamedStudent>, AppError> {
+) -> Result<Option<NamedOpinion>, AppError> {
     let named = match choice {
         None => None,
         Some((name, weight)) => {

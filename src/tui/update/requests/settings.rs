@@ -2,7 +2,7 @@
 
 use crate::app::error::AppError;
 use crate::app::settings::ProjectSettings;
-use crate::domain::ranking::StudentWeight;
+use crate::domain::ranking::OpinionWeight;
 use crate::domain::sanitise;
 use crate::features::student::app::naming::{StudentChoice, name_student};
 use crate::store::{Db, Result};
@@ -47,7 +47,7 @@ impl Task for StoreSettings {
 /// Sets the project's student and its weight, or clears it. Estimating the weight may require
 /// fitting many queries.
 #[derive(Debug, PartialEq)]
-pub(crate) struct NameStudent(pub(crate) Option<(String, StudentWeight)>);
+pub(crate) struct NameStudent(pub(crate) Option<(String, OpinionWeight)>);
 
 impl Task for NameStudent {
     /// A message.
@@ -95,7 +95,7 @@ impl Model {
         vec![job.latest(&mut self.jobs, SETTINGS).into()]
     }
 
-    pub(crate) fn name_student(&mut self, choice: Option<(String, StudentWeight)>) -> Effect {
+    pub(crate) fn name_student(&mut self, choice: Option<(String, OpinionWeight)>) -> Effect {
         let job = Job::task(NameStudent(choice), |model, words| {
             model.say(Level::Good, &words);
             list_anew(model)

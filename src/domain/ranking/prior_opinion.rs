@@ -1,13 +1,13 @@
-//! The predictions for one query of the student that a project has named.
+//! The predictions for one query, from the source that a project has named.
 
-use super::student_effect::{CAP, StudentShare, rounded};
+use super::opinion_effect::{CAP, OpinionShare, rounded};
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::sanitise;
 use std::sync::Arc;
 
-/// The predictions for one query of the student that a project has named.
+/// The predictions for one query, from the source that a project has named.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StudentOpinion {
+pub struct PriorOpinion {
     pub name: Arc<str>,
     pub predictions: Arc<QueryPredictions>,
     /// Total weight of its predictions in the fit, in battles per document; 0 means they do not
@@ -15,9 +15,9 @@ pub struct StudentOpinion {
     pub weight: f64,
 }
 
-impl StudentOpinion {
+impl PriorOpinion {
     /// The note printed with scores in which it counts.
-    pub fn words(&self, share: StudentShare) -> String {
+    pub fn words(&self, share: OpinionShare) -> String {
         let weight = rounded(share.weight);
         let cap = if share.weight < 0.999 * self.weight {
             format!("; the weight is {}, but {CAP}", self.weight)

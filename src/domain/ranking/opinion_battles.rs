@@ -1,14 +1,14 @@
-//! Adds a student's predictions to the votes in a fit, and measures how much weight the votes
+//! Adds predictions to the votes in a fit, and measures how much weight the votes
 //! support.
 //!
 //! Only predictions of unjudged pairs count; for the other pairs, the votes do. A prediction is
 //! worth (1 − a) / (a − m²) games, see [`OutcomeProbabilities::strength`]. Predictions are not
-//! independent, because a student that misjudges a document is wrong on all of its pairs. All
+//! independent, because a model that misjudges a document is wrong on all of its pairs. All
 //! predictions of a query together therefore count as a given number of battles per document,
 //! divided in proportion to their strength.
 
 use super::fit_inputs::FitInputs;
-use super::named_student::STUDENT_WEIGHTS;
+use super::named_opinion::OPINION_WEIGHTS;
 use super::{QueryRows, RankingSettings};
 use crate::domain::battle::Pair;
 use crate::domain::prediction::{OutcomeProbabilities, QueryPredictions};
@@ -24,7 +24,7 @@ const FOLDS: usize = 4;
 /// Their total weight is `weight` battles for each of `documents` documents, divided in proportion
 /// to their strength. Each counts for at most its strength in games; a battle of `judges` judges is
 /// as many games as there are judges.
-pub fn student_battles(
+pub fn opinion_battles(
     documents: usize,
     judges: usize,
     weight: f64,
@@ -61,9 +61,9 @@ pub fn unvoted(
         .collect()
 }
 
-/// The observations of the rows' student for their fit; empty without a student, for zBench's
+/// The rows' predictions as observations for their fit; empty without predictions, for zBench's
 /// model, and if there are no votes.
-pub(super) fn student_observations(
+pub(super) fn opinion_observations(
     rows: &QueryRows,
     settings: &RankingSettings,
     entered: usize,
@@ -72,7 +72,7 @@ pub(super) fn student_observations(
     match &rows.student {
         Some(student) if settings.model != RatingModel::Zbench && entered > 0 => {
             let pairs = unjudged(rows, settings, compact, &student.predictions);
-            student_battles(entered, rows.judges.len(), student.weight, &pairs)
+            opinion_battles(entered, rows.judges.len(), student.weight, &pairs)
         }
         _ => Vec::new(),
     }
@@ -110,14 +110,14 @@ fn unjudged(
         .collect()
 }
 
-/// How well held-out votes are predicted with a student at each of [`STUDENT_WEIGHTS`]: the sum
-/// over the battles of weight · (s ln p + (1 − s) ln (1 − p)), where each group of battles is
+/// How well a fit predicts held-out votes with the predictions at each of [`OPINION_WEIGHTS`]: the
+/// sum over the battles of weight · (s ln p + (1 − s) ln (1 − p)), where each group of battles is
 /// predicted by a fit of the others. `None` if there are too few battles to hold out any.
-pub fn student_evidence(
+pub fn opinion_evidence(
     rows: &QueryRows,
     settings: &RankingSettings,
     predictions: &QueryPredictions,
-) -> Option<[f64; STUDENT_WEIGHTS.len()]> {
+) -> Option<[f64; OPINION_WEIGHTS.len()]> {
     let inputs = FitInputs::new(rows, settings);
     let pairs = unjudged(rows, settings, &inputs.compact, predictions);
     held_out_likelihood(
@@ -129,14 +129,14 @@ pub fn student_evidence(
     )
 }
 
-/// [`student_evidence`] for the observations and predictions of a fit.
+/// [`opinion_evidence`] for the observations and predictions of a fit.
 pub fn held_out_likelihood(
     documents: usize,
     judges: usize,
     votes: &[Observation],
     predictions: &[((usize, usize), OutcomeProbabilities)],
     lambda: f64,
-) -> Option<[f64; STUDENT_WEIGHTS.len()]> {
+) -> Option<[f64; OPINION_WEIGHTS.len()]> {
     if votes.len() < 2 * FOLDS || predictions.is_empty() {
         return None;
     }
@@ -144,9 +144,9 @@ pub fn held_out_likelihood(
         lambda,
         ..rating::RatingOptions::default()
     };
-    let mut sums = [0.0; STUDENT_WEIGHTS.len()];
-    for (sum, weight) in sums.iter_mut().zip(STUDENT_WEIGHTS) {
-        let student = student_battles(documents, judges, weight, predictions);
+    let mut sums = [0.0; OPINION_WEIGHTS.len()];
+    for (sum, weight) in sums.iter_mut().zip(OPINION_WEIGHTS) {
+        let student = opinion_battles(documents, judges, weight, predictions);
         let mut warm: Option<Vec<f64>> = None;
         for fold in 0..FOLDS {
             let kept = votes
@@ -175,7 +175,7 @@ pub fn held_out_likelihood(
 mod tests {
     use super::*;
     use crate::domain::prediction::PairPrediction;
-    use crate::domain::ranking::StudentShare;
+    use crate::domain::ranking::OpinionShare;
     use proptest::prelude::*;
 
     fn p(a: f64, b: f64) -> OutcomeProbabilities {
@@ -186,23 +186,23 @@ mod tests {
     fn weights_are_shared_by_strength_and_capped_by_it() {
         // (1 − a) / (a − m²): .3 / .45 and 1 / 0, capped at 30.
         let pairs = [((0, 1), p(0.1, 0.6)), ((0, 2), p(0.0, 0.0))];
-        let battles = student_battles(3, 2, 1.0, &pairs);
+        let battles = opinion_battles(3, 2, 1.0, &pairs);
         let total: f64 = battles.iter().map(|battle| battle.weight).sum();
         assert!((total - 3.0).abs() < 1e-12);
         let ratio = battles[0].weight / battles[1].weight;
         assert!((ratio - (0.3 / 0.45) / 30.0).abs() < 1e-12);
         assert!((battles[0].score - 0.75).abs() < 1e-12);
-        let share = StudentShare::of(&battles, 3).unwrap();
+        let share = OpinionShare::of(&battles, 3).unwrap();
         assert!(share.pairs == 2 && (share.weight - 1.0).abs() < 1e-12);
         // Whatever the weight, a prediction counts for at most its strength in games: two games are
         // one battle of two judges.
-        let most = student_battles(3, 2, 1e6, &pairs);
+        let most = opinion_battles(3, 2, 1e6, &pairs);
         assert!((most[1].weight - 15.0).abs() < 1e-12);
-        let share = StudentShare::of(&most, 3).unwrap();
+        let share = OpinionShare::of(&most, 3).unwrap();
         assert!((share.weight - (15.0 + 0.3 / 0.45 / 2.0) / 3.0).abs() < 1e-12);
-        assert_eq!(StudentShare::of(&[], 3), None);
-        assert!(student_battles(3, 2, 0.0, &pairs).is_empty());
-        assert!(student_battles(3, 2, 1.0, &[]).is_empty());
+        assert_eq!(OpinionShare::of(&[], 3), None);
+        assert!(opinion_battles(3, 2, 0.0, &pairs).is_empty());
+        assert!(opinion_battles(3, 2, 1.0, &[]).is_empty());
     }
 
     proptest! {
@@ -222,7 +222,7 @@ mod tests {
                     };
                     probabilities.iter().enumerate().map(one).collect()
                 };
-                let (one, other) = (student_battles(13, 3, weight, &of(false)), student_battles(13, 3, weight, &of(true)));
+                let (one, other) = (opinion_battles(13, 3, weight, &of(false)), opinion_battles(13, 3, weight, &of(true)));
                 prop_assert_eq!(one.len(), other.len());
                 for (x, y) in one.iter().zip(&other) {
                     prop_assert_eq!(x.weight, y.weight);

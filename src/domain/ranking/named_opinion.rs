@@ -1,6 +1,7 @@
-//! The student that a project has named, and its weight: set, or learned from the votes.
+//! The source of predictions that a project has named (a student), and its weight: set, or learned
+//! from the votes.
 
-use super::student_effect::{CAP, StudentEffect};
+use super::opinion_effect::{CAP, OpinionEffect};
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber, NeitherAutoNorNumber};
 use crate::domain::number_words::{counted, signed};
 use crate::domain::prediction::OTHER_BATTLES;
@@ -14,31 +15,31 @@ use std::str::FromStr;
 /// from normal for its interval.
 const ENOUGH_QUERIES: usize = 5;
 
-/// The candidate weights, in battles per document; 0 means no student.
-pub const STUDENT_WEIGHTS: [f64; 8] = [0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4];
+/// The candidate weights, in battles per document; 0 means that predictions do not count.
+pub const OPINION_WEIGHTS: [f64; 8] = [0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4];
 
-/// Weight of a student that only chooses pairs while no weight is known, in battles per document;
+/// Weight of predictions that only choose pairs while no weight is known, in battles per document;
 /// close to the best weight in simulation.
 pub const CHOOSING_WEIGHT: f64 = 0.4;
 
 /// Maximum weight that can be set, in battles per document.
-const MOST_STUDENT_WEIGHT: f64 = 100.0;
+const MOST_OPINION_WEIGHT: f64 = 100.0;
 
-/// The weight of a student in the fit, in battles per document: set, or learned from the votes.
+/// The weight of predictions in the fit, in battles per document: set, or learned from the votes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "AutoOrNumber", into = "AutoOrNumber")]
-pub enum StudentWeight {
+pub enum OpinionWeight {
     /// Learned from the votes.
     Auto,
-    /// Between 0 (not used) and [`MOST_STUDENT_WEIGHT`].
+    /// Between 0 (not used) and [`MOST_OPINION_WEIGHT`].
     Set(f64),
 }
 
-/// The student that a project has named, and its weight.
+/// The source of predictions that a project has named, and its weight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NamedStudent {
+pub struct NamedOpinion {
     pub name: String,
-    pub weight: StudentWeight,
+    pub weight: OpinionWeight,
     /// The learned weight, if requested and if there were enough votes.
     pub learned: Option<LearnedWeight>,
     /// Why no weight was learned although it was requested.
@@ -46,7 +47,7 @@ pub struct NamedStudent {
     pub not_learned: Option<NotLearned>,
 }
 
-/// Why no weight was estimated for a student.
+/// Why no weight was estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NotLearned {
@@ -55,7 +56,7 @@ pub enum NotLearned {
     /// It predicts from the votes of the same query, so its predictions cannot be tested on
     /// held-out votes.
     SawVotes,
-    /// The student has changed since, and the estimate was not completed.
+    /// The predictions have changed since, and the estimate was not completed.
     Changed,
 }
 
@@ -77,17 +78,17 @@ impl NotLearned {
     }
 }
 
-impl NamedStudent {
+impl NamedOpinion {
     /// The weight that applies, in battles per document.
     pub fn in_force(&self) -> f64 {
         match self.weight {
-            StudentWeight::Set(weight) => weight,
-            StudentWeight::Auto => self.learned.map_or(0.0, |learned| learned.weight),
+            OpinionWeight::Set(weight) => weight,
+            OpinionWeight::Auto => self.learned.map_or(0.0, |learned| learned.weight),
         }
     }
 
-    /// The note printed with scores that the student affects; `None` if it affects none of them.
-    pub fn in_scores(&self, effect: &StudentEffect) -> Option<String> {
+    /// The note printed with scores that the predictions affect; `None` if they affect none.
+    pub fn in_scores(&self, effect: &OpinionEffect) -> Option<String> {
         let in_some = match effect.counted {
             0 => return None,
             all if all == effect.queries => String::new(),
@@ -102,7 +103,7 @@ impl NamedStudent {
     }
 
     /// Why it counts for less than its weight, after a semicolon; empty if it does not.
-    fn cap(&self, effect: &StudentEffect) -> String {
+    fn cap(&self, effect: &OpinionEffect) -> String {
         let set = self.in_force();
         if effect.is_capped(set) {
             format!("; the weight is {set}, but {CAP}")
@@ -112,7 +113,7 @@ impl NamedStudent {
     }
 
     /// Whether it counts in the fits of a model, with what weight, and why.
-    pub fn words(&self, model: RatingModel, effect: &StudentEffect) -> String {
+    pub fn words(&self, model: RatingModel, effect: &OpinionEffect) -> String {
         let weight = self.in_force();
         let counts = if weight <= 0.0 {
             "does not count in the fit".to_owned()
@@ -139,11 +140,11 @@ impl NamedStudent {
         };
         let counts = counts + &self.cap(effect);
         let why = match (self.weight, self.learned) {
-            (StudentWeight::Set(_), _) => "set".to_owned(),
-            (StudentWeight::Auto, None) => {
+            (OpinionWeight::Set(_), _) => "set".to_owned(),
+            (OpinionWeight::Auto, None) => {
                 self.not_learned.unwrap_or(NotLearned::FewQueries).words()
             }
-            (StudentWeight::Auto, Some(of)) => format!(
+            (OpinionWeight::Auto, Some(of)) => format!(
                 "held-out votes of a query are likelier by {} nats, 95 % {} to {}, {} queries",
                 signed(of.gain, 2),
                 signed(of.low, 2),
@@ -155,7 +156,7 @@ impl NamedStudent {
     }
 }
 
-impl FromStr for StudentWeight {
+impl FromStr for OpinionWeight {
     type Err = NeitherAutoNorNumber;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -164,27 +165,27 @@ impl FromStr for StudentWeight {
         }
         text.parse::<f64>()
             .ok()
-            .filter(|weight| (0.0..=MOST_STUDENT_WEIGHT).contains(weight))
+            .filter(|weight| (0.0..=MOST_OPINION_WEIGHT).contains(weight))
             .map(Self::Set)
             .ok_or_else(|| NeitherAutoNorNumber {
                 expected: format!(
-                    "a number of battles per document from 0 to {MOST_STUDENT_WEIGHT}"
+                    "a number of battles per document from 0 to {MOST_OPINION_WEIGHT}"
                 ),
                 found: text.to_owned(),
             })
     }
 }
 
-impl From<StudentWeight> for AutoOrNumber {
-    fn from(of: StudentWeight) -> Self {
+impl From<OpinionWeight> for AutoOrNumber {
+    fn from(of: OpinionWeight) -> Self {
         match of {
-            StudentWeight::Auto => Self::Word(AUTO.to_owned()),
-            StudentWeight::Set(weight) => Self::Number(weight),
+            OpinionWeight::Auto => Self::Word(AUTO.to_owned()),
+            OpinionWeight::Set(weight) => Self::Number(weight),
         }
     }
 }
 
-impl TryFrom<AutoOrNumber> for StudentWeight {
+impl TryFrom<AutoOrNumber> for OpinionWeight {
     type Error = NeitherAutoNorNumber;
 
     fn try_from(written: AutoOrNumber) -> Result<Self, Self::Error> {
@@ -195,7 +196,7 @@ impl TryFrom<AutoOrNumber> for StudentWeight {
     }
 }
 
-/// A student's learned weight and the evidence for it.
+/// A learned weight and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LearnedWeight {
     /// In battles per document; 0 if no weight predicts votes significantly better than none.
@@ -211,27 +212,27 @@ pub struct LearnedWeight {
 
 impl LearnedWeight {
     /// The weight that maximizes the likelihood of held-out votes, if it is significantly better
-    /// than no student: the t interval of the mean gain over queries is above 0. As the best of
+    /// than no predictions: the t interval of the mean gain over queries is above 0. As the best of
     /// several weights on the same queries is chosen, the intervals cover all of them
     /// simultaneously in 95 of 100 cases (Bonferroni): each is at the level 1 − .05 / 7. `None` for
     /// fewer than [`ENOUGH_QUERIES`].
-    pub fn of(evidence: &[[f64; STUDENT_WEIGHTS.len()]]) -> Option<Self> {
+    pub fn of(evidence: &[[f64; OPINION_WEIGHTS.len()]]) -> Option<Self> {
         let queries = evidence.len();
         if queries < ENOUGH_QUERIES {
             return None;
         }
         let total = |at: usize| evidence.iter().map(|of| of[at]).sum::<f64>();
-        let best = (1..STUDENT_WEIGHTS.len()).max_by(|x, y| total(*x).total_cmp(&total(*y)))?;
+        let best = (1..OPINION_WEIGHTS.len()).max_by(|x, y| total(*x).total_cmp(&total(*y)))?;
         let n = queries as f64;
         let gains: Vec<f64> = evidence.iter().map(|of| of[best] - of[0]).collect();
         let mean = gains.iter().sum::<f64>() / n;
         let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
-        let tried = (STUDENT_WEIGHTS.len() - 1) as f64;
+        let tried = (OPINION_WEIGHTS.len() - 1) as f64;
         let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?;
         let half = t.inverse_cdf(1.0 - 0.025 / tried) * (squares / (n - 1.0) / n).sqrt();
         Some(Self {
             weight: if mean - half > 0.0 {
-                STUDENT_WEIGHTS[best]
+                OPINION_WEIGHTS[best]
             } else {
                 0.0
             },
@@ -250,21 +251,21 @@ mod tests {
     #[test]
     fn a_weight_is_written_as_it_is_read() {
         for (text, weight) in [
-            ("\"auto\"", StudentWeight::Auto),
-            ("0.5", StudentWeight::Set(0.5)),
+            ("\"auto\"", OpinionWeight::Auto),
+            ("0.5", OpinionWeight::Set(0.5)),
         ] {
             assert_eq!(serde_json::to_string(&weight).unwrap(), text);
-            assert_eq!(serde_json::from_str::<StudentWeight>(text).unwrap(), weight);
+            assert_eq!(serde_json::from_str::<OpinionWeight>(text).unwrap(), weight);
         }
         for wrong in ["much", "-1", "nan", "1e9"] {
-            assert!(wrong.parse::<StudentWeight>().is_err(), "{wrong}");
+            assert!(wrong.parse::<OpinionWeight>().is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn only_what_predicts_unseen_votes_is_given_a_weight() {
         let with = |gain: f64| {
-            let mut of = [-10.0; STUDENT_WEIGHTS.len()];
+            let mut of = [-10.0; OPINION_WEIGHTS.len()];
             of[3] += gain;
             of
         };
@@ -305,7 +306,7 @@ mod tests {
         let fooled = (0..200).filter(|_| {
             let evidence: Vec<_> = (0..ENOUGH_QUERIES)
                 .map(|_| {
-                    let mut of = [0.0; STUDENT_WEIGHTS.len()];
+                    let mut of = [0.0; OPINION_WEIGHTS.len()];
                     of.iter_mut().skip(1).for_each(|gain| *gain = noise());
                     of
                 })
@@ -318,13 +319,13 @@ mod tests {
 
     #[test]
     fn the_weight_that_is_reported_is_that_of_the_fits() {
-        let student = |weight| NamedStudent {
+        let student = |weight| NamedOpinion {
             name: "own".to_owned(),
-            weight: StudentWeight::Set(weight),
+            weight: OpinionWeight::Set(weight),
             learned: None,
             not_learned: None,
         };
-        let effect = |weights: &[Option<f64>]| weights.iter().copied().collect::<StudentEffect>();
+        let effect = |weights: &[Option<f64>]| weights.iter().copied().collect::<OpinionEffect>();
         let all = effect(&[Some(0.5), Some(0.5)]);
         assert_eq!(
             student(0.5).words(RatingModel::Map, &all),
@@ -365,13 +366,13 @@ mod tests {
     #[test]
     fn why_a_student_counts_for_nothing_is_said() {
         let words = |not_learned| {
-            NamedStudent {
+            NamedOpinion {
                 name: "own".to_owned(),
-                weight: StudentWeight::Auto,
+                weight: OpinionWeight::Auto,
                 learned: None,
                 not_learned: Some(not_learned),
             }
-            .words(RatingModel::Map, &StudentEffect::default())
+            .words(RatingModel::Map, &OpinionEffect::default())
         };
         assert!(words(NotLearned::SawVotes).contains("it has seen every vote"));
         assert!(words(NotLearned::FewQueries).contains("5 queries with votes"));

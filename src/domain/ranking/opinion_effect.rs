@@ -1,18 +1,18 @@
-//! The weight that a student has in the fits, which may be lower than the weight that was set.
+//! The weight that predictions have in the fits, which may be lower than the weight that was set.
 
 use crate::domain::rating::Observation;
 use serde::Serialize;
 
-/// A student's weight in the fit of one query.
+/// The weight of predictions in the fit of one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StudentShare {
+pub struct OpinionShare {
     pub pairs: usize,
     /// In battles per document: the weight that was set, or less if the predictions support no
     /// more.
     pub weight: f64,
 }
 
-impl StudentShare {
+impl OpinionShare {
     /// The share of `predictions` in the fit of a query with this number of documents; `None`
     /// without predictions.
     pub fn of(predictions: &[Observation], documents: usize) -> Option<Self> {
@@ -24,9 +24,9 @@ impl StudentShare {
     }
 }
 
-/// A student's weight in the fits of several queries.
+/// The weight of predictions in the fits of several queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct StudentEffect {
+pub struct OpinionEffect {
     pub queries: usize,
     /// Number of queries in whose scores it counts.
     pub counted: usize,
@@ -35,7 +35,7 @@ pub struct StudentEffect {
     pub most: f64,
 }
 
-impl FromIterator<Option<f64>> for StudentEffect {
+impl FromIterator<Option<f64>> for OpinionEffect {
     /// From the weight in the fit of each query, `None` if it does not count.
     fn from_iter<I: IntoIterator<Item = Option<f64>>>(weights: I) -> Self {
         weights.into_iter().fold(Self::default(), |sum, weight| {
@@ -59,7 +59,7 @@ impl FromIterator<Option<f64>> for StudentEffect {
     }
 }
 
-impl StudentEffect {
+impl OpinionEffect {
     /// `0.21 battles per document`, or `0.19 to 0.23 battles per document` if queries differ.
     pub fn words(&self) -> String {
         let (least, most) = (rounded(self.least), rounded(self.most));
@@ -82,7 +82,7 @@ pub(super) fn rounded(weight: f64) -> f64 {
     (weight * scale).round() / scale
 }
 
-/// Why a student counts for less than was set.
+/// Why predictions count for less than was set.
 pub(super) const CAP: &str =
     "a prediction counts for no more than its strength in votes of one judge";
 
@@ -92,12 +92,12 @@ mod tests {
 
     #[test]
     fn the_weights_of_queries_are_summed_up() {
-        let effect: StudentEffect = [None, Some(0.214_2), None, Some(0.3)].into_iter().collect();
+        let effect: OpinionEffect = [None, Some(0.214_2), None, Some(0.3)].into_iter().collect();
         assert_eq!((effect.queries, effect.counted), (4, 2));
         assert_eq!(effect.words(), "0.214 to 0.3 battles per document");
         assert!(effect.is_capped(30.0) && effect.is_capped(0.3) && !effect.is_capped(0.2));
-        let one: StudentEffect = [Some(0.4 + 1e-12)].into_iter().collect();
+        let one: OpinionEffect = [Some(0.4 + 1e-12)].into_iter().collect();
         assert_eq!(one.words(), "0.4 battles per document");
-        assert!(!one.is_capped(0.4) && !StudentEffect::default().is_capped(1.0));
+        assert!(!one.is_capped(0.4) && !OpinionEffect::default().is_capped(1.0));
     }
 }

@@ -33,6 +33,7 @@ pub mod prices;
 pub mod project;
 pub mod question_set;
 pub mod rename_judge;
+pub mod reranker_check;
 pub mod retirements;
 pub mod review;
 pub mod run_lock;

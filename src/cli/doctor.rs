@@ -3,12 +3,12 @@
 use crate::app::annotate::progress::replaced_weights;
 use crate::app::embedder_check;
 use crate::app::judge_check::{self, CheckResult, votes_by_other_weights};
+use crate::app::reranker_check;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::cli::signals;
-use crate::features::methods::app::reranker_check;
 use crate::store::integrity::Integrity;
 use crate::store::{Store, StoreError};
 use clap::Args;

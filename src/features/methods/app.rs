@@ -6,7 +6,6 @@ mod compare;
 mod measure;
 mod report;
 pub mod rerank;
-pub mod reranker_check;
 mod self_preference;
 
 pub use compare::compare_methods;

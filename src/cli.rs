@@ -47,6 +47,7 @@ pub(crate) mod vector_options;
 use crate::app::permissions::AskedUser;
 use crate::client::open_files;
 use crate::config::{Config, ConfigError, InvalidConfig, user_file};
+use crate::registry::FeatureCommand;
 use crate::store::file::tell_waits;
 use crate::store::upgrade::tell_upgrades;
 use crate::tui::keymap;
@@ -152,29 +153,17 @@ enum CliCommand {
     Pool(pool::PoolCommand),
     /// Have judges pick the relevant documents of each pool
     Pick(pick::PickCommand),
-    /// Rerank candidates with LLMs, reranking services or programs
-    Rerank(crate::features::methods::command::rerank::RerankCommand),
     /// Compare picks with labels, and list their disagreements
     #[command(alias = "court")]
     Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label
     Rule(rule::RuleCommand),
-    /// Calibrate scores across queries with a few graded documents
-    Scale(crate::features::scale::command::ScaleCommand),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall
     Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query
     Compare(compare::CompareCommand),
-    /// Compare the quality and cost of reranking methods
-    Methods(crate::features::methods::command::MethodsCommand),
-    /// Train and test small models that learn from the votes
-    Student(crate::features::student::command::StudentCommand),
-    /// Rerank documents by similarity to the top results
-    Sbr(crate::features::duel::command::sbr::SbrCommand),
-    /// Choose nine documents per query for a duel
-    Nine(crate::features::duel::command::nine::NineCommand),
-    /// Ask people blindly which of two rankings is better
-    Duel(crate::features::duel::command::DuelCommand),
+    #[command(flatten)]
+    Feature(FeatureCommand),
     /// Print a chapter of the manual
     Manual(manual::ManualCommand),
     /// Print the keys of the workbench
@@ -187,10 +176,6 @@ enum CliCommand {
     Allow(allow::AllowCommand),
     /// Check the installation, the project and the judges
     Doctor(doctor::DoctorCommand),
-    /// Simulate samplers, ranking methods, verdicts, duels and students
-    Lab(crate::features::lab::command::LabCommand),
-    #[command(flatten)]
-    FormerLab(crate::features::lab::command::FormerName),
     /// Print shell completions
     #[command(after_help = "Example:
   overrule completions zsh > ~/.zfunc/_overrule")]
@@ -278,10 +263,6 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Queue(command)) => command.run(context),
         Some(CliCommand::Cycles(command)) => command.run(context),
         Some(CliCommand::Judges(command)) => command.run(context),
-        Some(CliCommand::Lab(command)) => command.run(context),
-        Some(CliCommand::FormerLab(command)) => {
-            crate::features::lab::command::LabCommand::from(command).run(context)
-        }
         Some(CliCommand::Override(command)) => command.run(context),
         Some(CliCommand::Undo(command)) => command.run(context),
         Some(CliCommand::Log(command)) => command.run(context),
@@ -289,17 +270,11 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Fit(command)) => command.run(),
         Some(CliCommand::Pool(command)) => command.run(context),
         Some(CliCommand::Pick(command)) => command.run(context),
-        Some(CliCommand::Rerank(command)) => command.run(context),
         Some(CliCommand::Adjudication(command)) => command.run(context),
         Some(CliCommand::Rule(command)) => command.run(context),
-        Some(CliCommand::Scale(command)) => command.run(context),
         Some(CliCommand::Evaluate(command)) => command.run(context),
         Some(CliCommand::Compare(command)) => command.run(context),
-        Some(CliCommand::Methods(command)) => command.run(context),
-        Some(CliCommand::Student(command)) => command.run(context),
-        Some(CliCommand::Sbr(command)) => command.run(context),
-        Some(CliCommand::Nine(command)) => command.run(context),
-        Some(CliCommand::Duel(command)) => command.run(context),
+        Some(CliCommand::Feature(command)) => command.run(context),
         Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
         Some(CliCommand::Prices(command)) => command.run(context),

@@ -5,6 +5,10 @@ use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result as StoreResult};
 
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::features::lab::command::{FormerName, LabCommand};
+use crate::features::{duel, methods, scale, student};
+use clap::Subcommand;
 pub use crate::features::scale::app::project_scale;
 
 /// Whether `--method` can refer to a reranker by this name.
@@ -23,4 +27,44 @@ pub fn prior_opinion(db: &Db, query: QueryKey) -> StoreResult<Option<PriorOpinio
 /// The weight of the named source in the fits of these queries.
 pub fn opinion_effect(db: &Db, queries: &[QueryKey]) -> StoreResult<OpinionEffect> {
     db.student_effect(queries)
+}
+
+
+/// The commands of the features.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FeatureCommand {
+    /// Rerank candidates with LLMs, reranking services or programs
+    Rerank(methods::command::rerank::RerankCommand),
+    /// Calibrate scores across queries with a few graded documents
+    Scale(scale::command::ScaleCommand),
+    /// Compare the quality and cost of reranking methods
+    Methods(methods::command::MethodsCommand),
+    /// Train and test small models that learn from the votes
+    Student(student::command::StudentCommand),
+    /// Rerank documents by similarity to the top results
+    Sbr(duel::command::sbr::SbrCommand),
+    /// Choose nine documents per query for a duel
+    Nine(duel::command::nine::NineCommand),
+    /// Ask people blindly which of two rankings is better
+    Duel(duel::command::DuelCommand),
+    /// Simulate samplers, ranking methods, verdicts, duels and students
+    Lab(LabCommand),
+    #[command(flatten)]
+    FormerLab(FormerName),
+}
+
+impl FeatureCommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        match self {
+            Self::Rerank(command) => command.run(context),
+            Self::Scale(command) => command.run(context),
+            Self::Methods(command) => command.run(context),
+            Self::Student(command) => command.run(context),
+            Self::Sbr(command) => command.run(context),
+            Self::Nine(command) => command.run(context),
+            Self::Duel(command) => command.run(context),
+            Self::Lab(command) => command.run(context),
+            Self::FormerLab(command) => LabCommand::from(command).run(context),
+        }
+    }
 }

@@ -7,7 +7,6 @@ use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT
 use crate::cli::output;
 use crate::cli::spending::kept_budget;
 use crate::client::{RunControl, now_ms};
-use crate::features::duel::store::DuelKey;
 use crate::judge::offline;
 use crate::store::Store;
 use crate::tui;
@@ -43,7 +42,7 @@ impl DemoCommand {
             output::message(&format!("the sample is in {}", path.display()));
             return Ok(());
         }
-        show(context, store, true, Start::Queries)
+        show(context, store, true)
     }
 }
 
@@ -51,14 +50,14 @@ impl DemoCommand {
 pub(crate) fn open(context: &CommandContext) -> CommandResult {
     if context.named_project.is_some() || Store::may_exist(context.project()) {
         let store = context.open_or_create()?;
-        return show(context, store, false, Start::Queries);
+        return show(context, store, false);
     }
     let path = match directories::ProjectDirs::from("", "", "overrule") {
         Some(folders) => folders.data_dir().join("sample.db"),
         None => fresh_path()?,
     };
     let store = open_sample(&path, &context.config)?;
-    show(context, store, true, Start::Queries)
+    show(context, store, true)
 }
 
 /// The path of a new file for a copy of the sample.
@@ -70,13 +69,29 @@ fn fresh_path() -> std::io::Result<PathBuf> {
     Ok(folder.join("overrule.db"))
 }
 
-/// Opens the workbench on a duel.
-pub(crate) fn open_duel(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
-    show(context, store, false, Start::Duel(Some(key)))
+/// Opens the workbench on a project, beginning at `start`. `without_terminal` is the error where no
+/// screen can be drawn.
+pub(crate) fn open_at(
+    context: &CommandContext,
+    store: Store,
+    start: Start,
+    without_terminal: &str,
+) -> CommandResult {
+    require_terminal(without_terminal)?;
+    show_from(context, store, false, start)
+}
+
+/// Opens the workbench on a project, beginning with its list of queries.
+fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
+    require_terminal(
+        "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` \
+         print the same",
+    )?;
+    show_from(context, store, demo, Start::Queries)
 }
 
 /// Opens the workbench on a project, and then on each one that is opened from inside.
-fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> CommandResult {
+fn show_from(context: &CommandContext, store: Store, demo: bool, start: Start) -> CommandResult {
     let sample = demo.then(|| store.path().to_owned());
     let mut next = show_one(context, store, demo, start)?;
     while let Some(path) = next {
@@ -96,23 +111,13 @@ fn show(context: &CommandContext, store: Store, demo: bool, start: Start) -> Com
 }
 
 /// Refuses to start where no screen can be drawn: without a terminal, or on one that only prints
-/// lines.
-fn require_terminal(start: &Start) -> CommandResult {
+/// lines. `otherwise` is the error.
+fn require_terminal(otherwise: &str) -> CommandResult {
     let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     if !is_dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal() {
         return Ok(());
     }
-    Err(usage!(
-        "{}",
-        match start {
-            Start::Duel(_) =>
-                "the duel needs a terminal; `overrule duel --list` and `duel --result` print, \
-                 `duel --answers FILE` takes answers in",
-            Start::Queries =>
-                "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and \
-                 `battles` print the same",
-        }
-    ))
+    Err(usage!("{otherwise}"))
 }
 
 /// Opens the workbench on one project; returns the path of the next one to open.
@@ -122,7 +127,6 @@ fn show_one(
     demo: bool,
     start: Start,
 ) -> Result<Option<PathBuf>, CommandFailure> {
-    require_terminal(&start)?;
     let config = &context.config;
     let (latest, budget) =
         store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;

@@ -23,6 +23,7 @@ use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::table_file::TableFormat;
 use crate::store::Store;
+use crate::tui::model::Start;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -139,6 +140,17 @@ impl FormName {
     }
 }
 
+/// Opens the workbench on a duel.
+fn open(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
+    demo::open_at(
+        context,
+        store,
+        Start::Duel(Some(key)),
+        "the duel needs a terminal; `overrule duel --list` and `duel --result` print, `duel \
+         --answers FILE` takes answers in",
+    )
+}
+
 impl DuelCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         if self.json && !self.list && !self.result {
@@ -181,7 +193,7 @@ impl DuelCommand {
             ));
             return Ok(());
         }
-        demo::open_duel(context, store, key)
+        open(context, store, key)
     }
 
     fn make(self, context: &CommandContext, store: Store, rankings: [String; 2]) -> CommandResult {
@@ -213,7 +225,7 @@ impl DuelCommand {
         if self.no_screen {
             Ok(())
         } else {
-            demo::open_duel(context, store, key)
+            open(context, store, key)
         }
     }
 

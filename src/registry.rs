@@ -8,6 +8,8 @@ use crate::store::{Db, Result as StoreResult};
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::features::lab::command::{FormerName, LabCommand};
 use crate::features::{duel, methods, scale, student};
+use crate::store::merge::{MatchedQuery, Merger};
+use crate::store::{Db, Result};
 use clap::Subcommand;
 pub use crate::features::scale::app::project_scale;
 
@@ -68,3 +70,14 @@ impl FeatureCommand {
         }
     }
 }
+
+/// What features merge before the queries.
+pub(crate) const MERGES_FIRST: [fn(&mut Merger<'_>) -> Result<()>; 1] = [student::merge::students];
+
+/// What features merge of each query.
+pub(crate) const MERGES_OF_QUERY: [fn(&mut Merger<'_>, &mut MatchedQuery) -> Result<()>; 2] =
+    [methods::merge::results, student::merge::predictions];
+
+/// What features merge from the other project after the queries.
+pub(crate) const MERGES_LAST: [fn(&mut Merger<'_>, &Db) -> Result<()>; 2] =
+    [duel::merge::unite, methods::merge::calls];

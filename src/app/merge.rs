@@ -7,6 +7,7 @@ mod labels;
 use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::sanitise;
+use crate::registry;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
 use crate::store::{Db, Result, Store};
 
@@ -31,7 +32,9 @@ pub fn merge_into(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCoun
 
 fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, other);
-    let students = merger.students()?;
+    for merge in registry::MERGES_FIRST {
+        merge(&mut merger)?;
+    }
     let (mut changed, mut matched) = (Vec::new(), Vec::new());
     for theirs in merger.queries()? {
         let Some(mut query) = merger.matched(&theirs)? else {
@@ -39,8 +42,9 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         };
         merger.votes(&mut query)?;
         merger.verdicts_of(&mut query)?;
-        merger.rerank_results(&query)?;
-        merger.predictions(&mut query)?;
+        for merge in registry::MERGES_OF_QUERY {
+            merge(&mut merger, &mut query)?;
+        }
         judges::unite(&mut merger, &mut query, &theirs)?;
         let MatchedQuery {
             ours, changed: new, ..
@@ -52,11 +56,11 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         }
     }
     merger.weights()?;
-    db.students_changed(&students)?;
     db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
-    crate::features::duel::merge::unite(&mut merger, other)?;
-    merger.rerank_calls()?;
+    for merge in registry::MERGES_LAST {
+        merge(&mut merger, other)?;
+    }
     merger.links()?;
     merger.ledger()?;
     merger.batches(&matched)?;

@@ -40,7 +40,8 @@ pub(crate) struct Merger<'a> {
     runs: HashMap<i64, i64>,
     names: HashMap<i64, i64>,
     dictionaries: HashMap<i64, i64>,
-    pub(crate) students: HashMap<i64, i64>,
+    /// The same for the rows of features, by table.
+    pub(crate) ids: HashMap<(&'static str, i64), i64>,
     pub(crate) merged: MergeCounts,
 }
 
@@ -74,7 +75,7 @@ impl<'a> Merger<'a> {
             runs: HashMap::new(),
             names: HashMap::new(),
             dictionaries: HashMap::new(),
-            students: HashMap::new(),
+            ids: HashMap::new(),
             merged: MergeCounts::default(),
         }
     }

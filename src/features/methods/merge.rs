@@ -1,7 +1,7 @@
 //! Calls and results of reranking methods in the other file.
 
-use crate::store::Result;
 use crate::store::merge::{MatchedQuery, Merger};
+use crate::store::{Db, Result};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -11,50 +11,48 @@ const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, fai
                       tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated,
                       failure, created_ms";
 
-impl Merger<'_> {
-    /// Copies calls of reranking methods, so that their answers need not be bought again.
-    pub(crate) fn rerank_calls(&mut self) -> Result<()> {
-        let mut statement = self
-            .from
-            .prepare(&format!("SELECT {CALL} FROM rerank_call ORDER BY id"))?;
-        let mut rows = statement.query([])?;
-        let sql = format!(
-            "INSERT INTO rerank_call ({CALL})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT
-             DO NOTHING"
-        );
-        while let Some(row) = rows.next()? {
-            let values: Vec<Value> = (0..columns(CALL))
-                .map(|at| row.get(at))
-                .collect::<rusqlite::Result<_>>()?;
-            if self.db.change(&sql, params_from_iter(values))? > 0 {
-                self.merged.rerank_calls += 1;
-                self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
-            }
+/// Copies calls of reranking methods, so that their answers need not be bought again.
+pub(crate) fn calls(merger: &mut Merger<'_>, _: &Db) -> Result<()> {
+    let mut statement = merger
+        .from
+        .prepare(&format!("SELECT {CALL} FROM rerank_call ORDER BY id"))?;
+    let mut rows = statement.query([])?;
+    let sql = format!(
+        "INSERT INTO rerank_call ({CALL})
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT
+         DO NOTHING"
+    );
+    while let Some(row) = rows.next()? {
+        let values: Vec<Value> = (0..columns(CALL))
+            .map(|at| row.get(at))
+            .collect::<rusqlite::Result<_>>()?;
+        if merger.db.change(&sql, params_from_iter(values))? > 0 {
+            merger.merged.rerank_calls += 1;
+            merger.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// Copies the results of methods for a query. The latest by creation time counts.
-    pub(crate) fn rerank_results(&mut self, query: &MatchedQuery) -> Result<()> {
-        let mut statement = self.from.prepare_cached(&format!(
-            "SELECT {RESULT} FROM rerank_result WHERE query = ?1 ORDER BY id"
-        ))?;
-        let mut rows = statement.query([query.theirs])?;
-        let sql = format!(
-            "INSERT INTO rerank_result (query, {RESULT})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-             ?18) ON CONFLICT DO NOTHING"
-        );
-        while let Some(row) = rows.next()? {
-            let mut values: Vec<Value> = vec![query.ours.0.into()];
-            for at in 0..columns(RESULT) {
-                values.push(row.get(at)?);
-            }
-            self.merged.rerank_results += self.db.change(&sql, params_from_iter(values))?;
+/// Copies the results of methods for a query. The latest by creation time counts.
+pub(crate) fn results(merger: &mut Merger<'_>, query: &mut MatchedQuery) -> Result<()> {
+    let mut statement = merger.from.prepare_cached(&format!(
+        "SELECT {RESULT} FROM rerank_result WHERE query = ?1 ORDER BY id"
+    ))?;
+    let mut rows = statement.query([query.theirs])?;
+    let sql = format!(
+        "INSERT INTO rerank_result (query, {RESULT})
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+         ?18) ON CONFLICT DO NOTHING"
+    );
+    while let Some(row) = rows.next()? {
+        let mut values: Vec<Value> = vec![query.ours.0.into()];
+        for at in 0..columns(RESULT) {
+            values.push(row.get(at)?);
         }
-        Ok(())
+        merger.merged.rerank_results += merger.db.change(&sql, params_from_iter(values))?;
     }
+    Ok(())
 }
 
 fn columns(names: &str) -> usize {

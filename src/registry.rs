@@ -5,9 +5,12 @@ use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result as StoreResult};
 
+use crate::app::log::LogEntry;
+use crate::app::status::FeatureStatus;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::features::lab::command::{FormerName, LabCommand};
 use crate::features::{duel, methods, scale, student};
+use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, Merger};
 use crate::store::{Db, Result};
 use clap::Subcommand;
@@ -70,6 +73,20 @@ impl FeatureCommand {
         }
     }
 }
+
+/// Reads the events of a feature: of one query, or of the whole project.
+type ReadLog = fn(&Db, Option<QueryKey>) -> Result<Vec<LogEntry>>;
+
+/// The events that features add to the log.
+pub const LOGS: [ReadLog; 3] = [
+    duel::app::log_entries,
+    scale::app::log_entries,
+    methods::app::log_entries,
+];
+
+/// What features add to the status of a project, in the order shown.
+pub const STATUSES: [fn(&Db) -> Result<FeatureStatus>; 3] =
+    [duel::app::status, student::app::status, scale::app::status];
 
 /// What features merge before the queries.
 pub(crate) const MERGES_FIRST: [fn(&mut Merger<'_>) -> Result<()>; 1] = [student::merge::students];

@@ -5,11 +5,11 @@
 pub mod rows;
 
 use crate::domain::adjudication::Finding;
+use crate::domain::corpus::DocId;
 use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
-use crate::features::duel::domain::{Action, DuelEvent};
-use crate::features::duel::store::{DuelKey, StoredDuel};
+use crate::registry;
 use crate::store::corpus::QueryKey;
-use crate::store::days::{AskedDay, ScaleDay};
+use crate::store::days::AskedDay;
 use crate::store::imports::ImportRow;
 use crate::store::rulings::StoredRuling;
 use crate::store::setting_changes::SettingChange;
@@ -60,18 +60,21 @@ pub enum LogEvent {
     },
     /// A run ended, with this state.
     RunEnded(String),
-    /// A judge graded anchors for calibrating scores across queries.
-    Anchors(ScaleDay),
-    /// A judge answered links between queries.
-    Links(ScaleDay),
     /// A judge was asked which documents of pools are relevant.
     Picks(AskedDay),
-    /// A method reranked candidates.
-    Rerank(AskedDay),
-    /// A duel of two rankings was created.
-    DuelMade(Box<StoredDuel>),
-    /// An event of a duel participant that may affect the result.
-    DuelAct(DuelKey, Box<DuelEvent>),
+    Feature(Box<FeatureEvent>),
+}
+
+/// An event of a feature, as a row of the log shows it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeatureEvent {
+    pub name: &'static str,
+    pub who: Option<String>,
+    pub query: Option<String>,
+    pub document: Option<DocId>,
+    pub note: Option<String>,
+    pub role: Option<String>,
+    pub about: Option<String>,
 }
 
 /// An annotator's finding on a document before and after; `None` for no finding.
@@ -89,15 +92,11 @@ impl LogEntry {
             LogEvent::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
             LogEvent::Import(import) => Some(&import.by),
             LogEvent::Setting(change) => Some(&change.by),
-            LogEvent::DuelAct(_, act) => Some(&act.participant),
+            LogEvent::Feature(event) => event.who.as_deref(),
             LogEvent::RunBegun { .. }
             | LogEvent::RunEnded(_)
             | LogEvent::ModelChanged { .. }
-            | LogEvent::Anchors(_)
-            | LogEvent::Links(_)
-            | LogEvent::Picks(_)
-            | LogEvent::Rerank(_)
-            | LogEvent::DuelMade(_) => None,
+            | LogEvent::Picks(_) => None,
         }
     }
 
@@ -196,23 +195,22 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     }
     let rulings = ruling_entries(db, query)?.into_iter();
     entries.extend(rulings);
-    let acts = duel_entries(db, query)?.into_iter();
-    entries.extend(acts.map(|entry| ((entry.when_ms, 0), entry)));
-    let scale = scale_entries(db, query)?.into_iter();
-    entries.extend(scale.map(|entry| ((entry.when_ms, -1), entry)));
-    let asked = asked_entries(db, query)?.into_iter();
-    entries.extend(asked.map(|entry| ((entry.when_ms, -1), entry)));
+    for entries_of in registry::LOGS {
+        let of_feature = entries_of(db, query)?.into_iter();
+        entries.extend(of_feature.map(|entry| {
+            // People react to what is there, so their events come last at the same time.
+            let rank = if entry.who().is_some() { 0 } else { -1 };
+            ((entry.when_ms, rank), entry)
+        }));
+    }
+    let picks = pick_entries(db, query)?.into_iter();
+    entries.extend(picks.map(|entry| ((entry.when_ms, -1), entry)));
     entries.sort_by_key(|(key, _)| *key);
     if query.is_none() {
         let imports = db.imports()?.into_iter().map(|import| LogEntry {
             when_ms: import.imported_ms,
             uid: import.uid.clone(),
             event: LogEvent::Import(import),
-        });
-        let duels = db.duels()?.into_iter().map(|duel| LogEntry {
-            when_ms: duel.created_ms,
-            uid: duel.uid.clone(),
-            event: LogEvent::DuelMade(Box::new(duel)),
         });
         let settings = db.setting_changes()?.into_iter().map(|change| LogEntry {
             when_ms: change.changed_ms,
@@ -221,7 +219,6 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         });
         let others = imports
             .chain(settings)
-            .chain(duels)
             .chain(run_entries(db)?)
             .chain(model_entries(db)?);
         entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
@@ -289,60 +286,15 @@ fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<((i64, i64), L
     Ok(entries)
 }
 
-/// Events of duel participants, in each participant's order: choices, answers and undos.
-fn duel_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
-    let name = query.map(|key| db.query(key)).transpose()?;
-    let name = name.map(|info| info.id);
-    let mut entries = Vec::new();
-    for duel in db.duels()? {
-        for act in db.duel_events(duel.key)? {
-            let looking = matches!(
-                act.action,
-                Action::Open { .. } | Action::Close { .. } | Action::Leave
-            );
-            if !looking && name.as_ref().is_none_or(|name| *name == act.query) {
-                entries.push(LogEntry {
-                    when_ms: act.created_ms,
-                    uid: act.uid.clone(),
-                    event: LogEvent::DuelAct(duel.key, Box::new(act)),
-                });
-            }
-        }
-    }
-    Ok(entries)
-}
-
-/// The judges' answers for score calibration, one entry per judge and day, at the time of the last
-/// answer.
-fn scale_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
-    let name = query.map(|key| db.query(key)).transpose()?;
-    let name = name.as_ref().map(|info| info.id.as_str());
-    let entry = |day: ScaleDay, event: fn(ScaleDay) -> LogEvent| LogEntry {
-        when_ms: day.last_ms,
-        uid: day.uid.clone(),
-        event: event(day),
-    };
-    let anchors = db.anchor_days(query)?.into_iter();
-    let links = db.link_days(name)?.into_iter();
-    Ok(anchors
-        .map(|day| entry(day, LogEvent::Anchors))
-        .chain(links.map(|day| entry(day, LogEvent::Links)))
-        .collect())
-}
-
-/// Calls for picks and reranking, one entry per judge or method and day, at the time of the last
-/// call.
-fn asked_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
-    let entry = |day: AskedDay, event: fn(AskedDay) -> LogEvent| LogEntry {
-        when_ms: day.last_ms,
-        uid: day.uid.clone(),
-        event: event(day),
-    };
-    let picks = db.pick_days(query)?.into_iter();
-    let reranked = db.rerank_days(query)?.into_iter();
-    Ok(picks
-        .map(|day| entry(day, LogEvent::Picks))
-        .chain(reranked.map(|day| entry(day, LogEvent::Rerank)))
+/// Calls about pools, one entry per judge and day, at the time of the last call.
+fn pick_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
+    let days = db.pick_days(query)?.into_iter();
+    Ok(days
+        .map(|day| LogEntry {
+            when_ms: day.last_ms,
+            uid: day.uid.clone(),
+            event: LogEvent::Picks(day),
+        })
         .collect())
 }
 

@@ -8,7 +8,7 @@ use crate::store::corpus::QueryInfo;
 use crate::store::ledger::{CallPurpose, Spent};
 use crate::store::summary_cache::{KeptExtent, QuerySummary};
 use crate::store::{Result, Store, StoreError};
-pub use project_status::{PartOf, ProjectStatus};
+pub use project_status::{FeatureStatus, PartOf, ProjectStatus};
 
 /// Maximum number of queries in memory at a time.
 const PAGE: i64 = 2_000;

@@ -6,7 +6,7 @@ use super::command::{CommandContext, CommandResult};
 use super::config::{RatingSettings, StudentInForce};
 use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
-use crate::app::text_format::{counted, first_names};
+use crate::app::text_format::counted;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::answering_models::changed_model;
 use crate::domain::number_words::{self, count};
@@ -53,7 +53,7 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
         .models
         .iter()
         .map(|(judge, models)| json!({ "judge": judge, "models": models }));
-    json!({
+    let mut told = json!({
         "project": project,
         "queries": status.queries.len(),
         "documents": status.documents,
@@ -95,18 +95,13 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
             "picks_spent_usd": spending.on_picks().told_usd(),
             "rulings": adjudication.rulings,
         },
-        "duels": {
-            "duels": status.duels.duels,
-            "participants": status.duels.participants,
-            "events": status.duels.events,
-        },
-        "students": status.students.iter().map(|of| json!({
-            "student": of.name, "step": of.step, "queries": of.queries, "pairs": of.pairs,
-        })).collect::<Vec<_>>(),
-        "anchors": status.anchors,
-        "student": status.student.clone().map(StudentInForce::from),
-        "rating": RatingSettings::new(status.settings, &status.rule),
-    })
+    });
+    for feature in &status.features {
+        told[feature.key] = feature.json.clone();
+    }
+    told["student"] = json!(status.student.clone().map(StudentInForce::from));
+    told["rating"] = json!(RatingSettings::new(status.settings, &status.rule));
+    told
 }
 
 /// The interval of the consensus share over queries, some of which are harder than others.
@@ -195,30 +190,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             counted(adjudication.rulings, "ruling")
         ));
     }
-    if status.duels.duels > 0 {
-        lines.push(format!(
-            "duels         {}, {} (`overrule duel --list`)",
-            counted(status.duels.duels, "duel"),
-            counted(status.duels.participants, "participant")
-        ));
-    }
-    if !status.students.is_empty() {
-        let mut names: Vec<&str> = status.students.iter().map(|of| of.name.as_str()).collect();
-        names.dedup();
-        lines.push(format!(
-            "students      {}, {} (`overrule student list`)",
-            first_names(&names),
-            counted(status.students.len(), "checkpoint")
-        ));
-    }
-    for count in &status.anchors {
-        lines.push(format!(
-            "scale         anchors of {}: {} in {} (`overrule scale fit`)",
-            clean(&count.judge),
-            counted(count.grades, "grade"),
-            counted(count.queries, "query")
-        ));
-    }
+    lines.extend(status.features.iter().flat_map(|of| of.lines.clone()));
     if let Some((student, effect)) = &status.student {
         lines.push(format!(
             "student       {} {}",

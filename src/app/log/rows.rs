@@ -6,9 +6,6 @@ use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
 use crate::domain::number_words::{count, usd};
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
-use crate::features::duel::app::duel_name;
-use crate::features::duel::domain::{Action, DuelEvent};
-use crate::features::duel::store::DuelKey;
 use crate::store::corpus::QueryKey;
 use crate::store::days::AskedDay;
 use crate::store::{Db, Result};
@@ -154,49 +151,25 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
             row.about = Some(state.clone());
             "run ended"
         }
-        LogEvent::Anchors(day) => {
-            row.about = Some(format!(
-                "{} graded {} of {}",
-                day.judge,
-                counted(day.answers, "document"),
-                counted(day.queries, "query")
-            ));
-            "anchors"
-        }
-        LogEvent::Links(day) => {
-            row.about = Some(format!(
-                "{} answered {} between {}",
-                day.judge,
-                counted(day.answers, "link"),
-                counted(day.queries, "query")
-            ));
-            "links"
-        }
         LogEvent::Picks(day) => {
             row.about = Some(asked(day));
             "picks"
         }
-        LogEvent::Rerank(day) => {
-            row.about = Some(asked(day));
-            "rerank"
+        LogEvent::Feature(event) => {
+            row.query.clone_from(&event.query);
+            row.a.clone_from(&event.document);
+            row.note.clone_from(&event.note);
+            row.role.clone_from(&event.role);
+            row.about.clone_from(&event.about);
+            event.name
         }
-        LogEvent::DuelMade(duel) => {
-            row.about = Some(format!(
-                "{}, {}, seed {}",
-                duel_name(duel),
-                counted(duel.duel.queries.len(), "query"),
-                duel.duel.seed
-            ));
-            "duel made"
-        }
-        LogEvent::DuelAct(key, act) => duel_act(&mut row, *key, act),
     };
     Ok(row)
 }
 
-/// Who was asked, about how much, and the cost:
+/// Who was asked, how many calls that took, and their cost:
 /// `gpt: 40 calls on 20 queries, 1 failed, $0.12, 35 s`.
-fn asked(day: &AskedDay) -> String {
+pub fn asked(day: &AskedDay) -> String {
     let (calls, queries) = (counted(day.calls, "call"), counted(day.queries, "query"));
     let mut words = format!("{}: {calls} on {queries}", day.name);
     if day.failed > 0 {
@@ -210,36 +183,6 @@ fn asked(day: &AskedDay) -> String {
         words += &format!(", {}", duration(seconds));
     }
     words
-}
-
-/// Fills a row from a duel participant's event, and returns the name of the event.
-fn duel_act(row: &mut LogRow, key: DuelKey, act: &DuelEvent) -> &'static str {
-    row.query = Some(act.query.to_string());
-    row.role = Some(act.kind.name().to_owned());
-    row.about = Some(format!("duel {}", key.0));
-    match &act.action {
-        Action::Select { document, passage } => {
-            row.a = document.clone();
-            row.note = passage.map(|of| format!("characters {} to {}", of.start, of.end));
-            "duel chosen"
-        }
-        Action::Unselect { document } => {
-            row.a = document.clone();
-            "duel choice removed"
-        }
-        Action::NoneServes => "duel none serves",
-        Action::Prefer { step } => {
-            row.note = Some(format!("step {step}, from -2 (left) to 2 (right)"));
-            "duel preference"
-        }
-        Action::Finish => "duel task done",
-        Action::Undo { of } => {
-            row.about = Some(of.clone());
-            "duel undo"
-        }
-        Action::Reveal => "duel result seen",
-        Action::Open { .. } | Action::Close { .. } | Action::Leave => "duel look",
-    }
 }
 
 #[cfg(test)]

@@ -6,19 +6,28 @@ use crate::domain::answering_models::AnsweringModel;
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, RankingSettings};
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
-use crate::features::duel::store::DuelCounts;
-use crate::features::methods::store::AnchorCount;
-use crate::features::student::store::StoredStudent;
+use crate::registry;
 use crate::store::corpus::QueryInfo;
 use crate::store::labels::AdjudicationCounts;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Result, Store};
+use serde_json::Value;
 
 /// A part of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartOf {
     pub part: usize,
     pub whole: usize,
+}
+
+/// What a feature adds to the status of a project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeatureStatus {
+    /// Name of the value in JSON.
+    pub key: &'static str,
+    pub json: Value,
+    /// Lines of text; none if the feature is not used.
+    pub lines: Vec<String>,
 }
 
 /// The status of a project.
@@ -51,11 +60,7 @@ pub struct ProjectStatus {
     /// Whether votes of offline judges count anywhere.
     pub offline: bool,
     pub adjudication: AdjudicationCounts,
-    pub duels: DuelCounts,
-    /// Current students, with an entry for each checkpoint.
-    pub students: Vec<StoredStudent>,
-    /// Number of anchors graded by each judge.
-    pub anchors: Vec<AnchorCount>,
+    pub features: Vec<FeatureStatus>,
     /// The project's student, and its weight in the fits.
     pub student: Option<(NamedOpinion, OpinionEffect)>,
     pub settings: RankingSettings,
@@ -100,9 +105,10 @@ impl ProjectStatus {
                 models: db.answering_models_by_name()?,
                 offline: queries.iter().any(|(_, query)| query.offline),
                 adjudication: db.adjudication_counts()?,
-                duels: db.duel_counts()?,
-                students: db.students()?,
-                anchors: db.anchor_counts()?,
+                features: registry::STATUSES
+                    .iter()
+                    .map(|status| status(db))
+                    .collect::<Result<_>>()?,
                 student: db.student_with_effect()?,
                 telling_margins: match db.settings()?.vote_rule {
                     VoteRule::Margin | VoteRule::Calibrated => Vec::new(),

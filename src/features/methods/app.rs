@@ -3,11 +3,13 @@
 
 mod artefact;
 mod compare;
+mod log;
 mod measure;
 mod report;
 pub mod rerank;
 mod self_preference;
 
 pub use compare::compare_methods;
+pub use log::log_entries;
 pub use measure::MethodsOptions;
 pub use report::{MethodEntry, MethodsReport, ORIGINAL};

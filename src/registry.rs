@@ -2,38 +2,35 @@
 //! feature.
 
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
-use crate::store::corpus::QueryKey;
-use crate::store::{Db, Result as StoreResult};
 
 use crate::app::log::LogEntry;
 use crate::app::status::FeatureStatus;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::features::lab::command::{FormerName, LabCommand};
+pub use crate::features::scale::app::project_scale;
 use crate::features::{duel, methods, scale, student};
 use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, Merger};
 use crate::store::{Db, Result};
 use clap::Subcommand;
-pub use crate::features::scale::app::project_scale;
 
 /// Whether `--method` can refer to a reranker by this name.
 pub use crate::features::methods::domain::reranking::is_free_reranker_name;
 
 /// The source of predictions that the project has named, with its weight.
-pub fn named_opinion(db: &Db) -> StoreResult<Option<NamedOpinion>> {
+pub fn named_opinion(db: &Db) -> Result<Option<NamedOpinion>> {
     db.named_student()
 }
 
 /// The predictions of the named source for a query.
-pub fn prior_opinion(db: &Db, query: QueryKey) -> StoreResult<Option<PriorOpinion>> {
+pub fn prior_opinion(db: &Db, query: QueryKey) -> Result<Option<PriorOpinion>> {
     db.student_opinion(query)
 }
 
 /// The weight of the named source in the fits of these queries.
-pub fn opinion_effect(db: &Db, queries: &[QueryKey]) -> StoreResult<OpinionEffect> {
+pub fn opinion_effect(db: &Db, queries: &[QueryKey]) -> Result<OpinionEffect> {
     db.student_effect(queries)
 }
-
 
 /// The commands of the features.
 #[derive(Debug, Subcommand)]

@@ -1,18 +1,26 @@
 //! The features of this build: what each adds to the core. No other file of the core names a
 //! feature.
 
-use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
-
+use crate::app::error::AppError;
+use crate::app::export::{AddedExport, AddedLabels};
 use crate::app::log::LogEntry;
 use crate::app::status::FeatureStatus;
-use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::judges::JudgesPanel;
+use crate::cli::matrix::ReadLayer;
+use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
+use crate::features::duel::command::export::DuelExportOptions;
 use crate::features::lab::command::{FormerName, LabCommand};
-pub use crate::features::scale::app::project_scale;
+use crate::features::student::command::predictions::PredictionOptions;
+use crate::features::student::command::{judges, matrix};
 use crate::features::{duel, methods, scale, student};
 use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, Merger};
-use crate::store::{Db, Result};
-use clap::Subcommand;
+use crate::store::{Db, Result, Store};
+use clap::{Args, Subcommand, ValueEnum};
+use std::sync::Arc;
+
+pub use crate::features::scale::app::project_scale;
 
 /// Whether `--method` can refer to a reranker by this name.
 pub use crate::features::methods::domain::reranking::is_free_reranker_name;
@@ -95,3 +103,89 @@ pub(crate) const MERGES_OF_QUERY: [fn(&mut Merger<'_>, &mut MatchedQuery) -> Res
 /// What features merge from the other project after the queries.
 pub(crate) const MERGES_LAST: [fn(&mut Merger<'_>, &Db) -> Result<()>; 2] =
     [duel::merge::unite, methods::merge::calls];
+
+// Exports.
+
+pub use crate::features::duel::app::find_ranking;
+pub(crate) use crate::features::duel::command::export::DuelExportForm as AddedExportForm;
+
+/// Exports of features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AddedExportKind {
+    /// One row per document that a participant of a duel was shown; with --form events, one row per
+    /// action
+    Duel,
+    /// What a student of the project predicts, in the form that `overrule student import` reads;
+    /// --student says which
+    Predictions,
+}
+
+/// Sources of labels from features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AddedLabelSource {
+    /// What most participants of a duel chose (1) or did not (0)
+    Duel,
+}
+
+/// Options of `export` for features.
+#[derive(Debug, Args)]
+pub(crate) struct AddedExportOptions {
+    #[command(flatten)]
+    duel: DuelExportOptions,
+    #[command(flatten)]
+    predictions: PredictionOptions,
+}
+
+impl AddedExportKind {
+    /// Whether `--form` selects its rows.
+    pub(crate) fn has_form(self) -> bool {
+        self == Self::Duel
+    }
+}
+
+impl AddedExportOptions {
+    /// Rejects options that the requested export does not have; `None` for an export of the core.
+    pub(crate) fn check(&self, kind: Option<AddedExportKind>, queries: &[String]) -> CommandResult {
+        if kind == Some(AddedExportKind::Duel) && !queries.is_empty() {
+            return Err(usage!("a duel is written whole; leave --query out"));
+        }
+        if kind == Some(AddedExportKind::Predictions) {
+            Ok(())
+        } else {
+            self.predictions.check_unused()
+        }
+    }
+
+    /// Prepares an export; `yes` skips questions.
+    pub(crate) fn export(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        kind: AddedExportKind,
+        form: Option<AddedExportForm>,
+        yes: bool,
+    ) -> Result<Arc<dyn AddedExport>, CommandFailure> {
+        Ok(match kind {
+            AddedExportKind::Duel => Arc::new(self.duel.export(context, store, form, yes)?),
+            AddedExportKind::Predictions => Arc::new(self.predictions.export()),
+        })
+    }
+
+    pub(crate) fn labels(&self, source: AddedLabelSource) -> Arc<dyn AddedLabels> {
+        match source {
+            AddedLabelSource::Duel => Arc::new(self.duel.labels()),
+        }
+    }
+}
+
+// Options of core commands, and parts of their output.
+
+pub(crate) use crate::features::student::app::sample::sample_request;
+pub(crate) use crate::features::student::command::project::StudentOptions as AddedProjectOptions;
+
+/// Parts of the output of `judges`.
+pub(crate) const JUDGES_PANELS: [fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>; 1] =
+    [judges::panel];
+
+/// Layers of `matrix --layer PREFIX:NAME`, by prefix.
+pub(crate) const MATRIX_LAYERS: [(&str, ReadLayer); 1] = [("student", matrix::read_layer)];

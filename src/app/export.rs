@@ -1,10 +1,10 @@
 //! Exports a project's data in the formats of other programs.
 
+mod added;
 mod ai_scores;
 mod annotated;
 mod labels;
 mod member_names;
-mod predictions;
 pub mod request;
 mod run;
 mod verdicts;
@@ -15,11 +15,11 @@ use super::error::AppError;
 use crate::domain::adjudication::PickRecord;
 use crate::formats::safe_json;
 use crate::store::Store;
+pub use added::{AddedExport, AddedLabels, MadeLabels};
 pub use ai_scores::{member_names, write_ai_scores};
 pub use annotated::write_annotated;
 pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};
-pub use predictions::write_predictions;
-pub use run::{write_ranking, write_run};
+pub use run::{FoundRanking, write_ranking, write_run};
 use std::io::Write;
 pub use verdicts::write_verdicts;
 pub use votes::write_votes;

@@ -1,6 +1,41 @@
 //! Parsers for the values of options.
 
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
+
+/// A value of the core, or one that a feature adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OrAdded<C, A> {
+    Core(C),
+    Added(A),
+}
+
+impl<C, A> OrAdded<C, A>
+where
+    C: ValueEnum + Send + Sync + 'static,
+    A: ValueEnum + Send + Sync + 'static,
+{
+    /// Accepts the values of both; those of the core are listed first.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Self> {
+        let core = C::value_variants().iter().map(C::to_possible_value);
+        let added = A::value_variants().iter().map(A::to_possible_value);
+        PossibleValuesParser::new(core.chain(added).flatten()).try_map(|name| {
+            C::from_str(&name, false)
+                .map(Self::Core)
+                .or_else(|_| A::from_str(&name, false).map(Self::Added))
+        })
+    }
+
+    /// Its name on the command line.
+    pub(crate) fn name(&self) -> String {
+        let value = match self {
+            Self::Core(value) => value.to_possible_value(),
+            Self::Added(value) => value.to_possible_value(),
+        };
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
 
 /// A value on the command line that its option does not accept.
 #[derive(Debug, thiserror::Error)]

@@ -11,18 +11,17 @@ use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::{CalibratedMargins, MarginReference};
 use crate::domain::number_words::{counted, fixed};
 use crate::domain::ranking::{
-    JudgeWeights, NamedOpinion, OpinionEffect, OpinionWeight, PriorPrecision, RankingSettings,
-    override_mode_note,
+    JudgeWeights, NamedOpinion, OpinionEffect, PriorPrecision, RankingSettings, override_mode_note,
 };
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::embedding;
-use crate::features::student::app::naming::name_student;
 use crate::formats::file;
 use crate::judge::{ensemble, reranker};
-use crate::store::{Store, StoreError};
+use crate::registry::AddedProjectOptions;
+use crate::store::StoreError;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
@@ -233,13 +232,8 @@ struct ProjectOptions {
     /// Number of ranks that count as the top, at most half of a pool
     #[arg(long, value_name = "K")]
     top: Option<usize>,
-    /// Student of the project, or - for none
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
-    student: Option<String>,
-    /// Weight of the student in scores, in battles per document; auto estimates it from the votes
-    /// [default: 0]
-    #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
-    student_weight: Option<OpinionWeight>,
+    #[command(flatten)]
+    added: AddedProjectOptions,
     /// Guideline for people: a Markdown file that a key shows while judging, or - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
@@ -349,7 +343,7 @@ impl ProjectOptions {
             }
         }
         after.store(&store, &before, &context.annotator())?;
-        self.name_student(&store)?;
+        self.added.apply(&store)?;
         if let (true, FinalRule::Adjudicator(name)) = (after.rule != before.rule, &after.rule) {
             let people = store.read_blocking(|db| db.annotators())?;
             if !people.contains(name) {
@@ -370,8 +364,7 @@ impl ProjectOptions {
         })?;
         // A weight that cannot count is always reported, and any weight is reported when it is set.
         if let Some((named, effect)) = &student {
-            let is_set = self.student.is_some() || self.student_weight.is_some();
-            if is_set || (named.in_force() > 0.0 && effect.counted == 0) {
+            if self.added.is_set() || (named.in_force() > 0.0 && effect.counted == 0) {
                 let words = named.words(in_force.model, effect);
                 output::message(&format!("student {}: {words}", clean(&named.name)));
             }
@@ -389,32 +382,6 @@ impl ProjectOptions {
         } else {
             output::raw(&toml::to_string(&shown)?)
         }
-    }
-
-    /// Sets the student or changes its weight, if requested.
-    fn name_student(&self, store: &Store) -> CommandResult {
-        if self.student.is_none() && self.student_weight.is_none() {
-            return Ok(());
-        }
-        let before = store.read_blocking(|db| db.named_student())?;
-        let choice = match (self.student.as_deref(), &before) {
-            (Some("-"), _) => None,
-            (Some(name), _) => {
-                let weight = self.student_weight.unwrap_or(OpinionWeight::Set(0.0));
-                Some((name.to_owned(), weight))
-            }
-            (None, Some(named)) => {
-                let weight = self.student_weight.unwrap_or(named.weight);
-                Some((named.name.clone(), weight))
-            }
-            (None, None) => {
-                return Err(usage!(
-                    "--student-weight: of which student? --student NAME says so"
-                ));
-            }
-        };
-        name_student(store, choice, || true)?;
-        Ok(())
     }
 
     fn rule(&self, now: &FinalRule) -> Result<FinalRule, CommandFailure> {

@@ -1,7 +1,7 @@
 //! `overrule export`: exports the project's data in the formats of other programs.
 
-use super::argument::ArgumentError;
-use super::command::{CommandContext, CommandResult, usage};
+use super::argument::{ArgumentError, OrAdded};
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, HeldOutput};
 use crate::app::export::request::{
     Export, ExportKind, ExportRequest, LabelExport, LabelSource, RulingOptions,
@@ -9,12 +9,10 @@ use crate::app::export::request::{
 use crate::app::output_file::{ProtectedFiles, is_standard_output};
 use crate::app::truth::GradeBasis;
 use crate::domain::adjudication::RulingGrades;
-use crate::features::duel::app::chosen_duel;
-use crate::features::duel::app::export::DuelRows;
-use crate::features::duel::command::end_blindness;
-use crate::features::duel::store::DuelKey;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
 use crate::formats::table_file::TableFormat;
+use crate::registry::{AddedExportForm, AddedExportKind, AddedExportOptions, AddedLabelSource};
+use crate::store::Store;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -39,8 +37,8 @@ use std::path::PathBuf;
   overrule export predictions --student llama-8b --out p.csv")]
 pub(crate) struct ExportCommand {
     /// What to write
-    #[arg(value_enum)]
-    kind: ExportKind,
+    #[arg(value_parser = OrAdded::<ExportKind, AddedExportKind>::parser())]
+    kind: OrAdded<ExportKind, AddedExportKind>,
     /// Output file [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -63,12 +61,8 @@ pub(crate) struct ExportCommand {
     /// has one judge]
     #[arg(long = "as", value_name = "MEMBER=JUDGE", value_delimiter = ',', value_parser = member)]
     members: Vec<(String, String)>,
-    /// For duel, and for qrels from a duel: number of the duel [default: the latest]
-    #[arg(long, value_name = "N")]
-    duel: Option<i64>,
-    /// For predictions: name of the student
-    #[arg(long, value_name = "NAME", required_if_eq("kind", "predictions"))]
-    student: Option<String>,
+    #[command(flatten)]
+    added: AddedExportOptions,
     /// For duel: do not ask before showing the sources to a person with tasks left
     #[arg(long)]
     yes: bool,
@@ -81,8 +75,12 @@ pub(crate) struct ExportCommand {
 #[derive(Debug, Args)]
 struct QrelsOptions {
     /// For qrels: which labels to write
-    #[arg(long, value_enum, default_value = "labels")]
-    from: LabelSourceName,
+    #[arg(
+        long,
+        default_value = "labels",
+        value_parser = OrAdded::<LabelSourceName, AddedLabelSource>::parser()
+    )]
+    from: OrAdded<LabelSourceName, AddedLabelSource>,
     /// For qrels from zelo: how to convert zELO scores to grades
     #[arg(long, value_enum, default_value = "auto")]
     cuts: GradeBasis,
@@ -95,8 +93,8 @@ struct QrelsOptions {
     diff: bool,
     /// For qrels: trec or beir [default: beir for .tsv, otherwise trec]; for a duel: judgments or
     /// events [default: judgments]
-    #[arg(long, value_enum)]
-    form: Option<ExportForm>,
+    #[arg(long, value_parser = OrAdded::<ExportForm, AddedExportForm>::parser())]
+    form: Option<OrAdded<ExportForm, AddedExportForm>>,
     /// For qrels: grades of the rulings partially and relevant [default: 1,1, or 1,2 if labels
     /// above 1 exist]
     #[arg(long, value_name = "P,R", value_parser = grades)]
@@ -114,16 +112,12 @@ enum LabelSourceName {
     Rulings,
     /// Grades made of the zELO scores
     Zelo,
-    /// What most participants of a duel chose (1) or did not (0)
-    Duel,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ExportForm {
     Trec,
     Beir,
-    Judgments,
-    Events,
 }
 
 fn grades(text: &str) -> Result<RulingGrades, ArgumentError> {
@@ -156,47 +150,34 @@ fn member(text: &str) -> Result<(String, String), ArgumentError> {
 
 impl ExportCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
-        if self.labels.from == LabelSourceName::Zelo && (self.labels.corrected || self.labels.diff)
-        {
+        let from = self.labels.from;
+        let is_made = match from {
+            OrAdded::Core(from) => from == LabelSourceName::Zelo,
+            OrAdded::Added(_) => true,
+        };
+        if is_made && (self.labels.corrected || self.labels.diff) {
             return Err(usage!(
-                "--corrected and --diff are about labels; leave --from zelo out"
+                "--corrected and --diff are about labels; leave --from {} out",
+                from.name()
             ));
         }
-        if self.labels.from == LabelSourceName::Duel && (self.labels.corrected || self.labels.diff)
-        {
-            return Err(usage!(
-                "--corrected and --diff are about labels; leave --from duel out"
-            ));
-        }
-        let of_duel = matches!(
-            self.labels.form,
-            Some(ExportForm::Judgments | ExportForm::Events)
-        );
-        let about_duel = self.kind == ExportKind::Duel;
-        if self.labels.form.is_some() && of_duel != about_duel {
+        let added = match self.kind {
+            OrAdded::Core(_) => None,
+            OrAdded::Added(kind) => Some(kind),
+        };
+        let is_added_form = matches!(self.labels.form, Some(OrAdded::Added(_)));
+        let has_added_form = added.is_some_and(AddedExportKind::has_form);
+        if self.labels.form.is_some() && is_added_form != has_added_form {
             return Err(usage!(
                 "--form: qrels are written as trec or beir, a duel as judgments or events"
             ));
         }
-        if about_duel && !self.query.is_empty() {
-            return Err(usage!("a duel is written whole; leave --query out"));
-        }
-        if self.student.is_some() && self.kind != ExportKind::Predictions {
-            return Err(usage!("--student is for predictions"));
-        }
-        if self.ranking.is_some() && self.kind != ExportKind::Run {
+        self.added.check(added, &self.query)?;
+        if self.ranking.is_some() && self.kind != OrAdded::Core(ExportKind::Run) {
             return Err(usage!("--ranking is for a run"));
         }
         let store = context.open()?;
-        let request = self.request();
-        if let Export::Duel {
-            duel,
-            rows: DuelRows::Judgments,
-        } = request.export
-        {
-            let key = chosen_duel(&store, duel)?;
-            end_blindness(context, &store, key, self.yes)?;
-        }
+        let request = self.request(context, &store)?;
         let out = self.out.as_deref();
         let Some(path) = out.filter(|path| !is_standard_output(path)) else {
             let keys = request.keys(&store)?;
@@ -214,9 +195,30 @@ impl ExportCommand {
         Ok(())
     }
 
-    fn request(&self) -> ExportRequest {
-        let duel = self.duel.map(DuelKey);
+    fn request(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+    ) -> Result<ExportRequest, CommandFailure> {
         let export = match self.kind {
+            OrAdded::Core(kind) => self.of_core(kind),
+            OrAdded::Added(kind) => {
+                let form = match self.labels.form {
+                    Some(OrAdded::Added(form)) => Some(form),
+                    Some(OrAdded::Core(_)) | None => None,
+                };
+                Export::Added(self.added.export(context, store, kind, form, self.yes)?)
+            }
+        };
+        Ok(ExportRequest {
+            export,
+            queries: self.query.clone(),
+            format: self.format,
+        })
+    }
+
+    fn of_core(&self, kind: ExportKind) -> Export {
+        match kind {
             ExportKind::Annotated => Export::Annotated {
                 keep_unscored: self.keep_unscored,
             },
@@ -230,26 +232,17 @@ impl ExportCommand {
                 tag: self.tag.clone(),
             },
             ExportKind::Qrels => Export::Labels(LabelExport {
-                source: self.labels.source(duel),
-                beir: self.labels.form.map(|form| form == ExportForm::Beir),
+                source: match self.labels.from {
+                    OrAdded::Core(from) => self.labels.source(from),
+                    OrAdded::Added(from) => LabelSource::Added(self.added.labels(from)),
+                },
+                beir: self
+                    .labels
+                    .form
+                    .map(|form| form == OrAdded::Core(ExportForm::Beir)),
             }),
             ExportKind::Rulings => Export::Rulings(self.labels.rulings()),
             ExportKind::Picks => Export::Picks,
-            ExportKind::Duel => Export::Duel {
-                duel,
-                rows: match self.labels.form {
-                    Some(ExportForm::Events) => DuelRows::Events,
-                    _ => DuelRows::Judgments,
-                },
-            },
-            ExportKind::Predictions => Export::Predictions {
-                student: self.student.clone().unwrap_or_default(),
-            },
-        };
-        ExportRequest {
-            export,
-            queries: self.query.clone(),
-            format: self.format,
         }
     }
 }
@@ -262,10 +255,9 @@ impl QrelsOptions {
         }
     }
 
-    fn source(&self, duel: Option<DuelKey>) -> LabelSource {
+    fn source(&self, from: LabelSourceName) -> LabelSource {
         let rulings = self.rulings();
-        match self.from {
-            LabelSourceName::Duel => LabelSource::Duel(duel),
+        match from {
             LabelSourceName::Zelo => LabelSource::Zelo {
                 basis: self.cuts,
                 rulings,
@@ -273,7 +265,7 @@ impl QrelsOptions {
             LabelSourceName::Labels | LabelSourceName::Rulings if self.diff => {
                 LabelSource::Changes {
                     rulings,
-                    with_rulings: self.from == LabelSourceName::Rulings,
+                    with_rulings: from == LabelSourceName::Rulings,
                 }
             }
             LabelSourceName::Labels if !self.corrected => LabelSource::Imported,

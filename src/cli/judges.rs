@@ -18,12 +18,12 @@ use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, j
 use crate::domain::number_words::{count, fixed, signed};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
-use crate::features::student::app::{StudentCard, student_cards};
+use crate::registry::JUDGES_PANELS;
 use crate::store::judge_calls::JudgeCalls;
 use anyhow::anyhow;
 use clap::Args;
 use described::{both_orders, described};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 #[derive(Debug, Args)]
 #[command(
@@ -88,7 +88,8 @@ impl JudgesCommand {
             }
             None => None,
         };
-        let report = JudgeReportText(report, changed, student_cards(&store, scope)?);
+        let panels = JUDGES_PANELS.iter().map(|read| read(&store, scope));
+        let report = JudgeReportText(report, changed, panels.collect::<Result<_, _>>()?);
         if self.json {
             output::json(&report.json())
         } else {
@@ -97,8 +98,17 @@ impl JudgesCommand {
     }
 }
 
+/// A part of the report that a feature adds.
+pub(crate) struct JudgesPanel {
+    /// Its key in JSON.
+    pub(crate) key: &'static str,
+    pub(crate) json: Value,
+    /// Its text; may be empty.
+    pub(crate) words: String,
+}
+
 /// The report as JSON and as text.
-struct JudgeReportText(RaterReport, Option<RankingShift>, Vec<StudentCard>);
+struct JudgeReportText(RaterReport, Option<RankingShift>, Vec<JudgesPanel>);
 
 impl JudgeReportText {
     fn json(&self) -> Value {
@@ -154,9 +164,11 @@ impl JudgeReportText {
                 })
             })
             .collect();
-        json!({
-            "judges": judges,
-            "students": self.2,
+        let panels = self.2.iter();
+        let panels = panels.map(|panel| (panel.key.to_owned(), panel.json.clone()));
+        let mut report = Map::from_iter([("judges".to_owned(), judges.into())]);
+        report.extend(panels);
+        let others = json!({
             "ensemble": self.0.ensemble.as_ref().map(|card| described("ensemble", "ensemble", Some(card))),
             "kappa": kappa,
             "alpha": {
@@ -176,7 +188,11 @@ impl JudgeReportText {
                 "queries": changed.queries, "top_changed": changed.top_changed, "leaving": changed.leaving,
                 "kendall_tau": changed.tau,
             })),
-        })
+        });
+        if let Value::Object(others) = others {
+            report.extend(others);
+        }
+        Value::Object(report)
     }
 
     fn words(&self) -> String {
@@ -215,7 +231,7 @@ impl JudgeReportText {
         text.push_str(&output::table(&header, &rows));
         text.push_str(&self.revealed_words());
         text.push('\n');
-        text.push_str(&crate::features::student::command::judges::table(&self.2));
+        text.extend(self.2.iter().map(|panel| panel.words.as_str()));
         let pairs: Vec<Vec<String>> = self
             .0
             .pairs

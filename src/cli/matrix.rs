@@ -1,6 +1,7 @@
 //! `overrule matrix`: prints the K×K matrix and the scores as text, JSON, CSV or SVG.
 
 use super::argument::ArgumentError;
+use crate::app::error::AppError;
 use crate::app::output_file::{is_standard_output, write_whole};
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
@@ -10,12 +11,11 @@ use crate::domain::number_words::signed;
 use crate::domain::prediction::{OutcomeProbabilities, QueryPredictions, prediction_of};
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
-use crate::features::student::app::known_student;
-use crate::features::student::store::StoredStudent;
 use crate::formats::csv_cell::spreadsheet_safe;
 use crate::formats::{safe_json, svg};
 use crate::judge::OFFLINE_LABEL;
-use crate::registry::project_scale;
+use crate::registry::{MATRIX_LAYERS, project_scale};
+use crate::store::Store;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -43,18 +43,41 @@ enum MatrixOrder {
     Zelo,
 }
 
+/// A layer that a feature adds: expected scores.
+pub(crate) trait AddedLayer {
+    /// Explains its cells in text.
+    fn legend(&self) -> String;
+
+    /// Explains its cells in an image.
+    fn caption(&self) -> &'static str;
+
+    /// The expected score of the row document, in 0..=1.
+    fn score(&self, row: usize, column: usize) -> Option<f64>;
+
+    /// Its key and value in JSON, with the documents in this order.
+    fn json(&self, order: &[usize]) -> (&'static str, Value);
+}
+
+/// Reads a layer by its name, for a query.
+pub(crate) type ReadLayer =
+    fn(&Store, &str, String) -> Result<Option<Box<dyn AddedLayer>>, AppError>;
+
 /// The content of the cells.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum MatrixLayer {
     Observed,
-    /// The expectation of the student with this name.
-    Student(String),
+    /// The layer of a feature, with its name.
+    Added(ReadLayer, String),
 }
 
 fn layer(text: &str) -> Result<MatrixLayer, ArgumentError> {
-    match (text, text.strip_prefix("student:")) {
-        ("observed", _) => Ok(MatrixLayer::Observed),
-        (_, Some(name)) if !name.is_empty() => Ok(MatrixLayer::Student(name.to_owned())),
+    if text == "observed" {
+        return Ok(MatrixLayer::Observed);
+    }
+    let (prefix, name) = text.split_once(':').unwrap_or_default();
+    let mut layers = MATRIX_LAYERS.iter().filter(|(known, _)| *known == prefix);
+    match layers.next() {
+        Some((_, read)) if !name.is_empty() => Ok(MatrixLayer::Added(*read, name.to_owned())),
         _ => Err(ArgumentError::Expected("observed or student:NAME")),
     }
 }
@@ -99,31 +122,21 @@ impl MatrixCommand {
         context.check_targets(out, &[], None)?;
         let store = context.open()?;
         let id = self.query.clone();
-        let student = match &self.layer {
+        let added = match &self.layer {
             MatrixLayer::Observed => None,
-            MatrixLayer::Student(name) => known_student(&store, name)?.pop(),
+            MatrixLayer::Added(read, name) => read(&store, name, id.clone())?,
         };
-        let student_key = student.as_ref().map(|student| student.key);
-        let (query, documents, view, offline, predictions) = store.read_blocking(move |db| {
+        let added = added.as_deref();
+        let (query, documents, view, offline) = store.read_blocking(move |db| {
             let key = db.find_query(&id)?;
             let offline = db.judges_of(key)?.iter().any(|(_, spec)| spec.is_offline());
-            let predictions = student_key.map(|student| db.predictions_of(student, key));
-            Ok((
-                db.query(key)?,
-                db.documents(key)?,
-                db.view(key)?,
-                offline,
-                predictions.transpose()?,
-            ))
+            Ok((db.query(key)?, db.documents(key)?, db.view(key)?, offline))
         })?;
         let cells = |row: usize, column: usize| {
             let observed = view.cell(row, column).observed;
-            match &predictions {
+            match added {
                 None => (observed, true),
-                Some(predictions) => {
-                    let of = prediction_of(predictions, column, row);
-                    (of.map(OutcomeProbabilities::score), observed.is_some())
-                }
+                Some(layer) => (layer.score(row, column), observed.is_some()),
             }
         };
         let order = view.order(match self.order {
@@ -154,13 +167,9 @@ impl MatrixCommand {
         let scale = scale.as_ref();
         let text = match layout {
             MatrixFormat::Text => {
-                let legend = match &student {
+                let legend = match added {
                     None => "row's share of battles, in tenths (· not fought)".to_owned(),
-                    Some(student) => format!(
-                        "row's score as {} expects it, in tenths (₀–₉ₓ nobody has voted, · not \
-                         predicted)",
-                        clean(&student.name)
-                    ),
+                    Some(layer) => layer.legend(),
                 };
                 as_text(
                     &query,
@@ -174,8 +183,9 @@ impl MatrixCommand {
             MatrixFormat::Json => {
                 let mut value = as_json(&query, &documents, &view, &order);
                 add_linked(&mut value, &order, &linked, scale);
-                if let (Some(student), Some(predictions)) = (&student, &predictions) {
-                    value["student"] = student_json(student, predictions, &order);
+                if let Some(layer) = added {
+                    let (key, json) = layer.json(&order);
+                    value[key] = json;
                 }
                 safe_json::pretty(&value)?
             }
@@ -189,7 +199,7 @@ impl MatrixCommand {
                 &view,
                 &order,
                 offline,
-                predictions.is_some().then_some(&cells),
+                added.map(|layer| (layer.caption(), &cells as &Cells<'_>)),
             ),
         };
         match out {
@@ -272,26 +282,6 @@ fn add_linked(
         document["zelo_linked"] = json!(of.map(|of| of.value));
         document["zelo_linked_se"] = json!(of.and_then(|of| of.se));
     }
-}
-
-/// A student's predictions, with the row document as A.
-fn student_json(student: &StoredStudent, predictions: &QueryPredictions, order: &[usize]) -> Value {
-    let layer = |of: fn(OutcomeProbabilities) -> f64| -> Vec<Vec<Option<f64>>> {
-        let row = |row: &usize| {
-            let cells = order.iter();
-            cells
-                .map(|column| prediction_of(predictions, *row, *column).map(of))
-                .collect()
-        };
-        order.iter().map(row).collect()
-    };
-    json!({
-        "student": student.name,
-        "step": student.step,
-        "p_row": layer(OutcomeProbabilities::a),
-        "p_tie": layer(OutcomeProbabilities::tie),
-        "p_column": layer(OutcomeProbabilities::b),
-    })
 }
 
 /// `linked` contains the calibrated scores by document, if the project has a common scale.
@@ -433,10 +423,10 @@ fn as_svg(
     view: &View,
     order: &[usize],
     offline: bool,
-    student: Option<&Cells<'_>>,
+    added: Option<(&'static str, &Cells<'_>)>,
 ) -> String {
     let cell = |row: usize, column: usize| {
-        if let Some(cells) = student {
+        if let Some((_, cells)) = added {
             let (value, voted) = cells(order[row], order[column]);
             return svg::SvgCell {
                 value,
@@ -466,8 +456,8 @@ fn as_svg(
         })
         .collect::<Vec<_>>();
     let mut captions: Vec<String> = Vec::new();
-    if student.is_some() {
-        captions.push("what a student expects; small squares: nobody has voted".to_owned());
+    if let Some((caption, _)) = added {
+        captions.push(caption.to_owned());
     } else if offline {
         captions.push(OFFLINE_LABEL.to_owned());
     }

@@ -1,8 +1,8 @@
 //! An export request: what to write, in which format, and where.
 
 use super::{
-    LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
-    write_labels, write_picks, write_predictions, write_ranking, write_rulings, write_run,
+    AddedExport, AddedLabels, LabelChanges, member_names, write_ai_scores, write_annotated,
+    write_label_changes, write_labels, write_picks, write_ranking, write_rulings, write_run,
     write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
@@ -17,20 +17,19 @@ use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
-use crate::features::duel::app::export::{DuelRows, write_duel, written_words};
-use crate::features::duel::app::{chosen_duel, duel_labels, find_ranking};
-use crate::features::duel::store::DuelKey;
 use crate::formats::file::unpacked_name;
 use crate::formats::table_file::TableFormat;
 use crate::formats::{beir, trec};
-use crate::registry::project_scale;
+use crate::registry::{find_ranking, project_scale};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use clap::ValueEnum;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// What to export. Its names and help texts on the command line are derived from it.
+/// What to export. Its names and help texts on the command line are derived from it; features add
+/// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportKind {
     /// Documents with zELO scores, JSON lines in zBench's form
@@ -51,12 +50,6 @@ pub enum ExportKind {
     Rulings,
     /// Every answer of a judge on a pool, JSON lines
     Picks,
-    /// One row per document that a participant of a duel was shown; with --form events, one row per
-    /// action
-    Duel,
-    /// What a student of the project predicts, in the form that `overrule student import` reads;
-    /// --student says which
-    Predictions,
 }
 
 /// What to export, with the settings of its kind.
@@ -84,14 +77,8 @@ pub enum Export {
     },
     Rulings(RulingOptions),
     Picks,
-    Duel {
-        /// By default, the latest.
-        duel: Option<DuelKey>,
-        rows: DuelRows,
-    },
-    Predictions {
-        student: String,
-    },
+    /// A table of a feature.
+    Added(Arc<dyn AddedExport>),
 }
 
 /// Which labels to export, and how.
@@ -120,8 +107,8 @@ pub enum LabelSource {
         basis: GradeBasis,
         rulings: RulingOptions,
     },
-    /// The choices of a duel's participants; by default, of the latest duel.
-    Duel(Option<DuelKey>),
+    /// Labels made by a feature.
+    Added(Arc<dyn AddedLabels>),
 }
 
 /// How rulings change labels.
@@ -150,11 +137,7 @@ impl Export {
     /// Whether the format of the file can be chosen.
     pub fn is_table(&self) -> bool {
         match self {
-            Self::Votes
-            | Self::Verdicts
-            | Self::Rulings(_)
-            | Self::Duel { .. }
-            | Self::Predictions { .. } => true,
+            Self::Votes | Self::Verdicts | Self::Rulings(_) | Self::Added(_) => true,
             Self::Annotated { .. }
             | Self::AiScores { .. }
             | Self::Labels(_)
@@ -303,16 +286,7 @@ impl ExportRequest {
                 self.write_rulings(store, *options, self.table_format(path)?, out)
             }
             Export::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
-            Export::Duel { duel, rows } => {
-                let key = chosen_duel(store, *duel)?;
-                let format = self.table_format(path)?;
-                let rows = write_duel(store, key, *rows, format, out)?;
-                tell(&written_words(store, key, rows)?);
-                Ok(())
-            }
-            Export::Predictions { student } => {
-                write_predictions(store, keys, student, self.table_format(path)?, out)
-            }
+            Export::Added(export) => export.write(store, keys, self.table_format(path)?, out, tell),
         }
     }
 
@@ -382,38 +356,32 @@ impl ExportRequest {
                 ));
                 Ok(())
             }
-            LabelSource::Duel(duel) => {
-                let key = chosen_duel(store, *duel)?;
-                self.write_duel_labels(store, key, beir, out, tell)
+            LabelSource::Added(source) => {
+                self.write_added_labels(source.as_ref(), store, beir, out, tell)
             }
         }
     }
 
-    /// Writes the labels derived from the choices of a duel.
-    fn write_duel_labels(
+    /// Writes labels made by a feature.
+    fn write_added_labels(
         &self,
+        source: &dyn AddedLabels,
         store: &Store,
-        key: DuelKey,
         beir: bool,
         out: &mut dyn Write,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        let mut made = store.read_blocking(move |db| duel_labels(db, key))?;
+        let mut made = source.read(store)?;
         made.labels.retain(|query, _| self.wants(query));
         write_qrels(&made.labels, beir, out)?;
         let labels: usize = made.labels.values().map(|grades| grades.len()).sum();
         tell(&format!(
-            "{} of {} by what most participants of duel {} chose (1) or did not (0)",
+            "{} of {} {}",
             counted(labels, "label"),
             counted(made.labels.len(), "query"),
-            key.0
+            made.origin
         ));
-        if made.divided > 0 {
-            let documents = counted(made.divided, "document");
-            tell(&format!(
-                "{documents} without one: half chose them, half did not"
-            ));
-        }
+        made.notes.iter().for_each(|note| tell(note));
         Ok(())
     }
 

@@ -2,13 +2,25 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::app::scored_pools::scored_pools;
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitise;
-use crate::features::duel::app::FoundRanking;
 use crate::formats::trec;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use std::collections::BTreeMap;
 use std::io::Write;
+
+/// A ranking of queries, best first.
+#[derive(Clone, Debug)]
+pub struct FoundRanking {
+    /// Its name from here on.
+    pub name: String,
+    pub orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
+    /// Whether the scores are only positions counted from the end.
+    pub places_only: bool,
+    /// Notes on it.
+    pub notes: Vec<String>,
+}
 
 /// Writes a run whose last column is `tag`. Returns the number of documents without a score, which
 /// are skipped.

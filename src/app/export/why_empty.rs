@@ -17,13 +17,13 @@ pub fn why_empty(held: ProjectContents, export: &Export) -> Option<&'static str>
         Export::Labels(LabelExport { source, .. }) => match source {
             LabelSource::Imported => (held.labels, "the project has no labels"),
             LabelSource::Corrected(_) => (held.labels || held.rulings, "the project has no labels"),
-            LabelSource::Changes { .. } | LabelSource::Zelo { .. } | LabelSource::Duel(_) => {
+            LabelSource::Changes { .. } | LabelSource::Zelo { .. } | LabelSource::Added(_) => {
                 return None;
             }
         },
         Export::Rulings(_) => (held.rulings, "nothing was ruled on yet"),
         Export::Picks => (held.picks, "no judge has picked documents yet"),
-        Export::Duel { .. } | Export::Predictions { .. } => return None,
+        Export::Added(_) => return None,
     };
     (!has).then_some(why)
 }

@@ -8,7 +8,7 @@ use crate::app::run_lock::RunLock;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::spending::confirm_spending;
-use crate::features::student::app::sample::sample_request;
+use crate::registry::sample_request;
 use crate::store::outstanding::CallSelection;
 use std::path::Path;
 use std::sync::Arc;

@@ -14,9 +14,9 @@ mod words;
 
 pub use answers_file::take_answers;
 pub use draft::{DraftedDuel, DuelDraft, DuelRequest};
-pub use labels::{duel_labels, rule_as_chosen};
+pub use labels::{ChosenLabels, rule_as_chosen};
 pub use log::log_entries;
-pub use rankings::{DuelRankings, FoundRanking, find_ranking};
+pub use rankings::{DuelRankings, find_ranking};
 pub use result::{
     chosen_duel, duel_result, ends_blindness, listed_duels, note_reveal, participants,
 };

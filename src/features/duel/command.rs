@@ -1,5 +1,6 @@
 //! `overrule duel`: shows two rankings to a person who does not know which is which.
 
+pub mod export;
 pub mod nine;
 pub mod sbr;
 
@@ -273,7 +274,7 @@ impl DuelCommand {
 
 /// A participant is about to see which ranking is which: asks for confirmation if possible, records
 /// the reveal, and reports it if it is new.
-pub(crate) fn end_blindness(
+fn end_blindness(
     context: &CommandContext,
     store: &Store,
     key: DuelKey,

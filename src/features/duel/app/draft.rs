@@ -1,9 +1,10 @@
 //! A draft of a duel: the queries that both rankings contain, and the documents chosen from them.
 
-use super::rankings::{FoundRanking, find_ranking};
+use super::rankings::find_ranking;
 use crate::app::adjudication::data::adjudication_data;
 use crate::app::document_vectors::{DocumentText, DocumentVectors};
 use crate::app::error::{AppError, invalid};
+use crate::app::export::FoundRanking;
 use crate::app::text_format::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::adjudication::corrected_labels;

@@ -1,9 +1,12 @@
 //! Exports duels as rows: the chosen documents, the participants' judgments, and all events.
 
 use crate::app::error::AppError;
+use crate::app::export::AddedExport;
 use crate::app::text_format::{counted, rfc_3339};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::features::duel::app::{DraftedDuel, TaskTexts, duel_name, participants, task_texts};
+use crate::features::duel::app::{
+    DraftedDuel, TaskTexts, chosen_duel, duel_name, participants, task_texts,
+};
 use crate::features::duel::domain::sbr::SbrProfile;
 use crate::features::duel::domain::{
     Action, Answer, Content, Duel, DuelEvent, DuelQuery, Participant, Passage, Side, Source, Task,
@@ -12,6 +15,7 @@ use crate::features::duel::domain::{
 use crate::features::duel::store::DuelKey;
 use crate::formats::own_tables::NINE;
 use crate::formats::table_file::{Column, TableFormat, TableWriter};
+use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -131,6 +135,30 @@ pub fn write_duel(
         }
     };
     Ok(written)
+}
+
+/// An export of a whole duel.
+#[derive(Clone, Copy, Debug)]
+pub struct DuelExport {
+    /// By default, the latest.
+    pub duel: Option<DuelKey>,
+    pub rows: DuelRows,
+}
+
+impl AddedExport for DuelExport {
+    fn write(
+        &self,
+        store: &Store,
+        _keys: &[QueryKey],
+        format: TableFormat,
+        out: &mut (dyn Write + Send),
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), AppError> {
+        let key = chosen_duel(store, self.duel)?;
+        let rows = write_duel(store, key, self.rows, format, out)?;
+        tell(&written_words(store, key, rows)?);
+        Ok(())
+    }
 }
 
 /// Describes what was written of a duel.

@@ -1,7 +1,10 @@
 //! Converts participants' choices to labels and rulings.
 
-use super::result::participants;
+use super::result::{chosen_duel, participants};
 use crate::app::adjudication::data::ruling_context;
+use crate::app::error::AppError;
+use crate::app::export::{AddedLabels, MadeLabels};
+use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::adjudication::Finding;
 use crate::domain::corpus::{DocId, QueryId};
@@ -11,16 +14,16 @@ use crate::features::duel::domain::{
 };
 use crate::features::duel::store::{DuelKey, StoredDuel};
 use crate::store::rulings::{NewRuling, RulingContext};
-use crate::store::{Db, Result, StoreError};
+use crate::store::{Db, Result, Store, StoreError};
 use std::collections::BTreeMap;
 
 /// The labels derived from the choices of a duel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DuelLabels {
+struct DuelLabels {
     /// 1 if more than half of those who judged the document chose it, and 0 if fewer than half did.
-    pub labels: Qrels,
+    labels: Qrels,
     /// Number of documents chosen by exactly half of the participants, which get no label.
-    pub divided: usize,
+    divided: usize,
 }
 
 /// A participant's finished tasks that count, each with its answer.
@@ -58,7 +61,7 @@ fn with_choices(db: &Db, key: DuelKey) -> Result<StoredDuel> {
 }
 
 /// The labels from finished tasks, by majority of those who judged a document.
-pub fn duel_labels(db: &Db, key: DuelKey) -> Result<DuelLabels> {
+fn duel_labels(db: &Db, key: DuelKey) -> Result<DuelLabels> {
     let duel = with_choices(db, key)?.duel;
     let mut votes: BTreeMap<(QueryId, DocId), (usize, usize)> = BTreeMap::new();
     for participant in participants(db, key)? {
@@ -84,6 +87,29 @@ pub fn duel_labels(db: &Db, key: DuelKey) -> Result<DuelLabels> {
         }
     }
     Ok(made)
+}
+
+/// The labels of a duel for an export; by default, of the latest duel.
+#[derive(Clone, Copy, Debug)]
+pub struct ChosenLabels(pub Option<DuelKey>);
+
+impl AddedLabels for ChosenLabels {
+    fn read(&self, store: &Store) -> std::result::Result<MadeLabels, AppError> {
+        let key = chosen_duel(store, self.0)?;
+        let DuelLabels { labels, divided } = store.read_blocking(move |db| duel_labels(db, key))?;
+        let divided = (divided > 0).then(|| {
+            let documents = counted(divided, "document");
+            format!("{documents} without one: half chose them, half did not")
+        });
+        Ok(MadeLabels {
+            labels,
+            origin: format!(
+                "by what most participants of duel {} chose (1) or did not (0)",
+                key.0
+            ),
+            notes: divided.into_iter().collect(),
+        })
+    }
 }
 
 /// Result of [`rule_as_chosen`].

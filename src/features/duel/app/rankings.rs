@@ -2,6 +2,7 @@
 //! or in a file.
 
 use crate::app::error::{AppError, invalid};
+use crate::app::export::FoundRanking;
 use crate::app::input_files::{read_ranking, stem};
 use crate::app::text_format::{counted, first_of};
 use crate::domain::corpus::{DocId, QueryId};
@@ -15,18 +16,6 @@ use std::path::Path;
 
 /// Maximum number of names listed for an unknown name.
 const LISTED: usize = 12;
-
-/// A ranking of queries, best first.
-#[derive(Clone, Debug)]
-pub struct FoundRanking {
-    /// Its name from here on.
-    pub name: String,
-    pub orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
-    /// Whether the scores are only positions counted from the end.
-    pub places_only: bool,
-    /// Notes on it.
-    pub notes: Vec<String>,
-}
 
 /// The names of the project's rankings, `original` and the results of methods, in the order in
 /// which [`find_ranking`] searches them.

@@ -3,13 +3,14 @@
 
 use crate::app::document_vectors::{DocumentText, DocumentVectors, RowNames};
 use crate::app::error::{AppError, FileProblems, invalid};
+use crate::app::export::FoundRanking;
 use crate::app::input_files::{contradictions, display_name, kind, open, read_ranking, stem};
 use crate::app::text_format::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::RankedRun;
 use crate::domain::sanitise;
-use crate::features::duel::app::{FoundRanking, find_ranking};
+use crate::features::duel::app::find_ranking;
 use crate::features::duel::domain::sbr::{
     SbrCandidate, SbrOptions, SbrProfile, SbrRow, boosted_ranking, distinct_candidates,
 };

@@ -1,10 +1,25 @@
 //! The students of the project, listed along with its judges.
 
+use crate::app::error::AppError;
+use crate::cli::judges::JudgesPanel;
 use crate::cli::output::{self, clean};
-use crate::features::student::app::StudentCard;
+use crate::features::student::app::{StudentCard, student_cards};
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use serde_json::json;
+
+/// The students' cards, for one query or all.
+pub(crate) fn panel(store: &Store, scope: Option<QueryKey>) -> Result<JudgesPanel, AppError> {
+    let cards = student_cards(store, scope)?;
+    Ok(JudgesPanel {
+        key: "students",
+        json: json!(cards),
+        words: table(&cards),
+    })
+}
 
 /// One row per student; empty without students.
-pub(crate) fn table(cards: &[StudentCard]) -> String {
+fn table(cards: &[StudentCard]) -> String {
     if cards.is_empty() {
         return String::new();
     }

@@ -16,7 +16,7 @@ use crate::features::student::command::{judges, matrix};
 use crate::features::{duel, methods, scale, student};
 use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, Merger};
-use crate::store::{Db, Result, Store};
+use crate::store::{self, Db, Store};
 use clap::{Args, Subcommand, ValueEnum};
 use std::sync::Arc;
 
@@ -26,17 +26,17 @@ pub use crate::features::scale::app::project_scale;
 pub use crate::features::methods::domain::reranking::is_free_reranker_name;
 
 /// The source of predictions that the project has named, with its weight.
-pub fn named_opinion(db: &Db) -> Result<Option<NamedOpinion>> {
+pub fn named_opinion(db: &Db) -> store::Result<Option<NamedOpinion>> {
     db.named_student()
 }
 
 /// The predictions of the named source for a query.
-pub fn prior_opinion(db: &Db, query: QueryKey) -> Result<Option<PriorOpinion>> {
+pub fn prior_opinion(db: &Db, query: QueryKey) -> store::Result<Option<PriorOpinion>> {
     db.student_opinion(query)
 }
 
 /// The weight of the named source in the fits of these queries.
-pub fn opinion_effect(db: &Db, queries: &[QueryKey]) -> Result<OpinionEffect> {
+pub fn opinion_effect(db: &Db, queries: &[QueryKey]) -> store::Result<OpinionEffect> {
     db.student_effect(queries)
 }
 
@@ -80,7 +80,7 @@ impl FeatureCommand {
 }
 
 /// Reads the events of a feature: of one query, or of the whole project.
-type ReadLog = fn(&Db, Option<QueryKey>) -> Result<Vec<LogEntry>>;
+type ReadLog = fn(&Db, Option<QueryKey>) -> store::Result<Vec<LogEntry>>;
 
 /// The events that features add to the log.
 pub const LOGS: [ReadLog; 3] = [
@@ -90,18 +90,19 @@ pub const LOGS: [ReadLog; 3] = [
 ];
 
 /// What features add to the status of a project, in the order shown.
-pub const STATUSES: [fn(&Db) -> Result<FeatureStatus>; 3] =
+pub const STATUSES: [fn(&Db) -> store::Result<FeatureStatus>; 3] =
     [duel::app::status, student::app::status, scale::app::status];
 
 /// What features merge before the queries.
-pub(crate) const MERGES_FIRST: [fn(&mut Merger<'_>) -> Result<()>; 1] = [student::merge::students];
+pub(crate) const MERGES_FIRST: [fn(&mut Merger<'_>) -> store::Result<()>; 1] =
+    [student::merge::students];
 
 /// What features merge of each query.
-pub(crate) const MERGES_OF_QUERY: [fn(&mut Merger<'_>, &mut MatchedQuery) -> Result<()>; 2] =
+pub(crate) const MERGES_OF_QUERY: [fn(&mut Merger<'_>, &mut MatchedQuery) -> store::Result<()>; 2] =
     [methods::merge::results, student::merge::predictions];
 
 /// What features merge from the other project after the queries.
-pub(crate) const MERGES_LAST: [fn(&mut Merger<'_>, &Db) -> Result<()>; 2] =
+pub(crate) const MERGES_LAST: [fn(&mut Merger<'_>, &Db) -> store::Result<()>; 2] =
     [duel::merge::unite, methods::merge::calls];
 
 // Exports.

@@ -8,7 +8,6 @@ use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::common_scale::{LinkedScore, ProjectScale};
 use crate::domain::number_words::signed;
-use crate::domain::prediction::{OutcomeProbabilities, QueryPredictions, prediction_of};
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
 use crate::formats::csv_cell::spreadsheet_safe;

@@ -4,7 +4,7 @@
 use super::stored::known_student;
 use crate::app::error::AppError;
 use crate::app::export::AddedExport;
-use crate::features::student::domain::OutcomeProbabilities;
+use crate::domain::prediction::OutcomeProbabilities;
 use crate::formats::own_tables::PREDICTIONS;
 use crate::formats::table_file::{TableFormat, TableWriter};
 use crate::store::corpus::QueryKey;

@@ -3,8 +3,8 @@
 use crate::app::error::AppError;
 use crate::cli::matrix::AddedLayer;
 use crate::cli::output::clean;
+use crate::domain::prediction::{OutcomeProbabilities, QueryPredictions, prediction_of};
 use crate::features::student::app::known_student;
-use crate::features::student::domain::{OutcomeProbabilities, QueryPredictions, prediction_of};
 use crate::features::student::store::StoredStudent;
 use crate::store::Store;
 use serde_json::{Value, json};

@@ -184,9 +184,11 @@ impl AddedExportOptions {
 pub(crate) use crate::features::student::app::sample::sample_request;
 pub(crate) use crate::features::student::command::project::StudentOptions as AddedProjectOptions;
 
+/// Reads what a feature adds to `judges`: about one query, or about the whole project.
+type ReadJudgesPanel = fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>;
+
 /// Parts of the output of `judges`.
-pub(crate) const JUDGES_PANELS: [fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>; 1] =
-    [judges::panel];
+pub(crate) const JUDGES_PANELS: [ReadJudgesPanel; 1] = [judges::panel];
 
 /// Layers of `matrix --layer PREFIX:NAME`, by prefix.
 pub(crate) const MATRIX_LAYERS: [(&str, ReadLayer); 1] = [("student", matrix::read_layer)];

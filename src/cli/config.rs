@@ -363,11 +363,11 @@ impl ProjectOptions {
             Ok::<_, StoreError>((db.settings_in_force()?, db.student_with_effect()?))
         })?;
         // A weight that cannot count is always reported, and any weight is reported when it is set.
-        if let Some((named, effect)) = &student {
-            if self.added.is_set() || (named.in_force() > 0.0 && effect.counted == 0) {
-                let words = named.words(in_force.model, effect);
-                output::message(&format!("student {}: {words}", clean(&named.name)));
-            }
+        if let Some((named, effect)) = &student
+            && (self.added.is_set() || (named.in_force() > 0.0 && effect.counted == 0))
+        {
+            let words = named.words(in_force.model, effect);
+            output::message(&format!("student {}: {words}", clean(&named.name)));
         }
         if let Some(note) = override_mode_note(&in_force) {
             output::message(&format!("note: verdicts: {note}"));

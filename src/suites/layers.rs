@@ -22,6 +22,24 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 /// The file in which the core names the features.
 const REGISTRY: &str = "registry";
 
+/// Modules of the workbench that still name a feature. No module may be added.
+const NAME_FEATURES: &str = "
+    tui tui/effects/question_set tui/model tui/model/judges tui/screens/judges/jobs
+    tui/screens/judges/view tui/screens/passage tui/screens/passage/update
+    tui/screens/passage/view tui/screens/registry tui/update tui/update/commands
+    tui/update/overlay tui/update/question_set tui/update/redo tui/update/requests/settings
+    tui/update/settings tui/widgets/settings_dialog";
+
+/// A feature and another one that it uses.
+const FEATURE_USES: [&str; 6] = [
+    "duel methods",
+    "lab duel",
+    "lab methods",
+    "scale lab",
+    "scale methods",
+    "student scale",
+];
+
 /// A module, as `["store", "runs"]`, or a path in the code, as `["super", "runs", "Run"]`.
 type Names = Vec<String>;
 
@@ -176,8 +194,10 @@ fn place(module: Names) -> Names {
     }
 }
 
-/// The dependencies between files, each with a path that causes it.
-static ARROWS: LazyLock<BTreeMap<(Names, Names), String>> = LazyLock::new(|| {
+/// Dependencies between files, each with a path that causes it.
+type Arrows = BTreeMap<(Names, Names), String>;
+
+static PATHS: LazyLock<Arrows> = LazyLock::new(|| {
     let mut all = Crate::default();
     all.read(Names::new());
     let mut arrows = BTreeMap::new();
@@ -186,12 +206,19 @@ static ARROWS: LazyLock<BTreeMap<(Names, Names), String>> = LazyLock::new(|| {
         for path in &source.used {
             let file = all.file_of(module, path);
             if file != *module && is_layered(&file) {
-                let arrow = (place(module.clone()), place(file));
-                arrows.insert(arrow, path.join("::"));
+                arrows.insert((module.clone(), file), path.join("::"));
             }
         }
     }
     arrows
+});
+
+/// The same between the places of files in the layers.
+static ARROWS: LazyLock<Arrows> = LazyLock::new(|| {
+    PATHS
+        .iter()
+        .map(|((from, to), path)| ((place(from.clone()), place(to.clone())), path.clone()))
+        .collect()
 });
 
 /// Modules by name, each with those that it uses.
@@ -226,6 +253,34 @@ impl Graph {
             .filter(|names| !names.is_empty())
             .collect()
     }
+}
+
+#[test]
+fn the_core_reaches_features_through_the_registry() {
+    let found: BTreeSet<String> = PATHS
+        .keys()
+        .filter(|(from, to)| from[0] != "features" && to[0] == "features")
+        .map(|(from, _)| from.join("/"))
+        .collect();
+    assert_eq!(
+        found,
+        NAME_FEATURES
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect()
+    );
+}
+
+#[test]
+fn features_use_only_the_features_that_are_listed() {
+    let found: BTreeSet<String> = PATHS
+        .keys()
+        .filter(|(from, to)| from[0] == "features" && to[0] == "features")
+        .filter_map(|(from, to)| Some((from.get(1)?, to.get(1)?)))
+        .filter(|(from, to)| from != to)
+        .map(|(from, to)| format!("{from} {to}"))
+        .collect();
+    assert_eq!(found, FEATURE_USES.map(str::to_owned).into());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Overrule: a workbench for people who measure search.
 //!
 //! An ensemble of judges battles the candidate documents of a query pair by pair, a Bradley–Terry
-//! fit turns the battles into zELO scores, and a person looks, doubts and overrules. The crate is
-//! layered; arrows point down only:
+//! fit turns the battles into zELO scores, and a person checks and overrules them. The crate is
+//! layered; dependencies point down only:
 //!
 //! ```text
 //! cli, tui        what a person types and sees
@@ -15,6 +15,9 @@
 //! formats         files in and out
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
+//!
+//! `features` has a folder for everything that not every project needs (duels, students, reranking
+//! methods, one scale, simulations), in the same layers. The core names them in `registry` only.
 #![cfg_attr(
     feature = "internals",
     allow(missing_docs, reason = "what the benches see is no interface")

@@ -39,8 +39,8 @@ impl Write for SafeStdout {
     }
 }
 
-/// The text of `begun` and `bytes` with hazards as `\uXXXX`, which JSON parses back to the same
-/// characters; an incomplete character stays in `begun`.
+/// The text of `begun` and `bytes`, with hazards escaped as in `\u001b`, which JSON parses back to
+/// the same characters; an incomplete character stays in `begun`.
 fn escaped(begun: &mut Vec<u8>, bytes: &[u8]) -> String {
     begun.extend_from_slice(bytes);
     let mut text = String::with_capacity(begun.len());

@@ -1,7 +1,7 @@
 //! Jobs: work outside the event loop, with a continuation that receives its answer.
 //!
 //! A screen asks for work by returning a [`Job`]. The runner does the work on a thread of the store
-//! or on a thread of its own, and sends the continuation back as a message, which then changes the
+//! or on a separate thread, and sends the continuation back as a message, which then changes the
 //! model. The work and its continuation are boxed together, so the code that queues, supersedes
 //! and reports jobs exists once and not for each kind of request.
 //!
@@ -36,8 +36,8 @@ pub(crate) trait Request: Debug + PartialEq + Send + 'static {
     fn answer(self, db: &mut Db, context: &JobContext) -> store::Result<Self::Answer>;
 }
 
-/// Work that takes longer than a request, or needs more than the project; it runs on a thread of
-/// its own.
+/// Work that takes longer than a request, or needs more than the project; it runs on a
+/// separate thread.
 pub(crate) trait Task: Debug + PartialEq + Send + 'static {
     type Answer: Send + 'static;
 

@@ -14,7 +14,7 @@ use super::vertex::Vertex;
 use crate::judge::spec::OFFLINE;
 use std::sync::LazyLock;
 
-/// The providers with a file of their own.
+/// The providers that are each defined in a file.
 const VENDORS: &[&dyn Provider] = &[
     &OpenAi,
     &Anthropic,
@@ -33,7 +33,7 @@ pub static PROVIDERS: LazyLock<Vec<&'static dyn Provider>> = LazyLock::new(|| {
     VENDORS.iter().copied().chain(servers).collect()
 });
 
-/// The provider of that name.
+/// The provider with this name.
 pub fn provider_named(name: &str) -> Option<&'static dyn Provider> {
     named_in(&PROVIDERS, name)
 }
@@ -46,7 +46,7 @@ pub fn named_in(providers: &[&'static dyn Provider], name: &str) -> Option<&'sta
         .find(|provider| provider.name() == name)
 }
 
-/// The message that there is no provider of that name.
+/// An error message for an unknown provider.
 pub fn unknown_provider(name: &str, providers: &[&dyn Provider]) -> String {
     let known: Vec<&str> = providers.iter().map(|provider| provider.name()).collect();
     format!(

@@ -48,7 +48,7 @@ impl Service for Vertex {
         })
     }
 
-    /// API keys have a header of their own; everything else is an access token.
+    /// API keys are sent in `x-goog-api-key`; everything else is an access token.
     fn key_header(&self, variable: &str) -> KeyHeader {
         if variable.to_ascii_uppercase().ends_with("API_KEY") {
             gemini::KEY_HEADER

@@ -95,8 +95,8 @@ fn questions(method: &PreparedMethod, candidates: &Candidates) -> Vec<Question> 
     questions
 }
 
-/// The question about the first candidates instead of its own: questions of the same shape have
-/// the same prompt, apart from the documents.
+/// The same question about the first candidates: questions of the same shape have the same prompt,
+/// apart from the documents.
 fn shape(question: &Question) -> Question {
     about(question, &(0..question.shown().len()).collect::<Vec<_>>())
 }

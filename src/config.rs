@@ -232,7 +232,7 @@ pub enum InvalidConfig {
          without https:// and port"
     )]
     TrustedHost(String),
-    #[error("key_command: {0} has no command; write it as [\"program\", \"argument\"]")]
+    #[error("[keys] key_command: {0} has no command; write it as [\"program\", \"argument\"]")]
     KeyCommand(String),
     #[error("[rating] {0}")]
     Rating(#[from] InvalidRankingSetting),
@@ -410,6 +410,17 @@ mod tests {
         ] {
             let error = error(&format!("[keys]\ntrusted_hosts = [{bad:?}]\n"));
             assert!(error.contains("[keys] trusted_hosts"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_key_command_names_a_program() {
+        for command in ["[]", "[\"\"]"] {
+            let error = error(&format!("[keys.key_command]\nA_TOKEN = {command}\n"));
+            assert!(
+                error.contains("[keys] key_command: A_TOKEN has no command"),
+                "{error}"
+            );
         }
     }
 

@@ -15,6 +15,7 @@ pub mod offline;
 pub mod parse;
 mod presented;
 pub mod price;
+mod process_group;
 pub mod prompt;
 pub mod provider;
 pub mod reranker;

@@ -43,6 +43,7 @@ mod weights;
 mod wire_format;
 
 pub use connection::ApiConnection;
+pub(crate) use connection::ConnectionKey;
 pub use key_command::KeyCommands;
 pub use learnt::Learnt;
 pub use provider_trait::{EmbeddingFormat, ModelList, Provider, SHORT_CAP};

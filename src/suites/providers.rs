@@ -3,6 +3,8 @@
 mod added;
 mod batches;
 mod faults;
+#[cfg(unix)]
+mod key_commands;
 mod rerankers;
 mod secrets;
 mod server;

@@ -2,20 +2,9 @@
 
 use super::config::JudgeConfig;
 use super::sources::JudgeSources;
-use crate::judge::provider::address::secret;
-use crate::judge::provider::key_command::KeyCommand;
 use crate::judge::provider::service::{CallOptions, Service, ServiceAccess};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use secrecy::SecretString;
-use std::sync::Arc;
-
-/// Where a key comes from.
-pub(super) enum FoundKey {
-    Fixed(SecretString),
-    /// It is renewed by a command.
-    Renewable(Arc<KeyCommand>),
-}
 
 /// The base address, and whether it comes from the environment. It comes from the configuration or
 /// the environment, never from `.env`: a folder created by someone else must not redirect the
@@ -65,16 +54,13 @@ pub(super) fn options(config: &JudgeConfig) -> CallOptions<'_> {
     }
 }
 
+/// The headers of every call, apart from that of the key.
 pub(super) fn headers(
     config: &JudgeConfig,
     service: &dyn Service,
-    key: Option<&(&str, FoundKey)>,
 ) -> Result<HeaderMap, String> {
     let mut headers = own_headers(config)?;
     headers.extend(service.headers(options(config))?);
-    if let Some((variable, FoundKey::Fixed(key))) = key {
-        secret(&mut headers, service.key_header(variable), key)?;
-    }
     Ok(headers)
 }
 

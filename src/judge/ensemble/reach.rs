@@ -1,16 +1,16 @@
 //! Determines how a service is reached: its address, the key to send, timeouts and headers.
 
 use super::config::JudgeConfig;
-use super::endpoint::{FoundKey, base, headers};
+use super::endpoint::{base, headers};
 use super::key_destination::{KeyDecision, KeyDestination};
 use super::sources::{JudgeSources, KeyProblem, NotAllowed};
 use crate::judge::price::InvalidPrice;
-use crate::judge::provider::address::{check_address, is_loopback};
+use crate::judge::provider::address::{check_address, is_loopback, secret};
 use crate::judge::provider::http::{Http, Timeouts};
-use crate::judge::provider::key_command::RenewableKey;
+use crate::judge::provider::key_command::{KeyCommand, RenewableKey};
 use crate::judge::provider::rerank::SERVICES;
 use crate::judge::provider::service::{Service, ServiceAccess, VendorKey};
-use crate::judge::provider::{ApiConnection, Provider};
+use crate::judge::provider::{ApiConnection, ConnectionKey, Provider};
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::Arc;
@@ -37,6 +37,13 @@ impl From<String> for BuildError {
     fn from(message: String) -> Self {
         Self::Invalid(message)
     }
+}
+
+/// Where a key comes from.
+pub(super) enum FoundKey {
+    Fixed(SecretString),
+    /// It is renewed by a command.
+    Renewable(Arc<KeyCommand>),
 }
 
 /// A service with everything needed to call it.
@@ -95,24 +102,26 @@ pub(super) fn reach(
     {
         return Err(BuildError::Key(KeyProblem::NotAllowed(NotAllowed(request))));
     }
+    let mut headers = headers(config, service)?;
+    let key = match found {
+        None => None,
+        Some((variable, FoundKey::Fixed(key))) => {
+            secret(&mut headers, service.key_header(variable), &key)?;
+            Some(ConnectionKey::Fixed(key))
+        }
+        Some((variable, FoundKey::Renewable(command))) => {
+            let header = service.key_header(variable);
+            Some(ConnectionKey::Renewable(RenewableKey { header, command }))
+        }
+    };
     Ok(ReachedService {
         key_env,
-        is_free: is_free(&base, found.is_some()),
+        is_free: is_free(&base, key.is_some()),
         connection: ApiConnection {
             http: http.with_timeouts(timeouts),
             url: base.clone(),
-            headers: headers(config, service, found.as_ref())?,
-            key: match &found {
-                Some((_, FoundKey::Fixed(key))) => Some(key.clone()),
-                _ => None,
-            },
-            renewable: match &found {
-                Some((variable, FoundKey::Renewable(command))) => Some(RenewableKey {
-                    header: service.key_header(variable),
-                    command: Arc::clone(command),
-                }),
-                _ => None,
-            },
+            headers,
+            key,
             base,
         },
     })

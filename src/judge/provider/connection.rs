@@ -29,10 +29,17 @@ pub struct ApiConnection {
     pub base: Url,
     /// Sent with every call.
     pub headers: HeaderMap,
-    /// The key in the headers, for removing it from responses.
-    pub key: Option<SecretString>,
-    /// A key that is not in the headers because it is renewed.
-    pub(crate) renewable: Option<RenewableKey>,
+    /// The key, which is removed from responses.
+    pub(crate) key: Option<ConnectionKey>,
+}
+
+/// A key that calls carry.
+#[derive(Clone)]
+pub(crate) enum ConnectionKey {
+    /// It is one of the headers.
+    Fixed(SecretString),
+    /// It is added to the headers of each call.
+    Renewable(RenewableKey),
 }
 
 impl fmt::Debug for ApiConnection {
@@ -47,14 +54,14 @@ impl fmt::Debug for ApiConnection {
 impl ApiConnection {
     /// Whether calls carry a key.
     pub fn has_key(&self) -> bool {
-        self.key.is_some() || self.renewable.is_some()
+        self.key.is_some()
     }
 
     /// The headers of a call, with the current token.
     pub(crate) async fn call_headers(&self) -> Result<HeaderMap, CallError> {
-        match &self.renewable {
-            Some(key) => key.add_to(&self.headers, &key.token().await?),
-            None => Ok(self.headers.clone()),
+        match &self.key {
+            Some(ConnectionKey::Renewable(key)) => key.add_to(&self.headers, &key.token().await?),
+            _ => Ok(self.headers.clone()),
         }
     }
 
@@ -75,7 +82,7 @@ impl ApiConnection {
     ) -> Result<HttpResponse, CallError> {
         let mut headers = self.headers.clone();
         headers.extend(more);
-        let Some(key) = &self.renewable else {
+        let Some(ConnectionKey::Renewable(key)) = &self.key else {
             return self.http.send(method, url, headers, body).await;
         };
         let token = key.token().await?;
@@ -98,8 +105,11 @@ impl ApiConnection {
 
     /// All keys in every spelling in which a server may repeat them, longest first.
     fn spellings(&self) -> Vec<String> {
-        let issued = self.renewable.iter().flat_map(|key| key.command.issued());
-        let keys: Vec<SecretString> = self.key.iter().cloned().chain(issued).collect();
+        let keys = match &self.key {
+            None => Vec::new(),
+            Some(ConnectionKey::Fixed(key)) => vec![key.clone()],
+            Some(ConnectionKey::Renewable(key)) => key.command.issued(),
+        };
         let mut all: Vec<String> = keys
             .iter()
             .flat_map(|key| spellings_of(key.expose_secret()))

@@ -2,7 +2,7 @@
 
 use super::batch::format::BatchFormat;
 use super::compatible::{Compatible, SERVERS};
-use super::connection::ApiConnection;
+use super::connection::{ApiConnection, ConnectionKey};
 use super::http::{Http, Timeouts};
 use super::registry::provider_named;
 use super::remote_judge::RemoteJudge;
@@ -85,8 +85,7 @@ pub(crate) fn network(
         url: base.clone(),
         base,
         headers: HeaderMap::new(),
-        key: Some(SecretString::from(KEY)),
-        renewable: None,
+        key: Some(ConnectionKey::Fixed(SecretString::from(KEY))),
     };
     RemoteJudge::new(settings, wire, connection, batch)
 }

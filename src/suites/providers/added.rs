@@ -1,18 +1,11 @@
-//! Providers that were added by following CONTRIBUTING.md, without changes elsewhere.
+//! Providers that are each added by one file and a line in the registry: a made-up one, Bedrock and
+//! Vertex AI; and settings of compatible servers.
 
 use super::{KEY, call, case, ensemble_with, expected, judge_at, with_sources};
 use crate::judge::ensemble::{JudgeSources, JudgesFile, ensemble_from};
 use crate::judge::provider::made_up::MadeUp;
 use crate::judge::provider::registry::PROVIDERS;
 use crate::suites::fake_provider::FakeProvider;
-#[cfg(unix)]
-use crate::{
-    judge::provider::KeyCommands,
-    judge::{FailureCause, Judge},
-    suites::fake_provider::Fault,
-};
-#[cfg(unix)]
-use std::{collections::BTreeMap, sync::Arc};
 
 const FILE: &str = "[[judge]]\nname = \"j\"\nprovider = \"made-up\"\nmodel = \"m\"\n";
 
@@ -174,95 +167,4 @@ fn every_provider_that_needs_a_key_tells_its_variable_and_its_servers() {
             assert!(!access.key.servers.is_empty(), "{name}");
         }
     }
-}
-
-/// A program that prints a token with the number of its run, which it counts in `folder`.
-#[cfg(unix)]
-fn counting(folder: &std::path::Path) -> Vec<String> {
-    let file = folder.join("runs");
-    let script = format!(
-        "n=$(cat {file:?} 2>/dev/null || echo 0); n=$((n+1)); echo $n > {file:?}; echo token-of-run-$n"
-    );
-    ["sh", "-c", &script].map(str::to_owned).to_vec()
-}
-
-#[cfg(unix)]
-fn with_command(url: &str, key_env: &str, variable: &str, command: Vec<String>) -> Arc<dyn Judge> {
-    let commands = KeyCommands::new(&BTreeMap::from([(variable.to_owned(), command)]));
-    let text = format!(
-        "[[judge]]\nname = \"j\"\nprovider = \"vertex\"\nmodel = \"gemini-3.8-flash\"\nbase_url = {url:?}\n{key_env}\n"
-    );
-    let file = JudgesFile::parse(&text).unwrap();
-    with_sources(|sources| {
-        let sources = JudgeSources {
-            env: &|_| None,
-            key_commands: &commands,
-            ..*sources
-        };
-        let (mut ensemble, missing) = ensemble_from(&file, &sources).unwrap();
-        assert_eq!(missing, []);
-        ensemble.remove(0)
-    })
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_token_is_renewed_when_the_server_rejects_it() {
-    let fake = FakeProvider::start();
-    let folder = tempfile::tempdir().unwrap();
-    let variable = "GOOGLE_OAUTH_ACCESS_TOKEN";
-    let judge = with_command(&fake.root(), "", variable, counting(folder.path()));
-    let sent = || {
-        let request = fake.requests().pop().unwrap();
-        request.header("authorization").unwrap().to_owned()
-    };
-    for _ in 0..2 {
-        call(judge.as_ref()).await.unwrap();
-        assert_eq!(sent(), "Bearer token-of-run-1");
-    }
-    fake.fail_next(&[Fault::Unauthorised]);
-    call(judge.as_ref()).await.unwrap();
-    assert_eq!(sent(), "Bearer token-of-run-2");
-    assert_eq!(fake.total_calls(), 4);
-    // A new token that is rejected too is a fault of the judge.
-    fake.fail_next(&[Fault::Unauthorised, Fault::Unauthorised]);
-    let error = call(judge.as_ref()).await.unwrap_err();
-    assert!(error.stops_judge, "{error}");
-    assert_eq!(error.cause, FailureCause::Unauthorised);
-    assert_eq!(sent(), "Bearer token-of-run-3");
-    fake.fail_next(&[Fault::KeyEcho]);
-    let shown = format!("{:?} {judge:?}", call(judge.as_ref()).await);
-    assert!(!shown.contains("token-of-run-3"), "{shown}");
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_command_that_prints_no_key_stops_the_judge() {
-    let fake = FakeProvider::start();
-    for (script, why) in [
-        ("echo no login >&2; exit 3", "no login"),
-        ("true", "did not print a key"),
-        ("echo two words", "did not print a key"),
-    ] {
-        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-        let judge = with_command(&fake.root(), "key_env = \"MY_TOKEN\"", "MY_TOKEN", command);
-        let error = call(judge.as_ref()).await.unwrap_err();
-        assert!(error.stops_judge && error.message.contains(why), "{error}");
-        assert!(error.message.contains("MY_TOKEN"), "{error}");
-    }
-    let judge = with_command(
-        &fake.root(),
-        "key_env = \"MY_TOKEN\"",
-        "MY_TOKEN",
-        vec!["no-such-program-anywhere".to_owned()],
-    );
-    let error = call(judge.as_ref()).await.unwrap_err();
-    assert!(error.message.contains("did not start"), "{error}");
-    assert_eq!(fake.total_calls(), 0);
-}
-
-#[test]
-fn no_project_names_a_command() {
-    let error = JudgesFile::parse(&format!("{FILE}key_command = [\"x\"]\n")).unwrap_err();
-    assert!(error.to_string().contains("unknown field"), "{error}");
 }

@@ -10,6 +10,7 @@ use crate::judge::call::{CallError, JudgePrompt, Usage};
 use crate::judge::provider::batch::client::{BatchClient, LISTED};
 use crate::judge::provider::batch::format::{BatchFormat, ListedBatch, NextPage};
 use crate::judge::provider::batch::openai::OpenAiBatches;
+use crate::judge::provider::connection::ConnectionKey;
 use crate::judge::provider::error_response::{self, ErrorBody};
 use crate::judge::provider::response::HttpResponse;
 use crate::judge::provider::settings::JudgeSettings;
@@ -102,8 +103,11 @@ impl BatchApi for RemoteJudge {
         let base = [("", self.connection.base.as_str().as_bytes())];
         let mut hash = Sha256::new_with_prefix(salt);
         // A renewed key is that of the same account.
-        let command = self.connection.renewable.iter();
-        let words = command.flat_map(|key| key.command.words().iter());
+        let command = match &self.connection.key {
+            Some(ConnectionKey::Renewable(key)) => Some(&key.command),
+            _ => None,
+        };
+        let words = command.into_iter().flat_map(|command| command.words());
         let words = words.map(|word| ("", word.as_bytes()));
         for (name, value) in base.into_iter().chain(headers).chain(words) {
             for part in [name.as_bytes(), value] {

@@ -2,6 +2,7 @@
 
 use crate::domain::permission::ProgramUse;
 use crate::domain::sanitise;
+use crate::judge::process_group::ProcessGroup;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,13 +57,8 @@ impl ProgramProcess {
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        // Protect it from the terminal's Ctrl-C: a stopped run waits for calls in flight.
-        #[cfg(unix)]
-        command.process_group(0);
-        let mut child = command.spawn().map_err(|error| not(&error))?;
-        let group = ProcessGroup::of(&child);
+            .stderr(Stdio::piped());
+        let (group, mut child) = ProcessGroup::spawn(&mut command).map_err(|error| not(&error))?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(not(&"it has no pipes"));
@@ -212,39 +208,6 @@ fn unread(stdin: &ChildStdin) -> u64 {
 #[cfg(not(target_os = "linux"))]
 fn unread(_: &ChildStdin) -> u64 {
     0
-}
-
-/// A program's process group; dropping it kills all of its processes.
-#[derive(Debug)]
-struct ProcessGroup {
-    #[cfg(unix)]
-    leader: Option<rustix::process::Pid>,
-}
-
-impl ProcessGroup {
-    #[cfg(unix)]
-    fn of(leader: &Child) -> Self {
-        let id = leader.id().and_then(|id| i32::try_from(id).ok());
-        Self {
-            leader: id.and_then(rustix::process::Pid::from_raw),
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Child) -> Self {
-        Self {}
-    }
-}
-
-impl Drop for ProcessGroup {
-    fn drop(&mut self) {
-        // An error means that the group has ended.
-        #[cfg(unix)]
-        if let Some(leader) = self.leader {
-            use rustix::process::{Signal, kill_process_group};
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
-    }
 }
 
 /// A program in the folder if it is named by a path, otherwise one found by the system.

@@ -12,6 +12,7 @@ use crate::app::init::{
 };
 use crate::app::output_file::output_name;
 use crate::app::text_format::{counted, first_of};
+use crate::config::KeysConfig;
 use crate::judge::ensemble::FILE;
 use clap::Args;
 use serde_json::json;
@@ -23,16 +24,15 @@ const SHOWN: usize = 12;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Keys are found by the names of their variables, in the environment or in .env \
-                  next to the project; what is in them is
-neither shown nor written. Ollama, llama.cpp, LM Studio and vLLM are asked at their usual ports \
-for what they have (OLLAMA_HOST and
-OPENAI_BASE_URL are looked at too), without a key. Then you choose, overrule.toml is written next \
-to the project, and what
-`overrule doctor` checks is checked: one tiny call to each judge.
+    after_help = "Keys are found by the names of their variables, in the environment, in .env next to
+the project, or under [keys.key_command] of the configuration; their values are
+neither shown nor written. Ollama, llama.cpp, LM Studio and vLLM are asked for
+their models at their usual ports, or at the addresses in OLLAMA_HOST and
+OPENAI_BASE_URL, without a key. After you have chosen, overrule.toml is written next
+to the project and checked as `overrule doctor` does.
 
-With --yes the default model of every provider whose key is set is taken, or, without any, the \
-first model of the first server.
+With --yes, the default model of every provider whose key is set is used, or, if no
+key is set, the first model of the first server.
 
 Examples:
   overrule init
@@ -78,7 +78,7 @@ impl InitCommand {
         if !self.dry_run {
             check_free(&target, self.force)?;
         }
-        let found = self.look_around(folder)?;
+        let found = self.look_around(folder, &context.config.keys)?;
         if self.json {
             return output::json(&json!({
                 "keys": found.keys,
@@ -110,7 +110,7 @@ impl InitCommand {
         DoctorCommand::default().run(context)
     }
 
-    fn look_around(&self, folder: &Path) -> Result<Discovery, CommandFailure> {
+    fn look_around(&self, folder: &Path, keys: &KeysConfig) -> Result<Discovery, CommandFailure> {
         let env = |name: &str| {
             let value = std::env::var(name).ok();
             value.filter(|value| !value.trim().is_empty())
@@ -123,7 +123,7 @@ impl InitCommand {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let (keys, reranker_keys) = found_keys(folder, &env)?;
+        let (keys, reranker_keys) = found_keys(folder, &env, keys)?;
         Ok(Discovery {
             keys,
             reranker_keys,

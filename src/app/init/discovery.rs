@@ -2,6 +2,7 @@
 //! their models.
 
 use crate::app::error::AppError;
+use crate::config::KeysConfig;
 use crate::judge::ensemble::Dotenv;
 use crate::judge::provider::http::{Http, Timeouts};
 use crate::judge::provider::registry::{PROVIDERS, key_variables, provider_named};
@@ -21,7 +22,8 @@ const MOST_MODELS: usize = 500;
 /// The available keys and servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Discovery {
-    /// Names of the keys that are set in the environment or in `.env`, never their values.
+    /// Names of the keys that are set in the environment or in `.env`, or that a command of the
+    /// user's configuration prints, never their values.
     pub keys: Vec<FoundKey>,
     /// The same for keys of reranking services that no judge takes.
     pub reranker_keys: Vec<FoundKey>,
@@ -109,15 +111,18 @@ impl Discovery {
     }
 }
 
-/// The keys of judges that are set in the environment, or in `.env` in `folder`, and those of
-/// reranking services that no judge takes.
+/// The keys of judges that are set in the environment or in `.env` in `folder`, or that the user has
+/// a command for, which is not run; and those of reranking services that no judge takes.
 pub fn found_keys(
     folder: &Path,
     env: &dyn Fn(&str) -> Option<String>,
+    keys: &KeysConfig,
 ) -> Result<(Vec<FoundKey>, Vec<FoundKey>), AppError> {
     let dotenv = Dotenv::load(folder).map_err(AppError::invalid)?;
     let set = |(variable, provider): (&'static str, &'static str)| {
-        let is_set = env(variable).is_some() || dotenv.get(variable).is_some();
+        let is_set = env(variable).is_some()
+            || keys.key_command.contains_key(variable)
+            || dotenv.get(variable).is_some();
         is_set.then_some(FoundKey { variable, provider })
     };
     let judges: Vec<FoundKey> = key_variables().into_iter().filter_map(set).collect();

@@ -1,5 +1,7 @@
-use super::discovery::{FoundKey, ServerAddress, parse_address, usual_addresses};
+use super::discovery::{FoundKey, ServerAddress, found_keys, parse_address, usual_addresses};
 use super::*;
+use crate::config::KeysConfig;
+use std::collections::BTreeMap;
 
 fn key(variable: &'static str, provider: &'static str) -> FoundKey {
     FoundKey { variable, provider }
@@ -135,4 +137,23 @@ fn variables_say_where_to_look() {
     for wrong in ["vllm", "vllm=somewhere"] {
         assert!(parse_address(wrong).is_err());
     }
+}
+
+#[test]
+fn a_key_is_found_in_the_environment_in_a_file_and_by_its_command() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(".env"), "CO_API_KEY=x\n").unwrap();
+    let variable = "GOOGLE_OAUTH_ACCESS_TOKEN".to_owned();
+    let keys = KeysConfig {
+        // It is not run.
+        key_command: BTreeMap::from([(variable, vec!["no-such-program".to_owned()])]),
+        ..KeysConfig::default()
+    };
+    let env = |name: &str| (name == "OPENAI_API_KEY").then(|| "x".to_owned());
+    let found = found_keys(folder.path(), &env, &keys).unwrap();
+    let judges = vec![
+        key("OPENAI_API_KEY", "openai"),
+        key("GOOGLE_OAUTH_ACCESS_TOKEN", "vertex"),
+    ];
+    assert_eq!(found, (judges, vec![key("CO_API_KEY", "cohere")]));
 }

@@ -6,7 +6,6 @@ use crate::judge::provider::response::HttpResponse;
 use crate::judge::provider::service::{Service, ServiceAccess, VendorKey};
 use crate::judge::provider::settings::JudgeSettings;
 use reqwest::Url;
-use serde_json::{Value, json};
 
 /// Number of tokens, including the query, of a part that is counted as a separate document.
 const PART: usize = 500;
@@ -61,10 +60,6 @@ impl RerankProvider for Cohere {
             .iter()
             .map(|text| text.len().div_ceil(room).max(1));
         parts.sum::<usize>().div_ceil(PARTS).max(1) as f64
-    }
-
-    fn request(&self, model: &str, query: &str, documents: &[&str]) -> Value {
-        json!({"model": model, "query": query, "documents": documents, "top_n": documents.len()})
     }
 
     fn refusal(

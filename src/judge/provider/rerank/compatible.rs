@@ -8,7 +8,6 @@ use crate::judge::provider::response::HttpResponse;
 use crate::judge::provider::service::{Service, ServiceAccess};
 use crate::judge::provider::settings::JudgeSettings;
 use reqwest::Url;
-use serde_json::{Value, json};
 
 /// llama.cpp's message for a query and a document that exceed its batch of tokens.
 const LLAMA_TOO_LARGE: &str = "too large to process";
@@ -34,10 +33,6 @@ impl RerankProvider for CompatibleReranker {
 
     fn server_decides_model(&self) -> bool {
         true
-    }
-
-    fn request(&self, model: &str, query: &str, documents: &[&str]) -> Value {
-        json!({"model": model, "query": query, "documents": documents, "top_n": documents.len()})
     }
 
     fn refusal(

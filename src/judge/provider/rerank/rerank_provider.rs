@@ -11,7 +11,7 @@ use crate::judge::provider::service::Service;
 use crate::judge::provider::settings::JudgeSettings;
 use crate::judge::provider::token_counts;
 use reqwest::Url;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Default limit of bytes per call, for services that do not document one.
 const USUAL_BYTES: usize = 4_000_000;
@@ -87,8 +87,11 @@ pub trait RerankProvider: Service {
         1.0
     }
 
-    /// The JSON of a call, without the user's parameters.
-    fn request(&self, model: &str, query: &str, documents: &[&str]) -> Value;
+    /// The JSON of a call, without the user's parameters; as in Cohere's API unless a service has
+    /// its own format.
+    fn request(&self, model: &str, query: &str, documents: &[&str]) -> Value {
+        json!({"model": model, "query": query, "documents": documents, "top_n": documents.len()})
+    }
 
     /// The failure for an error response, for services with their own codes.
     fn refusal(

@@ -3,7 +3,6 @@
 use super::rerank_provider::{RerankProvider, versioned};
 use crate::judge::provider::service::{Service, ServiceAccess, VendorKey};
 use reqwest::Url;
-use serde_json::{Value, json};
 
 /// Bytes that are counted per document in addition to its text and the query's.
 const DOCUMENT_OVERHEAD: usize = 150;
@@ -45,9 +44,5 @@ impl RerankProvider for ZeroEntropy {
 
     fn bytes_of(&self, query: &str, document: &str) -> usize {
         DOCUMENT_OVERHEAD + query.len() + document.len()
-    }
-
-    fn request(&self, model: &str, query: &str, documents: &[&str]) -> Value {
-        json!({"model": model, "query": query, "documents": documents, "top_n": documents.len()})
     }
 }

@@ -31,7 +31,7 @@ use super::spec::OFFLINE;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
 use build::JudgeTask;
-use reach::BuildError;
+use sources::BuildError;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;

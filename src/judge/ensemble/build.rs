@@ -2,8 +2,8 @@
 
 use super::config::{FILE, JudgeConfig};
 use super::endpoint::{base, options};
-use super::reach::{BuildError, available_key, is_free, patience, reach};
-use super::sources::JudgeSources;
+use super::reach::{available_key, is_free, patience, reach};
+use super::sources::{BuildError, JudgeSources};
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
 use crate::judge::billing::{TermsRange, find_field};
@@ -142,7 +142,7 @@ pub(super) fn judge(
     };
     let format = provider.format();
     let body = format.build_request(&settings, &JudgePrompt::default(), Learnt::default());
-    let url = provider.url(&reached.connection.base, options(config))?;
+    let url = provider.url(&reached.connection.base, options(config));
     settings.terms = TermsRange::of_request(provider.has_account_tiers(), &url, &body);
     settings.seed = seed_of(&body);
     settings.spec.params = params(body, settings.cut);
@@ -178,13 +178,14 @@ fn template(
     decides: bool,
     sources: &JudgeSources<'_>,
     task: JudgeTask,
-) -> Result<Template, String> {
+) -> Result<Template, BuildError> {
     if let (JudgeTask::Pick(way), false) = (task, decides) {
         return pick_template(config, sources, AnswerForm::of(way));
     }
     if let (JudgeTask::Rerank(kind), false) = (task, decides) {
         let text = prompt::embedded(AnswerForm::of_rerank(kind));
-        return Template::parse(text).map_err(|error| format!("the prompt for reranking: {error}"));
+        return Template::parse(text)
+            .map_err(|error| format!("the prompt for reranking: {error}").into());
     }
     let named = config
         .prompt
@@ -202,7 +203,8 @@ fn template(
         return Err(format!(
             "prompt {named:?}: asks for {answer}, which is no answer to a battle; a battle wants a \
              score, a choice or a letter"
-        ));
+        )
+        .into());
     }
     Ok(template)
 }
@@ -212,13 +214,13 @@ fn pick_template(
     config: &JudgeConfig,
     sources: &JudgeSources<'_>,
     answer: AnswerForm,
-) -> Result<Template, String> {
+) -> Result<Template, BuildError> {
     let (setting, file, embedded) = match answer {
         AnswerForm::Verdicts => ("verdict_prompt", &config.verdict_prompt, prompt::VERDICTS),
         _ => ("pick_prompt", &config.pick_prompt, prompt::PICK),
     };
     let Some(file) = file else {
-        return Template::parse(embedded).map_err(|error| format!("the {setting}: {error}"));
+        return Template::parse(embedded).map_err(|error| format!("the {setting}: {error}").into());
     };
     let text = prompt_file(sources, file, &format!("{setting} is a file"))?;
     let template =
@@ -227,15 +229,16 @@ fn pick_template(
         let (given, wanted) = (template.answer.name(), answer.name());
         return Err(format!(
             "{setting} {file:?}: asks for {given}; begin it with \"answer: {wanted}\""
-        ));
+        )
+        .into());
     }
     Ok(template)
 }
 
-fn prompt_file(sources: &JudgeSources<'_>, path: &str, rule: &str) -> Result<String, String> {
+fn prompt_file(sources: &JudgeSources<'_>, path: &str, rule: &str) -> Result<String, BuildError> {
     let path = sources.folder.join(path);
     file::read_to_string(&path)
-        .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()))
+        .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()).into())
 }
 
 /// The price of a configured judge, as far as it is known.

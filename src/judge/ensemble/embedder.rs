@@ -3,8 +3,7 @@
 
 use super::build::{self, JudgeTask};
 use super::config::{EmbedderConfig, JudgeConfig};
-use super::reach::BuildError;
-use super::sources::{EnsembleError, JudgeSources, KeyProblem};
+use super::sources::{BuildError, EnsembleError, JudgeSources, KeyProblem};
 use crate::judge::provider::http::Http;
 use crate::judge::provider::registry::named_in;
 use crate::judge::provider::{ApiConnection, EmbeddingFormat, JudgeSettings};

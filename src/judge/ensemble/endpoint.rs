@@ -1,7 +1,7 @@
 //! Determines the address of a service's servers, and the headers of calls.
 
 use super::config::JudgeConfig;
-use super::sources::JudgeSources;
+use super::sources::{BuildError, JudgeSources};
 use crate::judge::provider::service::{CallOptions, Service, ServiceAccess};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -14,7 +14,7 @@ pub(super) fn base(
     service: &dyn Service,
     access: &ServiceAccess,
     sources: &JudgeSources<'_>,
-) -> Result<(Url, bool), String> {
+) -> Result<(Url, bool), BuildError> {
     let env = Some(access.base_env)
         .filter(|name| !name.is_empty())
         .and_then(|name| (sources.env)(name))
@@ -33,7 +33,7 @@ pub(super) fn base(
         })?;
     let mut url = service
         .parse_base(&text)
-        .ok_or("base_url is not an address; write it as https://host/path")?;
+        .ok_or_else(|| "base_url is not an address; write it as https://host/path".to_owned())?;
     let path = url.path().trim_end_matches('/');
     let path = access
         .routes
@@ -58,20 +58,22 @@ pub(super) fn options(config: &JudgeConfig) -> CallOptions<'_> {
 pub(super) fn headers(
     config: &JudgeConfig,
     service: &dyn Service,
-) -> Result<HeaderMap, String> {
+) -> Result<HeaderMap, BuildError> {
     let mut headers = own_headers(config)?;
     headers.extend(service.headers(options(config))?);
     Ok(headers)
 }
 
 /// The headers requested by the user.
-fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, String> {
+fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, BuildError> {
     /// Set by us, or by the connection.
     const OURS: &[&str] = &["content-type", "content-length", "host", "connection"];
     let mut headers = HeaderMap::new();
     for (name, value) in &config.headers {
-        let wrong = |why: &str| format!("headers: {name:?} {why}");
-        let header: HeaderName = name.parse().map_err(|_| wrong("is not a header name"))?;
+        let wrong = |why: &str| BuildError::Invalid(format!("headers: {name:?} {why}"));
+        let header: HeaderName = name
+            .parse()
+            .map_err(|_| wrong("is not a valid header name"))?;
         if [
             "authorization",
             "api-key",

@@ -3,8 +3,7 @@
 use super::config::JudgeConfig;
 use super::endpoint::{base, headers};
 use super::key_destination::{KeyDecision, KeyDestination};
-use super::sources::{JudgeSources, KeyProblem, NotAllowed};
-use crate::judge::price::InvalidPrice;
+use super::sources::{BuildError, JudgeSources, KeyProblem, NotAllowed};
 use crate::judge::provider::address::{check_address, is_loopback, secret};
 use crate::judge::provider::http::{Http, Timeouts};
 use crate::judge::provider::key_command::{KeyCommand, RenewableKey};
@@ -22,22 +21,6 @@ const LONGEST_S: f64 = 86_400.0;
 pub(super) const LOCAL_PATIENCE: u32 = 3;
 /// Added to the timeout of a call, so that the call times out before its server is given up.
 const MARGIN: Duration = Duration::from_secs(10);
-
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BuildError {
-    #[error(transparent)]
-    Key(KeyProblem),
-    #[error("{0}")]
-    Invalid(String),
-    #[error(transparent)]
-    Price(#[from] InvalidPrice),
-}
-
-impl From<String> for BuildError {
-    fn from(message: String) -> Self {
-        Self::Invalid(message)
-    }
-}
 
 /// Where a key comes from.
 pub(super) enum FoundKey {
@@ -202,7 +185,7 @@ fn timeouts(
     config: &JudgeConfig,
     access: &ServiceAccess,
     sources: &JudgeSources<'_>,
-) -> Result<Timeouts, String> {
+) -> Result<Timeouts, BuildError> {
     let mut usual = sources.timeouts;
     if access.runs_locally {
         // A single core may generate for minutes, and nothing is sent before the answer is
@@ -210,7 +193,7 @@ fn timeouts(
         usual.first_byte *= LOCAL_PATIENCE;
         usual.whole *= LOCAL_PATIENCE;
     }
-    let or = |name, given, usual| Ok::<_, String>(seconds(name, given)?.unwrap_or(usual));
+    let or = |name, given, usual| Ok::<_, BuildError>(seconds(name, given)?.unwrap_or(usual));
     Ok(Timeouts {
         connect: or("connect_timeout_s", config.connect_timeout_s, usual.connect)?,
         first_byte: or(
@@ -229,7 +212,7 @@ pub(super) fn patience(
     given: Option<f64>,
     usual: Duration,
     first_byte: Duration,
-) -> Result<(Duration, Duration), String> {
+) -> Result<(Duration, Duration), BuildError> {
     let given = seconds("give_up_after_s", given)?;
     Ok(match given.filter(|given| *given != usual) {
         Some(given) => (given, given),
@@ -238,14 +221,12 @@ pub(super) fn patience(
 }
 
 /// Validates a time set by the user.
-pub(super) fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, String> {
+pub(super) fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, BuildError> {
     let Some(seconds) = given else {
         return Ok(None);
     };
     if seconds > 0.0 && seconds <= LONGEST_S {
         return Ok(Some(Duration::from_secs_f64(seconds)));
     }
-    Err(format!(
-        "{name} = {seconds}: expected seconds above 0, {LONGEST_S} at most"
-    ))
+    Err(format!("{name} = {seconds}: expected seconds above 0, {LONGEST_S} at most").into())
 }

@@ -2,8 +2,8 @@
 //! restrictions as judges.
 
 use super::config::{JudgeConfig, RerankerConfig};
-use super::reach::{BuildError, key, patience, reach};
-use super::sources::{EnsembleError, JudgeSources};
+use super::reach::{key, patience, reach};
+use super::sources::{BuildError, EnsembleError, JudgeSources};
 use crate::judge::billing::TermsRange;
 use crate::judge::price::{PriceTable, RerankPrice};
 use crate::judge::prompt::{self, DocumentCut, Template};

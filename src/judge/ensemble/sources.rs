@@ -2,7 +2,10 @@
 
 use super::dotenv::Dotenv;
 use crate::domain::permission::PermissionRequest;
+use crate::judge::price::InvalidPrice;
+use crate::judge::provider::address::{InvalidBaseUrl, InvalidKey};
 use crate::judge::provider::http::Timeouts;
+use crate::judge::provider::service::InvalidApiVersion;
 use crate::judge::provider::{KeyCommands, Provider};
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
@@ -43,6 +46,29 @@ pub enum EnsembleError {
     Reranker { reranker: String, message: String },
     #[error("judge {judge:?}: {message}")]
     Judge { judge: String, message: String },
+}
+
+/// Why a judge, an embedder or a reranker cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BuildError {
+    #[error(transparent)]
+    Key(KeyProblem),
+    #[error("{0}")]
+    Invalid(String),
+    #[error(transparent)]
+    Price(#[from] InvalidPrice),
+    #[error(transparent)]
+    BaseUrl(#[from] InvalidBaseUrl),
+    #[error(transparent)]
+    ApiVersion(#[from] InvalidApiVersion),
+    #[error(transparent)]
+    KeyText(#[from] InvalidKey),
+}
+
+impl From<String> for BuildError {
+    fn from(message: String) -> Self {
+        Self::Invalid(message)
+    }
 }
 
 pub struct JudgeSources<'a> {

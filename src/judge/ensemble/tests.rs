@@ -737,7 +737,7 @@ fn an_address_that_was_pasted_with_its_route_is_understood() {
 fn secrets_do_not_stand_in_headers() {
     for (headers, why) in [
         ("{ Authorization = \"Bearer x\" }", "key_env"),
-        ("{ \"no name\" = \"x\" }", "is not a header name"),
+        ("{ \"no name\" = \"x\" }", "is not a valid header name"),
         ("{ Host = \"x\" }", "set by the judge"),
         ("{ X-A = \"a\\nb\" }", "no header takes"),
     ] {

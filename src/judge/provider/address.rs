@@ -6,33 +6,50 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use std::net::IpAddr;
 
+/// Why calls cannot be sent to an address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidBaseUrl {
+    #[error(
+        "base_url holds a user name or a password; put the key in the environment and name its \
+         variable with key_env"
+    )]
+    HoldsPassword,
+    #[error(
+        "base_url ends in a query; keys do not belong in addresses, and azure's version goes into \
+         api_version"
+    )]
+    HoldsQuery,
+    #[error(
+        "http://{0} would carry the key in the open; use https, or say insecure_http = true or \
+         --insecure-http if the network is yours"
+    )]
+    Unencrypted(String),
+    #[error("base_url begins with {0}:, not https: or http:")]
+    Scheme(String),
+}
+
+/// A key that cannot be sent in a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the key holds characters that no key holds; copy it again")]
+pub struct InvalidKey;
+
 /// Returns an error if a key would be sent unencrypted, or if the address itself contains a secret.
-pub(crate) fn check_address(url: &Url, has_key: bool, insecure_http: bool) -> Result<(), String> {
+pub(crate) fn check_address(
+    url: &Url,
+    has_key: bool,
+    insecure_http: bool,
+) -> Result<(), InvalidBaseUrl> {
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(
-            "base_url holds a user name or a password; put the key in the environment and name its \
-             variable with key_env"
-                .to_owned(),
-        );
+        return Err(InvalidBaseUrl::HoldsPassword);
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(
-            "base_url ends in a query; keys do not belong in addresses, and azure's version goes \
-             into api_version"
-                .to_owned(),
-        );
+        return Err(InvalidBaseUrl::HoldsQuery);
     }
     match url.scheme() {
         "https" => Ok(()),
         "http" if !has_key || insecure_http || is_loopback(url) => Ok(()),
-        "http" => Err(format!(
-            "http://{} would carry the key in the open; use https, or say insecure_http = true or \
-             --insecure-http if the network is yours",
-            place(url)
-        )),
-        other => Err(format!(
-            "base_url begins with {other}:, not https: or http:"
-        )),
+        "http" => Err(InvalidBaseUrl::Unencrypted(place(url))),
+        other => Err(InvalidBaseUrl::Scheme(other.to_owned())),
     }
 }
 
@@ -48,10 +65,9 @@ pub(crate) fn secret(
     headers: &mut HeaderMap,
     header: KeyHeader,
     key: &SecretString,
-) -> Result<(), String> {
+) -> Result<(), InvalidKey> {
     let text = format!("{}{}", header.prefix, key.expose_secret());
-    let mut value = HeaderValue::from_str(&text)
-        .map_err(|_| "the key holds characters that no key holds; copy it again".to_owned())?;
+    let mut value = HeaderValue::from_str(&text).map_err(|_| InvalidKey)?;
     value.set_sensitive(true);
     headers.insert(HeaderName::from_static(header.name), value);
     Ok(())
@@ -105,6 +121,6 @@ mod tests {
             &SecretString::from("a\nb"),
         )
         .unwrap_err();
-        assert!(!bad.contains("a\nb"));
+        assert!(!bad.to_string().contains("a\nb"));
     }
 }

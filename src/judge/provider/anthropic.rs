@@ -8,7 +8,9 @@ use super::json::{merge, text_at};
 use super::learnt::{Learnt, StepsLeft};
 use super::provider_trait::{Provider, ProviderLimits};
 use super::response::HttpResponse;
-use super::service::{CallOptions, KeyHeader, Service, ServiceAccess, VendorKey};
+use super::service::{
+    CallOptions, InvalidApiVersion, KeyHeader, Service, ServiceAccess, VendorKey,
+};
 use super::settings::{
     AnswerFields, JudgeSettings, context_full, cut_off, failure_in_reply, odd_stop, served_terms,
 };
@@ -52,10 +54,11 @@ impl Service for Anthropic {
         KeyHeader::bare("x-api-key")
     }
 
-    fn headers(&self, options: CallOptions<'_>) -> Result<HeaderMap, String> {
+    fn headers(&self, options: CallOptions<'_>) -> Result<HeaderMap, InvalidApiVersion> {
         let version = match options.api_version {
-            Some(version) => HeaderValue::from_str(version)
-                .map_err(|_| format!("api_version {version:?} is not a version"))?,
+            Some(version) => {
+                HeaderValue::from_str(version).map_err(|_| InvalidApiVersion(version.to_owned()))?
+            }
             None => HeaderValue::from_static(version(options.params)),
         };
         Ok(HeaderMap::from_iter([(VERSION_HEADER, version)]))
@@ -67,8 +70,8 @@ impl Provider for Anthropic {
         Box::new(*self)
     }
 
-    fn url(&self, base: &Url, _: CallOptions<'_>) -> Result<Url, String> {
-        Ok(join(base, "/v1/messages"))
+    fn url(&self, base: &Url, _: CallOptions<'_>) -> Url {
+        join(base, "/v1/messages")
     }
 
     fn limits(&self) -> ProviderLimits {

@@ -1,5 +1,6 @@
 //! Azure OpenAI: OpenAI's format at the user's own address, with a deployment name as model.
 
+use super::connection::percent_encoded;
 use super::learnt::{Learnt, StepsLeft};
 use super::provider_trait::Provider;
 use super::response::HttpResponse;
@@ -54,9 +55,8 @@ impl Provider for Azure {
         Box::new(*self)
     }
 
-    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Url {
         address(base, options.model, options.api_version)
-            .ok_or_else(|| "base_url cannot be an address of azure".to_owned())
     }
 }
 
@@ -98,29 +98,22 @@ impl WireFormat for Azure {
 
 /// The address of calls to `deployment`: the version 1 route, or the dated one if `api_version` is
 /// a date.
-pub fn address(endpoint: &Url, deployment: &str, api_version: Option<&str>) -> Option<Url> {
-    let mut url = endpoint.clone();
+pub fn address(endpoint: &Url, deployment: &str, api_version: Option<&str>) -> Url {
     let path = endpoint.path().trim_end_matches('/');
     let root = path
         .strip_suffix("/openai/v1")
         .or_else(|| path.strip_suffix("/openai"))
-        .unwrap_or(path)
-        .to_owned();
-    {
-        url.set_path(&root);
-        let mut segments = url.path_segments_mut().ok()?;
-        segments.pop_if_empty();
-        match api_version {
-            Some(_) => {
-                segments.extend(["openai", "deployments", deployment, "chat", "completions"])
-            }
-            None => segments.extend(["openai", "v1", "chat", "completions"]),
-        };
-    }
+        .unwrap_or(path);
+    let route = match api_version {
+        Some(_) => format!("deployments/{}", percent_encoded(deployment)),
+        None => "v1".to_owned(),
+    };
+    let mut url = endpoint.clone();
+    url.set_path(&format!("{root}/openai/{route}/chat/completions"));
     if let Some(version) = api_version {
         url.query_pairs_mut().append_pair("api-version", version);
     }
-    Some(url)
+    url
 }
 
 #[cfg(test)]
@@ -133,9 +126,7 @@ mod tests {
     #[test]
     fn any_endpoint_is_taken() {
         let to = |endpoint: &str, version| {
-            address(&Url::parse(endpoint).unwrap(), "my gpt", version)
-                .unwrap()
-                .to_string()
+            address(&Url::parse(endpoint).unwrap(), "my gpt", version).to_string()
         };
         for endpoint in [
             "https://r.openai.azure.com",

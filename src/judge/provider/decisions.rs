@@ -62,14 +62,14 @@ impl Provider for DecisionEndpoint {
         Box::new(*self)
     }
 
-    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
-        Ok(match self {
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Url {
+        match self {
             Self::OpenAi => join(base, "/decisions"),
             Self::Gemini => {
                 let version = options.api_version.unwrap_or(gemini::VERSION);
                 join(base, &format!("/{version}/decisions"))
             }
-        })
+        }
     }
 
     /// An answer has no tokens.

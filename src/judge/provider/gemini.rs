@@ -72,16 +72,13 @@ impl Provider for Gemini {
         Box::new(*self)
     }
 
-    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Url {
         let version = options.api_version.unwrap_or(VERSION);
         let model = options
             .model
             .strip_prefix("models/")
             .unwrap_or(options.model);
-        Ok(join(
-            base,
-            &format!("/{version}/models/{model}:generateContent"),
-        ))
+        join(base, &format!("/{version}/models/{model}:generateContent"))
     }
 
     fn limits(&self) -> ProviderLimits {

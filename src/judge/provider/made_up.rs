@@ -1,4 +1,4 @@
-//! A provider that does not exist, added as CONTRIBUTING.md describes, to test that this is enough.
+//! A provider that does not exist, to test that a file as described in CONTRIBUTING.md is enough.
 
 use super::address::join;
 use super::learnt::Learnt;
@@ -33,9 +33,9 @@ impl Provider for MadeUp {
         Box::new(*self)
     }
 
-    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Url {
         let version = options.api_version.unwrap_or("v9");
-        Ok(join(base, &format!("/{version}/made-up/chat/completions")))
+        join(base, &format!("/{version}/made-up/chat/completions"))
     }
 
     fn limits(&self) -> ProviderLimits {

@@ -61,8 +61,8 @@ impl Provider for Ollama {
         Box::new(*self)
     }
 
-    fn url(&self, base: &Url, _: CallOptions<'_>) -> Result<Url, String> {
-        Ok(api_route(base, "/chat"))
+    fn url(&self, base: &Url, _: CallOptions<'_>) -> Url {
+        api_route(base, "/chat")
     }
 
     fn limits(&self) -> ProviderLimits {

@@ -101,8 +101,8 @@ pub trait Provider: Service {
     fn format(&'static self) -> Box<dyn WireFormat>;
 
     /// The URL of a judge's calls below `base`.
-    fn url(&self, base: &Url, _options: CallOptions<'_>) -> Result<Url, String> {
-        Ok(join(base, "/chat/completions"))
+    fn url(&self, base: &Url, _options: CallOptions<'_>) -> Url {
+        join(base, "/chat/completions")
     }
 
     fn limits(&self) -> ProviderLimits {

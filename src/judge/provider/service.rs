@@ -159,6 +159,11 @@ pub struct CallOptions<'a> {
     pub params: &'a Map<String, Value>,
 }
 
+/// A version of an API that cannot be sent in a header.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("api_version {0:?} is not a valid API version")]
+pub struct InvalidApiVersion(pub String);
+
 /// Looks up an environment variable.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -201,7 +206,10 @@ pub trait Service: Send + Sync + fmt::Debug {
     }
 
     /// Headers of every call, in addition to those that all services get.
-    fn headers(&self, _options: CallOptions<'_>) -> Result<HeaderMap, String> {
+    ///
+    /// # Errors
+    /// If the user's version of the API cannot be sent.
+    fn headers(&self, _options: CallOptions<'_>) -> Result<HeaderMap, InvalidApiVersion> {
         Ok(HeaderMap::new())
     }
 }

@@ -63,7 +63,7 @@ impl Provider for Vertex {
         Box::new(Gemini)
     }
 
-    fn url(&self, base: &Url, options: CallOptions<'_>) -> Result<Url, String> {
+    fn url(&self, base: &Url, options: CallOptions<'_>) -> Url {
         let path = base.path().trim_end_matches('/');
         // Users paste the address of a manual call.
         let path = path
@@ -85,7 +85,7 @@ impl Provider for Vertex {
         url.set_path(&format!(
             "{before}/{version}{project}/publishers/google/models/{model}:generateContent"
         ));
-        Ok(url)
+        url
     }
 
     fn limits(&self) -> ProviderLimits {
@@ -143,10 +143,7 @@ mod tests {
                 api_version,
                 params: &params,
             };
-            Vertex
-                .url(&Url::parse(base).unwrap(), options)
-                .unwrap()
-                .to_string()
+            Vertex.url(&Url::parse(base).unwrap(), options).to_string()
         };
         let model = "publishers/google/models/gemini-3.8-flash:generateContent";
         let place = "projects/p/locations/global";

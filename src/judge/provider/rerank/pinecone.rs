@@ -2,7 +2,9 @@
 
 use super::rerank_provider::RerankProvider;
 use crate::judge::provider::address::join;
-use crate::judge::provider::service::{CallOptions, KeyHeader, Service, ServiceAccess, VendorKey};
+use crate::judge::provider::service::{
+    CallOptions, InvalidApiVersion, KeyHeader, Service, ServiceAccess, VendorKey,
+};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ impl Service for Pinecone {
         KeyHeader::bare("api-key")
     }
 
-    fn headers(&self, _: CallOptions<'_>) -> Result<HeaderMap, String> {
+    fn headers(&self, _: CallOptions<'_>) -> Result<HeaderMap, InvalidApiVersion> {
         let name = HeaderName::from_static("x-pinecone-api-version");
         Ok(HeaderMap::from_iter([(name, VERSION)]))
     }

@@ -169,8 +169,8 @@ pub(crate) fn read(
     let Some(results) = results(&value) else {
         return Err(error_response::not_json(received));
     };
-    let scores = scores(results, count).map_err(|message| {
-        let mut error = CallError::new(FailureCause::Malformed, message);
+    let scores = scores(results, count).map_err(|why| {
+        let mut error = CallError::new(FailureCause::Malformed, why.to_string());
         *error.exchange = exchange.clone();
         error
     })?;
@@ -218,34 +218,52 @@ fn tokens(value: &Value) -> Option<u64> {
     counts.find(|count| (1..=token_counts::MOST).contains(count))
 }
 
-/// One score for each of `count` documents, by the index in each result.
-fn scores(results: &[Value], count: usize) -> Result<Vec<f64>, String> {
-    let mut scores = vec![None; count];
+/// Why a response does not contain one score for each document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+enum InvalidScores {
+    #[error("a result has no index")]
+    NoIndex,
+    #[error("a result has the index {index}, but only {sent} documents were sent")]
+    UnknownIndex { index: u64, sent: usize },
+    #[error("the result of document {0} has no score")]
+    NoScore(u64),
+    #[error("document {0} was scored twice")]
+    Twice(u64),
+    #[error("document {missing} has no score: {results} results came for {sent} documents")]
+    Missing {
+        missing: usize,
+        results: usize,
+        sent: usize,
+    },
+}
+
+/// One score for each of the `sent` documents, by the index in each result.
+fn scores(results: &[Value], sent: usize) -> Result<Vec<f64>, InvalidScores> {
+    let mut scores = vec![None; sent];
     for result in results {
-        let index = result.get("index").and_then(whole);
-        let index = index.ok_or("a result has no index")?;
+        let index = result
+            .get("index")
+            .and_then(whole)
+            .ok_or(InvalidScores::NoIndex)?;
         let place = usize::try_from(index)
             .ok()
-            .and_then(|at| scores.get_mut(at));
-        let place = place.ok_or_else(|| {
-            format!("a result has the index {index}, but only {count} documents were sent")
-        })?;
+            .and_then(|at| scores.get_mut(at))
+            .ok_or(InvalidScores::UnknownIndex { index, sent })?;
         let score = ["relevance_score", "score", "logit"]
             .iter()
             .find_map(|name| result.get(*name)?.as_f64())
-            .filter(|score| score.is_finite());
-        let score = score.ok_or_else(|| format!("the result of document {index} has no score"))?;
+            .filter(|score| score.is_finite())
+            .ok_or(InvalidScores::NoScore(index))?;
         if place.replace(score).is_some() {
-            return Err(format!("document {index} was scored twice"));
+            return Err(InvalidScores::Twice(index));
         }
     }
-    let missing = scores.iter().position(Option::is_none);
-    let all: Option<Vec<f64>> = scores.into_iter().collect();
-    all.ok_or_else(|| {
-        let missing = missing.unwrap_or(0);
-        format!(
-            "document {missing} has no score: {} results came for {count} documents",
-            results.len()
-        )
-    })
+    let score = |(missing, score): (usize, Option<f64>)| {
+        score.ok_or(InvalidScores::Missing {
+            missing,
+            results: results.len(),
+            sent,
+        })
+    };
+    scores.into_iter().enumerate().map(score).collect()
 }

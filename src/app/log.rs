@@ -100,6 +100,11 @@ impl LogEntry {
         }
     }
 
+    /// Whether a participant of a feature did this.
+    fn is_by_participant(&self) -> bool {
+        matches!(&self.event, LogEvent::Feature(event) if event.who.is_some())
+    }
+
     /// The verdict that was given or undone, and the resulting change.
     pub fn verdict(&self) -> Option<(&StoredVerdict, DecisionChange)> {
         match &self.event {
@@ -193,19 +198,16 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
             },
         ));
     }
-    let rulings = ruling_entries(db, query)?.into_iter();
-    entries.extend(rulings);
+    entries.extend(ruling_entries(db, query)?);
+    // People react to what is there, so their events come last at the same time.
+    let ranked = |entry: LogEntry| {
+        let rank = if entry.is_by_participant() { 0 } else { -1 };
+        ((entry.when_ms, rank), entry)
+    };
     for entries_of in registry::LOGS {
-        let of_feature = entries_of(db, query)?.into_iter();
-        entries.extend(of_feature.map(|entry| {
-            // People react to what is there, so their events come last at the same time.
-            let rank = if entry.who().is_some() { 0 } else { -1 };
-            ((entry.when_ms, rank), entry)
-        }));
+        entries.extend(entries_of(db, query)?.into_iter().map(ranked));
     }
-    let picks = pick_entries(db, query)?.into_iter();
-    entries.extend(picks.map(|entry| ((entry.when_ms, -1), entry)));
-    entries.sort_by_key(|(key, _)| *key);
+    entries.extend(pick_entries(db, query)?.into_iter().map(ranked));
     if query.is_none() {
         let imports = db.imports()?.into_iter().map(|import| LogEntry {
             when_ms: import.imported_ms,
@@ -221,10 +223,11 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
             .chain(settings)
             .chain(run_entries(db)?)
             .chain(model_entries(db)?);
-        entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
-        // The sort is stable, so people's actions keep their order.
-        entries.sort_by_key(|(key, _)| *key);
+        entries.extend(others.map(ranked));
     }
+    // The UIDs make the order the same on every machine. The beginning and the end of a run share
+    // one, and a stable sort keeps them in order.
+    entries.sort_by(|(at, entry), (other_at, other)| (at, &entry.uid).cmp(&(other_at, &other.uid)));
     Ok(entries.into_iter().map(|(_, entry)| entry).collect())
 }
 
@@ -339,4 +342,40 @@ fn run_entries(db: &Db) -> Result<Vec<LogEntry>> {
         }
     }
     Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::verdict::Decision;
+    use crate::store::verdicts::NewVerdict;
+    use crate::suites::fixtures::pool;
+
+    #[test]
+    fn events_at_the_same_time_are_in_the_order_of_their_uids_and_verdicts_come_last() {
+        let db = Db::scratch().unwrap();
+        let query = db.add_pool(&pool(1, 3), "set").unwrap().key();
+        let verdict = NewVerdict {
+            created_ms: 9,
+            ..NewVerdict::open(query, 0, 1, Decision::A, "ada")
+        };
+        db.add_verdict(&verdict).unwrap();
+        for uid in ["c", "a"] {
+            let import = ImportRow {
+                uid: uid.to_owned(),
+                ..ImportRow::new("ada", "votes.csv", 9)
+            };
+            db.add_import(&import).unwrap();
+        }
+        let change = SettingChange {
+            uid: "b".to_owned(),
+            ..SettingChange::new("eve", "top", "10".to_owned(), "5".to_owned(), 9)
+        };
+        db.add_setting_change(&change).unwrap();
+        let entries = log_entries(&db, None).unwrap();
+        let uids: Vec<&str> = entries.iter().map(|entry| entry.uid.as_str()).collect();
+        assert_eq!(uids[..3], ["a", "b", "c"]);
+        assert!(matches!(entries[3].event, LogEvent::Verdict(..)));
+        assert_eq!(entries.len(), 4);
+    }
 }

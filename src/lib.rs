@@ -17,7 +17,7 @@
 //! ```
 //!
 //! `features` has a folder for everything that not every project needs (duels, students, reranking
-//! methods, one scale, simulations), in the same layers. The core names them in `registry` only.
+//! methods, one scale, simulations), in the same layers. The core reaches them through `registry`.
 #![cfg_attr(
     feature = "internals",
     allow(missing_docs, reason = "what the benches see is no interface")
@@ -61,10 +61,8 @@ pub mod internals {
     pub use crate::domain::sampling::{SeededRng, plan};
     pub use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
     pub use crate::domain::vote::{JudgeId, Margin, Vote};
-    pub use crate::features::student::domain::sample::{
-        AllowedPairs, SampleQuery, SampleRequest, sample,
-    };
     pub use crate::judge::JudgeSpec;
+    pub use crate::registry::{AllowedPairs, SampleQuery, SampleRequest, sample};
     pub use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
     pub use crate::store::{Store, StoreError};
     pub use crate::tui::drawing::Caches;

@@ -1,5 +1,5 @@
-//! The features of this build: what each adds to the core. No other file of the core names a
-//! feature.
+//! The features of this build: what each adds to the core. Apart from tests and the modules of the
+//! workbench that `suites/layers.rs` lists, no other file of the core names a feature.
 
 use crate::app::error::AppError;
 use crate::app::export::{AddedExport, AddedLabels};
@@ -38,6 +38,11 @@ pub fn prior_opinion(db: &Db, query: QueryKey) -> store::Result<Option<PriorOpin
 /// The weight of the named source in the fits of these queries.
 pub fn opinion_effect(db: &Db, queries: &[QueryKey]) -> store::Result<OpinionEffect> {
     db.student_effect(queries)
+}
+
+/// The named source with its weight in the fits of all queries.
+pub fn opinion_with_effect(db: &Db) -> store::Result<Option<(NamedOpinion, OpinionEffect)>> {
+    db.student_with_effect()
 }
 
 /// The commands of the features.
@@ -101,9 +106,14 @@ pub(crate) const MERGES_FIRST: [fn(&mut Merger<'_>) -> store::Result<()>; 1] =
 pub(crate) const MERGES_OF_QUERY: [fn(&mut Merger<'_>, &mut MatchedQuery) -> store::Result<()>; 2] =
     [methods::merge::results, student::merge::predictions];
 
-/// What features merge from the other project after the queries.
-pub(crate) const MERGES_LAST: [fn(&mut Merger<'_>, &Db) -> store::Result<()>; 2] =
+/// What features merge after the queries.
+pub(crate) const MERGES_LAST: [fn(&mut Merger<'_>) -> store::Result<()>; 2] =
     [duel::merge::unite, methods::merge::calls];
+
+/// What features compute after a merge, outside of its transaction.
+pub fn after_merge(store: &Store) -> store::Result<()> {
+    store.estimate_student()
+}
 
 // Exports.
 
@@ -172,12 +182,22 @@ impl AddedExportOptions {
         })
     }
 
-    pub(crate) fn labels(&self, source: AddedLabelSource) -> Arc<dyn AddedLabels> {
+    pub(crate) fn labels(
+        &self,
+        store: &Store,
+        source: AddedLabelSource,
+    ) -> Result<AddedLabels, AppError> {
         match source {
-            AddedLabelSource::Duel => Arc::new(self.duel.labels()),
+            AddedLabelSource::Duel => self.duel.labels(store),
         }
     }
 }
+
+/// What the benches measure.
+#[cfg(feature = "internals")]
+pub use crate::features::student::domain::sample::{
+    AllowedPairs, SampleQuery, SampleRequest, sample,
+};
 
 // Options of core commands, and parts of their output.
 

@@ -15,7 +15,7 @@ use super::error::AppError;
 use crate::domain::adjudication::PickRecord;
 use crate::formats::safe_json;
 use crate::store::Store;
-pub use added::{AddedExport, AddedLabels, MadeLabels};
+pub use added::{AddedExport, AddedLabels};
 pub use ai_scores::{member_names, write_ai_scores};
 pub use annotated::write_annotated;
 pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};

@@ -25,7 +25,7 @@ pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
 pub fn merge_into(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCounts> {
     let merged = store.write_blocking(move |db| merge(db, &from, keep))?;
     if keep {
-        store.estimate_student()?;
+        registry::after_merge(store)?;
     }
     Ok(merged)
 }
@@ -59,7 +59,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
     for merge in registry::MERGES_LAST {
-        merge(&mut merger, other)?;
+        merge(&mut merger)?;
     }
     merger.links()?;
     merger.ledger()?;

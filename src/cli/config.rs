@@ -20,7 +20,7 @@ use crate::domain::vote::VoteRule;
 use crate::embedding;
 use crate::formats::file;
 use crate::judge::{ensemble, reranker};
-use crate::registry::AddedProjectOptions;
+use crate::registry::{AddedProjectOptions, opinion_with_effect};
 use crate::store::StoreError;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
   overrule config show
   overrule config project --top 5
   overrule config judges > overrule.toml")]
-pub(crate) struct ConfigCommand {
+pub(super) struct ConfigCommand {
     #[command(subcommand)]
     action: ConfigAction,
 }
@@ -119,7 +119,7 @@ enum FinalRuleName {
 
 /// The settings for a project's scores, as printed.
 #[derive(Serialize)]
-pub(crate) struct RatingSettings<'a> {
+pub(super) struct RatingSettings<'a> {
     #[serde(flatten)]
     settings: RankingSettings,
     /// The current precision of the prior.
@@ -163,7 +163,7 @@ struct SettingsWithGuideline<'a> {
 
 /// The project's student and its weight.
 #[derive(Serialize)]
-pub(crate) struct StudentInForce {
+pub(super) struct StudentInForce {
     /// The set or learned weight, in battles per document.
     weight_in_force: f64,
     #[serde(flatten)]
@@ -249,7 +249,7 @@ struct ProjectOptions {
 }
 
 impl ConfigCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
             ConfigAction::Default => output::raw(DEFAULT)?,
             ConfigAction::Judges { rename: None } => {
@@ -360,7 +360,7 @@ impl ProjectOptions {
             }
         }
         let (in_force, student) = store.read_blocking(|db| {
-            Ok::<_, StoreError>((db.settings_in_force()?, db.student_with_effect()?))
+            Ok::<_, StoreError>((db.settings_in_force()?, opinion_with_effect(db)?))
         })?;
         // A weight that cannot count is always reported, and any weight is reported when it is set.
         if let Some((named, effect)) = &student

@@ -201,7 +201,7 @@ impl ExportCommand {
         store: &Store,
     ) -> Result<ExportRequest, CommandFailure> {
         let export = match self.kind {
-            OrAdded::Core(kind) => self.of_core(kind),
+            OrAdded::Core(kind) => self.of_core(store, kind)?,
             OrAdded::Added(kind) => {
                 let form = match self.labels.form {
                     Some(OrAdded::Added(form)) => Some(form),
@@ -217,8 +217,8 @@ impl ExportCommand {
         })
     }
 
-    fn of_core(&self, kind: ExportKind) -> Export {
-        match kind {
+    fn of_core(&self, store: &Store, kind: ExportKind) -> Result<Export, CommandFailure> {
+        Ok(match kind {
             ExportKind::Annotated => Export::Annotated {
                 keep_unscored: self.keep_unscored,
             },
@@ -234,7 +234,7 @@ impl ExportCommand {
             ExportKind::Qrels => Export::Labels(LabelExport {
                 source: match self.labels.from {
                     OrAdded::Core(from) => self.labels.source(from),
-                    OrAdded::Added(from) => LabelSource::Added(self.added.labels(from)),
+                    OrAdded::Added(from) => LabelSource::Added(self.added.labels(store, from)?),
                 },
                 beir: self
                     .labels
@@ -243,7 +243,7 @@ impl ExportCommand {
             }),
             ExportKind::Rulings => Export::Rulings(self.labels.rulings()),
             ExportKind::Picks => Export::Picks,
-        }
+        })
     }
 }
 

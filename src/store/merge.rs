@@ -34,7 +34,7 @@ pub(crate) struct Merger<'a> {
     /// The project that receives the rows.
     pub(crate) db: &'a Db,
     pub(crate) from: &'a Connection,
-    other: &'a Db,
+    pub(crate) other: &'a Db,
     /// Maps from IDs in the other file to IDs here.
     judges: HashMap<i64, (JudgeId, Rc<JudgeSpec>)>,
     runs: HashMap<i64, i64>,

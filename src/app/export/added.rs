@@ -31,23 +31,9 @@ impl PartialEq for dyn AddedExport {
 
 impl Eq for dyn AddedExport {}
 
-/// Labels that a feature makes.
-pub trait AddedLabels: fmt::Debug + Send + Sync {
-    fn read(&self, store: &Store) -> Result<MadeLabels, AppError>;
-}
-
-/// Equal only to itself.
-impl PartialEq for dyn AddedLabels {
-    fn eq(&self, other: &Self) -> bool {
-        ptr::addr_eq(self, other)
-    }
-}
-
-impl Eq for dyn AddedLabels {}
-
-/// Labels with their origin.
-#[derive(Clone, Debug, Default)]
-pub struct MadeLabels {
+/// Labels that a feature has made, with their origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddedLabels {
     pub labels: Qrels,
     /// Their origin, to follow their number: "by …".
     pub origin: String,

@@ -107,8 +107,7 @@ pub enum LabelSource {
         basis: GradeBasis,
         rulings: RulingOptions,
     },
-    /// Labels made by a feature.
-    Added(Arc<dyn AddedLabels>),
+    Added(AddedLabels),
 }
 
 /// How rulings change labels.
@@ -356,29 +355,26 @@ impl ExportRequest {
                 ));
                 Ok(())
             }
-            LabelSource::Added(source) => {
-                self.write_added_labels(source.as_ref(), store, beir, out, tell)
-            }
+            LabelSource::Added(made) => self.write_added_labels(made, beir, out, tell),
         }
     }
 
     /// Writes labels made by a feature.
     fn write_added_labels(
         &self,
-        source: &dyn AddedLabels,
-        store: &Store,
+        made: &AddedLabels,
         beir: bool,
         out: &mut dyn Write,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        let mut made = source.read(store)?;
-        made.labels.retain(|query, _| self.wants(query));
-        write_qrels(&made.labels, beir, out)?;
-        let labels: usize = made.labels.values().map(|grades| grades.len()).sum();
+        let mut labels = made.labels.clone();
+        labels.retain(|query, _| self.wants(query));
+        write_qrels(&labels, beir, out)?;
+        let grades: usize = labels.values().map(|grades| grades.len()).sum();
         tell(&format!(
             "{} of {} {}",
-            counted(labels, "label"),
-            counted(made.labels.len(), "query"),
+            counted(grades, "label"),
+            counted(labels.len(), "query"),
             made.origin
         ));
         made.notes.iter().for_each(|note| tell(note));

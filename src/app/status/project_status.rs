@@ -109,7 +109,7 @@ impl ProjectStatus {
                     .iter()
                     .map(|status| status(db))
                     .collect::<Result<_>>()?,
-                student: db.student_with_effect()?,
+                student: registry::opinion_with_effect(db)?,
                 telling_margins: match db.settings()?.vote_rule {
                     VoteRule::Margin | VoteRule::Calibrated => Vec::new(),
                     _ => telling_margins(db)?,

@@ -14,7 +14,7 @@ mod words;
 
 pub use answers_file::take_answers;
 pub use draft::{DraftedDuel, DuelDraft, DuelRequest};
-pub use labels::{ChosenLabels, rule_as_chosen};
+pub use labels::{chosen_labels, rule_as_chosen};
 pub use log::log_entries;
 pub use rankings::{DuelRankings, find_ranking};
 pub use result::{

@@ -2,12 +2,13 @@
 
 use crate::domain::corpus::QueryId;
 use crate::features::duel::store::DuelKey;
+use crate::store::Result;
 use crate::store::merge::Merger;
-use crate::store::{Db, Result};
 use std::collections::HashSet;
 
-/// Copies the duels of `other` on queries that are not rejected.
-pub(crate) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
+/// Copies the duels on queries that are not rejected.
+pub(crate) fn unite(merger: &mut Merger<'_>) -> Result<()> {
+    let other = merger.other;
     let refused = merger.merged.refused.iter();
     let refused: HashSet<QueryId> = refused
         .map(|(name, _)| QueryId::new(name.as_str()))
@@ -32,7 +33,7 @@ pub(crate) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
                     .add_duel_as(&stored.uid, &stored.duel, stored.created_ms)?
             }
         };
-        events(merger, other, (stored.key, key), &refused)?;
+        events(merger, (stored.key, key), &refused)?;
     }
     Ok(())
 }
@@ -40,10 +41,10 @@ pub(crate) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
 /// Copies the events of participants in one of their duels to the corresponding duel here.
 fn events(
     merger: &mut Merger<'_>,
-    other: &Db,
     (theirs, ours): (DuelKey, DuelKey),
     refused: &HashSet<QueryId>,
 ) -> Result<()> {
+    let other = merger.other;
     let mut otherwise = HashSet::new();
     for participant in other.duel_participants(theirs)? {
         let known = merger.db.duel_number(ours, &participant.annotator)?;

@@ -1,7 +1,7 @@
 //! Calls and results of reranking methods in the other file.
 
+use crate::store::Result;
 use crate::store::merge::{MatchedQuery, Merger};
-use crate::store::{Db, Result};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -12,7 +12,7 @@ const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, fai
                       failure, created_ms";
 
 /// Copies calls of reranking methods, so that their answers need not be bought again.
-pub(crate) fn calls(merger: &mut Merger<'_>, _: &Db) -> Result<()> {
+pub(crate) fn calls(merger: &mut Merger<'_>) -> Result<()> {
     let mut statement = merger
         .from
         .prepare(&format!("SELECT {CALL} FROM rerank_call ORDER BY id"))?;

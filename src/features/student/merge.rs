@@ -5,7 +5,8 @@ use crate::domain::prediction::QueryPredictions;
 use crate::features::student::store::{Packed, unpacked};
 use crate::store::merge::{MatchedQuery, Merger};
 use crate::store::{Result, StoreError};
-use rusqlite::params;
+use rusqlite::types::Value;
+use rusqlite::{params, params_from_iter};
 
 const TABLE: &str = "student";
 const STUDENT: &str = "uid, name, step, source, hash, model, annotator, created_ms";
@@ -23,10 +24,10 @@ pub(crate) fn students(merger: &mut Merger<'_>) -> Result<()> {
     );
     let mut new = Vec::new();
     while let Some(row) = rows.next()? {
-        let values: Vec<rusqlite::types::Value> = (1..=8)
+        let values: Vec<Value> = (1..=8)
             .map(|at| row.get(at))
             .collect::<rusqlite::Result<_>>()?;
-        if merger.db.change(&sql, rusqlite::params_from_iter(values))? > 0 {
+        if merger.db.change(&sql, params_from_iter(values))? > 0 {
             merger.merged.students += 1;
             new.push(row.get("name")?);
         }

@@ -3,7 +3,7 @@
 use super::result::{chosen_duel, participants};
 use crate::app::adjudication::data::ruling_context;
 use crate::app::error::AppError;
-use crate::app::export::{AddedLabels, MadeLabels};
+use crate::app::export::AddedLabels;
 use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::adjudication::Finding;
@@ -90,26 +90,24 @@ fn duel_labels(db: &Db, key: DuelKey) -> Result<DuelLabels> {
 }
 
 /// The labels of a duel for an export; by default, of the latest duel.
-#[derive(Clone, Copy, Debug)]
-pub struct ChosenLabels(pub Option<DuelKey>);
-
-impl AddedLabels for ChosenLabels {
-    fn read(&self, store: &Store) -> std::result::Result<MadeLabels, AppError> {
-        let key = chosen_duel(store, self.0)?;
-        let DuelLabels { labels, divided } = store.read_blocking(move |db| duel_labels(db, key))?;
-        let divided = (divided > 0).then(|| {
-            let documents = counted(divided, "document");
-            format!("{documents} without one: half chose them, half did not")
-        });
-        Ok(MadeLabels {
-            labels,
-            origin: format!(
-                "by what most participants of duel {} chose (1) or did not (0)",
-                key.0
-            ),
-            notes: divided.into_iter().collect(),
-        })
-    }
+pub fn chosen_labels(
+    store: &Store,
+    duel: Option<DuelKey>,
+) -> std::result::Result<AddedLabels, AppError> {
+    let key = chosen_duel(store, duel)?;
+    let DuelLabels { labels, divided } = store.read_blocking(move |db| duel_labels(db, key))?;
+    let divided = (divided > 0).then(|| {
+        let documents = counted(divided, "document");
+        format!("{documents} without one: half chose them, half did not")
+    });
+    Ok(AddedLabels {
+        labels,
+        origin: format!(
+            "by what most participants of duel {} chose (1) or did not (0)",
+            key.0
+        ),
+        notes: divided.into_iter().collect(),
+    })
 }
 
 /// Result of [`rule_as_chosen`].

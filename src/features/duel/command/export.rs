@@ -1,9 +1,11 @@
 //! Options of `overrule export` for duels.
 
 use super::end_blindness;
+use crate::app::error::AppError;
+use crate::app::export::AddedLabels;
 use crate::cli::command::{CommandContext, CommandFailure};
 use crate::features::duel::app::export::{DuelExport, DuelRows};
-use crate::features::duel::app::{ChosenLabels, chosen_duel};
+use crate::features::duel::app::{chosen_duel, chosen_labels};
 use crate::features::duel::store::DuelKey;
 use crate::store::Store;
 use clap::{Args, ValueEnum};
@@ -46,7 +48,7 @@ impl DuelExportOptions {
         Ok(DuelExport { duel, rows })
     }
 
-    pub(crate) fn labels(&self) -> ChosenLabels {
-        ChosenLabels(self.key())
+    pub(crate) fn labels(&self, store: &Store) -> Result<AddedLabels, AppError> {
+        chosen_labels(store, self.key())
     }
 }

@@ -1,4 +1,4 @@
-//! features / student / formats.
+//! Files of the student feature: the sample that it reads, and the figures and pages that it writes.
 
 pub mod page;
 pub mod sample;

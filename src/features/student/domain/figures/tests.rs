@@ -1,4 +1,4 @@
-//! Properties of the figures; their golden values are in `src/suites/golden/student.rs`.
+//! Properties of the figures; their golden values are in `src/features/student/golden.rs`.
 
 use super::*;
 use crate::domain::sampling::SeededRng;

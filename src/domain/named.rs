@@ -125,7 +125,6 @@ mod tests {
     use crate::domain::rating::RatingModel;
     use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
     use crate::domain::verdict::{Confidence, Decision, ErrorCause};
-    use crate::features::lab::domain::Theta;
 
     macro_rules! check {
         ($type:ident, $names:literal) => {
@@ -165,7 +164,6 @@ mod tests {
         );
         check!(RatingModel, "map mle zbench thurstone");
         check!(Sampler, "cycles swiss eig top");
-        check!(Theta, "gaussian skew graded");
         assert_eq!(
             "best".parse::<Sampler>().unwrap_err().to_string(),
             "\"best\" is not a sampler: expected cycles, swiss, eig or top"

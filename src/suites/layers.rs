@@ -241,15 +241,15 @@ impl Graph {
     }
 
     /// The groups of names that can be reached from each other.
-    fn circles(&self) -> BTreeSet<String> {
-        let circle = |name: &String| {
+    fn cycles(&self) -> BTreeSet<String> {
+        let cycle = |name: &String| {
             let mut names = self.reach(name);
             names.retain(|other| self.reach(other).contains(name.as_str()));
             names.into_iter().collect::<Vec<_>>().join(" ")
         };
         self.0
             .keys()
-            .map(circle)
+            .map(cycle)
             .filter(|names| !names.is_empty())
             .collect()
     }
@@ -309,7 +309,7 @@ fn modules_in_a_folder_form_no_cycle() {
     }
     let found = folders.iter().flat_map(|(folder, graph)| {
         graph
-            .circles()
+            .cycles()
             .into_iter()
             .map(move |names| format!("{folder}: {names}"))
     });
@@ -317,14 +317,14 @@ fn modules_in_a_folder_form_no_cycle() {
 }
 
 #[test]
-fn files_of_these_folders_form_no_circle() {
+fn files_of_these_folders_form_no_cycle() {
     let mut files = Graph::default();
     for (from, to) in ARROWS.keys().filter(|(from, to)| from[0] == to[0]) {
         if ONE_WAY.contains(&from[0].as_str()) {
             files.insert(from.join("/"), to.join("/"));
         }
     }
-    assert!(files.circles().is_empty(), "{:#?}", files.circles());
+    assert!(files.cycles().is_empty(), "{:#?}", files.cycles());
 }
 
 /// Files below a folder that mention a clock.

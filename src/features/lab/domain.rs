@@ -337,4 +337,14 @@ mod tests {
             assert!(by_modes < found - 0.01, "{strategy}: {by_modes}");
         }
     }
+
+    #[test]
+    fn names_of_distributions_stay_and_are_read_back() {
+        let names = ["gaussian", "skew", "graded"];
+        assert_eq!(Theta::ALL.map(Theta::name), names);
+        for theta in Theta::ALL {
+            assert_eq!(theta.name().parse(), Ok(theta));
+            assert_eq!(serde_json::json!(theta), theta.name());
+        }
+    }
 }

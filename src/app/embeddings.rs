@@ -4,13 +4,12 @@
 //! votes. Vectors are on disk before their call is charged: a kill in between costs the price of
 //! one call in the ledger, but no text is bought twice.
 
-use crate::client::RunControl;
 use crate::client::budget::Budget;
 use crate::client::call_ledger::CallLedger;
 use crate::client::gate::RateGate;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, ServiceQuestion};
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
-use crate::client::{lock, now_ms, window};
+use crate::client::{RunControl, lock, now_ms, window};
 use crate::domain::number_words::{count, counted, usd};
 use crate::domain::sanitise;
 use crate::embedding::cache::{VectorCache, VectorCacheError};

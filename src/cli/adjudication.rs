@@ -39,7 +39,7 @@ Examples:
   overrule adjudication --disagreements --order confidence --limit 10
   overrule adjudication --csv per_query.csv --inspect disagreements.csv"
 )]
-pub(crate) struct AdjudicationCommand {
+pub(super) struct AdjudicationCommand {
     /// Lowest grade that counts as relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
@@ -74,7 +74,7 @@ pub(crate) struct AdjudicationCommand {
 }
 
 impl AdjudicationCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let files = self.csv.iter().chain(&self.inspect).map(PathBuf::as_path);
         context.check_targets(files, &[], option_set(&[(self.json, "--json")]))?;

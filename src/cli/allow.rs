@@ -24,7 +24,7 @@ Examples:
   overrule allow --list --json
   overrule allow --yes          where nobody can be asked, after you have read overrule.toml"
 )]
-pub(crate) struct AllowCommand {
+pub(super) struct AllowCommand {
     /// Allow everything that is listed, without asking
     #[arg(long, conflicts_with = "list")]
     yes: bool,
@@ -37,7 +37,7 @@ pub(crate) struct AllowCommand {
 }
 
 impl AllowCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let requests = context.judges(false).permission_requests()?;
         let consent = &context.consent;
         if self.json {

@@ -53,7 +53,7 @@ The section [run] of the configuration has defaults for --cycles, --seed, --conc
 --sampler, --judging, --focus, --round
 and --budget (`overrule config default`)."
 )]
-pub(crate) struct AnnotateCommand {
+pub(super) struct AnnotateCommand {
     /// Dataset of queries with documents (JSON lines in zBench's format)
     #[arg(required_unless_present_any = ["pair", "sample"])]
     dataset: Option<PathBuf>,
@@ -117,7 +117,7 @@ pub(crate) struct AnnotateCommand {
 }
 
 impl AnnotateCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match (&self.pair, &self.sample, &self.dataset) {
             (Some(pair), ..) => self.ask_about_pair(context, pair),
             (None, Some(sample), _) => self.judge_sample(context, sample),

@@ -21,7 +21,7 @@ Examples:
   overrule backup before-merge.db
   overrule --project both.db backup /mnt/backup/both.db"
 )]
-pub(crate) struct BackupCommand {
+pub(super) struct BackupCommand {
     /// File to write; existing files are never overwritten
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -31,7 +31,7 @@ pub(crate) struct BackupCommand {
 }
 
 impl BackupCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let (project, target) = (context.project().to_owned(), self.file.clone());
         if !Store::may_exist(&project) {
             return Err(usage!("{}: no such project", project.display()));

@@ -32,7 +32,7 @@ Examples:
   overrule batch fetch --wait                       bring the votes in as the batches end
   overrule annotate in.jsonl out.jsonl --batch      write the scores"
 )]
-pub(crate) struct BatchCommand {
+pub(super) struct BatchCommand {
     #[command(subcommand)]
     action: BatchAction,
 }
@@ -85,7 +85,7 @@ enum BatchAction {
 }
 
 impl BatchCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         match self.action {
             BatchAction::Status { offline, all, json } => {
@@ -215,7 +215,7 @@ fn ago(ms: i64) -> String {
 
 /// The state of a batch after an attempt to fetch it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looked {
+pub(super) enum Looked {
     Closed,
     /// It is open, and may end by itself.
     Pending,
@@ -236,7 +236,7 @@ impl Looked {
 }
 
 /// Fetches a batch if it is finished, and reports the result; returns true if it is still open.
-pub(crate) fn fetch_one(
+pub(super) fn fetch_one(
     runtime: &Runtime,
     store: &Store,
     ensemble: &JudgeEnsemble,

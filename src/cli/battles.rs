@@ -28,7 +28,7 @@ Examples:
   overrule battles --query scifact-641 --document 5912283
   overrule battles --query scifact-641 --json | jq '.battles[] | select(.missing > 0)'"
 )]
-pub(crate) struct BattlesCommand {
+pub(super) struct BattlesCommand {
     /// Query id
     #[arg(long)]
     query: String,
@@ -41,7 +41,7 @@ pub(crate) struct BattlesCommand {
 }
 
 impl BattlesCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (query, document) = (self.query.clone(), self.document.clone());
         let loaded =

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Default path of the project.
-pub(crate) const DEFAULT_PROJECT: &str = "overrule.db";
+pub(super) const DEFAULT_PROJECT: &str = "overrule.db";
 
 /// An error with its exit code.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ static STDOUT_IS_A_FILE: AtomicBool = AtomicBool::new(false);
 
 /// Whether the standard output is used for a file, so that everything else goes to the standard
 /// error.
-pub(crate) fn stdout_is_a_file() -> bool {
+pub(super) fn stdout_is_a_file() -> bool {
     STDOUT_IS_A_FILE.load(Ordering::Relaxed)
 }
 
@@ -170,7 +170,7 @@ impl CommandContext {
     }
 
     /// As [`Self::judges`], using only permissions that the user has already given.
-    pub(crate) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
+    pub(super) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
         JudgeConfiguration {
             consent: &self.config.permissions,
             ..self.judges(insecure_http)

@@ -16,7 +16,7 @@ query, and their difference.
 Example:
   overrule compare reranked.trec bm25.trec --truth qrels/test.tsv --metrics ndcg@10"
 )]
-pub(crate) struct CompareCommand {
+pub(super) struct CompareCommand {
     /// Ranking: a TREC run, or documents with scores
     first: PathBuf,
     /// Ranking to compare it with
@@ -30,7 +30,7 @@ pub(crate) struct CompareCommand {
 }
 
 impl CompareCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         EvaluateCommand::new(self.truth, self.first, self.second, self.how).run(context)
     }
 }

@@ -20,7 +20,7 @@ Examples:
   overrule cycles
   overrule cycles --query 36 --json | jq '.[] | select(.judge == \"gpt\")'"
 )]
-pub(crate) struct CyclesCommand {
+pub(super) struct CyclesCommand {
     /// Show only this query
     #[arg(long, value_name = "ID")]
     query: Option<String>,
@@ -39,7 +39,7 @@ struct NamedTriad {
 }
 
 impl CyclesCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let query = self.query.clone();
         let rows = store.read_blocking(move |db| {

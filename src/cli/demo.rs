@@ -25,14 +25,14 @@ Examples:
   overrule demo
   overrule demo --no-screen --project sample.db"
 )]
-pub(crate) struct DemoCommand {
+pub(super) struct DemoCommand {
     /// Create the project without opening the workbench
     #[arg(long)]
     no_screen: bool,
 }
 
 impl DemoCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let path = match &context.named_project {
             Some(path) => path.clone(),
             None => fresh_path()?,

@@ -21,7 +21,7 @@ use unicode_width::UnicodeWidthStr as _;
 #[command(after_help = "Examples:
   overrule doctor
   overrule doctor --offline --json")]
-pub(crate) struct DoctorCommand {
+pub(super) struct DoctorCommand {
     /// Make no calls
     #[arg(long)]
     offline: bool,
@@ -60,7 +60,7 @@ impl HealthCheck {
 }
 
 impl DoctorCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let judges = if self.offline {
             context.judges_without_asking(self.insecure_http)
         } else {

@@ -39,7 +39,7 @@ Examples:
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
-pub(crate) struct EvaluateCommand {
+pub(super) struct EvaluateCommand {
     /// Labels (unless --truth is given) and the ranking to measure
     #[arg(required = true, num_args = 1..=2, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -58,7 +58,7 @@ pub(crate) struct EvaluateCommand {
 
 /// What is measured, and by which conventions.
 #[derive(Debug, Args)]
-pub(crate) struct MeasureOptions {
+pub(super) struct MeasureOptions {
     #[arg(
         long,
         value_delimiter = ',',
@@ -138,7 +138,7 @@ impl EvaluateCommand {
         }
     }
 
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let (truth, test) = self.operands()?;
         let how = &self.how;
         let report = match (how.profile, &self.before) {

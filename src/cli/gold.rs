@@ -18,7 +18,7 @@ const SHOWN: usize = 50;
 #[command(after_help = "Examples:
   overrule gold import gold.csv
   overrule gold list")]
-pub(crate) struct GoldCommand {
+pub(super) struct GoldCommand {
     #[command(subcommand)]
     action: GoldAction,
 }
@@ -64,7 +64,7 @@ struct GoldListCommand {
 }
 
 impl GoldCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
             GoldAction::Import(import) => import.run(context),
             GoldAction::List(list) => list.run(context),

@@ -28,7 +28,7 @@ pub(crate) fn columns() -> usize {
 /// Lays out the text after the options of a command and its subcommands for a terminal of `columns`
 /// columns: each paragraph becomes one line, which clap wraps, and lists wrap below their second
 /// column.
-pub(crate) fn flowing(command: Command, columns: usize) -> Command {
+pub(super) fn flowing(command: Command, columns: usize) -> Command {
     let below = command.get_after_help().map(ToString::to_string);
     let command = match below {
         Some(text) => command.after_help(laid_out(&joined(&text), columns)),
@@ -39,7 +39,7 @@ pub(crate) fn flowing(command: Command, columns: usize) -> Command {
 
 /// Arranges the help of `overrule` and of its commands: examples come first, options after them,
 /// and the commands of `overrule` are grouped by task.
-pub(crate) fn arranged(command: Command, columns: usize) -> Command {
+pub(super) fn arranged(command: Command, columns: usize) -> Command {
     let (examples, rest) = examples_and_rest(&command);
     let tasks = commands_by_task(&command, columns);
     let options = heading(&command, "Options");
@@ -93,7 +93,7 @@ fn heading(command: &Command, text: &str) -> String {
 
 /// Lets options take values that begin with a minus sign, so that the error is about the number and
 /// not about an unknown option.
-pub(crate) fn with_negative_numbers(command: Command) -> Command {
+pub(super) fn with_negative_numbers(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let takes = argument.get_long().is_some() && argument.get_action().takes_values();
         argument.allow_negative_numbers(takes)
@@ -102,7 +102,7 @@ pub(crate) fn with_negative_numbers(command: Command) -> Command {
 }
 
 /// Has options treat an empty variable as unset; clap would take it for a missing value.
-pub(crate) fn without_empty_variables(command: Command) -> Command {
+pub(super) fn without_empty_variables(command: Command) -> Command {
     let command = command.mut_args(|argument| {
         let value = argument.get_env().and_then(std::env::var_os);
         match value.filter(|value| value.is_empty()) {
@@ -256,7 +256,7 @@ fn laid_out(text: &str, columns: usize) -> String {
 
 /// Says which commands take a file or folder that was given in place of a command; `None` if the
 /// error is about something else.
-pub(crate) fn file_for_command(error: &clap::Error) -> Option<String> {
+pub(super) fn file_for_command(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
     }

@@ -41,7 +41,7 @@ Examples:
   overrule init --provider openrouter --model qwen/qwen3-32b
   overrule init --dry-run --json"
 )]
-pub(crate) struct InitCommand {
+pub(super) struct InitCommand {
     /// Use this provider without asking
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct InitCommand {
 }
 
 impl InitCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let default = context.project().with_file_name(FILE);
         let folder = context.project().parent();
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());

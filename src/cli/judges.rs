@@ -3,11 +3,9 @@
 mod described;
 
 use crate::app::annotate::progress::replaced_weights;
-use crate::app::judge_report::ranking_shift::RankingShift;
-use crate::app::judge_report::ranking_shift::ranking_with_responses;
+use crate::app::judge_report::ranking_shift::{RankingShift, ranking_with_responses};
 use crate::app::judge_report::rater_data::all_ratings;
-use crate::app::judge_report::report::RaterReport;
-use crate::app::judge_report::report::rater_report;
+use crate::app::judge_report::report::{RaterReport, rater_report};
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
@@ -51,7 +49,7 @@ Examples:
   overrule judges
   overrule judges --json | jq '.kappa[] | select(.kappa < 0.4)'"
 )]
-pub(crate) struct JudgesCommand {
+pub(super) struct JudgesCommand {
     /// Report only on this query
     #[arg(long, value_name = "ID")]
     query: Option<String>,
@@ -64,7 +62,7 @@ pub(crate) struct JudgesCommand {
 }
 
 impl JudgesCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let query = self.query.clone();
         let (scope, lambda) = store.read_blocking(move |db| {

@@ -10,7 +10,7 @@ use clap::Args;
   overrule keys
   overrule keys | less
   overrule keys --json | jq length")]
-pub(crate) struct KeysCommand {
+pub(super) struct KeysCommand {
     /// Print Markdown, as in the manual
     #[arg(long)]
     markdown: bool,
@@ -20,7 +20,7 @@ pub(crate) struct KeysCommand {
 }
 
 impl KeysCommand {
-    pub(crate) fn run(self) -> CommandResult {
+    pub(super) fn run(self) -> CommandResult {
         if self.json {
             output::json(&keymap::rows())?;
         } else if self.markdown {

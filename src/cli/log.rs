@@ -44,7 +44,7 @@ Examples:
   overrule log --annotator ada --limit 20
   overrule log --csv > audit.csv
   overrule log --json | jq '.[] | select(.event == \"undo\")'")]
-pub(crate) struct LogCommand {
+pub(super) struct LogCommand {
     /// Show only this query
     #[arg(long)]
     query: Option<String>,
@@ -60,7 +60,7 @@ pub(crate) struct LogCommand {
 }
 
 impl LogCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let filter = LogFilter {
             query: self.query,

@@ -16,7 +16,7 @@ const WIDTHS: (u16, u16) = (80, 100);
   overrule manual                the chapters
   overrule manual adjudication   one of them; the first letters of its name are enough (adj)
   overrule manual keys | less")]
-pub(crate) struct ManualCommand {
+pub(super) struct ManualCommand {
     /// Chapter [default: list the chapters]
     topic: Option<String>,
     /// Print JSON
@@ -25,7 +25,7 @@ pub(crate) struct ManualCommand {
 }
 
 impl ManualCommand {
-    pub(crate) fn run(self) -> CommandResult {
+    pub(super) fn run(self) -> CommandResult {
         let Some(topic) = &self.topic else {
             return if self.json {
                 output::json(&CHAPTERS.iter().map(row).collect::<Vec<_>>())
@@ -77,7 +77,7 @@ fn width() -> usize {
 }
 
 /// The chapters as sections of the manual page.
-pub(crate) fn roff() -> String {
+pub(super) fn roff() -> String {
     let mut page = String::new();
     for chapter in CHAPTERS {
         page.push_str(&format!(".SH {}\n.nf\n", chapter.title().to_uppercase()));

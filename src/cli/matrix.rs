@@ -94,7 +94,7 @@ Examples:
   overrule matrix --query scifact-641 --layer student:llama-8b
   overrule matrix --query scifact-641 --order hybrid --format svg --out matrix.svg"
 )]
-pub(crate) struct MatrixCommand {
+pub(super) struct MatrixCommand {
     /// Query id
     #[arg(long)]
     query: String,
@@ -116,7 +116,7 @@ pub(crate) struct MatrixCommand {
 }
 
 impl MatrixCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let out = self.out.as_deref().filter(|path| !is_standard_output(path));
         context.check_targets(out, &[], None)?;
         let store = context.open()?;

@@ -28,7 +28,7 @@ Examples:
   overrule merge ../ada/overrule.db --dry-run
   overrule --project both.db merge eve.db --json"
 )]
-pub(crate) struct MergeCommand {
+pub(super) struct MergeCommand {
     /// Project to merge into this one
     #[arg(value_name = "OTHER.db")]
     other: PathBuf,
@@ -41,7 +41,7 @@ pub(crate) struct MergeCommand {
 }
 
 impl MergeCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let real = |path: &Path| path.canonicalize().ok();
         if real(&self.other).is_some() && real(&self.other) == real(context.project()) {

@@ -114,7 +114,7 @@ impl ProgressPace {
     }
 
     /// For a log that is read later.
-    pub(crate) fn of_log() -> Self {
+    pub(super) fn of_log() -> Self {
         Self::every(Duration::from_secs(30))
     }
 
@@ -170,7 +170,7 @@ pub(crate) fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> S
 }
 
 /// The width of the terminal that stdout is connected to, if any.
-pub(crate) fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     width_of(&io::stdout())
 }
 
@@ -181,7 +181,7 @@ fn width_of(stream: &impl io::IsTerminal) -> Option<usize> {
 }
 
 /// Starts the log file; dropping the guard writes the remaining lines.
-pub(crate) fn start_log(
+pub(super) fn start_log(
     path: &Path,
 ) -> Result<tracing_appender::non_blocking::WorkerGuard, CommandFailure> {
     let refused = |why: &str| usage!("{}: {why}; name another file for the log", path.display());

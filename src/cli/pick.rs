@@ -38,7 +38,7 @@ Examples:
   overrule pick --open --dry-run
   overrule pick --per-document --judges local"
 )]
-pub(crate) struct PickCommand {
+pub(super) struct PickCommand {
     /// Dataset of pools to import and ask about [default: all pools of the project]
     dataset: Option<PathBuf>,
     /// Ask only about this query (repeatable)
@@ -74,7 +74,7 @@ pub(crate) struct PickCommand {
 }
 
 impl PickCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let way = match (self.open, self.per_document) {
             (_, true) => PickMode::PerDocument,
             (true, false) => PickMode::AnyNumber,

@@ -22,7 +22,7 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   overrule pool build --beir scifact")]
-pub(crate) struct PoolCommand {
+pub(super) struct PoolCommand {
     #[command(subcommand)]
     action: PoolAction,
 }
@@ -127,7 +127,7 @@ struct DenseOptions {
 }
 
 impl PoolCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let PoolAction::Build(build) = self.action;
         build.run(context)
     }
@@ -135,7 +135,7 @@ impl PoolCommand {
 
 /// Builds the pools of a benchmark's folder with the default settings, and imports them into the
 /// project.
-pub(crate) fn build_with_defaults(
+pub(super) fn build_with_defaults(
     context: &CommandContext,
     folder: &Path,
     split: &str,

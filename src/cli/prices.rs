@@ -14,7 +14,7 @@ use serde_json::Value;
   overrule prices
   overrule prices gpt-6 claude
   overrule prices --json | jq '.judges'")]
-pub(crate) struct PricesCommand {
+pub(super) struct PricesCommand {
     /// Only models whose name or provider contains one of these words
     words: Vec<String>,
     /// Print JSON
@@ -23,7 +23,7 @@ pub(crate) struct PricesCommand {
 }
 
 impl PricesCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let mut report = PriceReport::of(&context.judges_without_asking(false))?;
         if !self.words.is_empty() {
             let words: Vec<String> = self.words.iter().map(|word| word.to_lowercase()).collect();

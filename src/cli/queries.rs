@@ -19,14 +19,14 @@ use std::io::{self, Write as _};
                   of relevant documents of each query.\n\nExamples:\n  overrule queries\n  \
                   overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
 )]
-pub(crate) struct QueriesCommand {
+pub(super) struct QueriesCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl QueriesCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let scale = project_scale(&store)?;
         let expected = |info: &QueryInfo| scale.as_ref()?.expected_relevant(&info.id);

@@ -48,7 +48,7 @@ Examples:
   overrule queue
   overrule queue --policy impact --limit 12
   overrule queue --policy mixed --query 36 --json | jq '.[0]'")]
-pub(crate) struct QueueCommand {
+pub(super) struct QueueCommand {
     /// Order of the queue [default: judging.policy of the configuration, or value]
     #[arg(long)]
     policy: Option<Policy>,
@@ -80,7 +80,7 @@ pub(crate) struct QueueCommand {
 }
 
 impl QueueCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let scope = match &self.query {
             Some(query) => {

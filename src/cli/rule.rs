@@ -25,7 +25,7 @@ Examples:
   overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing \
   --note \"states the effect\""
 )]
-pub(crate) struct RuleCommand {
+pub(super) struct RuleCommand {
     /// Item of `overrule adjudication --disagreements` to answer, instead of --query and --document
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "document"])]
     item: Option<String>,
@@ -54,7 +54,7 @@ pub(crate) struct RuleCommand {
 }
 
 impl RuleCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (finding, cause) = (self.ruling, self.cause);
         let on = match (self.item.clone(), self.query, self.document) {

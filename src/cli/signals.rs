@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 /// Makes a write beyond the file size limit (`ulimit -f`) fail instead of ending the process.
-pub(crate) fn report_size_limits() {
+pub(super) fn report_size_limits() {
     #[cfg(unix)]
     {
         use signal_hook::consts::SIGXFSZ;
@@ -51,7 +51,7 @@ pub(crate) fn stopping(control: &RunControl) -> String {
 }
 
 /// The controls of the calls, starting from `control` and changed by signals.
-pub(crate) fn stop_on_signals(
+pub(super) fn stop_on_signals(
     runtime: &Runtime,
     control: RunControl,
 ) -> Result<watch::Receiver<RunControl>, CommandFailure> {

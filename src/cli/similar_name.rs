@@ -6,7 +6,7 @@ use crate::app::review::similar_names::similar_name_note;
 use crate::store::Store;
 
 /// Prints a note if the annotator's name resembles someone else's in the project.
-pub(crate) fn note_similar_name(context: &CommandContext, store: &Store) -> CommandResult {
+pub(super) fn note_similar_name(context: &CommandContext, store: &Store) -> CommandResult {
     let annotator = context.annotator();
     let note = store.read_blocking(move |db| similar_name_note(db, &annotator))?;
     if let Some(note) = note {

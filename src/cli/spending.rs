@@ -92,7 +92,7 @@ pub(crate) fn dollars(text: &str) -> Result<f64, ArgumentError> {
 
 /// The maximum total spending of the project in dollars after a command has asked judges: from
 /// `--budget`, or else from the project, or else from the configuration. `None` for no limit.
-pub(crate) fn budget_in_force(
+pub(super) fn budget_in_force(
     context: &CommandContext,
     given: Option<f64>,
     project: Option<&Store>,
@@ -111,7 +111,7 @@ pub(crate) fn budget_in_force(
 }
 
 /// The budget stored in the project, which may be unlimited, or else the configured one.
-pub(crate) fn kept_budget(context: &CommandContext, kept: Option<Option<f64>>) -> Option<f64> {
+pub(super) fn kept_budget(context: &CommandContext, kept: Option<Option<f64>>) -> Option<f64> {
     kept.unwrap_or(context.config.run.budget)
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
 }
 
 /// The effort and cost for each judge.
-pub(crate) fn estimate_table(judges: &[JudgeEstimate]) -> String {
+pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
     let rows = judges.iter().map(|judge| {
         vec![
             clean(&judge.name),

@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  overrule status\n  overrule status --json | jq .votes")]
-pub(crate) struct StatusCommand {
+pub(super) struct StatusCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 impl StatusCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let status = ProjectStatus::read(&store)?;
         let project = store.path().display().to_string();

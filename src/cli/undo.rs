@@ -11,7 +11,7 @@ use serde_json::json;
 #[command(after_help = "Examples:
   overrule undo
   overrule undo --ruling --json")]
-pub(crate) struct UndoCommand {
+pub(super) struct UndoCommand {
     /// Undo your latest ruling on a label instead of your latest verdict on a pair
     #[arg(long)]
     ruling: bool,
@@ -21,7 +21,7 @@ pub(crate) struct UndoCommand {
 }
 
 impl UndoCommand {
-    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let (store, annotator) = (context.open()?, context.annotator());
         if self.ruling {
             return self.ruling(&store, &annotator);

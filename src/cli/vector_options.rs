@@ -84,7 +84,7 @@ impl EmbeddingTerms {
 }
 
 /// The failure of a command whose texts were not all embedded.
-pub(crate) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure {
+pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure {
     let embedded = counted(embedded, "text");
     match error {
         EmbedError::Stopped => {

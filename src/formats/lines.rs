@@ -9,15 +9,15 @@ const KEPT_CAPACITY: usize = 8 << 20;
 
 /// Maximum length of a line, a row or a JSON value, in bytes. A query with a thousand long
 /// documents is shorter, and a small compressed file can contain a line of many gigabytes.
-pub(crate) const LONGEST_LINE: u64 = 64 << 20;
+pub(super) const LONGEST_LINE: u64 = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The rest of a file from the beginning of one of its lines.
-pub(crate) type RestOfFile<R> = Chain<Cursor<Vec<u8>>, R>;
+pub(super) type RestOfFile<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// A file's nonblank lines. A byte order mark and CRLF are accepted.
-pub(crate) struct TextLines<R> {
+pub(super) struct TextLines<R> {
     reader: R,
     file: String,
     number: u64,
@@ -34,14 +34,14 @@ pub(crate) struct TextLines<R> {
 pub struct TextLine<'a> {
     /// From 1.
     pub(crate) number: u64,
-    pub(crate) bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
     /// Whether it is the last line, without a line break.
-    pub(crate) last: bool,
+    pub(super) last: bool,
 }
 
 impl<R: BufRead> TextLines<R> {
     /// The lines of `reader`; `file` is the file's name in problems.
-    pub(crate) fn new(reader: R, file: &str) -> Self {
+    pub(super) fn new(reader: R, file: &str) -> Self {
         Self {
             reader,
             file: file.to_owned(),
@@ -55,28 +55,28 @@ impl<R: BufRead> TextLines<R> {
 
     /// Rejects lines of more than `limit` bytes, so that a file without line breaks is not read
     /// whole.
-    pub(crate) fn at_most(self, limit: u64) -> Self {
+    pub(super) fn at_most(self, limit: u64) -> Self {
         Self { limit, ..self }
     }
 
     /// The file's name in problems.
-    pub(crate) fn file(&self) -> &str {
+    pub(super) fn file(&self) -> &str {
         &self.file
     }
 
     /// The number of the line that was read last, from 1.
-    pub(crate) fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u64 {
         self.number
     }
 
     /// A problem with the line that was read last.
-    pub(crate) fn problem(&self, message: impl fmt::Display) -> Problem {
+    pub(super) fn problem(&self, message: impl fmt::Display) -> Problem {
         Problem::new(&self.file, Some(self.number), message)
     }
 
     /// The next nonblank line. A problem ends the iteration: the file is not text, or cannot be
     /// read further.
-    pub(crate) fn next(&mut self) -> Option<Result<TextLine<'_>, Problem>> {
+    pub(super) fn next(&mut self) -> Option<Result<TextLine<'_>, Problem>> {
         if !std::mem::take(&mut self.is_unread)
             && let Err(problem) = self.advance()?
         {
@@ -91,12 +91,12 @@ impl<R: BufRead> TextLines<R> {
     }
 
     /// Makes the next call of `next` return the last line again.
-    pub(crate) fn unread(&mut self) {
+    pub(super) fn unread(&mut self) {
         self.is_unread = true;
     }
 
     /// The bytes from the beginning of the line that was read last.
-    pub(crate) fn into_rest(self) -> RestOfFile<R> {
+    pub(super) fn into_rest(self) -> RestOfFile<R> {
         Cursor::new(self.bytes).chain(self.reader)
     }
 
@@ -137,14 +137,14 @@ impl<R: BufRead> TextLines<R> {
     }
 }
 
-pub(crate) fn too_long(what: &str) -> io::Error {
+pub(super) fn too_long(what: &str) -> io::Error {
     let words = format!("{what} is longer than {LONGEST_LINE} bytes; no record is that long");
     io::Error::new(io::ErrorKind::InvalidData, words)
 }
 
 /// All lines as text, blank ones too, without their breaks and without a byte order mark. One that
 /// is too long is an error.
-pub(crate) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
+pub(super) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::Result<String>> {
     let mut first = true;
     std::iter::from_fn(move || {
         let mut bytes = Vec::new();
@@ -172,7 +172,7 @@ pub(crate) fn text_lines(mut reader: impl BufRead) -> impl Iterator<Item = io::R
 
 /// Why a line is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotText {
+pub(super) enum NotText {
     #[error("the file is cut off in the middle of a character (byte {at}); write it again")]
     CutOff {
         /// From 1.
@@ -188,7 +188,7 @@ pub(crate) enum NotText {
 
 impl<'a> TextLine<'a> {
     /// The line's text, or why it is not text.
-    pub(crate) fn text(&self) -> Result<&'a str, NotText> {
+    pub(super) fn text(&self) -> Result<&'a str, NotText> {
         std::str::from_utf8(self.bytes).map_err(|error| {
             let at = error.valid_up_to();
             if self.last && error.error_len().is_none() {
@@ -203,7 +203,7 @@ impl<'a> TextLine<'a> {
     }
 }
 
-pub(crate) fn breaks(bytes: &[u8]) -> u64 {
+pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 

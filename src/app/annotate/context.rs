@@ -2,8 +2,7 @@
 
 use super::error::RunError;
 use super::request::RunRequest;
-use crate::client::RunControl;
-use crate::client::lock;
+use crate::client::{RunControl, lock};
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText};
 use crate::store::Store;

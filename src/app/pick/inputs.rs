@@ -3,8 +3,7 @@
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{grades_of, read_pools};
 use crate::domain::adjudication::PickRecord;
-use crate::domain::corpus::Pool;
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
 use crate::store::Store;

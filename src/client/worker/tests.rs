@@ -2,12 +2,10 @@
 
 use super::outcome::ATTEMPTS;
 use super::*;
-use crate::client::question::AttemptEnd;
-use crate::client::question::{CallNeeds, RecordJob};
+use crate::client::question::{AttemptEnd, CallNeeds, RecordJob};
 use crate::client::window::FIRST;
 use crate::domain::sampling::SeededRng;
-use crate::judge::Retry;
-use crate::judge::{Exchange, JudgeLimits, RateLimits};
+use crate::judge::{Exchange, JudgeLimits, RateLimits, Retry};
 use crate::store::Store;
 use proptest::prelude::*;
 use std::collections::HashSet;

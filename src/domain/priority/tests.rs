@@ -1,7 +1,6 @@
 //! Priorities, impacts and certainty of simulated queries.
 
-use super::impact::FlipContext;
-use super::impact::{Impact, impacts};
+use super::impact::{FlipContext, Impact, impacts};
 use super::inclusion::sampling_weights;
 use super::queue_design::QueueEntry;
 use super::*;

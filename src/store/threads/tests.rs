@@ -3,8 +3,7 @@
 mod closing;
 
 use super::*;
-use crate::store::Store;
-use crate::store::file;
+use crate::store::{Store, file};
 use futures::FutureExt as _;
 use std::io;
 use std::path::Path;

@@ -3,9 +3,7 @@
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::metrics::kendall_tau_b;
 use crate::domain::numeric::best_first;
-use crate::domain::priority::impact::Impact;
-use crate::domain::priority::impact::flipped_gap;
-use crate::domain::priority::impact::impacts;
+use crate::domain::priority::impact::{Impact, flipped_gap, impacts};
 use crate::domain::priority::{
     Policy, Scoring, certainty, cyclic_triads, decided_pairs, decided_pairs_of_judge, score_pairs,
 };

@@ -4,8 +4,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::judge_set::JudgeSet;
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
-use crate::domain::sampling::adaptive::information::mutual_information;
-use crate::domain::sampling::adaptive::information::top_probabilities;
+use crate::domain::sampling::adaptive::information::{mutual_information, top_probabilities};
 use crate::domain::sampling::adaptive::{
     JudgeChoice, Round, Sampler, SamplingState, Strategy, next_round,
 };

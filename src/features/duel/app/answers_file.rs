@@ -6,7 +6,7 @@ use crate::app::input_files::{display_name, open};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::duel::domain::{
-    Action, Answer, Content, DuelForm, Passage, Task, TaskKey, TaskKind, answers_of,
+    Action, Answer, Content, DuelForm, Passage, Side, Task, TaskKey, TaskKind, answers_of,
 };
 use crate::features::duel::store::{DuelKey, NewDuelEvent};
 use crate::formats::problem::Problem;
@@ -248,8 +248,8 @@ fn actions(
                 return Err(AnswerLineError::PreferRange);
             }
             let step = match left {
-                crate::features::duel::domain::Side::A => step,
-                crate::features::duel::domain::Side::B => -step,
+                Side::A => step,
+                Side::B => -step,
             };
             actions.push(Action::Prefer { step });
         }

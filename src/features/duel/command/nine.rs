@@ -73,7 +73,7 @@ struct RankingOptions {
 
 /// On which queries, and how they are drawn.
 #[derive(Debug, Args)]
-pub(crate) struct DrawOptions {
+pub(super) struct DrawOptions {
     /// Use only this query (repeatable)
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,

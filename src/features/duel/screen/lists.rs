@@ -2,6 +2,7 @@
 
 use super::choice::{PREFERENCES, preference_words};
 use super::grid;
+use crate::features::duel::domain::{Content, DuelForm};
 use crate::features::duel::screen::state::{OpenDuel, TaskCards};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -39,9 +40,7 @@ fn entries(
     let Canvas { theme, area, buf } = canvas;
     let from = open.card_index(side, 0);
     let count = match open.current().map(|task| &task.content) {
-        Some(crate::features::duel::domain::Content::Lists { lists, .. }) => {
-            lists.get(side).map_or(0, Vec::len)
-        }
+        Some(Content::Lists { lists, .. }) => lists.get(side).map_or(0, Vec::len),
         _ => cards.cards.len(),
     };
     let page = usize::from(area.height / rows.max(1));
@@ -168,9 +167,7 @@ pub(super) fn two(model: &Model, open: &OpenDuel, cards: &TaskCards, canvas: Can
     }
     cut(&mut area, 1);
     let counts = [0, 1].map(|side| match open.current().map(|task| &task.content) {
-        Some(crate::features::duel::domain::Content::Lists { lists, .. }) => {
-            lists.get::<usize>(side).map_or(0, Vec::len)
-        }
+        Some(Content::Lists { lists, .. }) => lists.get::<usize>(side).map_or(0, Vec::len),
         _ => 0,
     });
     let count = counts.into_iter().max().unwrap_or(0);
@@ -214,7 +211,7 @@ pub(super) fn place_at(
     areas: Areas,
     (column, row): (u16, u16),
 ) -> Option<(usize, usize)> {
-    let two = open.form() == crate::features::duel::domain::DuelForm::Lists;
+    let two = open.form() == DuelForm::Lists;
     let side = if two {
         columns(areas.list)
             .iter()

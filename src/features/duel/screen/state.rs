@@ -13,7 +13,7 @@ pub use reading::{Reading, shown_passage};
 use crate::domain::corpus::DocId;
 use crate::features::duel::app::DuelSession;
 use crate::features::duel::domain::{
-    Action, Answer, Content, DuelEvent, DuelForm, Task, TaskKey, answers_of,
+    Action, Answer, Content, DuelEvent, DuelForm, Passage, Task, TaskKey, answers_of,
 };
 use std::collections::{BTreeMap, HashSet};
 
@@ -270,7 +270,7 @@ impl OpenDuel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// `None` for the whole text.
-    pub passage: Option<crate::features::duel::domain::Passage>,
+    pub passage: Option<Passage>,
     /// Whether it is on disk.
     pub stored: bool,
 }

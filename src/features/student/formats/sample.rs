@@ -5,6 +5,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::formats::json::{ValueError, string};
 use crate::formats::jsonl;
 use crate::formats::lines::TextLine;
+use crate::formats::object::ObjectReader;
 use crate::formats::problem::{Problem, quoted};
 use crate::formats::records::LineRecords;
 use serde::Serialize;
@@ -33,7 +34,7 @@ pub fn read_sample<R: BufRead>(
     file: &str,
 ) -> impl Iterator<Item = Result<(u64, SampleLine), Problem>> {
     let parse = |line: &TextLine<'_>| {
-        let read = |mut members: crate::formats::object::ObjectReader<'_, '_>| {
+        let read = |mut members: ObjectReader<'_, '_>| {
             let (query, a, b) = (
                 members.identifier("query"),
                 members.identifier("a"),

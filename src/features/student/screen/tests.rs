@@ -1,6 +1,5 @@
 use super::jobs::ReportStudent;
-use super::update::ask;
-use super::update::{offers, reported, update};
+use super::update::{ask, offers, reported, update};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::prediction::OutcomeProbabilities;

@@ -1,8 +1,7 @@
 //! zBench's own metrics, correlations and paired tests.
 
 use super::{cases, close};
-use crate::domain::metrics::significance::randomisation_p;
-use crate::domain::metrics::significance::t_test;
+use crate::domain::metrics::significance::{randomisation_p, t_test};
 use crate::domain::metrics::{Resampling, compare, estimate, kendall_tau_b, zbench};
 use proptest::prelude::*;
 use serde::Deserialize;

@@ -2,7 +2,7 @@
 //! segments.
 
 use crate::domain::number_words::signed;
-use crate::features::student::domain::figure::{Figure, correlation_interval, groups};
+use crate::features::student::domain::figure::{Figure, FigureGroup, correlation_interval, groups};
 use crate::features::student::domain::figures::{Category, Figures, YieldPoint};
 use crate::formats::svg::chart::{Chart, Frame, level};
 
@@ -145,9 +145,7 @@ pub(super) fn buckets(mut chart: Chart, figures: &Figures) -> String {
 
 fn calibration(chart: &mut Chart, figures: &Figures) {
     let buckets = groups(figures, Figure::Buckets);
-    let reach = |of: &crate::features::student::domain::figure::FigureGroup| {
-        of.interval.map(|(_, high)| high).or(of.observed)
-    };
+    let reach = |of: &FigureGroup| of.interval.map(|(_, high)| high).or(of.observed);
     let highest = buckets.iter().filter_map(reach).fold(0.5, f64::max);
     let most = (highest * 10.0).ceil() / 10.0;
     let frame = Frame {

@@ -43,6 +43,9 @@ pub(crate) trait Task: Debug + PartialEq + Send + 'static {
 
     /// Whether earlier writes must be included.
     const AFTER_WRITES: bool = true;
+    /// Whether it starts only when the earlier task in its slot has ended. A superseded task ends
+    /// at its next read of the project, but not while it reads other files.
+    const IN_TURN: bool = true;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError>;
 }
@@ -118,6 +121,7 @@ pub(super) enum Work {
     Task {
         task: Box<dyn AskedTask>,
         after_writes: bool,
+        in_turn: bool,
         /// Whether it changes something, and so is completed before exit, even if superseded.
         kept: bool,
     },
@@ -170,8 +174,22 @@ impl Job {
         Self::new(Work::Task {
             task: Box::new(Pending { request, then }),
             after_writes: R::AFTER_WRITES,
+            in_turn: R::IN_TURN,
             kept: false,
         })
+    }
+
+    /// [`Self::task`] with one continuation for an answer and for an error.
+    pub(crate) fn try_task<R: Task>(
+        request: R,
+        then: impl FnOnce(&mut Model, Result<R::Answer, AppError>) -> Vec<Effect>
+        + Clone
+        + Send
+        + 'static,
+    ) -> Self {
+        let failed = then.clone();
+        Self::task(request, move |model, answer| then(model, Ok(answer)))
+            .or_else(move |model, error| failed(model, Err(error)))
     }
 
     /// Completes a task before exit, because it changes something.
@@ -326,4 +344,4 @@ impl From<Answer> for Msg {
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
-pub(crate) use testing::{answer, asked, fail, first, is_write, only, tell_that};
+pub(crate) use testing::{answer, asked, every, fail, first, is_write, only, tell_that};

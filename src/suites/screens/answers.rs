@@ -7,6 +7,7 @@ use crate::domain::corpus::QueryId;
 use crate::domain::sampling::SeededRng;
 use crate::features::duel::domain::DuelForm;
 use crate::features::duel::screens as duel;
+use crate::features::methods::screen::state::MethodsChoice;
 use crate::features::methods::screens as methods;
 use crate::judge::offline;
 use crate::tui::job::{Job, Workbench, asked};
@@ -16,7 +17,7 @@ use crate::tui::screens::ruling::jobs::SaveRuling;
 use crate::tui::screens::{Screen, rankings};
 use crate::tui::update::requests::verdicts::SaveVerdict;
 use crate::tui::update::update;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Number of random steps from each screen.
 const STEPS: usize = 120;
@@ -54,6 +55,14 @@ struct Delayed {
     outstanding: Outstanding,
     rng: SeededRng,
     log: Vec<String>,
+    /// Number of the latest request of each slot.
+    latest: HashMap<String, u64>,
+}
+
+/// The slot and the number of a request, as in `queue 3`.
+fn numbered(ticket: &str) -> Option<(String, u64)> {
+    let (slot, number) = ticket.rsplit_once(' ')?;
+    Some((slot.to_owned(), number.parse().ok()?))
 }
 
 impl Delayed {
@@ -63,6 +72,7 @@ impl Delayed {
             outstanding: Outstanding::default(),
             rng: SeededRng::new(seed, &["answers"]),
             log: Vec::new(),
+            latest: HashMap::new(),
         }
     }
 
@@ -76,7 +86,10 @@ impl Delayed {
             Effect::Job(job) => Some(job),
             _ => None,
         });
-        self.outstanding.jobs.extend(jobs);
+        for job in jobs {
+            self.latest.extend(numbered(&job.ticket()));
+            self.outstanding.jobs.push(job);
+        }
         self.bench.draw();
         decides
     }
@@ -129,9 +142,17 @@ impl Delayed {
         }
         let Some(message) = message else { return };
         self.log.push(format!("{message:?}"));
+        let words = format!("{message:?}");
+        let words = words.trim_start_matches("Answer(").trim_end_matches(')');
+        let superseded = numbered(words)
+            .is_some_and(|(slot, number)| self.latest.get(&slot).is_some_and(|at| number < *at));
+        let shown = superseded.then(|| self.bench.shot());
         let before = choices(&self.bench.model);
         let screens = self.bench.model.stack.clone();
         assert!(!self.tell(message), "an answer decides: {:#?}", self.log);
+        if let Some(shown) = shown {
+            assert_eq!(self.bench.shot(), shown, "{:#?}", self.log);
+        }
         if self.bench.model.stack == screens && self.bench.model.methods.report.is_none() {
             assert_eq!(choices(&self.bench.model), before, "{:#?}", self.log);
         }
@@ -229,11 +250,14 @@ fn answers_that_are_late_lost_or_failed_change_no_choice_and_decide_nothing() {
     }
 }
 
-/// The baseline and the number of documents of the comparison that is shown.
-fn compared(bench: &Delayed) -> (String, Option<String>) {
+/// The baseline of the comparison that is shown, and the chosen baseline and number of documents.
+fn compared(bench: &Delayed) -> (String, Option<String>, usize) {
     let methods = &bench.bench.model.methods;
     let shown = methods.found().map(|report| report.baseline.clone());
-    (shown.unwrap_or_default(), methods.choice.baseline.clone())
+    let MethodsChoice {
+        baseline, depth, ..
+    } = methods.choice.clone();
+    (shown.unwrap_or_default(), baseline, depth)
 }
 
 #[test]
@@ -248,24 +272,38 @@ fn a_baseline_that_is_being_computed_is_kept_when_one_leaves_and_comes_back() {
         delayed.press("esc");
         delayed.press("R");
         // The answers to both requests, in any order, before and after the next key.
-        let late: Vec<Job> = delayed.outstanding.jobs.drain(..).collect();
+        let late = delayed.outstanding.jobs.drain(..);
+        let late: Vec<Job> = late
+            .filter(|job| format!("{job:?}").starts_with("CompareMethods"))
+            .collect();
+        assert_eq!(late.len(), 2);
         let mut late: Vec<Msg> = late
             .into_iter()
             .flat_map(|job| job.run_here(&delayed.workbench()))
             .collect();
-        if seed % 2 == 0 {
+        let reversed = seed % 2 == 0;
+        if reversed {
             late.reverse();
         }
-        let before = seed as usize % (late.len() + 1);
-        for msg in late.drain(..before.min(late.len())) {
+        let before = seed as usize % 3;
+        for msg in late.drain(..before) {
             delayed.tell(msg);
         }
+        // A key changes the comparison on screen, so it does nothing before that has arrived.
+        let arrived = before > usize::from(!reversed);
+        let choice = &delayed.bench.model.methods.choice;
+        let longest = delayed.bench.model.methods.longest_ranking();
+        let depth = if arrived {
+            choice.next_depth(longest)
+        } else {
+            choice.depth
+        };
         delayed.press("z");
         for msg in late {
             delayed.tell(msg);
         }
         delayed.settle();
-        let wanted = (wanted.clone(), Some(wanted));
+        let wanted = (wanted.clone(), Some(wanted), depth);
         assert_eq!(compared(&delayed), wanted, "{seed}: {:#?}", delayed.log);
     }
 }
@@ -313,13 +351,22 @@ fn battles_of_a_student_open_the_pair_under_the_cursor() {
         delayed.settle();
     }
     assert_eq!(delayed.bench.model.screen(), Screen::StudentBattles);
+    let battle = |delayed: &Delayed| {
+        let student = &delayed.bench.model.student;
+        let battle = student.battle(student.battle_cursor).unwrap();
+        (battle.query.clone(), battle.pair)
+    };
+    let (other, _) = battle(&delayed);
     delayed.press("enter");
     delayed.press("esc");
-    delayed.press("down");
+    for _ in 0..delayed.bench.model.student.battles.len() {
+        if battle(&delayed).0 == other {
+            delayed.press("down");
+        }
+    }
+    let (query, pair) = battle(&delayed);
+    assert_ne!(query, other);
     delayed.press("enter");
-    let student = &delayed.bench.model.student;
-    let battle = student.battle(student.battle_cursor).unwrap();
-    let (query, pair) = (battle.query.clone(), battle.pair);
     let mut jobs: Vec<Job> = delayed.outstanding.jobs.drain(..).collect();
     jobs.reverse();
     for job in jobs {

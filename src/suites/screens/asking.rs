@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;
 use crate::features::scale::app::PreparedScale;
-use crate::tui::job::{answer, tell_that};
+use crate::tui::job::{fail, tell_that};
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
@@ -110,8 +110,7 @@ fn a_price_that_comes_late_or_of_another_pair_asks_nobody() {
     let query = bench.model.open.as_ref().unwrap().info.key;
     let mut late = vec![bench.model.price_question(query, pair)];
     bench.model.price_question(query, pair);
-    let price: Result<Box<PricedQuestion>, _> = Err("late".to_owned());
-    bench.tell(answer::<PricePair>(&mut late, price));
+    bench.tell(fail::<PricePair>(&mut late, "late"));
     assert!(bench.model.toast.is_none());
     assert!(bench.model.overlays.is_empty() && !bench.model.run.running);
     bench.press("/ b");

@@ -127,8 +127,7 @@ impl Runner {
         self.asking = Some(steer);
         let told = tokio::spawn(async move {
             let result = ask(&store, options, (set, calls), control, &results).await;
-            let result = result.map_err(|error| error.to_string());
-            let wrong = result.as_ref().err().cloned();
+            let wrong = result.as_ref().err().map(ToString::to_string);
             let told = results.send(Msg::QuestionsEnded(result)).await.is_ok();
             wrong.filter(|_| !told)
         });

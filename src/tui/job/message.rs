@@ -3,6 +3,7 @@
 use super::{Answer, Job};
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
+use crate::app::error::AppError;
 use crate::app::question_set::{QuestionSet, QuestionSetOutcome, QuestionSetProgress};
 use crate::client::RunControl;
 use crate::tui::model::run::RunScope;
@@ -29,7 +30,7 @@ pub enum Msg {
     /// A run has ended.
     Ended(Result<RunOutcome, RunError>),
     QuestionsProgress(QuestionSetProgress),
-    QuestionsEnded(Result<QuestionSetOutcome, String>),
+    QuestionsEnded(Result<QuestionSetOutcome, AppError>),
     /// Something failed for external reasons.
     Failed(String),
 }

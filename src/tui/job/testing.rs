@@ -8,6 +8,11 @@ use crate::tui::slot::Ticket;
 use std::any::Any;
 
 impl Job {
+    /// The slot, and the number of the request in it.
+    pub(crate) fn ticket(&self) -> String {
+        format!("{:?}", self.ticket)
+    }
+
     pub(crate) fn is_write(&self) -> bool {
         matches!(self.work, Work::Write(_))
     }
@@ -38,6 +43,11 @@ fn request<R: 'static>(effect: &Effect) -> Option<&R> {
 /// The first request of this type.
 pub(crate) fn asked<R: 'static>(effects: &[Effect]) -> Option<&R> {
     effects.iter().find_map(request)
+}
+
+/// All requests of this type.
+pub(crate) fn every<R: 'static>(effects: &[Effect]) -> Vec<&R> {
+    effects.iter().filter_map(request).collect()
 }
 
 /// The first effect, if it is a request of this type.

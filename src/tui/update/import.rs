@@ -1,6 +1,7 @@
 //! The import: its dialog and its result.
 
 use super::leaving;
+use crate::app::error::AppError;
 use crate::tui::message::Effect;
 use crate::tui::model::import::GoingImport;
 use crate::tui::model::{Model, Overlay, PromptFor};
@@ -44,6 +45,19 @@ pub(crate) fn dialog(model: &mut Model) -> Option<&mut ImportDialog> {
     })
 }
 
+/// An error as lines: each problem of a file with its line number, then the consequence.
+pub(crate) fn problems(error: AppError) -> Vec<String> {
+    match error {
+        AppError::Problems(problems) => problems
+            .first
+            .iter()
+            .map(ToString::to_string)
+            .chain([problems.to_string()])
+            .collect(),
+        error => vec![error.to_string()],
+    }
+}
+
 /// A file was checked and accepted. In the sample, it becomes a separate project, for which a name
 /// is requested.
 pub(super) fn accepted(model: &mut Model, path: String, is_project: bool) -> Vec<Effect> {
@@ -79,12 +93,12 @@ fn going(model: &mut Model, path: &str) {
 }
 
 /// A project was created from a file: opens it in place of the sample.
-pub(crate) fn made(model: &mut Model, result: Result<String, Vec<String>>) -> Vec<Effect> {
+pub(crate) fn made(model: &mut Model, result: Result<String, AppError>) -> Vec<Effect> {
     model.import.going = None;
     match result {
         Ok(project) => leave_for(model, &project),
-        Err(problems) => {
-            let page = Page::new("No project was made", &problems.join("\n"));
+        Err(error) => {
+            let page = Page::new("No project was made", &problems(error).join("\n"));
             model.overlays.push(Overlay::Page(page));
             Vec::new()
         }
@@ -103,7 +117,7 @@ pub(crate) fn progressed(model: &mut Model, share: Option<f64>) {
     }
 }
 
-pub(crate) fn ended(model: &mut Model, result: Result<Vec<String>, Vec<String>>) -> Vec<Effect> {
+pub(crate) fn ended(model: &mut Model, result: Result<Vec<String>, AppError>) -> Vec<Effect> {
     model.import.going = None;
     match result {
         Ok(lines) if lines.len() > 1 => {
@@ -111,8 +125,8 @@ pub(crate) fn ended(model: &mut Model, result: Result<Vec<String>, Vec<String>>)
             model.overlays.push(Overlay::Page(page));
         }
         Ok(lines) => model.say(Level::Good, &lines.join(" ")),
-        Err(problems) => {
-            let page = Page::new("Nothing was imported", &problems.join("\n"));
+        Err(error) => {
+            let page = Page::new("Nothing was imported", &problems(error).join("\n"));
             model.overlays.push(Overlay::Page(page));
             return Vec::new();
         }

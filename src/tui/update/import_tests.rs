@@ -1,12 +1,11 @@
 use super::update;
-use crate::app::import::FolderEntry;
 use crate::app::import::source::SourcePreview;
 use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::summary_cache::QuerySummary;
 use crate::tui::job::{answer, asked, fail, only, tell_that};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
-use crate::tui::screens::queries;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::{key, typed};
 use crate::tui::update::requests::files::{CheckFile, Import, ListFolder, MakeProject};
@@ -45,8 +44,7 @@ fn read_in(mut model: Model, is_project: bool) -> Model {
         act: "imports it into",
         is_project,
     };
-    let found: Result<_, Vec<String>> = Ok(preview);
-    tell(&mut model, answer::<CheckFile>(&mut asked, found));
+    tell(&mut model, answer::<CheckFile>(&mut asked, preview));
     model
 }
 
@@ -99,7 +97,8 @@ fn on_the_sample_a_file_makes_a_project_of_its_own() {
     let wrong = fail::<MakeProject>(&mut making, "overrule.db: exists; choose another name");
     assert_eq!(tell(&mut model, wrong), []);
     assert!(model.next_project.is_none() && model.overlays.len() == 1);
-    let made = tell_that(|model| super::import::made(model, Ok("overrule.db".to_owned())));
+    let mut making = vec![model.make_project("in.jsonl".to_owned(), "overrule.db".to_owned())];
+    let made = answer::<MakeProject>(&mut making, "overrule.db".to_owned());
     let effects = tell(&mut model, made);
     assert_eq!(effects.last(), Some(&Effect::Quit));
     assert_eq!(model.next_project.as_deref(), Some("overrule.db"));
@@ -129,8 +128,7 @@ fn an_answer_to_an_earlier_question_is_dropped() {
     for key in typed("folder/") {
         tell(&mut model, Msg::Key(key));
     }
-    let gone: Result<Vec<FolderEntry>, _> = Err("folder: gone".to_owned());
-    tell(&mut model, answer::<ListFolder>(&mut late, gone));
+    tell(&mut model, fail::<ListFolder>(&mut late, "folder: gone"));
     let Some(Overlay::Import(dialog)) = model.overlays.last() else {
         panic!("the dialog is open");
     };
@@ -145,16 +143,18 @@ fn an_import_of_another_program_is_shown_and_leaves_the_selection_alone() {
             key: QueryKey(key),
             ..model.open.as_ref().unwrap().info.clone()
         };
-        (info, None)
+        (info, None::<QuerySummary>)
     };
     let mut rows = vec![row(11), row(12)];
     let added = row(10);
-    queries::update::listed(&mut model, rows.clone());
+    let mut listing = vec![model.list()];
+    let listed = answer::<ListQueries>(&mut listing, rows.clone());
+    tell(&mut model, listed);
     press(&mut model, KeyCode::Char('j'));
     let selected = |model: &Model| model.queries.selected().map(|(info, _)| info.key);
     assert_eq!(selected(&model), Some(QueryKey(12)));
-    assert!(asked::<ListQueries>(&tell(&mut model, Msg::ChangedElsewhere)).is_some());
+    let mut listing = tell(&mut model, Msg::ChangedElsewhere);
     rows.insert(0, added);
-    queries::update::listed(&mut model, rows);
+    tell(&mut model, answer::<ListQueries>(&mut listing, rows));
     assert_eq!(selected(&model), Some(QueryKey(12)));
 }

@@ -1,5 +1,6 @@
 //! Picks, anchors and links: their dialogs, the question before money is spent, and their result.
 
+use crate::app::error::AppError;
 use crate::app::question_set::{
     QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
@@ -113,10 +114,15 @@ pub(super) fn look(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn priced(
     model: &mut Model,
     set: &QuestionSet,
-    price: Result<QuestionSetPrice, String>,
+    price: Result<QuestionSetPrice, AppError>,
 ) {
     if let Some(dialog) = dialog(model) {
-        dialog.priced(set, price);
+        // The user has not typed an option here.
+        let words = |error: AppError| {
+            let words = error.to_string();
+            words.trim_start_matches("--judges: ").to_owned()
+        };
+        dialog.priced(set, price.map_err(words));
     }
 }
 
@@ -171,13 +177,16 @@ pub(super) fn progressed(model: &mut Model, progress: QuestionSetProgress) {
     }
 }
 
-pub(super) fn ended(model: &mut Model, result: Result<QuestionSetOutcome, String>) -> Vec<Effect> {
+pub(super) fn ended(
+    model: &mut Model,
+    result: Result<QuestionSetOutcome, AppError>,
+) -> Vec<Effect> {
     let Some((set, _)) = model.questions.going.take() else {
         return Vec::new();
     };
     let (level, words) = match result {
         Ok(outcome) => outcome_words(&set, &outcome),
-        Err(why) => (Level::Error, why),
+        Err(error) => (Level::Error, error.to_string()),
     };
     model.say(level, &words);
     model.questions.ended = Some(format!("{}: {words}", set.describe()));
@@ -233,7 +242,7 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::job::{answer, only};
+    use crate::tui::job::{answer, fail, only};
     use crate::tui::message::Msg;
     use crate::tui::screens::testing::model;
     use crate::tui::testing::key;
@@ -242,8 +251,6 @@ mod tests {
     use crate::tui::update::update;
     use crossterm::event::KeyCode;
     use std::time::Instant;
-
-    type Priced = Result<QuestionSetPrice, String>;
 
     const EXACTLY: QuestionSet = QuestionSet::Picks(PickMode::Exactly);
 
@@ -271,14 +278,9 @@ mod tests {
         let mut late = vec![model.price_questions(EXACTLY)];
         let mut effects = open_picks(&mut model);
         assert_eq!(only(&effects), Some(&PriceQuestions(EXACTLY)));
-        let none: Priced = Err("late".to_owned());
-        update(&mut model, answer::<PriceQuestions>(&mut late, none), now);
-        let price: Priced = Ok(price(paid));
-        update(
-            &mut model,
-            answer::<PriceQuestions>(&mut effects, price),
-            now,
-        );
+        update(&mut model, fail::<PriceQuestions>(&mut late, "late"), now);
+        let price = answer::<PriceQuestions>(&mut effects, price(paid));
+        update(&mut model, price, now);
         let effects = update(&mut model, pressed(KeyCode::Enter), now);
         (model, effects)
     }

@@ -35,9 +35,15 @@ fn project() -> ProjectSettings {
 /// A list of queries with the settings open.
 fn opened() -> Model {
     let mut model = model(Screen::Queries);
-    let asked = press(&mut model, &[KeyCode::Char(',')]);
+    let mut asked = press(&mut model, &[KeyCode::Char(',')]);
     assert_eq!(only(&asked), Some(&ReadSettings));
-    super::settings::open(&mut model, project(), StudentChoice::default());
+    let now = model.now;
+    let settings = (project(), StudentChoice::default());
+    update(
+        &mut model,
+        answer::<ReadSettings>(&mut asked, settings),
+        now,
+    );
     model
 }
 
@@ -189,7 +195,13 @@ fn a_page_that_comes_late_covers_nothing_that_was_opened_since() {
     press(&mut model, &[KeyCode::Esc, KeyCode::Char('/')]);
     let typed = format!("{:?}", model.overlays);
     tell_log(&mut model);
-    super::settings::open(&mut model, project(), StudentChoice::default());
+    let mut settings = model.read_settings();
+    let found = (project(), StudentChoice::default());
+    update(
+        &mut model,
+        answer::<ReadSettings>(&mut settings, found),
+        now,
+    );
     let mut guideline = model.read_guideline();
     let guideline = answer::<ReadGuideline>(&mut guideline, Some("text".to_owned()));
     update(&mut model, guideline, now);

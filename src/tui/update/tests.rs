@@ -9,7 +9,7 @@ use crate::domain::corpus::QueryId;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
-use crate::tui::job::{answer, asked, fail, only, tell_that};
+use crate::tui::job::{answer, asked, every, fail, only, tell_that};
 use crate::tui::key_gate::Use;
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
@@ -43,9 +43,8 @@ fn ctrl_c(model: &mut Model) -> Vec<Effect> {
 }
 
 fn saved(effects: &[Effect]) -> Vec<&NewVerdict> {
-    let found = effects.iter().map(std::slice::from_ref);
-    let found = found.filter_map(only).map(|SaveVerdict(new)| new);
-    found.collect()
+    let found = every(effects).into_iter();
+    found.map(|SaveVerdict(new)| new).collect()
 }
 
 fn stored(effects: &mut Vec<Effect>) -> Msg {

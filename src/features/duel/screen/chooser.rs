@@ -1,6 +1,7 @@
 //! Creating a duel: choosing two rankings of the project and a form.
 
 use super::moving::load;
+use crate::app::error::AppError;
 use crate::domain::sanitise;
 use crate::features::duel::domain::DuelForm;
 use crate::features::duel::screen::state::{DuelChooser, DuelState};
@@ -91,7 +92,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 /// The duel was created, or failed with a reason.
-pub(crate) fn made(model: &mut Model, made: Result<(DuelKey, Vec<String>), String>) -> Vec<Effect> {
+pub(crate) fn made(
+    model: &mut Model,
+    made: Result<(DuelKey, Vec<String>), AppError>,
+) -> Vec<Effect> {
     match made {
         Ok((key, notes)) => {
             let line = notes.join("; ");
@@ -104,10 +108,10 @@ pub(crate) fn made(model: &mut Model, made: Result<(DuelKey, Vec<String>), Strin
             }
             load(model, Some(key))
         }
-        Err(why) => {
+        Err(error) => {
             if let DuelState::Choosing(chooser) = &mut model.duel.state {
                 chooser.making = false;
-                chooser.failed = Some(why);
+                chooser.failed = Some(error.to_string());
             }
             Vec::new()
         }

@@ -109,7 +109,7 @@ impl Model {
         let then = |model: &mut Model, found| update::opened(model, Ok(found));
         Job::write(OpenDuelOf(key), then)
             .about("the duel cannot be opened")
-            .or_else(|model, error| update::opened(model, Err(error.to_string())))
+            .or_else(|model, error| update::opened(model, Err(error)))
             .latest(&mut self.jobs, DUEL)
             .into()
     }
@@ -117,6 +117,7 @@ impl Model {
     pub(crate) fn read_duel_rankings(&mut self) -> Effect {
         let then = |model: &mut Model, found| update::opened(model, Ok(found));
         Job::read(ReadRankings, then)
+            .or_else(|model, error| update::opened(model, Err(error)))
             .latest(&mut self.jobs, DUEL)
             .into()
     }
@@ -151,9 +152,7 @@ impl Model {
     }
 
     pub(crate) fn make_duel(&mut self, request: DuelRequest) -> Effect {
-        let then = |model: &mut Model, made| chooser::made(model, Ok(made));
-        Job::task(MakeDuel(request), then)
-            .or_else(|model, error| chooser::made(model, Err(error.to_string())))
+        Job::try_task(MakeDuel(request), chooser::made)
             .kept()
             .part_of(&mut self.jobs, DUEL)
             .into()

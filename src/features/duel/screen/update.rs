@@ -4,6 +4,7 @@ use super::choice::{PREFERENCES, choose_whole, finish, none_serves, prefer, remo
 use super::moving::{go, load, look_ahead};
 use super::record::record;
 use super::{chooser, summary};
+use crate::app::error::AppError;
 use crate::features::duel::app::{DuelRankings, DuelSession, TaskTexts};
 use crate::features::duel::domain::{Action, Content, DuelForm};
 use crate::features::duel::screen::state::{
@@ -48,9 +49,9 @@ pub(crate) fn show(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
     load(model, key)
 }
 
-pub(crate) fn opened(model: &mut Model, found: Result<FoundDuel, String>) -> Vec<Effect> {
+pub(crate) fn opened(model: &mut Model, found: Result<FoundDuel, AppError>) -> Vec<Effect> {
     model.duel.state = match found {
-        Err(why) => DuelState::Failed(why),
+        Err(error) => DuelState::Failed(error.to_string()),
         Ok(FoundDuel::Choice(rankings)) => {
             DuelState::Choosing(DuelChooser::new(rankings, model.duel.another))
         }

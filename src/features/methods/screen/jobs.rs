@@ -63,13 +63,8 @@ impl Model {
     /// Starts the comparison; the previous result stays visible meanwhile.
     pub(crate) fn compare_methods(&mut self, choice: MethodsChoice) -> Vec<Effect> {
         let asked = choice.clone();
-        let failed = choice.clone();
-        let job = Job::task(CompareMethods(choice), move |model, report| {
-            update::compared(model, asked, Ok(Box::new(report)));
-            Vec::new()
-        })
-        .or_else(move |model, error| {
-            update::compared(model, failed, Err(error.to_string()));
+        let job = Job::try_task(CompareMethods(choice), move |model, report| {
+            update::compared(model, asked, report.map(Box::new));
             Vec::new()
         });
         vec![job.latest(&mut self.jobs, REPORT).into()]

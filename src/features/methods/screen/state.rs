@@ -1,5 +1,6 @@
 //! State of the comparison of reranking methods, and of two rankings of one query side by side.
 
+use crate::app::error::AppError;
 use crate::app::truth::TruthSource;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::methods::app::{MethodEntry, MethodsReport};
@@ -68,7 +69,7 @@ pub struct MethodsScreen {
     /// Parameters of the report being computed.
     pub asked: Option<MethodsChoice>,
     /// The comparison, or why there is none; `None` while the first one is being computed.
-    pub report: Option<Result<Box<MethodsReport>, String>>,
+    pub report: Option<Result<Box<MethodsReport>, AppError>>,
     /// Index of the method under the cursor.
     pub cursor: usize,
     /// Whether the cursor is in the list of queries that differ.

@@ -1,5 +1,6 @@
 //! Selecting a method, and a query on which it differs from the baseline.
 
+use crate::app::error::AppError;
 use crate::app::truth::TruthSource;
 use crate::features::methods::app::MethodsReport;
 use crate::features::methods::screen::state::{MethodsChoice, TruthChoice};
@@ -28,17 +29,17 @@ fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
 pub(crate) fn compared(
     model: &mut Model,
     asked: MethodsChoice,
-    report: Result<Box<MethodsReport>, String>,
+    report: Result<Box<MethodsReport>, AppError>,
 ) {
     let screen = &mut model.methods;
     screen.asked = None;
     match report {
         // What was requested does not exist, so keep what is shown.
-        Err(why) if screen.found().is_some() => model.inform(&why),
-        Err(why) => {
+        Err(error) if screen.found().is_some() => model.inform(&error.to_string()),
+        Err(error) => {
             // Whatever was wrong, start again from the defaults next time.
             screen.choice = MethodsChoice::default();
-            screen.report = Some(Err(why));
+            screen.report = Some(Err(error));
         }
         Ok(report) => {
             let truth = TruthSource::of(&report.truth);

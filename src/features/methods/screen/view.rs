@@ -30,8 +30,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             notice("measuring every method …", theme, area, buf);
             return Areas::default();
         }
-        Some(Err(why)) => {
-            notice(&sanitise::line(why), theme, area, buf);
+        Some(Err(error)) => {
+            notice(&sanitise::line(&error.to_string()), theme, area, buf);
             return Areas::default();
         }
         Some(Ok(report)) => report,

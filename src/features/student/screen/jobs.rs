@@ -25,12 +25,8 @@ impl Task for ReportStudent {
 
 impl Model {
     pub(crate) fn report_student(&mut self, name: Option<String>) -> Vec<Effect> {
-        let job = Job::task(ReportStudent(name), |model, found| {
-            update::reported(model, Ok(Box::new(found)));
-            Vec::new()
-        })
-        .or_else(|model, error| {
-            update::reported(model, Err(error.to_string()));
+        let job = Job::try_task(ReportStudent(name), |model, found| {
+            update::reported(model, found.map(Box::new));
             Vec::new()
         });
         vec![job.latest(&mut self.jobs, REPORT).into()]

@@ -1,13 +1,14 @@
 //! State of the student screen: the students, the current figure, and the selected group of
 //! battles.
 
+use crate::app::error::AppError;
 use crate::features::student::app::{ReportedBattle, StepReport, StudentReport, StudentsFound};
 use crate::features::student::domain::figure::{Figure, FigureGroup, groups};
 
 #[derive(Debug, Default)]
 pub struct StudentScreen {
     /// The result, or why there is none; `None` while it is being computed.
-    pub found: Option<Result<Box<StudentsFound>, String>>,
+    pub found: Option<Result<Box<StudentsFound>, AppError>>,
     /// Index of the checkpoint.
     pub step: usize,
     pub figure: Figure,

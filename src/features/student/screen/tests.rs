@@ -1,5 +1,6 @@
 use super::jobs::ReportStudent;
 use super::update::{ask, offers, reported, update};
+use crate::app::error::AppError;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::prediction::OutcomeProbabilities;
@@ -186,7 +187,8 @@ fn battles_are_listed_from_the_farthest_on_without_control_characters() {
 fn what_cannot_be_shown_is_said() {
     let mut model = model(Screen::Student);
     assert!(flat(&mut model, SIZES[0]).contains("calculating"));
-    reported(&mut model, Err("no pair is judged".to_owned()));
+    let error = AppError::Failed("no pair is judged".to_owned());
+    reported(&mut model, Err(error));
     assert!(flat(&mut model, SIZES[0]).contains("no pair is judged"));
     let none = StudentsFound {
         names: Vec::new(),

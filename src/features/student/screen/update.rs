@@ -1,6 +1,7 @@
 //! Selecting a student, a checkpoint, a figure, and a group of its battles.
 
 use super::view;
+use crate::app::error::AppError;
 use crate::features::student::app::StudentsFound;
 use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::keymap::Command;
@@ -29,7 +30,7 @@ pub(crate) fn ask_again(model: &mut Model) -> Vec<Effect> {
     ask(model, name)
 }
 
-pub(crate) fn reported(model: &mut Model, found: Result<Box<StudentsFound>, String>) {
+pub(crate) fn reported(model: &mut Model, found: Result<Box<StudentsFound>, AppError>) {
     let before = model.student.report().map(|report| report.name.clone());
     model.student.found = Some(found);
     let steps = model

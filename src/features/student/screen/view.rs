@@ -36,8 +36,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             notice("calculating the figures …", theme, area, buf);
             return Areas::default();
         }
-        Some(Err(why)) => {
-            let lines = text::lines(&sanitise::line(why), columns, theme.muted());
+        Some(Err(error)) => {
+            let words = error.to_string();
+            let lines = text::lines(&sanitise::line(&words), columns, theme.muted());
             Paragraph::new(lines).render(area, buf);
             return Areas::default();
         }

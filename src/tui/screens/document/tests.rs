@@ -1,6 +1,5 @@
 use super::update::{load, update};
-use crate::domain::common_scale::Offset;
-use crate::domain::common_scale::ProjectScale;
+use crate::domain::common_scale::{Offset, ProjectScale};
 use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
 use crate::tui::job::{answer, first};

@@ -5,7 +5,7 @@ use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::{DrawReason, InTop, Policy, ValueParts};
 use crate::store::corpus::QueryKey;
-use crate::tui::job::{answer, asked, fail, only};
+use crate::tui::job::{answer, every, fail, only};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -37,9 +37,9 @@ fn queue(policy: Policy) -> (Model, Vec<Effect>) {
 }
 
 fn described(effects: &[Effect]) -> Vec<(Pair, PairQuestion)> {
-    asked::<DescribePair>(effects)
-        .map(|asked| (asked.pair, asked.question))
+    every::<DescribePair>(effects)
         .into_iter()
+        .map(|asked| (asked.pair, asked.question))
         .collect()
 }
 

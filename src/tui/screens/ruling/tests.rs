@@ -1,6 +1,6 @@
 use super::super::adjudication::tests::{adjudicating, disagreement, overview};
 use super::super::testing::{SIZES, TINY, flat};
-use super::jobs::{ReadEvidence, SaveRuling};
+use super::jobs::{PostponeRuling, ReadEvidence, SaveRuling};
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::{DocumentEvidence, JudgePick};
 use crate::app::adjudication::overview::AdjudicationOverview;
@@ -9,7 +9,7 @@ use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::{RulingContext, StoredRuling};
-use crate::tui::job::{answer, asked, first, only, tell_that};
+use crate::tui::job::{answer, every, first, only, tell_that};
 use crate::tui::keymap::Command;
 use crate::tui::message::Msg;
 use crate::tui::model::{Model, Overlay};
@@ -53,12 +53,11 @@ pub(crate) fn arrived(evidence: DocumentEvidence) -> Msg {
 pub(crate) fn current() -> Model {
     let mut model = adjudicating();
     let effects = on_command(&mut model, Command::Open);
-    let documents: Vec<&str> = effects
-        .iter()
-        .map(|effect| match only(std::slice::from_ref(effect)) {
-            Some(ReadEvidence(_, document)) => document.as_str(),
-            None => panic!("{effect:?}"),
-        })
+    let asked = every(&effects);
+    assert_eq!(asked.len(), effects.len(), "{effects:?}");
+    let documents: Vec<&str> = asked
+        .into_iter()
+        .map(|ReadEvidence(_, document)| document.as_str())
         .collect();
     assert_eq!(
         documents,
@@ -181,7 +180,8 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
             false
         )
     );
-    assert!(asked::<ReadOverview>(&effects).is_some(), "{effects:?}");
+    let last = &effects[effects.len() - 1..];
+    assert!(only::<ReadOverview>(last).is_some(), "{effects:?}");
     assert_eq!(model.screen(), Screen::Adjudication);
 }
 
@@ -189,7 +189,9 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
 fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     let mut model = current();
     let effects = on_command(&mut model, Command::PutOff);
-    assert!(asked::<SaveRuling>(&effects).is_none(), "{effects:?}");
+    assert!(first::<PostponeRuling>(&effects).is_some(), "{effects:?}");
+    let texts = every::<ReadEvidence>(&effects);
+    assert_eq!(texts.len() + 1, effects.len(), "{effects:?}");
     let order: Vec<&str> = model
         .adjudication
         .disagreements
@@ -340,7 +342,8 @@ fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
         .collect();
     assert_eq!(left, ["13497630"]);
     let effects = on_command(&mut model, Command::Open);
-    assert!(asked::<SaveRuling>(&effects).is_none(), "{effects:?}");
+    let texts = every::<ReadEvidence>(&effects);
+    assert_eq!(texts.len(), effects.len(), "{effects:?}");
 }
 
 /// A document on which two other people disagree, opened from the list of conflicts.

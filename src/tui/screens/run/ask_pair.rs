@@ -2,6 +2,7 @@
 
 use super::begin::{begin, money_words};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
+use crate::app::error::AppError;
 use crate::app::text_format::first_names;
 use crate::domain::battle::Pair;
 use crate::store::corpus::QueryKey;
@@ -12,7 +13,7 @@ use crate::tui::screens::Screen;
 use crate::tui::text::{self, counted};
 use crate::tui::widgets::toast::Level;
 
-type Priced = Result<Box<PricedQuestion>, String>;
+type Priced = Result<Box<PricedQuestion>, AppError>;
 
 /// The pair on screen and its query.
 fn subject(model: &Model) -> Option<(QueryKey, Pair)> {
@@ -45,7 +46,10 @@ pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
 /// Shows the price of a question next to the pair.
 pub(crate) fn show_price(model: &mut Model, query: QueryKey, pair: Pair, priced: &Priced) {
     if model.screen() == Screen::Comparison && subject(model) == Some((query, pair)) {
-        model.comparison.price = Some(priced.clone());
+        model.comparison.price = Some(match priced {
+            Ok(price) => Ok(price.clone()),
+            Err(error) => Err(error.to_string()),
+        });
     }
 }
 
@@ -67,8 +71,8 @@ pub(crate) fn priced(
     }
     let PricedQuestion { question, estimate } = match priced {
         Ok(priced) => *priced,
-        Err(why) => {
-            model.inform(&why);
+        Err(error) => {
+            model.inform(&error.to_string());
             return Vec::new();
         }
     };

@@ -34,12 +34,13 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 pub(crate) struct ListFolder(pub(crate) String);
 
 impl Task for ListFolder {
-    type Answer = Result<Vec<FolderEntry>, String>;
+    type Answer = Vec<FolderEntry>;
     const AFTER_WRITES: bool = false;
+    const IN_TURN: bool = false;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
-        let listed = list_folder(&typed_path(&self.0), context.store().path());
-        Ok(listed.map_err(|error| format!("{}: {error}", self.0)))
+        list_folder(&typed_path(&self.0), context.store().path())
+            .map_err(|error| AppError::Failed(format!("{}: {error}", self.0)))
     }
 }
 
@@ -48,20 +49,19 @@ impl Task for ListFolder {
 pub(crate) struct CheckFile(pub(crate) String, pub(crate) ImportPurpose);
 
 impl Task for CheckFile {
-    /// The preview, or one line per problem.
-    type Answer = Result<SourcePreview, Vec<String>>;
+    type Answer = SourcePreview;
     const AFTER_WRITES: bool = false;
+    const IN_TURN: bool = false;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
         let options = ImportOptions::default();
         let path = typed_path(&self.0);
         let merge = self.1 == ImportPurpose::Merge;
-        let found = match is_project(&path) {
+        match is_project(&path) {
             false if merge => Err(not_a_project(&path)),
             _ if context.options().sample => new_project::preview(&path, &options),
             _ => preview(&path, Some(&context.store()), &options),
-        };
-        Ok(found.map_err(problems))
+        }
     }
 }
 
@@ -141,19 +141,6 @@ fn not_a_project(path: &Path) -> AppError {
     )
 }
 
-/// An error as lines: each problem of a file with its line number, then the consequence.
-pub(crate) fn problems(error: AppError) -> Vec<String> {
-    match error {
-        AppError::Problems(problems) => problems
-            .first
-            .iter()
-            .map(ToString::to_string)
-            .chain([problems.to_string()])
-            .collect(),
-        error => vec![error.to_string()],
-    }
-}
-
 /// Reads which kinds of data the project contains.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ReadContents;
@@ -199,9 +186,9 @@ impl Task for Export {
 
 impl Model {
     pub(crate) fn list_folder(&mut self, folder: String) -> Effect {
-        Job::task(ListFolder(folder), |model, entries| {
+        Job::try_task(ListFolder(folder), |model, entries| {
             if let Some(dialog) = import::dialog(model) {
-                dialog.listed(entries);
+                dialog.listed(entries.map_err(|error| error.to_string()));
             }
             Vec::new()
         })
@@ -210,9 +197,9 @@ impl Model {
     }
 
     pub(crate) fn check_file(&mut self, path: String, purpose: ImportPurpose) -> Effect {
-        Job::task(CheckFile(path, purpose), |model, found| {
+        Job::try_task(CheckFile(path, purpose), |model, found| {
             if let Some(dialog) = import::dialog(model) {
-                dialog.checked(found);
+                dialog.checked(found.map_err(import::problems));
             }
             Vec::new()
         })
@@ -226,18 +213,12 @@ impl Model {
     }
 
     pub(crate) fn import_file(&mut self, path: String) -> Effect {
-        Job::task(Import(path), |model, lines| import::ended(model, Ok(lines)))
-            .or_else(|model, error| import::ended(model, Err(problems(error))))
-            .kept()
-            .into()
+        Job::try_task(Import(path), import::ended).kept().into()
     }
 
     pub(crate) fn make_project(&mut self, source: String, project: String) -> Effect {
         let request = MakeProject { source, project };
-        Job::task(request, |model, project| import::made(model, Ok(project)))
-            .or_else(|model, error| import::made(model, Err(problems(error))))
-            .kept()
-            .into()
+        Job::try_task(request, import::made).kept().into()
     }
 
     pub(crate) fn export_file(&mut self, order: ExportOrder, overwrite: bool) -> Effect {

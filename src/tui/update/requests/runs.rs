@@ -47,8 +47,7 @@ impl Task for Estimate {
 pub(crate) struct PricePair(pub(crate) QueryKey, pub(crate) Pair);
 
 impl Task for PricePair {
-    /// The question and its cost, or why it cannot be asked.
-    type Answer = Result<Box<PricedQuestion>, String>;
+    type Answer = Box<PricedQuestion>;
     const AFTER_WRITES: bool = false;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
@@ -59,8 +58,7 @@ impl Task for PricePair {
             .map(|(_, judge)| judge.clone())
             .collect();
         let usual = &context.options().request;
-        let priced = PricedQuestion::of(&context.store(), (query, pair), &ensemble, usual);
-        Ok(priced.map(Box::new).map_err(|error| error.to_string()))
+        PricedQuestion::of(&context.store(), (query, pair), &ensemble, usual).map(Box::new)
     }
 }
 
@@ -69,18 +67,14 @@ impl Task for PricePair {
 pub(crate) struct PriceQuestions(pub(crate) QuestionSet);
 
 impl Task for PriceQuestions {
-    /// The price, or why the questions cannot be asked.
-    type Answer = Result<QuestionSetPrice, String>;
+    type Answer = QuestionSetPrice;
     const AFTER_WRITES: bool = false;
+    /// No price of a dialog supersedes another.
+    const IN_TURN: bool = false;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
-        let price = Prepared::of(&context.store(), context.options(), &self.0)
-            .map(|prepared| prepared.price());
-        // The user has not typed an option here.
-        Ok(price.map_err(|error| {
-            let words = error.to_string();
-            words.trim_start_matches("--judges: ").to_owned()
-        }))
+        let prepared = Prepared::of(&context.store(), context.options(), &self.0)?;
+        Ok(prepared.price())
     }
 }
 
@@ -95,7 +89,7 @@ impl Model {
 
     /// Requests the price of a question that is asked once the price is known.
     pub(crate) fn price_question(&mut self, query: QueryKey, pair: Pair) -> Effect {
-        Job::task(PricePair(query, pair), move |model, priced| {
+        Job::try_task(PricePair(query, pair), move |model, priced| {
             run::ask_pair::priced(model, query, pair, priced)
         })
         .latest(&mut self.jobs, QUESTION)
@@ -104,7 +98,7 @@ impl Model {
 
     /// Requests the price of a question about the pair on screen.
     pub(crate) fn price_pair(&mut self, query: QueryKey, pair: Pair) -> Effect {
-        Job::task(PricePair(query, pair), move |model, priced| {
+        Job::try_task(PricePair(query, pair), move |model, priced| {
             run::ask_pair::show_price(model, query, pair, &priced);
             Vec::new()
         })
@@ -119,7 +113,7 @@ impl Model {
 
     pub(crate) fn price_questions(&mut self, set: QuestionSet) -> Effect {
         let asked = set.clone();
-        Job::task(PriceQuestions(set), move |model, price| {
+        Job::try_task(PriceQuestions(set), move |model, price| {
             question_set::priced(model, &asked, price);
             Vec::new()
         })

@@ -104,8 +104,9 @@ pub struct ScreenConfig {
     /// `auto`, `dark` or `light`.
     pub theme: String,
     /// `auto`, `true`, `256`, `16` or `none`.
-    pub colour: String,
-    /// `red-green`, `blue-orange` or `grey`.
+    #[serde(alias = "colour")]
+    pub color: String,
+    /// `red-green`, `blue-orange` or `gray`.
     pub ramp: String,
     /// Whether the mouse is captured.
     pub mouse: bool,
@@ -115,7 +116,7 @@ impl Default for ScreenConfig {
     fn default() -> Self {
         Self {
             theme: "auto".to_owned(),
-            colour: "auto".to_owned(),
+            color: "auto".to_owned(),
             ramp: "red-green".to_owned(),
             mouse: false,
         }

@@ -83,7 +83,7 @@ pub fn run(
     options: TuiOptions,
     screen: &ScreenConfig,
 ) -> Result<Option<PathBuf>, TuiError> {
-    let depth = detect_depth(setting("colour", &screen.colour)?);
+    let depth = detect_depth(setting("color", &screen.color)?);
     let ramp: Ramp = setting("ramp", &screen.ramp)?.unwrap_or_default();
     let flag = match screen.theme.as_str() {
         "auto" => None,
@@ -447,8 +447,8 @@ async fn sleep_until(at: Option<Instant>) {
 pub fn depth_name(depth: ColourDepth) -> &'static str {
     match depth {
         ColourDepth::None => "none",
-        ColourDepth::Ansi16 => "16 colours",
-        ColourDepth::Ansi256 => "256 colours",
-        ColourDepth::True => "true colour",
+        ColourDepth::Ansi16 => "16 colors",
+        ColourDepth::Ansi256 => "256 colors",
+        ColourDepth::True => "true color",
     }
 }

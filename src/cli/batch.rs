@@ -57,29 +57,29 @@ enum BatchAction {
     },
     /// Fetch the results of batches that have ended
     Fetch {
-        /// Wait until every batch is over, fetching each as it ends
+        /// Wait until all batches have ended, and fetch each as it ends
         #[arg(long)]
         wait: bool,
-        /// Print JSON, a line a batch
+        /// Print JSON, one line per batch
         #[arg(long)]
         json: bool,
     },
     /// Cancel batches; results so far are charged and can be fetched
     Cancel {
-        /// Batches by number [default: all that are open]
+        /// Numbers of the batches [default: all open batches]
         #[arg(value_name = "NUMBER")]
         ids: Vec<i64>,
     },
-    /// Name the provider's batch for a submission that was interrupted; reopens a closed batch
+    /// Name the provider's batch of a submission that was interrupted; reopens a closed batch
     Adopt {
-        /// The batch
+        /// Number of the batch
         number: i64,
-        /// Its name at the provider
+        /// The provider's name for the batch
         name: String,
     },
-    /// Give a batch up: its calls can be made, and paid for, anew
+    /// Give up a batch, so that its calls can be made (and paid for) again
     Forget {
-        /// The batch
+        /// Number of the batch
         number: i64,
     },
 }

@@ -9,17 +9,15 @@ use clap::Args;
 use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "A triad is cyclic when each of its three documents is preferred to the next. Its \
-                  weakest pair is the one of the smallest
-strength (how far the score is from a tie), then of the smallest gap in the fit: one of the three \
-must be wrong, and that one
-most likely is.
+#[command(after_help = "\
+A triad is cyclic if each of its three documents is preferred to the next one. At least one of its
+three pairs must then be wrong. The weakest pair is the most likely one: the pair with the
+smallest strength (the distance of its score from a tie) and, if several are equal, the smallest
+gap in the fit.
 
 Examples:
   overrule cycles
-  overrule cycles --query 36 --json | jq '.[] | select(.judge == \"gpt\")'"
-)]
+  overrule cycles --query 36 --json | jq '.[] | select(.judge == \"gpt\")'")]
 pub(super) struct CyclesCommand {
     /// Show only this query
     #[arg(long, value_name = "ID")]

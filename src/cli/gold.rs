@@ -33,9 +33,9 @@ enum GoldAction {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "JSON lines, or a table with a header, with the fields query, a, b, decision and \
-                  perhaps note. The decision is a, b, tie,
-much-a or much-b. Queries and documents must be in the project. A file with errors changes nothing.
+    after_help = "The file contains JSON lines or is a table with a header. Its fields are query, a, b, \
+decision and, optionally, note. The decision is a, b, tie, much-a or much-b. Queries and documents \
+must be in the project. A file with errors changes nothing.
 
 Examples:
   overrule gold import gold.csv

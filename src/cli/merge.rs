@@ -13,21 +13,18 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Queries and documents are matched by name and must have the same texts, votes by \
-                  judge, pair and the order of its documents,
-judges by model, prompt and parameters, verdicts, undos and what was done in duels by their \
-globally unique names. Nothing is replaced: where
-a judge has voted differently on the same pair in the same order, the vote of this project stays. \
-A merge can be repeated, and it is all or
-nothing. The other file is read from a private copy and never written to; settings are left as \
-they are.
+#[command(after_help = "\
+Queries and documents are matched by name and must have the same texts. Votes are matched by
+judge, pair and the order of its documents; judges by model, prompt and parameters; verdicts,
+undos and answers in duels by their globally unique IDs. Nothing is replaced: if a judge has voted
+differently on the same pair in the same order, the vote of this project stays. A merge can be
+repeated, and it is all or nothing. The other file is read from a private copy and never written
+to. Settings are not merged.
 
 Examples:
   overrule merge ../ada/overrule.db
   overrule merge ../ada/overrule.db --dry-run
-  overrule --project both.db merge eve.db --json"
-)]
+  overrule --project both.db merge eve.db --json")]
 pub(super) struct MergeCommand {
     /// Project to merge into this one
     #[arg(value_name = "OTHER.db")]

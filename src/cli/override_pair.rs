@@ -11,20 +11,18 @@ use clap::Args;
 use serde_json::json;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Any two documents of the query can be judged, also a pair that was never fought. \
-                  With --item the verdict answers an item
-that `overrule queue` printed for you, as a blind verdict in the workbench does: query and \
-documents follow from it, A is
-the document printed first, and the probability with which it was chosen is stored with the verdict.
+#[command(after_help = "\
+You can judge any two documents of a query, including pairs without a battle. --item answers an
+item that `overrule queue` printed for you, as a blind verdict in the workbench does: query and
+documents follow from the item, A is the document that was printed first, and the probability with
+which the item was chosen is stored with the verdict.
 
 Examples:
   overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a
   overrule override --item 4kx0t9m2qz --verdict b --confidence high
   overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the \
   trial\" \\
-      --confidence high --cause judge-wrong --annotator ada"
-)]
+      --confidence high --cause judge-wrong --annotator ada")]
 pub(crate) struct OverrideCommand {
     /// Item of `overrule queue` to answer, instead of --query, --a and --b
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "a", "b"])]

@@ -11,20 +11,18 @@ use clap::Args;
 use serde_json::json;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Any document of a pool can be ruled on, also one on which picks and label agree. \
-                  A ruling changes no file: `overrule export qrels
---corrected` writes the labels that follow, `overrule adjudication` shows how they change the \
-rankings, `overrule undo
---ruling` undoes the latest one. In the workbench (key C) label and picks stay hidden until you \
-have ruled. With --item the ruling answers an item that `overrule adjudication --disagreements`
-printed for you, and records whether it was drawn at random.
+#[command(after_help = "\
+You can rule on any document of a pool, including documents on which picks and label agree. A
+ruling changes no file: `overrule export qrels --corrected` writes the corrected labels, `overrule
+adjudication` shows how they change the rankings, and `overrule undo --ruling` undoes the latest
+ruling. In the workbench (key C), label and picks stay hidden until you have ruled. --item answers
+an item that `overrule adjudication --disagreements` printed for you, and records whether it was
+sampled at random.
 
 Examples:
   overrule rule --item 4kx0t9m2qz --ruling relevant
   overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing \
-  --note \"states the effect\""
-)]
+  --note \"states the effect\"")]
 pub(super) struct RuleCommand {
     /// Item of `overrule adjudication --disagreements` to answer, instead of --query and --document
     #[arg(long, value_name = "ID", conflicts_with_all = ["query", "document"])]

@@ -8,19 +8,16 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(after_help = "One vote a line:
+#[command(after_help = "One vote per line:
   {\"query\":{\"id\":\"q1\",\"query\":\"…\"},\"a\":{\"id\":\"d1\",\"content\":\"…\"},\"b\":{\"id\":\"d2\",\"content\":\"…\"},
    \"by\":\"gpt-4o\",\"kind\":\"llm\",\"score\":-0.5,\"shown\":\"ab\",\"reasoning\":\"…\"}
-The score is in -1..1, negative where a is better; shown says which document came first (ab unless \
-it says ba).
-kind is llm or human. A text may be left out once it is known. Optional: reasoning, created_ms; \
-the rest is ignored.
+The score is in -1..1; it is negative if a is better. shown says which document was shown first:
+ab (the default) or ba. kind is llm or human. A text can be omitted if the project or an earlier
+line contains it. reasoning and created_ms are optional; other fields are ignored.
 
-Votes of models become votes of judges: one in each game of the pair, so that a judge who saw a \
-pair in both orders
-has voted in two. Votes of people become verdicts: a, b or tie; the strength of their scores is \
-not used.
-What is there already is not added again.
+Votes of models become votes of judges. A judge who saw a pair in both orders has two votes. Votes
+of people become verdicts: a, b or tie; the strength of their scores is not used. Votes that the
+project already contains are not added again.
 
 Examples:
   overrule import votes judgments.jsonl

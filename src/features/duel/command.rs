@@ -31,25 +31,22 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Without --a and --b the latest duel is opened. With them a new one is made: of \
-                  each query nine documents in a grid (as
-`overrule nine` chooses them), two lists side by side (--form lists: which one is better?), or one \
-list made of both in turn
-(--form interleaved). What comes from where is hidden until all is done. Everyone who takes part \
-has a name (--annotator) and an
-order of places of their own; what is done is kept at once, and the duel goes on where it was left.
+#[command(after_help = "\
+Without --a and --b, the latest duel is opened. With them, a new duel is created. Each query shows
+nine documents in a grid (chosen as by `overrule nine`), two lists side by side (--form lists:
+which one is better?), or one list that alternates between both rankings (--form interleaved). The
+ranking that a document comes from stays hidden until all tasks are done. Each participant has a
+name (--annotator) and their own order of places. Every answer is saved at once, and the duel resumes
+where the participant left it.
 
-The result counts finished queries: credit of each ranking, wins and losses, a sign and a \
-permutation test, agreement, the
-effect of places, time, and the controls apart. `may stop` is said when one ranking is better with \
-an error of at most 5 %,
-however often one looks.
+The result counts finished queries. It reports the credit of each ranking, wins and losses, a sign
+test and a permutation test, agreement, the effect of places, time, and the controls separately.
+It says `may stop` when one ranking is better with an error of at most 5 %, no matter how often
+you look.
 
-Files of --answers have a line per task: \
-{\"query\": \"36\", \"selected\": [{\"document\": \"d1\", \"start\": 0, \"end\": 80}], \"seconds\": 12},
-{\"query\": \"49\", \"none_serves\": true}, or of two lists {\"query\": \"36\", \"prefer\": -1}, \
-from -2 (A by far) to 2 (B by far).
+Files of --answers contain one task per line: {\"query\": \"36\", \"selected\": [{\"document\": \"d1\",
+\"start\": 0, \"end\": 80}], \"seconds\": 12} or {\"query\": \"49\", \"none_serves\": true}; for two lists
+{\"query\": \"36\", \"prefer\": -1}, from -2 (A by far) to 2 (B by far).
 
 Examples:
   overrule duel --a bm25-overrule --b original --queries 5
@@ -58,8 +55,7 @@ Examples:
   overrule duel --result
   overrule duel --export chosen.csv                 one row per document; --form events: one row \
   per action
-  overrule duel --rulings                           what you chose, as your rulings: relevant"
-)]
+  overrule duel --rulings                           what you chose, as your rulings: relevant")]
 pub(crate) struct DuelCommand {
     /// Ranking: of the project, original, a method that was run, or a run file
     #[arg(long, value_name = "RANKING", requires = "b")]

@@ -26,7 +26,8 @@ pub enum Ramp {
     /// Orange is worse, blue is better: safe for color-blind readers.
     BlueOrange,
     /// Dark is worse, light is better.
-    Grey,
+    #[serde(alias = "grey")]
+    Gray,
 }
 
 /// A painted heat cell.
@@ -41,7 +42,7 @@ pub struct Heat {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown ramp {0:?}: expected red-green, blue-orange or grey")]
+#[error("unknown ramp {0:?}: expected red-green, blue-orange or gray")]
 pub struct UnknownRamp(pub String);
 
 /// Text colors of the fixed cube: its darkest and its lightest, which no palette redefines.
@@ -134,13 +135,13 @@ fn cube_rgb(index: u8) -> Rgb {
 
 impl Ramp {
     /// All ramps, in the order in which the key cycles through them.
-    pub const ALL: [Self; 3] = [Self::RedGreen, Self::BlueOrange, Self::Grey];
+    pub const ALL: [Self; 3] = [Self::RedGreen, Self::BlueOrange, Self::Gray];
 
     pub fn next(self) -> Self {
         match self {
             Self::RedGreen => Self::BlueOrange,
-            Self::BlueOrange => Self::Grey,
-            Self::Grey => Self::RedGreen,
+            Self::BlueOrange => Self::Gray,
+            Self::Gray => Self::RedGreen,
         }
     }
 
@@ -148,7 +149,7 @@ impl Ramp {
         match self {
             Self::RedGreen => "red-green",
             Self::BlueOrange => "blue-orange",
-            Self::Grey => "grey",
+            Self::Gray => "gray",
         }
     }
 
@@ -158,7 +159,7 @@ impl Ramp {
             (Self::RedGreen, true) => &RED_GREEN_LIGHT,
             (Self::BlueOrange, false) => &BLUE_ORANGE_DARK,
             (Self::BlueOrange, true) => &BLUE_ORANGE_LIGHT,
-            (Self::Grey, _) => &GREY,
+            (Self::Gray, _) => &GREY,
         }
     }
 
@@ -180,8 +181,8 @@ impl Ramp {
     fn own_style(self, light: bool, value: f64) -> Style {
         let plain = match sign(value) {
             ' ' => return Style::new().add_modifier(Modifier::DIM),
-            '-' if self == Self::Grey => Style::new().add_modifier(Modifier::DIM),
-            _ if self == Self::Grey => Style::new(),
+            '-' if self == Self::Gray => Style::new().add_modifier(Modifier::DIM),
+            _ if self == Self::Gray => Style::new(),
             side => {
                 let stops = &self.stops(light).own;
                 Style::new().fg(match (side, light) {
@@ -276,6 +277,9 @@ impl FromStr for Ramp {
     type Err = UnknownRamp;
 
     fn from_str(name: &str) -> Result<Self, UnknownRamp> {
+        if name == "grey" {
+            return Ok(Self::Gray);
+        }
         Self::ALL
             .into_iter()
             .find(|ramp| ramp.name() == name)

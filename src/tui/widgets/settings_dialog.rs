@@ -182,7 +182,7 @@ mod tests {
             guideline: None,
         };
         let rows = vec![
-            row(SettingKind::Ramp, ["red-green", "grey"]),
+            row(SettingKind::Ramp, ["red-green", "gray"]),
             row(SettingKind::Order, ["hybrid", "zELO"]),
         ];
         SettingsDialog::new(rows, project, StudentChoice::default(), Default::default())

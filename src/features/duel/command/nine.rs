@@ -17,28 +17,25 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Of each query that both rankings have, the rankings take in turn their best \
-                  document that is not yet taken, --top each; documents
-of one text are one. The ninth is an easy negative: neither known to be relevant (by labels or \
-rulings), nor ungraded among
-the first ten of a ranking, and least like the others, by vectors (--embed, --vectors) or else by \
-shared word stems. Where
-there is none, or a ranking is too short, there are fewer documents, and the reason is printed.
+#[command(after_help = "\
+For each query that both rankings contain, the rankings take turns: each takes its best document
+that is not yet taken, until it has --top documents. Documents with the same text count as one. The ninth
+document is an easy negative: it is not known to be relevant (by labels or rulings), is not an
+ungraded document among the first ten of a ranking, and is the least similar to the others, by
+vectors (--embed, --vectors) or else by shared word stems. If there is no such document, or a
+ranking is too short, the query has fewer documents, and the reason is printed.
 
---profile original chooses as the authors' script does: the first --top of A, then the first --top \
-others of B, then a document
-of B without a label, which may be a relevant one.
+--profile original chooses as the authors' script does: the first --top of A, then the first --top
+others of B, then a document of B without a label, which may be relevant.
 
-The duel is stored; `overrule duel` opens it. What is printed says how many documents came from \
-where, and names none, so that
-whoever reads it can still take part; --csv and --json hold everything.
+The duel is stored, and `overrule duel` opens it. The output says how many documents came from
+which ranking but names none, so you can still take part after reading it. --csv and --json
+contain everything.
 
 Examples:
   overrule nine --a bm25-overrule --b bm25-overrule-sbr
   overrule nine --a original --b rankgpt@20 --queries 20 --csv nine.csv
-  overrule nine --a bm25-overrule --b other.trec --embed minilm --query 36 --query 49"
-)]
+  overrule nine --a bm25-overrule --b other.trec --embed minilm --query 36 --query 49")]
 pub(crate) struct NineCommand {
     #[command(flatten)]
     rankings: RankingOptions,

@@ -8,17 +8,15 @@ use clap::Args;
 use serde_json::json;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Worlds of 60 queries with 30 documents, four cycles of battles by three judges. \
-                  The number is the correlation of linked scores with the truth
-over all documents, where the levels of queries spread half as far as documents within a query, \
-and as far. Drift is the standard
-deviation of the anchors' judge's own shift from query to query, in units of the truth (1.82 \
-within a query).
+#[command(after_help = "\
+Simulates worlds of 60 queries with 30 documents and four cycles of battles by three judges. The
+figures are correlations of linked scores with the truth over all documents, in worlds where the
+levels of queries vary half as much as the documents within a query, and as much. Drift is the
+standard deviation of the anchor judge's own shift from query to query, in units of the truth
+(1.82 within a query).
 
 Example:
-  overrule scale simulate --worlds 6"
-)]
+  overrule scale simulate --worlds 6")]
 pub(super) struct SimulateCommand {
     /// Number of simulated worlds per design
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]

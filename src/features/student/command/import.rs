@@ -7,22 +7,21 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, \
-                  p_a, p_b and perhaps p_tie (else what is left of 1)
-and step (a checkpoint). p_a is the probability that document a is better; a was shown first. Both \
-orders of a pair may be there, and
-both are kept. The whole file is stored, or nothing of it. Nothing is ever removed: of a name and \
-step the latest file counts, and the
-same file again changes nothing. A student does not count in scores, unless `overrule config \
-project --student NAME --student-weight auto`
-or a number says so.
+#[command(after_help = "\
+FILE has one prediction per line, as JSON, or is a CSV with the columns query, a, b, p_a, p_b and,
+optionally, p_tie (default: 1 − p_a − p_b) and step (a checkpoint). p_a is the probability that
+document a is better when a is shown first. A file may contain both orders of a pair; both are
+kept.
+
+Either the whole file is stored or nothing. Nothing is ever removed: for each name and step the
+latest file counts, and importing the same file again changes nothing. A student does not affect
+scores unless you set its weight with `overrule config project --student NAME --student-weight
+auto` (or a number).
 
 Examples:
   overrule student import predictions.jsonl --name llama-8b
   overrule student import at-500.csv --name llama-8b --step 500
-  overrule student report --student llama-8b"
-)]
+  overrule student report --student llama-8b")]
 pub(super) struct ImportCommand {
     /// Predictions as JSON lines or CSV
     file: PathBuf,

@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 #[command(
     override_usage = "overrule student report [OPTIONS] <FILE>\n       overrule student report \
                       [OPTIONS] --student <NAME>",
-    after_help = "FILE has a prediction a line, as JSON or in the columns of a CSV: query, a, b, \
-                  p_a, p_b and perhaps p_tie (else what is left of 1)
-and step (a checkpoint). p_a is the probability that document a is better; a was shown first. A \
-pair may be there in both orders.
+    after_help = "\
+FILE has one prediction per line, as JSON, or is a CSV with the columns query, a, b, p_a, p_b and,
+optionally, p_tie (default: 1 − p_a − p_b) and step (a checkpoint). p_a is the probability that
+document a is better when a is shown first. A file may contain both orders of a pair.
 
 Examples:
   echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"p_a\":0.7,\"p_b\":0.2,\"p_tie\":0.1}' > \

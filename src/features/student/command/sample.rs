@@ -16,26 +16,22 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Writes a JSON line per pair: query, a, b and side (train or test), for `overrule \
-                  student export --sample`. No document is drawn twice,
-also not in different queries, and a query's pairs are all on one side. Each query of a side gives \
-one pair in turn while it can. The
-same project, numbers and seed give the same sample. What cannot be had is refused, with the \
-greatest number that can.
+#[command(after_help = "\
+Writes one JSON line per pair for `overrule student export --sample`: query, a, b and side (train
+or test). No document is sampled twice, even in different queries, and all pairs of a query are on
+the same side. The queries of a side take turns, one pair at a time. The same project, numbers and
+seed give the same sample. If there are too few pairs, the command fails and prints the maximum.
 
-The pairs are judged ones, or with --plan pairs that nobody has judged: it says what their \
-judgments would cost, asks where that is money, and
-enters them as battles; `overrule annotate --sample FILE` then has them judged. It calls nobody \
-itself.
+Without --plan, the pairs are judged ones. With --plan, they are pairs that nobody has judged: the
+command prints the cost of judging them, asks if it costs money, and plans them as battles,
+without making a call. `overrule annotate --sample FILE` then judges them.
 
 Examples:
   overrule student sample --pairs 20 --train 16 --out sample.jsonl
   overrule student sample --pairs 20 --train 16 | jq -r .query | sort | uniq -c
   overrule student sample --pairs 40 --train 32 --plan --dry-run
   overrule student sample --pairs 40 --train 32 --plan --out new.jsonl && overrule annotate \
-  --sample new.jsonl"
-)]
+  --sample new.jsonl")]
 pub(super) struct SampleCommand {
     /// Total number of pairs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

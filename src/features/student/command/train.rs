@@ -12,24 +12,21 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "A softmax regression of three outcomes on what offline judges find in the texts \
-                  (BM25, proximity, n-grams, terms matched), on
-words covered, phrases, term density, likeness to the query's other texts, length and first-stage \
-rank, and with --embed on
-vectors. It does not know which document is called A. Its probabilities are calibrated by a \
-temperature or by
-isotonic curves, whichever does better on queries left out. Everything that is printed is of \
-queries that the model did not see: each
-group of queries is predicted by a model of the others.
+#[command(after_help = "\
+The student is a softmax regression with three outcomes. Its inputs are the features of the
+offline judges (BM25, proximity, n-grams, matched terms), covered words, phrases, term density,
+similarity to the other texts of the query, length and first-stage rank, and with --embed also
+vectors. It does not know which document is called A. Its probabilities are calibrated by a
+temperature or by isotonic curves, whichever does better on held-out queries. All printed figures
+are for queries that the model did not see: each fold of queries is predicted by a model trained
+on the others.
 
 Examples:
   overrule student train
   overrule student train --name bm25-student && overrule student report --student bm25-student
   overrule student train --embed bge
   overrule student train --with llama-8b.jsonl
-  overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl"
-)]
+  overrule student train --other-battles --predictions p.jsonl && overrule student report p.jsonl")]
 pub(super) struct TrainCommand {
     /// Also use the zELO of both documents and of those with the most similar texts, fitted without
     /// the pair itself

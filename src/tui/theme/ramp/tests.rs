@@ -37,10 +37,10 @@ fn lightness_moves_one_way_from_the_middle_to_each_end() {
 }
 
 #[test]
-fn grey_goes_from_dark_to_light() {
+fn gray_goes_from_dark_to_light() {
     for depth in [ColourDepth::True, ColourDepth::Ansi256] {
         let values: Vec<f64> = (0..=20)
-            .map(|at| luminance(rgb_of(Ramp::Grey.paint(depth, false, f64::from(at) / 20.0))))
+            .map(|at| luminance(rgb_of(Ramp::Gray.paint(depth, false, f64::from(at) / 20.0))))
             .collect();
         assert!(values.is_sorted());
     }
@@ -132,7 +132,7 @@ fn a_missing_half_leaves_the_background() {
 
 #[test]
 fn half_blocks_without_colour_mark_better_and_worse_halves() {
-    let shown = |upper, lower| Ramp::Grey.pair(ColourDepth::None, false, upper, lower).0;
+    let shown = |upper, lower| Ramp::Gray.pair(ColourDepth::None, false, upper, lower).0;
     assert_eq!(shown(Some(1.0), Some(1.0)), '█');
     assert_eq!(shown(Some(1.0), Some(0.0)), '▀');
     assert_eq!(shown(None, Some(1.0)), '▄');

@@ -367,6 +367,14 @@ mod tests {
         assert_eq!(config, Config::default());
     }
 
+    #[test]
+    fn earlier_spellings_are_read() {
+        let screen = |text: &str| toml::from_str::<Config>(text).unwrap().screen;
+        let old = screen("[screen]\ncolour = \"256\"\nramp = \"grey\"\n");
+        assert_eq!(old.color, "256");
+        assert_eq!(old.ramp, "grey");
+    }
+
     /// The error of parsing this text as a configuration.
     fn error(text: &str) -> String {
         let folder = tempfile::tempdir().unwrap();

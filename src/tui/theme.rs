@@ -9,6 +9,7 @@ mod colour_depth;
 mod ramp;
 mod swatch;
 
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 use swatch::{ACCENT, BAD, FAINT, GOOD, JUDGES, MATCH, MUTED, PERSON, Swatch, WARN};
@@ -248,6 +249,19 @@ impl Theme {
         JUDGES
             .get(n % JUDGES.len())
             .map_or_else(Style::new, |swatch| self.ink(swatch))
+    }
+
+    /// Gives text in the terminal's own color a legible color wherever the background is a tint. The
+    /// terminal's background can differ from the one that the tint was chosen for: the theme may be
+    /// set by the user, or the terminal may not have answered.
+    pub fn make_legible(buf: &mut Buffer) {
+        for cell in &mut buf.content {
+            if cell.fg == Color::Reset
+                && let Some(text) = ramp::text_on(cell.bg)
+            {
+                cell.fg = text;
+            }
+        }
     }
 
     /// A heat cell for `value` in 0 (row worse) ..= 1 (row better).

@@ -99,6 +99,7 @@ pub fn view(
             Overlay::Confirm(confirm, _) => confirm.render(theme, area, buf),
         }
     }
+    Theme::make_legible(buf);
     areas
 }
 

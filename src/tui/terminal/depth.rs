@@ -18,17 +18,31 @@ pub fn depth_from(
     if lookup("NO_COLOR").is_some_and(|value| !value.is_empty()) {
         return ColourDepth::None;
     }
+    let term = lookup("TERM").unwrap_or_default();
+    if is_multiplexer(&term, &lookup) && !term.contains("direct") {
+        return match term.as_str() {
+            "screen" => ColourDepth::Ansi16,
+            _ => ColourDepth::Ansi256,
+        };
+    }
     let colour_term = lookup("COLORTERM").unwrap_or_default().to_ascii_lowercase();
     if matches!(colour_term.as_str(), "truecolor" | "24bit") || lookup("WT_SESSION").is_some() {
         return ColourDepth::True;
     }
-    match lookup("TERM").unwrap_or_default().as_str() {
+    match term.as_str() {
         "dumb" | "none" => ColourDepth::None,
         "" if cfg!(unix) => ColourDepth::None,
         term if TRUE_TERMS.iter().any(|name| term.contains(name)) => ColourDepth::True,
         term if term.contains("256color") => ColourDepth::Ansi256,
         _ => ColourDepth::Ansi16,
     }
+}
+
+/// Whether the terminal is tmux or GNU screen. `COLORTERM` then describes the terminal outside, and
+/// the multiplexer may not pass truecolor on, but replace it by few colors, some of them equal.
+fn is_multiplexer(term: &str, lookup: impl Fn(&str) -> Option<String>) -> bool {
+    let is_set = |name| lookup(name).is_some_and(|value| !value.is_empty());
+    ["screen", "tmux"].iter().any(|name| term.starts_with(name)) || is_set("TMUX") || is_set("STY")
 }
 
 /// [`depth_from`] with the process's environment.
@@ -66,6 +80,24 @@ mod tests {
         assert_eq!(depth(&[("TERM", "xterm")]), ColourDepth::Ansi16);
         assert_eq!(depth(&[("TERM", "dumb")]), ColourDepth::None);
         assert_eq!(depth(&[("TERM", "none")]), ColourDepth::None);
+    }
+
+    #[test]
+    fn a_multiplexer_gets_256_colors_unless_its_terminal_is_direct() {
+        let outside = ("COLORTERM", "truecolor");
+        for (term, expected) in [
+            ("screen-256color", ColourDepth::Ansi256),
+            ("tmux-256color", ColourDepth::Ansi256),
+            ("tmux", ColourDepth::Ansi256),
+            ("screen", ColourDepth::Ansi16),
+            ("tmux-direct", ColourDepth::True),
+        ] {
+            assert_eq!(depth(&[outside, ("TERM", term)]), expected, "{term}");
+        }
+        for inside in ["TMUX", "STY"] {
+            let vars = [outside, ("TERM", "xterm-256color"), (inside, "1")];
+            assert_eq!(depth(&vars), ColourDepth::Ansi256, "{inside}");
+        }
     }
 
     #[test]

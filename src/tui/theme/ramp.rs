@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::colour_depth::ColourDepth;
 use stops::{
-    BLUE_ORANGE_DARK, BLUE_ORANGE_LIGHT, GREY, RED_GREEN_DARK, RED_GREEN_LIGHT, Rgb, Stops,
+    BLUE_ORANGE_DARK, BLUE_ORANGE_LIGHT, GRAY, RED_GREEN_DARK, RED_GREEN_LIGHT, Rgb, Stops,
 };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,7 +35,8 @@ pub enum Ramp {
 pub struct Heat {
     /// Style of the cell and of any text in it.
     pub style: Style,
-    /// The distance from even, without color: `· ░ ▒ ▓ █`.
+    /// The value without color: `. :` worse, `·` even, `░ ▒ ▓ █` better. As in the half blocks of
+    /// [`Ramp::pair`], only better values fill the cell.
     pub glyph: char,
     /// The side: `-` row worse, `+` row better, blank even.
     pub sign: char,
@@ -72,12 +73,14 @@ fn sign(value: f64) -> char {
 }
 
 fn glyph(value: f64) -> char {
-    match strength(value) {
-        far if far > 0.8 => '█',
-        far if far > 0.55 => '▓',
-        far if far > 0.3 => '▒',
-        far if far > EVEN => '░',
-        _ => '·',
+    match (sign(value), strength(value)) {
+        (' ', _) => '·',
+        ('-', far) if far > 0.55 => ':',
+        ('-', _) => '.',
+        (_, far) if far > 0.8 => '█',
+        (_, far) if far > 0.55 => '▓',
+        (_, far) if far > 0.3 => '▒',
+        _ => '░',
     }
 }
 
@@ -133,6 +136,22 @@ fn cube_rgb(index: u8) -> Rgb {
     }
 }
 
+/// Black or white, whichever is easier to read on this color; `None` for the colors of the user's
+/// palette, whose values are unknown.
+pub(super) fn text_on(background: Color) -> Option<Color> {
+    match background {
+        Color::Rgb(red, green, blue) if takes_dark_text((red, green, blue)) => {
+            Some(Color::Rgb(0, 0, 0))
+        }
+        Color::Rgb(..) => Some(Color::Rgb(255, 255, 255)),
+        Color::Indexed(index) if takes_dark_text(cube_rgb(index)) => {
+            Some(Color::Indexed(CUBE_DARK))
+        }
+        Color::Indexed(_) => Some(Color::Indexed(CUBE_LIGHT)),
+        _ => None,
+    }
+}
+
 impl Ramp {
     /// All ramps, in the order in which the key cycles through them.
     pub const ALL: [Self; 3] = [Self::RedGreen, Self::BlueOrange, Self::Gray];
@@ -159,7 +178,7 @@ impl Ramp {
             (Self::RedGreen, true) => &RED_GREEN_LIGHT,
             (Self::BlueOrange, false) => &BLUE_ORANGE_DARK,
             (Self::BlueOrange, true) => &BLUE_ORANGE_LIGHT,
-            (Self::Gray, _) => &GREY,
+            (Self::Gray, _) => &GRAY,
         }
     }
 
@@ -204,27 +223,10 @@ impl Ramp {
     pub fn heat(self, depth: ColourDepth, light: bool, value: f64) -> Heat {
         let style = match self.paint(depth, light, value) {
             None => Style::new(),
-            Some(Color::Rgb(red, green, blue)) => {
-                let text = if takes_dark_text((red, green, blue)) {
-                    (0, 0, 0)
-                } else {
-                    (255, 255, 255)
-                };
-                Style::new()
-                    .fg(Color::Rgb(text.0, text.1, text.2))
-                    .bg(Color::Rgb(red, green, blue))
-            }
-            Some(Color::Indexed(index)) => {
-                let text = if takes_dark_text(cube_rgb(index)) {
-                    CUBE_DARK
-                } else {
-                    CUBE_LIGHT
-                };
-                Style::new()
-                    .fg(Color::Indexed(text))
-                    .bg(Color::Indexed(index))
-            }
-            Some(_) => self.own_style(light, value),
+            Some(color) => match text_on(color) {
+                Some(text) => Style::new().fg(text).bg(color),
+                None => self.own_style(light, value),
+            },
         };
         Heat {
             style,
@@ -241,7 +243,8 @@ impl Ramp {
         upper: Option<f64>,
         lower: Option<f64>,
     ) -> (char, Style) {
-        if depth == ColourDepth::None {
+        // The sixteen colors have too few grays.
+        if depth == ColourDepth::None || (depth == ColourDepth::Ansi16 && self == Self::Gray) {
             return (plain_pair(upper, lower), Style::new());
         }
         let paint = |value: Option<f64>| value.and_then(|value| self.paint(depth, light, value));

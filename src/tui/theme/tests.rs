@@ -134,3 +134,25 @@ fn the_place_of_a_search_that_is_shown_differs_from_the_others_at_every_depth() 
         assert_ne!(other, current);
     }
 }
+
+#[test]
+fn text_on_a_tint_is_legible_whatever_the_background_of_the_terminal() {
+    use ratatui::layout::Rect;
+    for depth in DEPTHS {
+        for light in [false, true] {
+            let theme = Theme::new(depth, light);
+            for tint in [theme.selection(), theme.header()] {
+                let mut buf = Buffer::empty(Rect::new(0, 0, 2, 1));
+                buf.set_style(buf.area, tint);
+                buf[(1, 0)].set_style(theme.good());
+                let colored = buf[(1, 0)].fg;
+                Theme::make_legible(&mut buf);
+                let (own, word) = (buf[(0, 0)].clone(), buf[(1, 0)].clone());
+                assert_eq!(own.fg == Color::Reset, own.bg == Color::Reset, "{theme:?}");
+                if colored != Color::Reset {
+                    assert_eq!(word.fg, colored);
+                }
+            }
+        }
+    }
+}

@@ -36,7 +36,7 @@ pub(super) const BLUE_ORANGE_LIGHT: Stops = Stops {
     own: [Color::Magenta, Color::LightMagenta, Color::Gray, Color::LightBlue, Color::Blue],
 };
 #[rustfmt::skip]
-pub(super) const GREY: Stops = Stops {
+pub(super) const GRAY: Stops = Stops {
     full: [(38, 38, 40), (68, 68, 70), (100, 100, 102), (132, 132, 134), (166, 166, 168), (202, 202, 204), (240, 240, 240)],
     cube: [235, 238, 241, 244, 247, 251, 255],
     own: [Color::DarkGray, Color::DarkGray, Color::DarkGray, Color::Gray, Color::Gray],

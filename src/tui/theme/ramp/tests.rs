@@ -86,8 +86,8 @@ fn glyph_and_sign_tell_size_and_side_without_colour() {
     assert_eq!(
         shown,
         [
-            ('█', '-'),
-            ('▒', '-'),
+            (':', '-'),
+            ('.', '-'),
             ('·', ' '),
             ('·', ' '),
             ('░', '+'),
@@ -149,5 +149,6 @@ fn names_round_trip_and_the_cycle_visits_all() {
         assert_eq!(ramp.to_string().parse(), Ok(ramp));
         assert_eq!(ramp.next().next().next(), ramp);
     }
+    assert_eq!("grey".parse(), Ok(Ramp::Gray));
     assert!("rainbow".parse::<Ramp>().is_err());
 }

@@ -1,4 +1,5 @@
 mod legend;
+mod levels;
 mod triangle;
 
 use proptest::prelude::*;

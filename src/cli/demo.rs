@@ -2,7 +2,7 @@
 
 use crate::app::annotate::RunRequest;
 use crate::app::choose_judges::{ChosenJudges, bound_note, is_paid};
-use crate::app::project::open_sample;
+use crate::app::project::{Sample, open_sample};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT_PROJECT, usage};
 use crate::cli::output;
 use crate::cli::spending::kept_budget;
@@ -12,23 +12,44 @@ use crate::store::Store;
 use crate::tui;
 use crate::tui::model::remembered::Remembered;
 use crate::tui::model::{Start, TuiOptions};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "The copy is made in a temporary folder, unless --project names a file for it.
-`overrule` alone, in a folder without a project, opens one sample that is kept for you.
+`overrule` alone, in a folder without a project, opens the sample scifact and keeps your changes.
 
 Examples:
   overrule demo
+  overrule demo pandalm    reasons of two language models, and people who disagree with them
   overrule demo --no-screen --project sample.db"
 )]
 pub(super) struct DemoCommand {
+    /// Sample to open
+    #[arg(value_enum, default_value_t = SampleName::Scifact)]
+    sample: SampleName,
     /// Create the project without opening the workbench
     #[arg(long)]
     no_screen: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SampleName {
+    /// 8 claims with 25 abstracts each, and labels; judged by the offline judges
+    Scifact,
+    /// 65 prompts with answers of five models, judged by GPT-3.5, PandaLM-7B and three people
+    Pandalm,
+}
+
+impl From<SampleName> for Sample {
+    fn from(name: SampleName) -> Self {
+        match name {
+            SampleName::Scifact => Self::Scifact,
+            SampleName::Pandalm => Self::Pandalm,
+        }
+    }
 }
 
 impl DemoCommand {
@@ -37,12 +58,13 @@ impl DemoCommand {
             Some(path) => path.clone(),
             None => fresh_path()?,
         };
-        let store = open_sample(&path, &context.config)?;
+        let sample = self.sample.into();
+        let store = open_sample(&path, &context.config, sample)?;
         if self.no_screen {
             output::message(&format!("the sample is in {}", path.display()));
             return Ok(());
         }
-        show(context, store, true)
+        show(context, store, Some(sample))
     }
 }
 
@@ -50,14 +72,15 @@ impl DemoCommand {
 pub(crate) fn open(context: &CommandContext) -> CommandResult {
     if context.named_project.is_some() || Store::may_exist(context.project()) {
         let store = context.open_or_create()?;
-        return show(context, store, false);
+        return show(context, store, None);
     }
     let path = match directories::ProjectDirs::from("", "", "overrule") {
         Some(folders) => folders.data_dir().join("sample.db"),
         None => fresh_path()?,
     };
-    let store = open_sample(&path, &context.config)?;
-    show(context, store, true)
+    let sample = Sample::default();
+    let store = open_sample(&path, &context.config, sample)?;
+    show(context, store, Some(sample))
 }
 
 /// The path of a new file for a copy of the sample.
@@ -78,30 +101,35 @@ pub(crate) fn open_at(
     without_terminal: &str,
 ) -> CommandResult {
     require_terminal(without_terminal)?;
-    show_from(context, store, false, start)
+    show_from(context, store, None, start)
 }
 
 /// Opens the workbench on a project, beginning with its list of queries.
-fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
+fn show(context: &CommandContext, store: Store, sample: Option<Sample>) -> CommandResult {
     require_terminal(
         "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` \
          print the same",
     )?;
-    show_from(context, store, demo, Start::Queries)
+    show_from(context, store, sample, Start::Queries)
 }
 
 /// Opens the workbench on a project, and then on each one that is opened from inside.
-fn show_from(context: &CommandContext, store: Store, demo: bool, start: Start) -> CommandResult {
-    let sample = demo.then(|| store.path().to_owned());
-    let mut next = show_one(context, store, demo, start)?;
+fn show_from(
+    context: &CommandContext,
+    store: Store,
+    sample: Option<Sample>,
+    start: Start,
+) -> CommandResult {
+    let kept = sample.map(|_| store.path().to_owned());
+    let mut next = show_one(context, store, sample, start)?;
     while let Some(path) = next {
         let context = CommandContext {
             named_project: Some(path),
             ..context.clone()
         };
-        next = show_one(&context, context.open()?, false, Start::Queries)?;
+        next = show_one(&context, context.open()?, None, Start::Queries)?;
     }
-    if let Some(path) = sample {
+    if let Some(path) = kept {
         tui::print_line(&format!(
             "The sample is kept in {}, with the verdicts that you gave on it.",
             path.display()
@@ -124,7 +152,7 @@ fn require_terminal(otherwise: &str) -> CommandResult {
 fn show_one(
     context: &CommandContext,
     store: Store,
-    demo: bool,
+    sample: Option<Sample>,
     start: Start,
 ) -> Result<Option<PathBuf>, CommandFailure> {
     let config = &context.config;
@@ -146,28 +174,27 @@ fn show_one(
         control: RunControl {
             concurrency: config.run.concurrency,
             budget_usd: kept_budget(context, budget),
-            pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
+            pace: (sample.is_some() && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
             ..RunControl::default()
         },
         judging: config.judging.clone(),
         config: config.clone(),
-        project: if demo {
-            "sample".to_owned()
-        } else {
-            store
+        project: match sample {
+            Some(sample) => sample.name().to_owned(),
+            None => store
                 .path()
                 .file_stem()
                 .unwrap_or_default()
                 .to_string_lossy()
-                .into_owned()
+                .into_owned(),
         },
-        sample: demo,
+        sample,
         new_project: free_name(),
         start,
         opened_ms: now_ms(),
         ..TuiOptions::default()
     };
-    let chosen = if demo {
+    let chosen = if sample.is_some() {
         // The sample makes no paid calls, whatever keys are set.
         ChosenJudges {
             ensemble: offline::ensemble(),
@@ -177,14 +204,24 @@ fn show_one(
     } else {
         context.judges_without_asking(false).available()?
     };
+    let recorded = sample.map_or(&[][..], Sample::recorded_judges);
+    let no_run = (!recorded.is_empty()).then(|| {
+        "the votes of this sample were recorded, and no judge is asked; i makes a project of your \
+         own data"
+            .to_owned()
+    });
     let options = TuiOptions {
         paid: chosen.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
-        judges: chosen
-            .ensemble
-            .iter()
-            .map(|judge| judge.spec().name.clone())
-            .collect(),
-        missing_keys: chosen.missing_keys(),
+        judges: if recorded.is_empty() {
+            chosen
+                .ensemble
+                .iter()
+                .map(|judge| judge.spec().name.clone())
+                .collect()
+        } else {
+            recorded.iter().map(ToString::to_string).collect()
+        },
+        missing_keys: no_run.or_else(|| chosen.missing_keys()),
         note: chosen
             .notes
             .into_iter()

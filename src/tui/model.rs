@@ -43,6 +43,7 @@ use super::widgets::settings_dialog::SettingsDialog;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
+use crate::app::project::Sample;
 use crate::client::RunControl;
 use crate::config::{Config, JudgingConfig};
 use crate::domain::sanitise;
@@ -146,8 +147,8 @@ pub struct TuiOptions {
     pub config: Config,
     /// Name of the project in the header.
     pub project: String,
-    /// Whether it is the bundled sample.
-    pub sample: bool,
+    /// The bundled sample that it is, if any.
+    pub sample: Option<Sample>,
     /// The suggested file for the user's own project.
     pub new_project: String,
     /// The names of the judges that a run would ask.

@@ -418,6 +418,30 @@ fn the_sample_can_be_made_without_a_screen() {
 }
 
 #[test]
+fn the_sample_of_recorded_votes_has_reasons_and_people_who_disagree() {
+    let sandbox = Sandbox::new();
+    sandbox.done("demo pandalm --no-screen");
+    let status = sandbox.json("status --json");
+    sandbox.done("demo pandalm --no-screen");
+    assert_eq!(sandbox.json("status --json"), status);
+    assert_eq!(sandbox.json("queries --json").as_array().unwrap().len(), 65);
+    let judges = sandbox.json("judges --json");
+    let names: Vec<_> = judges["judges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|judge| judge["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names[..2], ["gpt-3.5-turbo", "pandalm-7b"]);
+    let conflicts = sandbox.json("queue --conflicts --limit 1000 --json");
+    assert!(conflicts.as_array().unwrap().len() > 20, "{conflicts}");
+    sandbox
+        .done("battles --query pandalm-122")
+        .prints("Response 2 is ");
+    sandbox.refused("demo --no-screen", 2, &["pandalm", "a project of its own"]);
+}
+
+#[test]
 fn a_log_goes_to_its_file_and_nowhere_else() {
     let sandbox = imported();
     let plain = sandbox.done("status");

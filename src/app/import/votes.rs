@@ -10,6 +10,7 @@ use crate::client::now_ms;
 use crate::formats::votes::{KnownTexts, read_votes, text_hash};
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashMap;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 /// Texts of queries and documents by query, as far as files contain them.
@@ -82,6 +83,25 @@ pub fn rehearse(paths: &[PathBuf], project: Option<&Store>) -> Result<Vec<VotesI
     })
 }
 
+/// Imports votes as the dataset of this name; `file` is the file's name in problems. Invalid lines
+/// are skipped.
+pub fn add(
+    db: &mut Db,
+    votes: impl BufRead,
+    file: &str,
+    dataset: &str,
+) -> Result<VotesImport, StoreError> {
+    let votes = read_votes(votes, file, |query: &str| {
+        known_texts(db, query).map_err(Into::into)
+    })
+    .given_before(latest_ms());
+    let import = VotesImporter::new(db, dataset, now_ms()).import(votes)?;
+    Ok(VotesImport {
+        file: file.to_owned(),
+        ..import
+    })
+}
+
 /// A file to be read into a project.
 struct VotesFile {
     reader: InputReader,
@@ -99,15 +119,7 @@ impl VotesFile {
     }
 
     fn import(self, db: &mut Db) -> Result<VotesImport, StoreError> {
-        let votes = read_votes(self.reader, &self.name, |query: &str| {
-            known_texts(db, query).map_err(Into::into)
-        })
-        .given_before(latest_ms());
-        let import = VotesImporter::new(db, &self.dataset, now_ms()).import(votes)?;
-        Ok(VotesImport {
-            file: self.name,
-            ..import
-        })
+        add(db, self.reader, &self.name, &self.dataset)
     }
 }
 

@@ -44,7 +44,7 @@ impl Prepared {
         match set {
             QuestionSet::Picks(way) => {
                 // The sample makes no paid calls, whatever keys are set.
-                let judges: &[String] = if options.sample {
+                let judges: &[String] = if options.sample.is_some() {
                     &[OFFLINE.to_owned()]
                 } else {
                     &[]

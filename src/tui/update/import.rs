@@ -22,7 +22,11 @@ pub(super) fn open(model: &mut Model, purpose: ImportPurpose) -> Vec<Effect> {
     {
         return Vec::new();
     }
-    let project = (!model.options.sample).then_some(model.options.project.as_str());
+    let project = model
+        .options
+        .sample
+        .is_none()
+        .then_some(model.options.project.as_str());
     let dialog = ImportDialog::new(project, purpose);
     model.overlays.push(Overlay::Import(dialog));
     look(model, Some(Wanted::Folder(String::new())))
@@ -61,7 +65,7 @@ pub(crate) fn problems(error: AppError) -> Vec<String> {
 /// A file was checked and accepted. In the sample, it becomes a separate project, for which a name
 /// is requested.
 pub(super) fn accepted(model: &mut Model, path: String, is_project: bool) -> Vec<Effect> {
-    match (model.options.sample, is_project) {
+    match (model.options.sample.is_some(), is_project) {
         (false, _) => {
             going(model, &path);
             vec![model.import_file(path)]

@@ -1,5 +1,6 @@
 use super::update;
 use crate::app::import::source::SourcePreview;
+use crate::app::project::Sample;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::job::{answer, asked, fail, only, tell_that};
@@ -79,7 +80,7 @@ fn a_file_that_was_read_is_imported_and_the_list_asked_for_again() {
 /// The model on the sample.
 fn sample() -> Model {
     let mut model = model(Screen::Queries);
-    model.options.sample = true;
+    model.options.sample = Some(Sample::Scifact);
     model.options.new_project = "overrule.db".to_owned();
     model
 }

@@ -38,10 +38,10 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
 /// The next steps in at most `rows` rows, as long as no verdict has been given. What the program is
 /// and who judges come first if there is room for them; empty if there is no room for the steps.
 pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<'static>> {
-    let sample = "The bundled sample: scientific claims, and abstracts found for each.";
-    let sample = model.options.sample.then_some(sample);
-    let mut lines: Vec<_> = sample
-        .map(|words| Line::styled(words, theme.text()))
+    let mut lines: Vec<_> = model
+        .options
+        .sample
+        .map(|sample| Line::styled(sample.about(), theme.text()))
         .into_iter()
         .chain(judges(model, theme))
         .collect();
@@ -62,7 +62,7 @@ fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     let start = "let the judges compare the documents; no call is made twice";
     let open = "see which document beat which, and open a battle that looks wrong";
     let queue = "judge the pairs that matter most, blind";
-    let import = if model.options.sample {
+    let import = if model.options.sample.is_some() {
         "make a project of your own data"
     } else {
         "import more: queries, labels, rankings or votes"
@@ -92,7 +92,7 @@ fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
             (Command::ShowJudges, "see which judge to trust"),
         ],
     };
-    let own = (model.options.sample && any_judged).then_some((Command::Import, import));
+    let own = (model.options.sample.is_some() && any_judged).then_some((Command::Import, import));
     let line = |(command, words): (Command, &str)| {
         Line::from(vec![
             Span::styled(format!("{:>7}", key_name(command, SCOPE)), theme.key_hint()),
@@ -110,7 +110,10 @@ fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
         .map(|name| sanitise::line(name).into_owned())
         .collect();
     let why = match model.options.paid {
-        _ if model.options.sample => " (offline: no key is used)",
+        _ if (model.options.sample).is_some_and(|sample| !sample.recorded_judges().is_empty()) => {
+            " (recorded: no judge is asked)"
+        }
+        _ if model.options.sample.is_some() => " (offline: no key is used)",
         true => "",
         false => " (no judge here costs money)",
     };
@@ -121,6 +124,7 @@ fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::project::Sample;
     use crate::store::summary_cache::QuerySummary;
     use crate::tui::screens::testing;
     use crate::tui::theme::ColourDepth;
@@ -129,7 +133,7 @@ mod tests {
     /// battles with votes in each query.
     fn keys(fought: &[usize], rows: usize) -> (usize, String) {
         let mut model = testing::model(Screen::Matrix);
-        model.options.sample = true;
+        model.options.sample = Some(Sample::Scifact);
         let info = model.open.as_ref().map(|open| open.info.clone()).unwrap();
         let row = |fought: &usize| {
             let summary = QuerySummary {

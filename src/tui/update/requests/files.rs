@@ -59,7 +59,7 @@ impl Task for CheckFile {
         let merge = self.1 == ImportPurpose::Merge;
         match is_project(&path) {
             false if merge => Err(not_a_project(&path)),
-            _ if context.options().sample => new_project::preview(&path, &options),
+            _ if context.options().sample.is_some() => new_project::preview(&path, &options),
             _ => preview(&path, Some(&context.store()), &options),
         }
     }

@@ -64,7 +64,7 @@ impl Embedder {
         };
         let given = [config.batch, config.concurrency, config.max_document_chars];
         if given.contains(&Some(0)) {
-            let message = "a limit of 0 leaves nothing to embed; leave it out or raise it";
+            let message = "a limit of 0 leaves nothing to embed; remove or raise it";
             return Err(wrong(message.to_owned()));
         }
         let local = config.provider == "local";

@@ -158,7 +158,7 @@ impl AddedExportOptions {
     /// Rejects options that the requested export does not have; `None` for an export of the core.
     pub(crate) fn check(&self, kind: Option<AddedExportKind>, queries: &[String]) -> CommandResult {
         if kind == Some(AddedExportKind::Duel) && !queries.is_empty() {
-            return Err(usage!("a duel is written whole; leave --query out"));
+            return Err(usage!("a duel is always exported as a whole; omit --query"));
         }
         if kind == Some(AddedExportKind::Predictions) {
             Ok(())

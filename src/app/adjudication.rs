@@ -19,19 +19,19 @@ pub use report::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
 /// Notes for readers of the reports.
 pub fn notes(data: &AdjudicationData) -> Vec<String> {
     let left_out = [
-        (data.left_out.unknown, "of queries that have no pool"),
+        (data.left_out.unknown, "on queries that have no pool"),
         (
             data.left_out.changed,
-            "of pools with other documents than now",
+            "on pools whose documents have changed",
         ),
     ];
     let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
     let mut notes: Vec<String> = left_out
-        .map(|(count, what)| format!("{} {what}: left out", counted(count, "answer")))
+        .map(|(count, what)| format!("{} {what}: skipped", counted(count, "answer")))
         .collect();
     if data.pool_set.labels_stand_first() {
         notes.push(
-            "the labeled documents stand first in every pool: a judge that names the first slots \
+            "the labeled documents come first in every pool: a judge that names the first slots \
              is always right"
                 .to_owned(),
         );

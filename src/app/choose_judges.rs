@@ -358,7 +358,7 @@ fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> Ch
             .iter()
             .map(|missing| {
                 let (judge, problem) = (&missing.judge, &missing.problem);
-                format!("{judge} is left out: it {problem}")
+                format!("skipped {judge}: it {problem}")
             })
             .collect()
     };
@@ -395,7 +395,7 @@ fn able(
         if !names.is_empty() {
             return Err(invalid!("--judges: {why}"));
         }
-        chosen.notes.push(format!("left out: {why}"));
+        chosen.notes.push(format!("skipped: {why}"));
     }
     chosen.ensemble.retain(|judge| can(judge.as_ref()));
     if chosen.ensemble.is_empty() {

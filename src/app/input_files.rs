@@ -95,7 +95,7 @@ pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Resul
             if found.unrated > 0 {
                 let rows = counted(found.unrated, "row");
                 notes.push(format!(
-                    "{name}: {rows} without a rating: left out, as unjudged"
+                    "{name}: skipped {rows} without a rating, as unjudged"
                 ));
             }
             found.labels
@@ -219,7 +219,7 @@ pub fn rankings_of(
             run.retain(|_, documents| !documents.is_empty());
             if missing > 0 && !run.is_empty() {
                 let missing = counted(missing, "document");
-                notes.push(format!("{name}: {missing} without a score are left out"));
+                notes.push(format!("{name}: skipped {missing} without a score"));
             }
             run
         }

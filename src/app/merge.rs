@@ -104,12 +104,12 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         (
             merged.duels_left_out,
             "duel",
-            "left out, because a query of it is left out",
+            "skipped, because one of their queries is skipped",
         ),
         (
             merged.participants_left_out,
             "participant",
-            "left out, because the same name has other tasks in that duel here",
+            "skipped, because this name has different tasks in that duel here",
         ),
         (
             merged.keep_their_judges,

@@ -70,7 +70,7 @@ impl Unfitted {
     pub fn note(unfitted: &[Self]) -> Option<String> {
         let first = unfitted.first()?;
         Some(format!(
-            "left out: {} without a fit, the first: {}",
+            "skipped {} without a fit; the first: {}",
             counted(unfitted.len(), "query"),
             first.describe()
         ))

@@ -56,7 +56,7 @@ pub fn first_of<S: AsRef<str>>(names: &[S], listed: usize) -> String {
 
 /// The note, after their number, on queries whose own document is skipped.
 pub const OWN_DOCUMENT: &str = "with a document of the same id, which has no label: that document \
-                                is left out, as BEIR does (ignore_identical_ids)";
+                                is skipped, as in BEIR (ignore_identical_ids)";
 
 /// The note on these queries; `None` if there are none.
 pub fn own_documents(queries: &BTreeSet<&QueryId>) -> Option<String> {

@@ -240,7 +240,7 @@ pub fn zelo_truth(
     }
     if !bare.is_empty() {
         truth.notes.push(format!(
-            "{} without a score of any document: left out: {}",
+            "skipped {} without any scored document: {}",
             counted(bare.len(), "query"),
             first_names(&bare)
         ));
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(grades[&DocId::new("d19")], 3);
         assert_eq!(grades.values().filter(|grade| **grade > 0).count(), 3);
         assert!(truth.notes[0].contains("not calibrated"));
-        assert!(truth.notes[1].contains("1 query without a score of any document"));
+        assert!(truth.notes[1].contains("skipped 1 query without any scored document"));
         assert_eq!(truth.judges, ["judge"]);
         assert!(truth.is_of_judges());
     }

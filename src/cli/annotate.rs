@@ -234,7 +234,7 @@ impl AnnotateCommand {
         }
         let import = dataset.import(&store)?;
         let left_out = (import.skipped > 0)
-            .then(|| format!("{} left out", counted(import.skipped, "bad line")));
+            .then(|| format!("skipped {}", counted(import.skipped, "invalid line")));
         for words in left_out.into_iter().chain(import.updated()) {
             output::message(&format!("{}: {words}", path.display()));
         }
@@ -370,7 +370,7 @@ fn finish_run(
         let how = if kept {
             "written with \"score\":null"
         } else {
-            "left out"
+            "skipped"
         };
         let documents = counted(left_out, "document");
         output::message(&format!("{documents} {why}: {how}"));
@@ -381,7 +381,7 @@ fn finish_run(
     let void = outcome.progress.has_void_judge();
     if void {
         output::message(
-            "a judge above decides nothing about the documents: leave it out with --judges, or try \
+            "a judge above does not distinguish the documents: exclude it with --judges, or try \
              a larger model or another \
              prompt; `overrule doctor` asks each judge a question in both orders",
         );

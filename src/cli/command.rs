@@ -204,7 +204,7 @@ impl CommandContext {
             if let Some(option) = printing {
                 return Err(usage!(
                     "-: what {option} prints goes to the standard output too; name a file, or \
-                     leave {option} out"
+                     omit {option}"
                 ));
             }
             on_stdout = true;

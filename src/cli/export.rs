@@ -157,7 +157,7 @@ impl ExportCommand {
         };
         if is_made && (self.labels.corrected || self.labels.diff) {
             return Err(usage!(
-                "--corrected and --diff are about labels; leave --from {} out",
+                "--corrected and --diff are about labels; omit --from {}",
                 from.name()
             ));
         }

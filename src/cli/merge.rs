@@ -63,7 +63,7 @@ impl MergeCommand {
         }
         for (query, reason) in &merged.refused {
             let query = sanitise::line(query);
-            output::message(&format!("query {query:?} is left out: {reason}"));
+            output::message(&format!("skipped query {query:?}: {reason}"));
         }
         if merged.refused.is_empty() {
             Ok(())

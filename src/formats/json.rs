@@ -33,11 +33,11 @@ pub(crate) enum ValueError {
     #[error("occurs more than once; keep one")]
     Repeated,
     /// An optional member with an invalid value.
-    #[error("{0}; leave it out where there is none")]
+    #[error("{0}; omit it if there is none")]
     InOptional(Box<Self>),
     #[error("expected a list of names")]
     NotNames,
-    #[error("a known answer cannot be \"cannot-tell\"; leave the pair out")]
+    #[error("a known answer cannot be \"cannot-tell\"; remove the pair")]
     UnknownAnswer,
     #[error(
         "expected \"ab\" or \"ba\", found {}; say which document was shown first",

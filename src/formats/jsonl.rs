@@ -27,8 +27,8 @@ enum LineError {
     Trailing { column: usize, unit: String },
     /// A number as other languages write it. `member` is empty, or names the member.
     #[error(
-        "{member}{word} at column {column}, which JSON does not have; write null or leave the \
-         member out"
+        "{member}{word} at column {column}, which JSON does not have; write null or omit the \
+         member"
     )]
     NotANumber {
         member: String,

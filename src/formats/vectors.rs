@@ -72,7 +72,7 @@ impl NamedVectors {
             let key = (query.map(QueryId::new), DocId::new(document));
             if named.vectors.insert(key, read.vector).is_some() {
                 return Err(wrong(
-                    "docno: has a vector above; leave one of the lines out",
+                    "docno: already has a vector on an earlier line; remove one of the lines",
                 ));
             }
         }
@@ -286,7 +286,7 @@ mod tests {
         let short = "{\"id\": \"d\", \"vector\": [1, 2]}\n{\"id\": \"e\", \"vector\": [1]}";
         assert!(refused(short).starts_with("v:2: vector: has 1 numbers"));
         let twice = "{\"id\": \"d\", \"vector\": [1]}\n{\"id\": \"d\", \"vector\": [1]}";
-        assert!(refused(twice).contains("has a vector above"));
+        assert!(refused(twice).contains("already has a vector on an earlier line"));
         let marked = format!("\u{feff}{}", lines.replace('\n', "\r\n"));
         let marked = NamedVectors::read(marked.as_bytes(), "v").unwrap();
         assert_eq!(marked.vectors, named.vectors);

@@ -77,7 +77,7 @@ impl Reranker {
         let given = [config.batch, config.concurrency, config.max_document_chars];
         if given.contains(&Some(0)) {
             return Err(wrong(
-                "a limit of 0 leaves nothing to rank; leave it out or raise it",
+                "a limit of 0 leaves nothing to rank; remove or raise it",
             ));
         }
         if config.name.trim().is_empty() {

@@ -55,9 +55,9 @@ fn line_with(documents: &str) -> String {
 #[case::two_on_a_line(r#"{"query":1} {"query":2}"#,
     &["more follows after the object at column 13; write each pool on a separate line"])]
 #[case::nan(r#"{"query":{},"documents":[{"score": NaN}]}"#,
-    &["\"score\" is NaN at column 36, which JSON does not have; write null or leave the member out"])]
+    &["\"score\" is NaN at column 36, which JSON does not have; write null or omit the member"])]
 #[case::minus_infinity(r#"{"score":-Infinity}"#,
-    &["\"score\" is -Infinity at column 10, which JSON does not have; write null or leave the member out"])]
+    &["\"score\" is -Infinity at column 10, which JSON does not have; write null or omit the member"])]
 #[case::control_in_string("{\"a\":\"b\u{1}\"}",
     &["broken JSON at column 7: control character (\\u0000-\\u001F) found while parsing a string"])]
 fn a_bad_line_says_what_is_wrong(#[case] line: &str, #[case] expected: &[&str]) {
@@ -79,7 +79,7 @@ fn a_bad_line_says_what_is_wrong(#[case] line: &str, #[case] expected: &[&str]) 
     "documents[0].content: expected a string, found an array"])]
 #[case(r#"[{"id":"a","content":"c"},{"id":"b","content":"\n\u2003"}]"#, &["documents[1].content: is empty"])]
 #[case(r#"[{"id":"a","content":"c","metadata":null}]"#,
-    &["documents[0].metadata: expected an object, found null; leave it out where there is none"])]
+    &["documents[0].metadata: expected an object, found null; omit it if there is none"])]
 #[case(r#"[{"id":"a","content":"c","score":"0.5"}]"#,
     &["documents[0].score: expected a number, found the string \"0.5\"; remove the quotes"])]
 #[case(r#"[{"id":"a","content":"c","score":1e999}]"#, &["documents[0].score: \"1e999\" is too large to be a number"])]
@@ -87,7 +87,7 @@ fn a_bad_line_says_what_is_wrong(#[case] line: &str, #[case] expected: &[&str]) 
 #[case(r#"[{"id":"a","content":"\ud800"}]"#, &["documents[0].content: unexpected end of hex escape: \
     an escape stands for no character; write the text as plain UTF-8"])]
 #[case(r#"[{"id":"a","content":"c"},{"id":"b","content":"c"},{"id":"a","content":"d"}]"#,
-    &["documents[2].id: \"a\" is already documents[0]; leave one out or rename it"])]
+    &["documents[2].id: \"a\" is already documents[0]; remove or rename one of them"])]
 #[case("[1,2,3,4,5,6]", &[
     "documents[0]: expected an object, found a number", "documents[1]: expected an object, found a number",
     "documents[2]: expected an object, found a number", "documents[3]: expected an object, found a number",
@@ -233,7 +233,7 @@ fn hostile_text_stays_out_of_messages_and_inside_pools() {
     assert_eq!(
         problems(&input),
         [
-            r#"q.jsonl:1: documents[1].id: "\u{1b}[2J\u{202e}" is already documents[0]; leave one out or rename it"#
+            r#"q.jsonl:1: documents[1].id: "\u{1b}[2J\u{202e}" is already documents[0]; remove or rename one of them"#
         ]
     );
     let pool = &pools(line_with(

@@ -192,7 +192,7 @@ fn documents_past_the_limit_have_no_score() {
     let sandbox = prepared();
     let ran = sandbox.done("annotate in.jsonl out.jsonl --document-limit 3");
     assert!(
-        ran.stderr.contains("6 documents past the limit: left out"),
+        ran.stderr.contains("6 documents past the limit: skipped"),
         "{}",
         ran.stderr
     );
@@ -337,7 +337,7 @@ fn bad_lines_stop_an_annotation_unless_they_are_to_be_left_out() {
     );
     sandbox.refused("annotate in.jsonl --dry-run", 2, &["in.jsonl:2:"]);
     let ran = sandbox.done("annotate in.jsonl out.jsonl --skip-bad");
-    ran.says("1 bad line left out");
+    ran.says("skipped 1 invalid line");
     assert_eq!(scores(&sandbox.read("out.jsonl")).len(), 1);
 }
 
@@ -380,7 +380,7 @@ fn a_limit_writes_the_same_documents_whatever_ran_before() {
         let command = format!("annotate in.jsonl out.jsonl --document-limit 3{more}");
         let ran = sandbox.done(command.as_str());
         assert!(
-            ran.stderr.contains("6 documents past the limit: left out"),
+            ran.stderr.contains("6 documents past the limit: skipped"),
             "{}",
             ran.stderr
         );

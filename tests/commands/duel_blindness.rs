@@ -37,7 +37,7 @@ fn what_is_judged_after_the_result_was_seen_is_marked() {
     );
     let words = sandbox.done("duel --result");
     words.prints(
-        "3 judgments are not blind: given or changed after the result was seen, and left out of the stop rule",
+        "3 judgments are not blind: given or changed after the result was seen, and not used by the stop rule",
     );
     words.prints("ada: 5 judgments, 3 not blind");
     words.prints("bob: 6 judgments ·");

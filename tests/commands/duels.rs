@@ -146,7 +146,7 @@ fn what_a_ranking_does_not_share_is_said() {
         "{notes}"
     );
     assert!(
-        notes.contains("6 queries in one of the rankings only"),
+        notes.contains("skipped 6 queries that only one of the rankings has"),
         "{notes}"
     );
     let shortfall = made["queries"][0]["shortfall"].as_str().unwrap();

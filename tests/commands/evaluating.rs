@@ -81,7 +81,7 @@ fn every_value_is_trec_evals(#[case] truth: &str, #[case] test: &str) {
         "3 queries without a relevant document",
         "q41, q42, q43",
         "1 query missing from the ranking",
-        "1 query without labels: left out",
+        "1 query without labels: skipped",
         "with equal scores for documents of different grades",
     ] {
         assert!(warnings.contains(words), "{words}: {warnings}");

@@ -254,7 +254,7 @@ fn a_bad_line_is_named_and_nothing_is_imported(#[case] bad: &[u8], #[case] word:
     assert_eq!(report[0]["skipped"], 1);
     assert_eq!(queries(&sandbox), 1);
     let again = sandbox.done("import in.jsonl --skip-bad");
-    again.prints("1 bad part left out");
+    again.prints("skipped 1 invalid part");
     again.says("in.jsonl:2: ");
 }
 

@@ -235,7 +235,7 @@ fn a_layout_that_gives_the_labels_away_is_told() {
     sandbox.write("pools.jsonl", lines.join("\n"));
     sandbox.done("pick pools.jsonl --judges ngram");
     let ran = sandbox.done("adjudication");
-    ran.says("stand first in every pool");
+    ran.says("come first in every pool");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn picks_go_out_and_come_back() {
     assert!(again.text().contains("2 picks, 0 new, 2 there already"));
     let adjudication = |sandbox: &Sandbox| sandbox.json("adjudication --json")["judges"].clone();
     assert_eq!(adjudication(&other), adjudication(&sandbox));
-    // Answers about other pools are left out and counted.
+    // Answers about other pools are skipped and counted.
     let third = Sandbox::new();
     third.write("pools.jsonl", sandbox.read("pools.jsonl"));
     third.write(
@@ -266,7 +266,7 @@ fn picks_go_out_and_come_back() {
     assert!(
         found["warnings"]
             .to_string()
-            .contains("1 answer of pools with other documents than now: left out"),
+            .contains("1 answer on pools whose documents have changed: skipped"),
         "{found}"
     );
 }

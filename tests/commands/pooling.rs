@@ -212,7 +212,7 @@ fn a_query_without_documents_is_named_and_is_no_pool() {
 
     sandbox.write("c.tsv", "query-id\tcorpus-id\nq1\td1\nq1\td8\nq3\td8\n");
     let ran = sandbox.done(&format!("{BUILD} --candidates c.tsv"));
-    ran.says("note: 1 candidate missing from the corpus, or empty there: left out (d8)");
+    ran.says("note: 1 candidate missing from the corpus, or empty there: skipped (d8)");
     ran.prints("1 pool with 1 document");
     ran.says("no pool (q2, q3)");
 }
@@ -293,7 +293,7 @@ fn a_querys_own_document_is_in_no_pool_and_not_measured() {
         "beir/qrels/test.tsv",
         "query-id\tcorpus-id\tscore\narg\tcon\t1\nlabelled\tcon\t1\nlabelled\tlabelled\t1\n",
     );
-    let told = "1 query with a document of the same id, which has no label: that document is left out, as BEIR does \
+    let told = "1 query with a document of the same id, which has no label: that document is skipped, as in BEIR \
                 (ignore_identical_ids)";
     sandbox.write(
         "own.run",

@@ -258,7 +258,7 @@ fn the_projects_own_judges_can_be_simulated() {
     ran.prints("drawn from 2 of the project");
     assert!(ran.text().contains("no model was asked"));
     ran.prints("hold the true rank");
-    ran.says("1 query left out");
+    ran.says("skipped 1 query");
     let told = sandbox.json(&format!("{arguments} --json"));
     assert_eq!(told["noise"]["judges"].as_array().unwrap().len(), 3);
 }

@@ -65,7 +65,7 @@ fn grades_of_anchors_put_queries_on_one_scale() {
     told.prints("expected relevant");
     told.says("1 query without an anchor: nothing says how it compares");
     told.prints("7 of 8 queries on one scale by grades.qrels; standard deviation of their offsets");
-    told.says("1 grade of queries or documents that have no zELO score: left out");
+    told.says("skipped 1 grade of queries or documents without a zELO score");
     told.says("cut points of the anchors' judge");
     sandbox.write("zeros.qrels", "q0 0 d1 0\nq1 0 d2 0\n");
     sandbox.refused(

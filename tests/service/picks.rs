@@ -295,7 +295,7 @@ fn every_provider_is_asked_in_its_own_form() {
     .unwrap();
     let output = pick(&desk, &["--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(told(&output).contains("left out: decider can only compare two documents"));
+    assert!(told(&output).contains("skipped: decider can only compare two documents"));
     let found = json_of(&output);
     let rows: Vec<(&str, u64)> = found["judges"]
         .as_array()

@@ -38,7 +38,7 @@ fn a_judge_that_does_not_read_is_named_by_everyone(
         let words = told(&output);
         assert_eq!(output.status.code(), Some(3), "{words}");
         assert!(words.contains(finding), "{words}");
-        assert!(words.contains("leave it out with --judges"), "{words}");
+        assert!(words.contains("exclude it with --judges"), "{words}");
         assert!(desk.path("out.jsonl").exists());
     }
     let words = told(&desk.run(&["judges"]));

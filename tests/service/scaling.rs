@@ -433,7 +433,7 @@ fn queries_without_a_fit_are_on_no_scale_and_break_no_reading() {
     let output = desk.run(&["scale", "fit"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
     assert!(
-        told(&output).contains("left out: 6 queries without a fit"),
+        told(&output).contains("skipped 6 queries without a fit"),
         "{}",
         told(&output)
     );

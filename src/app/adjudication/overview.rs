@@ -87,7 +87,7 @@ pub fn overview(
         conflicts: rows.settled().1,
         effect: rows.effect(&corrections).map_err(unmeasured)?,
         warning: rows.pool_set.labels_stand_first().then_some(
-            "the labeled documents stand first in every pool: naming the first slots is always \
+            "the labeled documents come first in every pool: naming the first slots is always \
              right",
         ),
     })

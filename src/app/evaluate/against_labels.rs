@@ -234,15 +234,14 @@ impl<'a> RankingFile<'a> {
         );
         let missing = match (rules.count_missing, options.partial) {
             (true, _) => "missing from the ranking: they count as 0",
-            (false, true) => "missing from the ranking: left out",
+            (false, true) => "missing from the ranking: skipped",
             (false, false) => {
-                "missing from the ranking: left out, so that this is not the mean over the judged \
-                 queries (--count-missing \
-                 counts them as 0, --partial says that it is meant)"
+                "missing from the ranking: skipped, so this is not the mean over the judged queries (--count-missing \
+                 counts them as 0, --partial accepts this)"
             }
         };
         warn(&evaluation.missing_from_run, missing);
-        warn(&evaluation.missing_from_qrels, "without labels: left out");
+        warn(&evaluation.missing_from_qrels, "without labels: skipped");
         warn(
             &evaluation.tied,
             "with equal scores for documents of different grades: the document ids decide there",

@@ -196,13 +196,13 @@ fn scores(
     }
     let name = path.display();
     if !alone.is_empty() {
-        let what = "that the truth lacks: left out";
+        let what = "missing from the truth: skipped";
         warnings.push(format!("{name}: {}", listed(&alone, what)));
     }
     if missing > 0 {
         let count = counted(missing, "document");
         warnings.push(format!(
-            "{name}: {count} without a score in both files are left out"
+            "{name}: skipped {count} without a score in both files"
         ));
     }
     if found.iter().all(|(_, scores)| scores.test.is_empty()) {

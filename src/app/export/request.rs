@@ -240,9 +240,7 @@ impl ExportRequest {
             Export::Annotated { keep_unscored } => {
                 let left_out = write_annotated(store, keys, None, *keep_unscored, out, |_| {})?;
                 if left_out > 0 && !keep_unscored {
-                    tell(&format!(
-                        "{left_out} documents without a score are left out"
-                    ));
+                    tell(&format!("skipped {left_out} documents without a score"));
                 }
                 Ok(())
             }
@@ -277,7 +275,7 @@ impl ExportRequest {
                 let left_out = write_run(store, keys, tag, out)?;
                 if left_out > 0 {
                     let documents = counted(left_out, "document");
-                    tell(&format!("{documents} without a score are left out"));
+                    tell(&format!("skipped {documents} without a score"));
                 }
                 Ok(())
             }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// The consequence if invalid lines are not to be skipped.
 pub const REFUSED: &str =
-    "nothing imported; correct the file or leave the bad parts out with --skip-bad";
+    "nothing imported; correct the file, or skip invalid parts with --skip-bad";
 
 /// A dataset that was read completely and found valid, or valid enough.
 #[derive(Debug)]

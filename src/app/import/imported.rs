@@ -83,7 +83,7 @@ impl Display for PoolsImport {
         }
         match self.skipped {
             0 => Ok(()),
-            skipped => write!(f, "; {} left out", counted(skipped, "bad part")),
+            skipped => write!(f, "; skipped {}", counted(skipped, "invalid part")),
         }
     }
 }
@@ -147,7 +147,7 @@ impl Display for VotesImport {
         }
         match self.skipped {
             0 => Ok(()),
-            skipped => write!(f, "; {} left out", counted(skipped, "bad line")),
+            skipped => write!(f, "; skipped {}", counted(skipped, "invalid line")),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Display for PicksImport {
         let unknown = self.picks_of_unknown_queries;
         let left_out = match unknown {
             0 => String::new(),
-            count => format!("; {count} of queries that the project lacks: left out"),
+            count => format!("; skipped {count} of queries that are not in the project"),
         };
         write!(
             f,

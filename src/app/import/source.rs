@@ -146,7 +146,7 @@ fn rehearsed(path: &Path, store: &Store) -> Result<MergeCounts, AppError> {
 
 fn merge_notes(counts: &MergeCounts) -> Vec<String> {
     let refused = counts.refused.iter();
-    let refused = refused.map(|(query, why)| format!("query {query:?} is left out: {why}"));
+    let refused = refused.map(|(query, why)| format!("skipped query {query:?}: {why}"));
     let notes = merge::notes(counts).into_iter();
     notes
         .map(|note| format!("Note: {note}."))

@@ -99,7 +99,7 @@ impl FirstStage {
         if !unknown.is_empty() {
             let names: Vec<&str> = unknown.iter().map(DocId::as_str).collect();
             notes.push(format!(
-                "{} missing from the corpus, or empty there: left out ({})",
+                "{} missing from the corpus, or empty there: skipped ({})",
                 counted(names.len(), "candidate"),
                 first_names(&names)
             ));

@@ -85,7 +85,7 @@ pub(super) fn check_ids(
             }
             Entry::Occupied(entry) => {
                 let (id, earlier) = (quoted(entry.key()), named(*entry.get()));
-                let what = format!("{id} is already {earlier}; leave one out or rename it");
+                let what = format!("{id} is already {earlier}; remove or rename one of them");
                 line.note(&format!("{}.{key}", named(*place)), &what);
             }
         }

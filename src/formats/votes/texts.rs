@@ -50,8 +50,7 @@ where
             .is_some_and(|(given, latest)| given > latest);
         if ahead && matches!(vote.answer, ExternalAnswer::Verdict(_)) {
             return Err(vec![
-                "created_ms: is ahead of this computer's clock; correct it, or leave it out"
-                    .to_owned(),
+                "created_ms: is in the future; correct it, or omit it".to_owned(),
             ]);
         }
         Ok(())

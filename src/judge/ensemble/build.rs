@@ -84,11 +84,9 @@ pub(super) fn judge(
             .min(tokens.unwrap_or(usize::MAX)),
     };
     if cap == 0 || chars == 0 {
-        return Err(
-            "a limit of 0 leaves nothing to judge; leave it out or raise it"
-                .to_owned()
-                .into(),
-        );
+        return Err("a limit of 0 leaves nothing to judge; remove or raise it"
+            .to_owned()
+            .into());
     }
     if let Some(rates) = config.price {
         let given = [Some(rates.input), Some(rates.output), rates.cached];

@@ -39,7 +39,7 @@ fn a_report_says_what_predictions_are_worth() {
     let accuracy = steps[0]["figures"]["consensus_accuracy"]["value"].as_f64();
     assert!(accuracy.unwrap() > 0.95);
     let table = sandbox.done("student report p.jsonl");
-    table.says("1 prediction about queries or documents that the project does not have");
+    table.says("skipped 1 prediction about queries or documents that are not in the project");
     table.prints("accuracy on consensus");
     table.prints("Segments: strips by expected score");
     let drawn = lines(sandbox.done("student report p.jsonl --rows").text());
@@ -151,7 +151,7 @@ fn the_built_in_student_is_measured_on_queries_that_it_did_not_see() {
         &["no student \"nobody\""],
     );
     let table = sandbox.done("student train");
-    table.prints("every number below is of queries left out, in 5 groups");
+    table.prints("all numbers below are for held-out queries, in 5 folds");
     table.prints("first stage");
 }
 

@@ -94,7 +94,7 @@ fn a_student_is_kept_by_name_and_step_and_the_same_file_changes_nothing() {
     sandbox.refused(
         "student import steps.csv --name llama --step 8",
         2,
-        &["steps.csv: its lines name their own step"],
+        &["steps.csv: its lines contain their own step"],
     );
 }
 

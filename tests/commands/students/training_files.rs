@@ -99,7 +99,7 @@ fn verdicts_count_in_targets_and_held_out_queries_stay_out() {
         let held = sandbox.done(&format!(
             "student export --form pairwise --test-queries {test}"
         ));
-        held.says("1 query left out, also test data: q1");
+        held.says("skipped 1 query (also test data): q1");
         assert!(lines(held.text()).iter().all(|row| row["query_id"] != "q1"));
     }
     sandbox.write("other.txt", "x1\nx2\n");

@@ -195,7 +195,7 @@ fn under_the_original_layout_the_first_slot_looks_good_and_is_given_away(#[case]
     let output = desk.run(&["court"]);
     let told = told(&output);
     for words in [
-        "the labeled documents stand first in every pool",
+        "the labeled documents come first in every pool",
         "by chance",
         &format!("{:.1} %\n", 100.0 * precision),
         "slot 1",

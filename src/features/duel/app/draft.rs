@@ -179,8 +179,8 @@ impl DuelDraft {
         for (name, missing) in [&a.name, &b.name].into_iter().zip(missing) {
             if missing > 0 {
                 notes.push(format!(
-                    "{}: {} not among the candidates of the query in the project: left out, and \
-                     ranks are counted without them",
+                    "{}: {} not among the candidates of the query in the project: skipped, and ranks \
+                     are counted without them",
                     crate::domain::sanitise::line(name),
                     counted(missing, "document")
                 ));
@@ -194,7 +194,7 @@ impl DuelDraft {
             .collect();
         if !without.is_empty() {
             notes.push(format!(
-                "{} of which a ranking has no document: left out: {}",
+                "skipped {} for which a ranking has no document: {}",
                 counted(without.len(), "query"),
                 first_names(&without)
             ));
@@ -348,9 +348,7 @@ fn wanted_queries(
                 ));
             }
             if !in_both(&query) {
-                return Err(invalid!(
-                    "query {name:?}: is not in both rankings; leave it out"
-                ));
+                return Err(invalid!("query {name:?}: is not in both rankings; omit it"));
             }
         }
     }
@@ -365,7 +363,7 @@ fn wanted_queries(
     if !one_only.is_empty() && request.queries.is_empty() {
         let names: Vec<&str> = one_only.iter().map(|query| query.as_str()).collect();
         notes.push(format!(
-            "{} in one of the rankings only: left out: {}",
+            "skipped {} that only one of the rankings has: {}",
             counted(names.len(), "query"),
             first_names(&names)
         ));
@@ -378,7 +376,7 @@ fn wanted_queries(
         .collect();
     if !strange.is_empty() && request.queries.is_empty() {
         notes.push(format!(
-            "{} that the project does not have: left out: {}",
+            "skipped {} that are not in the project: {}",
             counted(strange.len(), "query"),
             first_names(&strange)
         ));

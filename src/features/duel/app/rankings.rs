@@ -254,7 +254,7 @@ fn methods(db: &Db) -> crate::store::Result<BTreeMap<String, MethodOrders>> {
     for (name, method) in &mut methods {
         if method.failed > 0 {
             method.notes.push(format!(
-                "{}: failed on {}, which are left out",
+                "{}: failed on {}, which are skipped",
                 sanitise::line(name),
                 counted(method.failed, "query")
             ));

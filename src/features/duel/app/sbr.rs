@@ -168,14 +168,14 @@ impl SbrInput {
         })?;
         if !unknown.is_empty() {
             notes.push(format!(
-                "{} that the project does not have: left out: {}",
+                "skipped {} that are not in the project: {}",
                 counted(unknown.len(), "query"),
                 first_names(&unknown)
             ));
         }
         if missing > 0 {
             notes.push(format!(
-                "{} not among the candidates of the query in the project: left out",
+                "{} not among the candidates of the query in the project: skipped",
                 counted(missing, "document")
             ));
         }

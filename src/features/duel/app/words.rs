@@ -145,7 +145,7 @@ fn after_reveal(result: &DuelResult) -> Option<String> {
     (count > 0).then(|| {
         let verb = if count == 1 { "is" } else { "are" };
         format!(
-            "{} {verb} not blind: given or changed after the result was seen, and left out of the \
+            "{} {verb} not blind: given or changed after the result was seen, and not used by the \
              stop rule",
             counted(count, "judgment")
         )
@@ -413,7 +413,7 @@ mod tests {
             "median time of a judgment: 42 s",
             "all alike: p < 0.001",
             "33 % (95 % 6 to 79 %)",
-            "1 judgment is not blind: given or changed after the result was seen, and left out of \
+            "1 judgment is not blind: given or changed after the result was seen, and not used by \
              the stop rule",
             "go on: about 40 further judgments of other queries expected until one may be called \
              better with error ≤ 5 %; this duel has 7 queries left",

@@ -87,7 +87,7 @@ impl SamplerCommand {
             let worlds = ProjectWorlds::load(&context.open()?, self.seed)?;
             if worlds.left_out > 0 {
                 output::message(&format!(
-                    "{} left out: no votes, no fit with errors, or other judges than most have",
+                    "skipped {}: no votes, no fit with standard errors, or not the same judges as most queries",
                     counted(worlds.left_out, "query")
                 ));
             }

@@ -109,7 +109,7 @@ fn measured(
         .collect();
     if !unjudged.is_empty() {
         notes.push(format!(
-            "{} without labels: left out: {}",
+            "skipped {} without labels: {}",
             counted(unjudged.len(), "query"),
             first_names(&unjudged)
         ));

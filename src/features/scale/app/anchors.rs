@@ -108,7 +108,7 @@ pub fn prepare_anchor_run(
     let bare = bare - unfitted.len();
     if bare > 0 {
         prepared.notes.push(format!(
-            "left out: {} without a zELO score; `overrule annotate` has them judged",
+            "skipped {} without a zELO score; run `overrule annotate` to have them judged",
             counted(bare, "query")
         ));
     }

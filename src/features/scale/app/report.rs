@@ -174,7 +174,7 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     }
     if scale.unused > 0 {
         notes.push(format!(
-            "{} of queries or documents that have no zELO score: left out",
+            "skipped {} of queries or documents without a zELO score",
             counted(scale.unused, "grade")
         ));
     }

@@ -197,7 +197,7 @@ impl StudentExport {
         if !left_out.is_empty() {
             let left_out: Vec<&str> = left_out.iter().map(|(of, _)| of.id.as_str()).collect();
             done.notes.push(format!(
-                "{} left out, also test data: {}",
+                "skipped {} (also test data): {}",
                 counted(left_out.len(), "query"),
                 first_names(&left_out)
             ));

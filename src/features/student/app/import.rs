@@ -62,7 +62,7 @@ pub fn import_student(
     if step.is_some() && own_steps {
         return Err(AppError::file(
             path,
-            "its lines name their own step; leave --step out",
+            "its lines contain their own step; omit --step",
         ));
     }
     let students = read.steps.into_iter().map(|(own, pairs)| {

@@ -154,7 +154,7 @@ pub(super) fn report_predictions(
     let last = report.steps.last()?;
     if predictions.foreign > 0 {
         report.notes.push(format!(
-            "{} about queries or documents that the project does not have: left out",
+            "skipped {} about queries or documents that are not in the project",
             counted(predictions.foreign, "prediction")
         ));
     }

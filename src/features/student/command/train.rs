@@ -114,7 +114,7 @@ impl TrainCommand {
 fn describe(student: &TrainedStudent) -> String {
     let figures = &student.figures;
     let mut text = format!(
-        "learned from {} of {}; every number below is of queries left out, in {} groups\n\n",
+        "trained on {} of {}; all numbers below are for held-out queries, in {} folds\n\n",
         counted(figures.n, "judged pair"),
         counted(figures.queries, "query"),
         student.folds

@@ -252,7 +252,7 @@ async fn log(name: String, stderr: impl AsyncRead + Unpin, last: Arc<Mutex<Strin
         let text = sanitise::line(text.trim()).into_owned();
         match at {
             0..LINES => tracing::warn!("reranker {name}: {text}"),
-            LINES => tracing::warn!("reranker {name}: further complaints are left out"),
+            LINES => tracing::warn!("reranker {name}: further messages are omitted"),
             _ => {}
         }
         if !text.is_empty() {

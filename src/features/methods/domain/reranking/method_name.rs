@@ -28,8 +28,8 @@ enum Reason {
     #[error("original is the whole first-stage order, and takes no @N")]
     OriginalDepth,
     #[error(
-        "s{stride} is larger than w{window}, and candidates would be left out: a stride is at most \
-         the window, such as rankgpt@100:w20:s10"
+        "s{stride} is larger than w{window}, which would skip candidates; the step must not exceed the window, \
+         as in rankgpt@100:w20:s10"
     )]
     StrideAboveWindow { window: usize, stride: usize },
     #[error(
@@ -290,7 +290,7 @@ mod tests {
             ("prp@20:", "such as prp@20:p3"),
             ("prp@20:r2", "such as prp@20:p3"),
             ("tourrank@20:10", "such as tourrank@20:r2"),
-            ("rankgpt@20:w5:s6", "a stride is at most the window"),
+            ("rankgpt@20:w5:s6", "the step must not exceed the window"),
             ("rankgpt@20:w1", "whole number from 2"),
             ("zelo@20:b0", "such as zelo@20:b2"),
             ("zelo@20:bNaN", "such as zelo@20:b2"),

@@ -334,7 +334,7 @@ fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> Ch
         return ChosenJudges {
             notes: if empty {
                 vec![format!(
-                    "{FILE} names no judge, so the offline judges are used"
+                    "{FILE} defines no judge, so the offline judges are used"
                 )]
             } else {
                 Vec::new()
@@ -400,7 +400,7 @@ fn able(
     chosen.ensemble.retain(|judge| can(judge.as_ref()));
     if chosen.ensemble.is_empty() {
         return Err(invalid!(
-            "no judge is left that can {what_for}; name some with --judges"
+            "no remaining judge can {what_for}; name others with --judges"
         ));
     }
     Ok(chosen)
@@ -439,7 +439,7 @@ fn named(
         let near = did_you_mean(name, &known);
         let name = sanitise::line(name);
         invalid!(
-            "no judge is called {name:?}{near}; there are {}",
+            "no judge is called {name:?}{near}; the judges are {}",
             known.join(", ")
         )
     })
@@ -466,7 +466,7 @@ pub fn bound_note(ensemble: &JudgeEnsemble, concurrency: usize) -> Option<String
 /// Rejects an invalid budget, or one that cannot be enforced.
 pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppError> {
     if !budget.is_finite() || budget < 0.0 {
-        return Err(invalid!("--budget {budget}: expected dollars from 0 up"));
+        return Err(invalid!("--budget {budget}: must be 0 or more"));
     }
     let empty = JudgePrompt::default();
     let named = |judges: Vec<&Arc<dyn Judge>>| {
@@ -480,7 +480,7 @@ pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppErro
         .partition(|judge| judge.estimate(&empty).1.is_some());
     if !unpriced.is_empty() {
         return Err(invalid!(
-            "a budget cannot be kept: no price is known for {}; give `price` in {FILE}",
+            "a budget cannot be enforced: no price is known for {}; set `price` in {FILE}",
             named(unpriced)
         ));
     }
@@ -488,9 +488,8 @@ pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppErro
     let unlimited: Vec<_> = priced.into_iter().filter(unlimited).collect();
     if !unlimited.is_empty() {
         return Err(invalid!(
-            "a budget cannot be kept: nothing limits how long an answer of {} may be; leave the \
-             limit of its params alone, or \
-             give it a number of tokens from 1 (max_output_tokens sets it)",
+            "a budget cannot be enforced: the length of an answer of {} is not limited; set \
+             max_output_tokens, and do not remove the limit in params",
             named(unlimited)
         ));
     }

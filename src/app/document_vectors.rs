@@ -72,7 +72,7 @@ impl DocumentVectors {
         }
         let Some(names) = names else {
             return Err(invalid!(
-                "{name}: its rows have no names; give them with --vector-names FILE, a document \
+                "{name}: its rows have no names; give them with --vector-names FILE, one document \
                  per line"
             ));
         };

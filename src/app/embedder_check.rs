@@ -17,11 +17,10 @@ pub fn configured(embedder: &Embedder) -> CheckResult {
 pub async fn examine(embedder: &Embedder) -> CheckResult {
     let texts = [embedder.passage(TEXT)];
     match embedder.embed(&texts).await {
-        Ok(embedded) if embedded.vectors.iter().any(Vec::is_empty) => CheckResult::new(
-            false,
-            "the vector that came is empty, zero or not finite".to_owned(),
-        )
-        .remedy("check the model that the server serves"),
+        Ok(embedded) if embedded.vectors.iter().any(Vec::is_empty) => {
+            CheckResult::new(false, "the vector is empty, zero or not finite".to_owned())
+                .remedy("check the model that the server serves")
+        }
         Ok(embedded) => {
             let dimensions = embedded.vectors.first().map_or(0, Vec::len);
             let cost = match embedded.exchange.cost_usd {
@@ -40,7 +39,7 @@ pub async fn examine(embedder: &Embedder) -> CheckResult {
                 format!(" (answers as {})", sanitise::line(&served))
             });
             let found = format!(
-                "{}{served}: vectors of {dimensions} dimensions; {ms:.1} ms a call; {cost}",
+                "{}{served}: vectors of {dimensions} dimensions; {ms:.1} ms per call; {cost}",
                 embedder.model
             );
             CheckResult::new(true, found)

@@ -67,7 +67,7 @@ pub enum EmbedError {
     BudgetReached,
     /// There is a budget, but no price with which to enforce it.
     #[error(
-        "embedder {0:?} has no known price, so that no budget can be kept; give `price` in \
+        "embedder {0:?} has no known price, so a budget cannot be enforced; set `price` in \
          overrule.toml"
     )]
     NoPrice(String),
@@ -316,8 +316,8 @@ impl CachedEmbedder {
             let dimension = *self.dimension.get_or_insert(vector.len());
             if dimension != vector.len() {
                 let message = format!(
-                    "vectors of {dimension} and of {} dimensions came from one model; it was \
-                     changed: name another file with --vectors",
+                    "one model returned vectors of {dimension} and of {} dimensions, so it has \
+                     changed; name another file with --vectors",
                     vector.len()
                 );
                 return Err(self.failed(CallError::new(FailureCause::Malformed, message)));

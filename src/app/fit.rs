@@ -59,7 +59,7 @@ pub fn fit_battles(
     for (at, document) in input.documents.iter().enumerate() {
         if index.insert(document.as_str(), at).is_some() {
             let name = sanitise::line(document);
-            return Err(invalid!("documents[{at}]: {name:?} stands twice"));
+            return Err(invalid!("documents[{at}]: {name:?} occurs twice"));
         }
     }
     let mut observations = Vec::with_capacity(input.battles.len());
@@ -121,7 +121,7 @@ pub fn fit_battles(
     let mut warnings: Vec<String> = selves
         .map(|(at, battle)| {
             format!(
-                "battles[{at}] is of {} with itself",
+                "battles[{at}] compares {} with itself",
                 sanitise::line(&battle.a)
             )
         })

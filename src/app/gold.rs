@@ -33,7 +33,7 @@ pub fn import_gold(
     let (items, problems) = read_gold(open(path)?, &name);
     if items.is_empty() && problems.is_empty() {
         return Err(invalid!(
-            "{name}: holds no item; expected query, a, b and decision a line"
+            "{name}: is empty; expected query, a, b and decision on each line"
         ));
     }
     let keep = problems.is_empty() && !dry_run;
@@ -92,7 +92,7 @@ fn add(db: &Db, items: &[GoldLine], file: &str, replace: bool) -> Result<GoldImp
             GoldAdded::Replaced => import.replaced += 1,
             GoldAdded::Contradicts(other) => {
                 let remedy = if first {
-                    "use --replace to let this one count"
+                    "use --replace to overwrite it"
                 } else {
                     "keep one of the two lines"
                 };

@@ -111,14 +111,14 @@ pub fn wanted_choice(
         .collect();
     let usual = usual_model(provider).filter(|_| found.is_at_home(provider));
     let model = wanted.model.map(str::to_owned).or(usual).ok_or_else(|| {
-        invalid!("nothing says which model of {provider} is meant; name one with --model")
+        invalid!("there is no default model for {provider}; name one with --model")
     })?;
     match (key, variables.is_empty()) {
         (None, false) => notes.push(format!(
-            "no key is set: {provider} wants {}",
+            "no key is set: {provider} needs {}",
             variables.join(" or ")
         )),
-        (None, true) => notes.push(format!("no server of {provider} answers")),
+        (None, true) => notes.push(format!("no {provider} server answers")),
         _ => {}
     }
     let choice = JudgeChoice {
@@ -157,10 +157,10 @@ fn usual_model(provider: &str) -> Option<String> {
 /// One of the judges could not be read back because no provider has that name.
 pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
     let mut text = String::from(
-        "# The judges of this project: who is asked about each pair of documents. Keys never go in \
+        "# The judges of this project, who are asked about each pair of documents. Keys never go in \
          here: they come from the\n\
-         # environment, or from a file .env next to this one. Everything else that a judge can \
-         have: overrule config judges\n",
+         # environment, or from a file .env next to this one. All other settings of a judge: \
+         overrule config judges\n",
     );
     let mut names: Vec<String> = Vec::new();
     for judge in judges {
@@ -236,7 +236,7 @@ pub fn check_free(path: &Path, replace: bool) -> Result<(), AppError> {
 fn already_there(path: &Path) -> AppError {
     AppError::file(
         path,
-        "is there already; --force replaces it, --out names another file",
+        "already exists; --force replaces it, --out names another file",
     )
 }
 

@@ -118,7 +118,7 @@ pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Resul
         }
         FileKind::Table(_) | FileKind::RanxRun => {
             return Err(invalid!(
-                "{name}: is {}, not labels; the file of labels comes first",
+                "{name}: is {}, not labels; name the file of labels first",
                 kind.describe()
             ));
         }
@@ -226,14 +226,13 @@ pub fn rankings_of(
         FileKind::Table(_) | FileKind::RanxQrels => {
             return Err(invalid!(
                 "{name}: holds labels, not a ranking; expected a run, a table with scores or \
-                 ranks, or a dataset with scores, after the labels \
-                 where a command reads both"
+                 ranks, or a dataset with scores (after the labels, if a command reads both)"
             ));
         }
     };
     if run.is_empty() {
         return Err(invalid!(
-            "{name}: holds no scores; `overrule annotate` gives documents theirs"
+            "{name}: holds no scores; `overrule annotate` computes them"
         ));
     }
     for documents in run.values_mut() {

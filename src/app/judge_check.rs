@@ -215,7 +215,7 @@ fn about(judge: &dyn Judge, replies: &[JudgeReply]) -> String {
         .map(|reply| reply.latency.as_secs_f64())
         .sum();
     let milliseconds = 1e3 * seconds / replies.len().max(1) as f64;
-    let mut words = vec![format!("{milliseconds:.1} ms a call")];
+    let mut words = vec![format!("{milliseconds:.1} ms per call")];
     if judge.spec().is_offline() {
         words.push(OFFLINE_LABEL.to_owned());
     } else {
@@ -224,9 +224,9 @@ fn about(judge: &dyn Judge, replies: &[JudgeReply]) -> String {
             .filter(|reply| judge.keeps_form(reply))
             .count();
         words.push(match replies.len() - kept {
-            0 => "structured output kept".to_owned(),
+            0 => "structured output followed".to_owned(),
             lost => format!(
-                "structured output not kept in {}, read all the same",
+                "structured output not followed in {}, but readable",
                 counted(lost, "answer")
             ),
         });
@@ -246,7 +246,7 @@ fn price(judge: &dyn Judge) -> &'static str {
 
 fn unpriced(judge: &dyn Judge) -> Option<String> {
     let unpriced = (price(judge) == "price unknown").then(|| {
-        "give `price` in overrule.toml, or spending is not counted and --budget is refused"
+        "set `price` in overrule.toml; without it, spending is not counted and --budget is refused"
             .to_owned()
     });
     let remedies: Vec<String> = unpriced.into_iter().chain(retirement_of(judge)).collect();

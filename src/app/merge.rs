@@ -83,23 +83,23 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         (
             merged.vote_clashes,
             "vote",
-            "the same judge has another vote on the same pair here, which stays",
+            "the same judge voted differently on the same pair here; this project's vote stays",
         ),
         (
             merged.metadata_clashes,
             "document",
-            "another title or other metadata is there; that of this project stays (import the \
-             dataset again to replace it)",
+            "the title or other metadata differ there; those of this project stay (import the \
+             dataset again to replace them)",
         ),
         (
             merged.gold_clashes,
             "gold item",
-            "another answer is here, which stays",
+            "the known answer differs here; this project's answer stays",
         ),
         (
             merged.label_clashes,
             "label",
-            "another label of the same document is here, which stays",
+            "the document is labeled differently here; this project's label stays",
         ),
         (
             merged.duels_left_out,
@@ -114,7 +114,7 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         (
             merged.keep_their_judges,
             "query",
-            "other judges count there; here the judges that counted before still count",
+            "different judges count there; in this project, the same judges count as before",
         ),
         (
             merged.calls_pending,
@@ -129,9 +129,8 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
     ];
     let namesakes = merged.namesakes.iter().map(|(name, pairs)| {
         format!(
-            "{}: {} judged one way here and another way there; if these are two people, let one \
-             take another name \
-             (`--annotator`, or `annotator` in the configuration)",
+            "{}: {} judged one way here and another way there; if these are two people, one of \
+             them should use another name (`--annotator`, or `annotator` in the configuration)",
             sanitise::line(name),
             counted(*pairs, "pair")
         )

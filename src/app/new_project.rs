@@ -25,7 +25,7 @@ pub fn make_project(
     }
     if project.exists() {
         let why = if is_project(project) {
-            "is a project already; open it, or choose another name"
+            "is already a project; open it, or choose another name"
         } else {
             "exists; choose another name"
         };
@@ -83,7 +83,7 @@ mod tests {
         let found = preview(&project, &ImportOptions::default()).unwrap();
         assert!(found.is_project && found.act == "opens");
         let again = make(&data, &project).unwrap_err().to_string();
-        assert!(again.contains("is a project already"), "{again}");
+        assert!(again.contains("is already a project"), "{again}");
         let other = make(&project, &data).unwrap_err().to_string();
         assert!(other.ends_with("exists; choose another name"), "{other}");
     }

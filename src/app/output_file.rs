@@ -30,12 +30,12 @@ impl ProtectedFiles<'_> {
     pub fn check_target(&self, path: &Path, inputs: &[(&str, &Path)]) -> Result<(), AppError> {
         let refuse = |why: &str| Err(AppError::file(path, format!("{why}; name another file")));
         if is_standard_output(path) {
-            return refuse("stands for the standard output, where nothing can be written now");
+            return refuse("is the standard output, which cannot be used here");
         }
         let target = destination(path)?;
         let (found, name) = (target.exists(), target.file_name().unwrap_or_default());
         if let Some(what) = is_configuration(path).or_else(|| is_configuration(&target)) {
-            return refuse(&format!("is {what}, which is never written over"));
+            return refuse(&format!("is {what}, which is never overwritten"));
         }
         let mut kept: Vec<(&str, PathBuf)> = vec![("project", self.project.to_owned())];
         let log = real(self.project).unwrap_or_else(|| self.project.to_owned());
@@ -138,7 +138,7 @@ pub fn check_ending(path: &Path, forms: &[FileForm]) -> Result<(), AppError> {
             };
             Err(AppError::file(
                 path,
-                format!("what is written is {words}, not .{ending}; name a file that ends so"),
+                format!("the output is {words}, not .{ending}; rename the file"),
             ))
         }
         _ => Ok(()),
@@ -177,7 +177,7 @@ pub fn table_format(
         (TableFormat::Parquet, Some(path)) if file::unpacked_name(path) != path => {
             Err(AppError::file(
                 path,
-                "what is in Parquet is compressed already; name a file without .gz",
+                "Parquet files are already compressed; name a file without .gz",
             ))
         }
         _ => Ok(format),

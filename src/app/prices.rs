@@ -125,7 +125,7 @@ impl PriceReport {
 /// The warning about a judge whose model has no known price.
 pub fn no_price(judge: &str, provider: &str, model: &str) -> String {
     format!(
-        "no price is known for {} of {} (judge {}); give `price`, or `base_model` if it is a known \
+        "no price is known for {} of {} (judge {}); set `price`, or `base_model` if it is a known \
          model under another name, in {FILE}",
         sanitise::line(model),
         sanitise::line(provider),

@@ -116,7 +116,7 @@ pub fn open_sample(path: &Path, config: &Config, sample: Sample) -> Result<Store
         .filter(|name| !sample.datasets().contains(&name.as_str()));
     if let Some(foreign) = foreign.next() {
         return Err(invalid!(
-            "{}: holds queries of {:?}; the sample goes into a project of its own",
+            "{}: contains queries of {:?}; the sample needs its own project",
             path.display(),
             sanitise::line(foreign)
         ));

@@ -46,7 +46,10 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
     };
     let [wrong, right] = scored.scores[..] else {
         let scores = counted(scored.scores.len(), "score");
-        return CheckResult::new(false, format!("{scores} came for two documents"));
+        return CheckResult::new(
+            false,
+            format!("the reranker returned {scores} for two documents"),
+        );
     };
     let exchange = &scored.exchange;
     let mut about = vec![reranker.model().to_owned()];
@@ -98,8 +101,8 @@ fn price(reranker: &Reranker) -> &'static str {
 
 fn unpriced(reranker: &Reranker) -> Option<String> {
     (price(reranker) == "price unknown").then(|| {
-        "give `price` in overrule.toml, by input or by search, or spending is not counted and \
-         --budget is refused"
+        "set `price` in overrule.toml, by input or by search; without it, spending is not counted \
+         and --budget is refused"
             .to_owned()
     })
 }

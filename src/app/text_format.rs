@@ -6,9 +6,8 @@ use crate::domain::sanitise;
 use std::collections::BTreeSet;
 
 /// Why the difference between original and corrected labels is not tested for significance.
-pub const UNTESTED: &str = "no p-value: people ruled where picks and labels differ, so that no \
-                            chance is behind what the \
-                            correction changed";
+pub const UNTESTED: &str = "no p-value: people ruled where picks and labels differ, so the changes \
+                            are not a random sample";
 
 /// Maximum number of names listed; the rest are only counted.
 const LISTED: usize = 5;

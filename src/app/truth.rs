@@ -115,12 +115,12 @@ pub fn project_truth(
     match source {
         TruthSource::Qrels if labels.is_empty() => Err(none(
             "labels",
-            "`overrule import QRELS` brings some in, and zelo measures against the judges",
+            "`overrule import QRELS` adds some, or use zelo to measure against the judges",
         )),
         TruthSource::Qrels => Ok(Truth::labels(source.name(), labels)),
         TruthSource::Rulings if corrections.is_empty() => Err(none(
             "rulings",
-            "`overrule rule` gives one, and qrels measures against the labels as they are",
+            "`overrule rule` adds one, or use qrels to measure against the labels as they are",
         )),
         TruthSource::Rulings => {
             let changed = corrections.iter().filter(|one| one.changes()).count();
@@ -156,7 +156,7 @@ pub fn zelo_truth(
     let scored: usize = pools.iter().map(|pool| pool.ranking().len()).sum();
     if scored == 0 {
         return Err(invalid!(
-            "no document has a zELO score; `overrule annotate` has the pools judged"
+            "no document has a zELO score; run `overrule annotate` first"
         ));
     }
     let (linked, scale_note) = match basis {
@@ -233,7 +233,7 @@ pub fn zelo_truth(
     }
     if doubtful > 0 {
         truth.notes.push(format!(
-            "{doubtful} of {} have a grade that is less than {:.0} % sure",
+            "{doubtful} of {} have a grade that is less than {:.0} % certain",
             counted(scored, "document"),
             SURE * 100.0
         ));
@@ -249,18 +249,16 @@ pub fn zelo_truth(
     Ok(truth)
 }
 
-const RANK_NOTE: &str = "grades by place, not calibrated: the best 3, 7 and 15 % of each pool are \
-                         graded 3, 2 and 1, as if every query \
-                         had the same share of relevant documents; labels or rulings would set the \
-                         cut points";
+const RANK_NOTE: &str = "grades by rank, not calibrated: the best 3, 7 and 15 % of each pool are \
+                         graded 3, 2 and 1, as if every query had the same share of relevant \
+                         documents; add labels or rulings to calibrate the cut points";
 const SCORE_NOTE: &str = "grades by score, not calibrated: the cut points are those of simulated \
-                          pools of 40 documents; labels or \
-                          rulings would set them";
+                          pools of 40 documents; add labels or rulings to calibrate them";
 
-const NO_CUTS_NOTE: &str = "the scores on one scale are not used: nothing sets cut points on it; \
-                            labels, rulings or graded anchors would";
+const NO_CUTS_NOTE: &str = "the calibrated scores are not used, because they have no cut points; \
+                            add labels, rulings or graded anchors";
 const JUDGE_NOTE: &str =
-    "grades by the cut points of the anchors' judge: too few labels of people to set them";
+    "grades by the cut points of the anchors' judge: there are too few human labels to fit them";
 
 /// The pools with calibrated scores if the scale covers all of them, and a note about it.
 fn on_one_scale(
@@ -303,8 +301,7 @@ fn fitted_note(labels: usize, zero: usize, on_one_scale: bool) -> String {
     let right_where = if on_one_scale {
         ""
     } else {
-        "; one set of cut points for all queries is right where they have like shares of relevant \
-         documents"
+        "; one set of cut points for all queries assumes similar shares of relevant documents"
     };
     format!(
         "grades by cut points fitted to {}{few}, {zero} of them of grade 0{right_where}",

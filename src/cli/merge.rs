@@ -118,7 +118,7 @@ impl MergeCommand {
     fn words(&self, merged: &MergeCounts) -> String {
         let other = sanitise::line(&self.other.display().to_string()).into_owned();
         let Some(new) = taken_over(merged) else {
-            return format!("{other}: nothing in it is new\n");
+            return format!("{other}: contains nothing new\n");
         };
         let what = if self.dry_run {
             "would be added"

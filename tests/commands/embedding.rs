@@ -313,5 +313,5 @@ fn the_budget_ends_embedding_and_what_was_bought_is_not_bought_again() {
         sandbox.read("overrule.toml").replace("price", "# price"),
     );
     let ran = build("--budget 1000000");
-    ran.refused(2, &["no known price", "give `price` in overrule.toml"]);
+    ran.refused(2, &["no known price", "set `price` in overrule.toml"]);
 }

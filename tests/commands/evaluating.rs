@@ -270,7 +270,7 @@ fn zbenchs_own_numbers_come_out() {
     sandbox.refused(
         "evaluate zelo.jsonl source.jsonl --profile zbench --metrics map",
         2,
-        &["\"map\" is not a metric of zBench's", "recall@K/G"],
+        &["\"map\" is not a zBench metric", "recall@K/G"],
     );
     sandbox.write("run", "q Q0 d0 1 1 x\n");
     sandbox.refused(
@@ -281,7 +281,7 @@ fn zbenchs_own_numbers_come_out() {
 }
 
 #[rstest]
-#[case::swapped("run qrels", &["run: is a run, not labels; the file of labels comes first"])]
+#[case::swapped("run qrels", &["run: is a run, not labels; name the file of labels first"])]
 #[case::two_labels("qrels qrels", &["qrels: holds labels, not a ranking"])]
 #[case::strange("qrels strange", &["strange:1: has semicolons between its cells", "commas or tabs"])]
 #[case::no_file("nowhere run", &["nowhere: cannot be opened"])]

@@ -101,7 +101,7 @@ fn votes_verdicts_and_predictions_are_the_same_in_all_forms() {
         "export votes --out v.parquet.gz",
         2,
         &[
-            "v.parquet.gz: what is in Parquet is compressed already",
+            "v.parquet.gz: Parquet files are already compressed",
             "without .gz",
         ],
     );

@@ -354,7 +354,7 @@ fn two_votes_of_one_judge_on_one_battle_are_a_clash_and_ours_stays() {
             (&merged["votes"], &merged["vote_clashes"]),
             (&json!(0), &json!(1))
         );
-        ran.says("1 vote: the same judge has another vote");
+        ran.says("1 vote: the same judge voted differently");
         assert_eq!(votes(), before);
         assert_eq!(ada.count("SELECT count(*) FROM import"), 2);
     }

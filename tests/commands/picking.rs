@@ -121,7 +121,7 @@ fn none_is_an_answer_where_any_number_is_asked_for() {
         "pick bare.jsonl",
         2,
         &[
-            "bare.jsonl: has no label of 1 or more to say how many",
+            "bare.jsonl: has no label of 1 or more, so the number",
             "--open",
         ],
     );

@@ -259,7 +259,8 @@ fn bad_usage_is_refused(#[case] more: &str, #[case] words: &[&str]) {
     &["corpus.jsonl:2: _id: expected a string, found the number \"7.5\"", "corpus.jsonl:2: text: is missing", "2 problems"])]
 #[case("corpus.jsonl", "", &["corpus.jsonl: holds no document"])]
 #[case("queries.jsonl", "{\"_id\":\"2\",\"text\":\"\"}\n", &["queries.jsonl:1: text: is empty"])]
-#[case("queries.jsonl", "{\"_id\":\"x\",\"text\":\"y\"}\n", &["queries.jsonl: has no query of the labels"])]
+#[case("queries.jsonl", "{\"_id\":\"x\",\"text\":\"y\"}\n", &["queries.jsonl: contains none of the \
+                                                               labeled queries"])]
 #[case("qrels/test.tsv", "2\td1\t1\n", &["test.tsv:1: has 3 columns and no header"])]
 fn broken_files_name_file_and_line(
     #[case] file: &str,

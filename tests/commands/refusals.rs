@@ -79,7 +79,7 @@ fn a_number_that_cannot_be_is_refused_before_anything_is_done(
 #[rstest]
 #[case::votes(
     "export votes --out votes.arrow",
-    "what is written is CSV (.csv), JSON lines (.jsonl) or Parquet (.parquet), not .arrow"
+    "the output is CSV (.csv), JSON lines (.jsonl) or Parquet (.parquet), not .arrow"
 )]
 #[case::lines(
     "export votes --format jsonl --out votes.csv",
@@ -99,7 +99,7 @@ fn a_number_that_cannot_be_is_refused_before_anything_is_done(
 fn a_file_is_not_called_what_it_is_not(#[case] command: &str, #[case] words: &str) {
     let sandbox = imported();
     let before = std::fs::read_dir(sandbox.path("")).unwrap().count();
-    sandbox.refused(command, 2, &[words, "name a file that ends so"]);
+    sandbox.refused(command, 2, &[words, "rename the file"]);
     let after = std::fs::read_dir(sandbox.path("")).unwrap().count();
     assert_eq!(before, after);
 }

@@ -161,7 +161,7 @@ fn a_file_that_is_there_stays_unless_it_is_to_be_replaced() {
     let output = init(&desk, &[], &["--yes"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        told(&output).contains("is there already; --force replaces it"),
+        told(&output).contains("already exists; --force replaces it"),
         "{}",
         told(&output)
     );

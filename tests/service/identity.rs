@@ -49,8 +49,9 @@ fn a_judge_that_has_become_another_is_announced_before_it_is_paid() {
     let output = desk.annotate(&["--dry-run"]);
     let words = told(&output);
     assert!(
-        words
-            .contains("is another judge than before: its prompt has changed; not reused: 36 votes"),
+        words.contains(
+            "is a different judge than before: its prompt has changed; not reused: 36 votes"
+        ),
         "{words}"
     );
     assert_eq!(desk.server.total_calls(), CALLS);
@@ -88,7 +89,7 @@ fn a_changed_judge_is_compared_with_that_of_the_latest_run() {
     let output = desk.annotate(&["--dry-run"]);
     let words = told(&output);
     assert!(
-        words.contains("j is another judge than before: params ")
+        words.contains("j is a different judge than before: params ")
             && !words.contains("its prompt has changed"),
         "{words}"
     );
@@ -280,23 +281,23 @@ fn weights_that_were_replaced_under_a_name_are_noticed() {
         desk.server.root()
     );
     std::fs::write(desk.path("overrule.toml"), text).unwrap();
-    let words = "q answers with other weights than those of 36 votes before";
+    let words = "q answers with different weights than for 36 votes before";
     desk.server.list_models(&["other@x", "qwen3:8b@one"]);
-    assert!(!told(&desk.annotate(&[])).contains("other weights"));
-    assert!(!told(&desk.run(&["doctor"])).contains("other weights"));
+    assert!(!told(&desk.annotate(&[])).contains("different weights"));
+    assert!(!told(&desk.run(&["doctor"])).contains("different weights"));
     desk.server.list_models(&["qwen3:8b@two"]);
     let doctor = told(&desk.run(&["doctor"]));
     assert!(
-        doctor.contains("answers with other weights than those of 36 votes before"),
+        doctor.contains("answers with different weights than for 36 votes before"),
         "{doctor}"
     );
     let output = told(&desk.annotate(&["--cycles", "5"]));
     assert!(output.contains(words), "{output}");
     // It is told once, and stays in the report.
     let output = told(&desk.annotate(&["--cycles", "6"]));
-    assert!(!output.contains("other weights"), "{output}");
+    assert!(!output.contains("different weights"), "{output}");
     assert!(told(&desk.run(&["judges"])).contains(words));
-    assert!(!told(&desk.run(&["doctor"])).contains("other weights"));
+    assert!(!told(&desk.run(&["doctor"])).contains("different weights"));
 }
 
 #[test]

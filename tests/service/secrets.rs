@@ -45,7 +45,7 @@ fn a_budget_wants_a_limit_of_every_answer() {
     let refused = desk.annotate(&["--budget", "1"]);
     assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
     assert!(
-        told(&refused).contains("nothing limits how long an answer of gpt may be"),
+        told(&refused).contains("the length of an answer of gpt is not limited"),
         "{}",
         told(&refused)
     );

@@ -226,7 +226,7 @@ async fn look_for(
         Ok(found) => found,
         Err(error) => {
             let why = format!(
-                "{CUT}, and the provider's list of batches cannot be read ({error}); ask again \
+                "{CUT}, and the provider's list of batches cannot be read ({error}); check again \
                  later, or {}",
                 by_hand(row)
             );
@@ -248,7 +248,7 @@ async fn look_for(
     Ok(why.map(BatchTrouble::Unconfirmed))
 }
 
-const CUT: &str = "its submission was cut short";
+const CUT: &str = "its submission was interrupted";
 
 /// What a person can do about a batch whose submission was cut short.
 fn by_hand(row: &BatchRow) -> String {
@@ -270,41 +270,43 @@ fn unsettled(
     if !found.marked.is_empty() {
         let names = found.marked.join(", ");
         return Some(format!(
-            "{CUT}, and several batches at the provider carry its mark ({names}); {by_hand}"
+            "{CUT}, and several batches at the provider have its tag ({names}); {by_hand}"
         ));
     }
     if !alone {
         return Some(format!(
-            "is being submitted by another process, or {CUT}; ask again when no run is going on"
+            "is being submitted by another process, or {CUT}; check again when no run is in \
+             progress"
         ));
     }
     if row.account.is_none() {
         return Some(format!(
-            "{CUT}, and an earlier version did not note the account that it was submitted with; \
-             {by_hand}"
+            "{CUT}, and the earlier version that submitted it did not record the account; {by_hand}"
         ));
     }
     if !is_same_account {
         return Some(format!(
-            "{CUT}, and it was submitted with another key, address or headers than the judge has \
-             now: set them back and ask again, or {by_hand}"
+            "{CUT}, and the judge's key, address or headers have changed since: restore them and \
+             check again, or {by_hand}"
         ));
     }
     if !found.possible.is_empty() {
         let names = found.possible.join(", ");
         return Some(format!(
-            "{CUT}, and {names} at the provider may be it, which cannot be seen before that batch \
-             is over; ask again then, or {by_hand}"
+            "{CUT}, and {names} at the provider may be the same batch, which is unknown until it \
+             has ended; check again then, or {by_hand}"
         ));
     }
     if !found.is_whole {
         return Some(format!(
-            "{CUT}, and the provider's list of batches cannot be read to its end; ask again later, \
-             or {by_hand}"
+            "{CUT}, and the provider's list of batches cannot be read completely; check again \
+             later, or {by_hand}"
         ));
     }
     (now_ms() - row.submitted_ms < SETTLED_MS).then(|| {
-        format!("{CUT}; ask again in two minutes, when the provider lists it if it arrived")
+        format!(
+            "{CUT}; check again in two minutes: if it arrived, the provider will list it by then"
+        )
     })
 }
 
@@ -345,7 +347,7 @@ pub async fn cancel(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<(), Batc
     let judge = judge_of(ensemble, row)?;
     let api = api(judge.as_ref())?;
     let remote = row.remote.clone().ok_or_else(|| {
-        let why = "its submission was cut short; ask for its status first";
+        let why = "its submission was interrupted; run `overrule batch status` first";
         BatchTrouble::Unconfirmed(why.to_owned())
     })?;
     patiently(|| api.cancel(&remote), as_it_says)

@@ -16,7 +16,7 @@ pub enum RunError {
     /// Two judges have the same name.
     #[error("judge {0:?} is named twice")]
     TwiceNamed(String),
-    #[error("{0} judges: a run has {MAX_JUDGES} at most; name fewer with --judges")]
+    #[error("{0} judges: a run can have at most {MAX_JUDGES}; name fewer with --judges")]
     TooManyJudges(usize),
     #[error("no judge: name at least one with --judges")]
     NoJudge,

@@ -58,7 +58,7 @@ impl PairQuestion {
         if seats.is_empty() {
             return Err(invalid!(
                 "no judge of this query can be asked: {} dropped, not chosen or not configured. A \
-                 run with the judges of now asks about all pairs of the query",
+                 run with the current judges asks about all pairs of the query",
                 match absent.len() {
                     1 => format!("{} is", first_names(&absent)),
                     _ => format!("{} are", first_names(&absent)),
@@ -101,8 +101,8 @@ impl PairQuestion {
         }
         Err(if seats.iter().all(|at| specs[*at].is_offline()) {
             invalid!(
-                "the offline judges have judged this pair; the order of its documents changes \
-                 nothing for them"
+                "the offline judges have judged this pair; the order of its documents makes no \
+                 difference to them"
             )
         } else {
             invalid!("the judges have judged this pair in both orders of its documents")

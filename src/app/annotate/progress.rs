@@ -339,9 +339,8 @@ impl RunProgress {
 /// that follows its name.
 pub fn replaced_weights(votes: usize) -> String {
     format!(
-        "answers with other weights than those of {} before: the model of this name was replaced; \
-         another judge name \
-         keeps the votes apart",
+        "answers with different weights than for {} before: the model with this name was replaced; \
+         use another judge name to keep the votes apart",
         counted(votes, "vote")
     )
 }

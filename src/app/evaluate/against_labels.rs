@@ -230,7 +230,7 @@ impl<'a> RankingFile<'a> {
         };
         warn(
             &evaluation.without_positives,
-            "without a relevant document: they count as 0 where a measure asks for one",
+            "without a relevant document: they count as 0 in metrics that need one",
         );
         let missing = match (rules.count_missing, options.partial) {
             (true, _) => "missing from the ranking: they count as 0",
@@ -252,7 +252,7 @@ impl<'a> RankingFile<'a> {
         );
         warn(
             &changed(truth, run, rules, &evaluation)?,
-            "whose values change when scores are compared as numbers of the other width (--scores)",
+            "whose values change if scores are compared at the other precision (--scores)",
         );
         Ok(evaluation)
     }

@@ -87,7 +87,7 @@ pub fn evaluate_zbench(
         .map(|name| {
             ZbenchMeasure::parse(name).ok_or_else(|| {
                 invalid!(
-                    "--metrics: {name:?} is not a metric of zBench's: expected ndcg, accuracy, \
+                    "--metrics: {name:?} is not a zBench metric: expected ndcg, accuracy, \
                      recall@K, recall@K/G"
                 )
             })
@@ -108,8 +108,7 @@ pub fn evaluate_zbench(
     report.incomplete = !partial && covered.map(Vec::len).any(|queries| queries < known.len());
     if report.incomplete {
         warnings.push(format!(
-            "{} of {} with true scores: not the mean over all of them (--partial says that it is \
-             meant)",
+            "{} of {} with true scores: not the mean over all of them (--partial accepts this)",
             tested.len(),
             counted(known.len(), "query")
         ));

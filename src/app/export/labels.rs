@@ -42,7 +42,7 @@ fn check_labels(data: &AdjudicationData) -> Result<(), AppError> {
     if data.labels.is_empty() && data.rulings.is_empty() {
         Err(invalid!(
             "the project holds no labels; `overrule import QRELS` or `overrule pool build --beir \
-             DIR` brings some in"
+             DIR` adds some"
         ))
     } else {
         Ok(())

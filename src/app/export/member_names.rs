@@ -24,10 +24,10 @@ pub enum MemberNames {
 /// Why the names chosen for the members of the file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemberNameError {
-    #[error("--as: {0} and {1} have one side in common")]
+    #[error("--as: {0} and {1} name the same judge or the same member")]
     SharedSide(String, String),
     #[error(
-        "--as: no judge of these queries is called {:?}; there are {}",
+        "--as: no judge of these queries is called {:?}; the judges are {}",
         sanitise::line(.name),
         sanitise::line(&.known.join(", "))
     )]
@@ -65,10 +65,9 @@ impl MemberNames {
             let lacks: Vec<String> = lacks.iter().map(|name| format!("{name}_score")).collect();
             format!(
                 "zBench's own reader refuses this file: every pair needs openai_score, \
-                 gemini_score and anthropic_score, and query {} \
-                 lacks {}, as its judges are {}; one judge of each of these providers gets these \
-                 names by itself, and \
-                 --as openai=JUDGE,gemini=JUDGE,anthropic=JUDGE gives them to others",
+                 gemini_score and anthropic_score, and query {} lacks {}, because its judges are \
+                 {}; if there is one judge per provider, they get these names automatically; \
+                 otherwise assign them with --as openai=JUDGE,gemini=JUDGE,anthropic=JUDGE",
                 sanitise::line(query.as_str()),
                 lacks.join(", "),
                 judges.join(", "),

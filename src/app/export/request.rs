@@ -349,7 +349,7 @@ impl ExportRequest {
                 write_qrels(&truth.qrels, beir, out)?;
                 truth.notes.iter().for_each(|note| tell(note));
                 tell(&format!(
-                    "what is measured with them is measured {AGAINST_JUDGES}"
+                    "metrics based on them are measured {AGAINST_JUDGES}"
                 ));
                 Ok(())
             }

@@ -42,7 +42,7 @@ pub fn write_run(
     }
     match written {
         0 => Err(invalid!(
-            "no document has a zELO score; `overrule annotate` has the pools judged"
+            "no document has a zELO score; run `overrule annotate` first"
         )),
         _ => Ok(left_out),
     }
@@ -68,7 +68,7 @@ pub fn write_ranking(
     }
     match written {
         0 => Err(invalid!(
-            "{} has no order of these queries",
+            "{} does not rank these queries",
             sanitise::line(&ranking.name)
         )),
         _ => Ok(()),

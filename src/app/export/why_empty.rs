@@ -13,7 +13,7 @@ pub fn why_empty(held: ProjectContents, export: &Export) -> Option<&'static str>
         ),
         Export::AiScores { .. } => (held.votes, "no judge has voted yet"),
         Export::Votes => (held.votes || held.failures, "no judge has been asked yet"),
-        Export::Verdicts => (held.verdicts, "no verdict was given yet"),
+        Export::Verdicts => (held.verdicts, "there is no verdict yet"),
         Export::Labels(LabelExport { source, .. }) => match source {
             LabelSource::Imported => (held.labels, "the project has no labels"),
             LabelSource::Corrected(_) => (held.labels || held.rulings, "the project has no labels"),
@@ -21,7 +21,7 @@ pub fn why_empty(held: ProjectContents, export: &Export) -> Option<&'static str>
                 return None;
             }
         },
-        Export::Rulings(_) => (held.rulings, "nothing was ruled on yet"),
+        Export::Rulings(_) => (held.rulings, "there is no ruling yet"),
         Export::Picks => (held.picks, "no judge has picked documents yet"),
         Export::Added(_) => return None,
     };

@@ -49,7 +49,7 @@ impl TextHashes {
             };
             if *self.known.entry((query.clone(), document)).or_insert(hash) != hash {
                 return Some(format!(
-                    "{what} has another text than before; give it another id"
+                    "{what} has a different text than before; give it another id"
                 ));
             }
         }
@@ -237,14 +237,14 @@ fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError>
     if db.query(key)?.text != pool.query.text {
         let query = pool.query.id.as_str();
         return Err(StoreError::Conflict(format!(
-            "the project has another text for query {query:?}"
+            "the project has a different text for query {query:?}"
         )));
     }
     for document in &pool.documents {
         let position = db.find_document(key, document.id.as_str())?;
         if *db.document_text(key, position)? != *document.content {
             return Err(StoreError::Conflict(format!(
-                "query {:?}: the project has another text for document {:?}",
+                "query {:?}: the project has a different text for document {:?}",
                 pool.query.id.as_str(),
                 document.id.as_str()
             )));

@@ -33,8 +33,8 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
     if path.is_dir() {
         let path = path.display();
         return Err(invalid!(
-            "{path}: is a folder, not a dataset; `overrule pool build --beir {path}` makes pools \
-             of a benchmark's folder"
+            "{path}: is a folder, not a dataset; `overrule pool build --beir {path}` builds pools \
+             from a benchmark's folder"
         ));
     }
     // A file that is not recognized is reported as a dataset with an invalid line.
@@ -131,9 +131,8 @@ impl CheckedDataset {
             keys.push(of_project.ok_or_else(|| {
                 let path = self.path.display();
                 invalid!(
-                    "{what}: query {name:?} of {path} is not in the project as it is there; import \
-                     the file first \
-                     (`overrule import {path}` calls nobody)"
+                    "{what}: query {name:?} of {path} is missing from the project or different \
+                     there; import the file first (`overrule import {path}` makes no calls)"
                 )
             })?);
         }
@@ -171,7 +170,7 @@ pub(super) fn check_lines(
     } else {
         Err(AppError::file(
             path,
-            "holds no query; expected one JSON object a line",
+            "contains no query; expected one JSON object per line",
         ))
     }
 }

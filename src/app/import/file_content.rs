@@ -97,14 +97,14 @@ fn of_object(text: &str, path: &Path) -> Result<Option<FileContent>, AppError> {
     if members.starts_with("\"_id\"") {
         let name = path.display();
         return Err(invalid!(
-            "{name}: is a part of a BEIR folder; import the folder"
+            "{name}: is part of a BEIR folder; import the folder"
         ));
     }
     let pairs = !has("documents") && !has("candidates") && has("a") && has("b");
     if pairs && (has("score") || has("margin")) {
         let name = path.display();
         return Err(invalid!(
-            "{name}: holds votes on pairs; `overrule import votes {name}` reads them"
+            "{name}: holds votes on pairs; `overrule import votes {name}` imports them"
         ));
     }
     let value = members

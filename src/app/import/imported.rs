@@ -77,7 +77,8 @@ impl Display for PoolsImport {
         if self.scored > 0 {
             write!(
                 f,
-                "; the scores of {} documents are kept with them, and are not zELO of this project",
+                "; the scores of {} documents are stored with them, but are not zELO scores of \
+                 this project",
                 self.scored
             )?;
         }
@@ -157,7 +158,7 @@ impl VotesImport {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.verdicts > 0 {
-            notes.push("of a person's score only the direction is used: a, b or tie".to_owned());
+            notes.push("only the direction of a person's score is used: a, b or tie".to_owned());
         }
         if self.conflicts > 0 {
             notes.push(format!(

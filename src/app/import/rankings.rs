@@ -41,7 +41,7 @@ pub(super) fn import(
 impl Display for RankingImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let again = if self.replaced {
-            "in place of those in the ranking of that name"
+            "replacing the ranking with that name"
         } else {
             "new"
         };

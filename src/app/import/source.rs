@@ -49,8 +49,8 @@ pub fn preview(
                     counted(found.labels, "label")
                 ),
                 format!(
-                    "Pools of {} documents are built: those with labels, filled up with the best \
-                     that BM25 finds in the corpus.",
+                    "Pools of {} documents are built: the labeled ones, filled up with the best \
+                     results of BM25.",
                     pool::USUAL_DEPTH
                 ),
             ],
@@ -127,7 +127,7 @@ pub fn bring_in(
         let snapshot = Snapshot::of(path)?;
         let counts = merge::merge_into(store, snapshot, true)?;
         let words = match merge::taken_over(&counts) {
-            None => format!("{name}: nothing in it was new"),
+            None => format!("{name}: contained nothing new"),
             Some(new) => format!("{name}: merged: {new}"),
         };
         return Ok([vec![words], merge_notes(&counts)].concat());
@@ -159,7 +159,8 @@ fn refuse_other_folders(path: &Path) -> Result<(), AppError> {
         Ok(())
     } else {
         Err(invalid!(
-            "{}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name a file",
+            "{}: is a folder, but not a benchmark (corpus.jsonl, queries.jsonl, qrels/); name a \
+             file",
             path.display()
         ))
     }
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(queries(&ours), 0, "a look changes nothing");
         assert!(brought(&path, &ours)[0].ends_with("merged: 1 query, 2 documents"));
         assert_eq!(queries(&ours), 1);
-        assert!(brought(&path, &ours)[0].ends_with("nothing in it was new"));
+        assert!(brought(&path, &ours)[0].ends_with("contained nothing new"));
         assert!(
             looked_at(ours.path(), &ours).is_err(),
             "the open project itself"
@@ -251,7 +252,7 @@ mod tests {
             looked_at(&other, &store)
                 .unwrap_err()
                 .to_string()
-                .contains("no benchmark")
+                .contains("not a benchmark")
         );
     }
 }

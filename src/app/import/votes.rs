@@ -54,7 +54,8 @@ pub fn check(
     if !any {
         return Err(AppError::file(
             path,
-            "holds no vote; expected one JSON object per line, or CSV of `overrule export votes`",
+            "contains no votes; expected one JSON object per line, or CSV as written by `overrule \
+             export votes`",
         ));
     }
     let told = votes.into_texts();

@@ -102,9 +102,8 @@ impl PickPlan {
             return Err(AppError::file(
                 &inputs.source,
                 format!(
-                    "has no label of {} or more to say how many documents are relevant \
-                     (metadata.grade, or qrels); no label is needed to let judges pick any number \
-                     (--open) or decide on every document (--per-document)",
+                    "has no label of {} or more, so the number of relevant documents is unknown \
+                     (metadata.grade, or qrels); --open and --per-document need no labels",
                     options.relevant_from
                 ),
             ));
@@ -112,8 +111,8 @@ impl PickPlan {
         if idle > 0 {
             let what = counted(idle, "pool");
             plan.notes.push(format!(
-                "{what} without a relevant document: not asked about (--open and --per-document \
-                 ask about all)"
+                "skipped {what} without a relevant document (--open and --per-document ask about \
+                 all)"
             ));
         }
         Ok(plan)

@@ -78,7 +78,7 @@ impl BenchmarkFolder {
         problems.refuse_any()?;
         if queries.is_empty() {
             return Err(invalid!(
-                "{name}: has no query of the labels; compare the ids"
+                "{name}: contains none of the labeled queries; compare the ids"
             ));
         }
         let number = |id: &QueryId| id.as_str().parse::<u64>().ok();

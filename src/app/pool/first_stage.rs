@@ -201,7 +201,7 @@ impl FirstStage {
         (queries + self.misread > 0).then(|| {
             format!(
                 "{} and {} have text without spaces between words, as in Chinese, Japanese or \
-                 Thai. The profile duckdb takes such text for one word, as DuckDB does; --profile \
+                 Thai. The profile duckdb treats such text as one word, as DuckDB does; --profile \
                  overrule searches it by characters",
                 counted(self.misread, "document"),
                 counted(queries, "query")

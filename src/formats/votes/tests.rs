@@ -122,7 +122,7 @@ fn a_text_is_needed_once_and_may_not_change() {
     let error = read_back[1].as_ref().unwrap_err();
     assert_eq!(
         error,
-        "f.jsonl:2: b.content: \"y\" has another text than before; give it another id"
+        "f.jsonl:2: b.content: \"y\" has a different text than before; give it another id"
     );
     assert!(read_back[2].is_ok());
     // A rejected line adds nothing.

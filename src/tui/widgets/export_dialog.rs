@@ -253,14 +253,16 @@ mod tests {
                 .find(words)
                 .unwrap_or_else(|| panic!("{words}: {screen}"))
         };
-        assert!(place("▌ corrected qrels   labels") < place("rulings           0 rows: nothing"));
-        assert!(place("0 rows: nothing was ruled") < place("0 rows: nothing is scored yet"));
+        assert!(
+            place("▌ corrected qrels   labels") < place("rulings           0 rows: there is no")
+        );
+        assert!(place("0 rows: there is no ruling yet") < place("0 rows: nothing is scored yet"));
         dialog.handle(key(KeyCode::Down));
         dialog.handle(key(KeyCode::Enter));
         let screen = shown(&dialog);
         assert!(screen.contains("rulings.csv"), "{screen}");
         assert!(
-            screen.contains("0 rows: nothing was ruled on yet"),
+            screen.contains("0 rows: there is no ruling yet"),
             "{screen}"
         );
     }

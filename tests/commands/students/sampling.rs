@@ -97,7 +97,7 @@ fn planned_pairs_are_new_and_a_run_judges_them_and_nothing_else() {
     sandbox.refused(
         "annotate --sample new.jsonl --judges bm25",
         2,
-        &["is judged by bm25,ngram,proximity"],
+        &["was judged by bm25,ngram,proximity"],
     );
 
     let judge = format!("annotate --sample new.jsonl --judges {JUDGES}");
@@ -135,7 +135,7 @@ fn documents_that_only_a_sample_has_touched_have_a_score_and_no_others_do() {
     sandbox.refused(
         "annotate --sample new.jsonl --judges bm25",
         2,
-        &["is judged by bm25,ngram,proximity"],
+        &["was judged by bm25,ngram,proximity"],
     );
     sandbox.done(&format!("annotate --sample new.jsonl --judges {JUDGES}"));
     let labelled = sandbox.done("export qrels --from zelo");

@@ -52,11 +52,11 @@ pub fn adopt(store: &Store, number: i64, name: &str) -> Result<(), AppError> {
         && *remote != name
     {
         return Err(invalid!(
-            "batch {number} is {remote:?} at the provider already"
+            "batch {number} is already {remote:?} at the provider"
         ));
     }
     if let Some(other) = rows.iter().filter(is_it).find(|other| other.id != row.id) {
-        return Err(invalid!("{name:?} is batch {} already", other.id.0));
+        return Err(invalid!("{name:?} is already batch {}", other.id.0));
     }
     let id = row.id;
     Ok(store.write_blocking(move |db| db.name_batch(id, &name))?)

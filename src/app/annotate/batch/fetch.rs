@@ -229,7 +229,7 @@ impl Arrived {
         row: &BatchRow,
     ) -> String {
         let here = format!(
-            "{} and {} are here",
+            "{} and {} have arrived",
             counted(self.answered as usize, "answer"),
             counted(self.failed as usize, "failure")
         );
@@ -240,7 +240,7 @@ impl Arrived {
                 status.failed
             )
         } else if status.files.is_empty() {
-            "the provider says that it is over, but names no results yet".to_owned()
+            "the provider says that it has ended, but lists no results yet".to_owned()
         } else {
             format!(
                 "the provider does not say how many of {} it answered",
@@ -253,13 +253,13 @@ impl Arrived {
                 "calls still without a result a day after its end count as not made".to_owned()
             }
             _ => format!(
-                "if the others never come, `overrule batch forget {id}` lets their calls be made, \
-                 and paid for, again"
+                "if the others never arrive, `overrule batch forget {id}` lets their calls be \
+                 made, and paid for, again"
             ),
         };
         let noted = left_out.words().map(|words| format!("; {words}"));
         format!(
-            "{says}, and {here}{}; the batch stays open, fetch again; {then}",
+            "{says}, and {here}{}; the batch stays open, fetch again later; {then}",
             noted.unwrap_or_default()
         )
     }
@@ -346,8 +346,7 @@ fn record_votes(
         if is_vote && db.has_voted(call.battle, row.judge)? {
             record.result = CallOutcome::Failure {
                 cause: FailureCause::Duplicate,
-                message: "the judge had voted on this battle before the batch was fetched"
-                    .to_owned(),
+                message: "the judge voted on this battle before the batch was fetched".to_owned(),
             };
         }
         if is_vote {

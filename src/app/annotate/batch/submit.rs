@@ -293,7 +293,7 @@ impl BatchSubmitter<'_> {
                 let message = failure.to_string();
                 self.done
                     .troubles
-                    .push(format!("{who}: batch {} was not taken: {message}", batch.0));
+                    .push(format!("{who}: batch {} was rejected: {message}", batch.0));
                 self.store
                     .write(move |db| {
                         let (stage, now_ms) = (BatchStage::Failed, now_ms());
@@ -305,8 +305,8 @@ impl BatchSubmitter<'_> {
             }
             Err(failure) => {
                 self.done.troubles.push(format!(
-                    "{who}: whether batch {} arrived is not known ({failure}); `overrule batch \
-                     status` finds out",
+                    "{who}: it is not known whether batch {} arrived ({failure}); check with \
+                     `overrule batch status`",
                     batch.0
                 ));
                 Ok(false)

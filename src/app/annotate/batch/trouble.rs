@@ -11,8 +11,8 @@ pub enum BatchTrouble {
     UnknownJudge(String),
     /// The judge's configuration has changed.
     #[error(
-        "the {what} of judge {judge:?} is not the one that the batch was made with; set it back in \
-         overrule.toml to fetch"
+        "the {what} of judge {judge:?} has changed since the batch was submitted; restore it in \
+         overrule.toml to fetch the results"
     )]
     JudgeChanged { judge: String, what: &'static str },
     /// The judge's provider does not support batches.
@@ -39,15 +39,15 @@ pub enum BatchTrouble {
     },
     /// The provider refuses to tell another account about the batch.
     #[error(
-        "it was submitted with another key, address or headers than the judge has now; set them \
-         back to reach it ({0})"
+        "the judge's key, address or headers have changed since it was submitted; restore them to \
+         reach it ({0})"
     )]
     OtherAccount(CallError),
     /// There are no results to fetch.
     #[error("cannot be fetched")]
     NotFetchable,
     /// Fetching was interrupted.
-    #[error("{0}; what came is kept, and fetching goes on where it stopped")]
+    #[error("{0}; the results so far are kept, and the next fetch continues from there")]
     CutShort(CallError),
     #[error(
         "its {results} results belong to another batch; name the right one with `overrule batch \

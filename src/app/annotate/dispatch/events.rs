@@ -135,7 +135,7 @@ impl Dispatcher {
     pub(super) fn reach_budget(&mut self) {
         if !self.budget_reached {
             self.progress
-                .say("the budget is reached: no further call".to_owned());
+                .say("the budget is reached: no further calls".to_owned());
         }
         self.budget_reached = true;
     }
@@ -185,8 +185,8 @@ impl Dispatcher {
                 let judge = &mut self.progress.judges[judge_index];
                 (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
                 let line = format!(
-                    "{}: a vote on the same battle had come from elsewhere; the second one does \
-                     not count",
+                    "{}: another process had already stored a vote on the same battle; the second \
+                     one does not count",
                     judge.name
                 );
                 self.progress.say(line);

@@ -54,7 +54,7 @@ pub fn anchors(store: &Store, count: usize) -> Result<Vec<AnchorDocument>, AppEr
 }
 
 fn unscored() -> AppError {
-    invalid!("no document has a zELO score; `overrule annotate` has the pools judged")
+    invalid!("no document has a zELO score; run `overrule annotate` first")
 }
 
 /// Prepares the run in which `judge` grades `count` anchors of each query, or of the named queries.

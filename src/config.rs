@@ -226,7 +226,7 @@ pub enum ConfigError {
 pub enum InvalidConfig {
     #[error("{}", .0.to_string().trim_end())]
     Toml(#[from] toml::de::Error),
-    #[error("[judging] {name} = {share}: expected a share from 0 to 1")]
+    #[error("[judging] {name} = {share}: must be between 0 and 1")]
     Share { name: &'static str, share: f64 },
     #[error(
         "[keys] trusted_hosts: {0:?} is not a server name; write it as gateway.example.com, \
@@ -237,13 +237,13 @@ pub enum InvalidConfig {
     KeyCommand(String),
     #[error("[rating] {0}")]
     Rating(#[from] InvalidRankingSetting),
-    #[error("[run] cycles = 0: expected 1 or more")]
+    #[error("[run] cycles = 0: must be at least 1")]
     Cycles,
-    #[error("[run] focus = {0}: expected a number from 0 to 1")]
+    #[error("[run] focus = {0}: must be between 0 and 1")]
     Focus(f64),
-    #[error("[run] round = 0: expected a number of pairs from 1")]
+    #[error("[run] round = 0: must be at least 1")]
     Round,
-    #[error("[run] budget = {0}: expected dollars from 0 up")]
+    #[error("[run] budget = {0}: must be 0 or more")]
     Budget(f64),
     #[error("[run] {0}")]
     Strategy(#[from] InvalidStrategy),
@@ -388,11 +388,11 @@ mod tests {
         for (line, field, why) in [
             ("sampler = \"best\"", "line 2", "`cycles`, `swiss`, `eig`"),
             ("judging = \"escalate\"", "[run] judging", "use eig or top"),
-            ("focus = 1.5", "[run] focus = 1.5", "from 0 to 1"),
-            ("round = 0", "[run] round = 0", "from 1"),
+            ("focus = 1.5", "[run] focus = 1.5", "between 0 and 1"),
+            ("round = 0", "[run] round = 0", "at least 1"),
             ("round = -3", "line 2", "-3"),
-            ("budget = -1.0", "[run] budget = -1", "from 0 up"),
-            ("budget = nan", "[run] budget", "from 0 up"),
+            ("budget = -1.0", "[run] budget = -1", "0 or more"),
+            ("budget = nan", "[run] budget", "0 or more"),
         ] {
             let error = error(&format!("[run]\n{line}\n"));
             for part in ["config.toml", field, why] {

@@ -211,7 +211,7 @@ enum LocalEmbedderError {
     #[cfg(not(feature = "local-embeddings"))]
     #[error(
         "this overrule was built without local models; build it with `cargo install --path . \
-         --features local-embeddings`, or take an embedder behind a server"
+         --features local-embeddings`, or use an embedder on a server"
     )]
     NotBuilt,
 }

@@ -161,7 +161,8 @@ impl AnnotateCommand {
             };
             if named.is_none() {
                 return Err(usage!(
-                    "--prior student: which student? `overrule config project --student NAME` says so"
+                    "--prior student: the project has no student; set one with `overrule config \
+                     project --student NAME`"
                 ));
             }
         }
@@ -334,9 +335,8 @@ fn finish_run(
     if let Some(change) = &outcome.model_changed {
         let unwritten = out.map(|out| format!("; {} was not written", output_name(out)));
         output::message(&format!(
-            "stopped by --pin-model: {change}{}. Without --pin-model the run continues; under \
-             another name in overrule.toml \
-             the judge starts anew",
+            "stopped by --pin-model: {change}{}. Without --pin-model the run continues; with \
+             another name in overrule.toml the judge starts over",
             unwritten.unwrap_or_default()
         ));
         return Err(CommandFailure::incomplete());

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The copy is consistent and checked, also while a run or the workbench writes to \
-                  the project. Copying overrule.db
+    after_help = "The copy is consistent and checked, even if a run or the workbench is writing \
+                  to the project. Copying overrule.db
 with other programs can miss the latest changes, which are in overrule.db-wal.
 
 Examples:

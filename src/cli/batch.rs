@@ -28,8 +28,8 @@ const POLL: Duration = Duration::from_secs(45);
 
 Examples:
   overrule annotate in.jsonl out.jsonl --batch      submit the calls
-  overrule batch status                             how far they are
-  overrule batch fetch --wait                       bring the votes in as the batches end
+  overrule batch status                             show their progress
+  overrule batch fetch --wait                       fetch the votes as the batches end
   overrule annotate in.jsonl out.jsonl --batch      write the scores"
 )]
 pub(super) struct BatchCommand {
@@ -48,7 +48,7 @@ enum BatchAction {
         /// Show what is known without asking
         #[arg(long)]
         offline: bool,
-        /// Those that are closed too
+        /// Include closed batches
         #[arg(long)]
         all: bool,
         /// Print JSON
@@ -98,7 +98,7 @@ impl BatchCommand {
                 let calls = by_number::forget(&store, number)?;
                 output::message(&format!(
                     "{} of batch {number} count as not made; if the provider made them, they are \
-                     charged all the same",
+                     charged anyway",
                     counted(calls, "call")
                 ));
                 Ok(())
@@ -170,7 +170,7 @@ fn status(
     ];
     output::text(&output::table(&header, &cells))?;
     if rows.iter().any(|row| row.stage == BatchStage::Over) {
-        output::message("results are there: `overrule batch fetch` brings them in");
+        output::message("results are available: `overrule batch fetch` fetches them");
     }
     let failed = |row: &&BatchRow| row.stage == BatchStage::Failed && !row.is_closed;
     for row in rows.iter().filter(failed) {
@@ -326,7 +326,7 @@ fn cancel(context: &CommandContext, store: &Store, ids: &[i64]) -> CommandResult
     for row in &rows {
         match runtime.block_on(batch::cancel(&ensemble, row)) {
             Ok(()) => output::message(&format!(
-                "batch {} is being canceled; fetch what it did with `overrule batch fetch`",
+                "batch {} is being canceled; fetch its results so far with `overrule batch fetch`",
                 row.id.0
             )),
             Err(trouble) => {

@@ -198,12 +198,12 @@ impl CommandContext {
             }
             if on_stdout {
                 return Err(usage!(
-                    "-: is named for two files; the standard output takes one"
+                    "-: is given for two files; only one can go to the standard output"
                 ));
             }
             if let Some(option) = printing {
                 return Err(usage!(
-                    "-: what {option} prints goes to the standard output too; name a file, or \
+                    "-: the output of {option} goes to the standard output too; name a file, or \
                      omit {option}"
                 ));
             }

@@ -274,7 +274,7 @@ impl ConfigCommand {
                 };
                 let text = toml::to_string(&context.config)?;
                 output::raw(&format!(
-                    "# file: {file}\n# project: {}\n# verdicts are stored as given by: {}\n{text}",
+                    "# file: {file}\n# project: {}\n# annotator: {}\n{text}",
                     context.project().display(),
                     context.annotator()
                 ))?;
@@ -392,7 +392,7 @@ impl ProjectOptions {
             }
             (Some(FinalRuleName::Adjudicator), None, FinalRule::Adjudicator(_)) => Ok(now.clone()),
             (Some(FinalRuleName::Adjudicator), None, _) => Err(usage!(
-                "--final adjudicator: whose verdict is to count? Name them with --adjudicator NAME"
+                "--final adjudicator: name the adjudicator with --adjudicator NAME"
             )),
             (Some(FinalRuleName::Latest | FinalRuleName::Majority), Some(_), _) => {
                 Err(usage!("--adjudicator goes with --final adjudicator"))
@@ -439,7 +439,7 @@ fn curve_words(name: &str, calibrated: Option<&CalibratedMargins>) -> String {
     let name = sanitise::line(name);
     let Some(CalibratedMargins { reference, curve }) = calibrated else {
         return format!(
-            "{name}: too little to compare its margins with, so its votes count by their direction"
+            "{name}: too few comparisons for its margins, so its votes count by their direction"
         );
     };
     let others = match reference {

@@ -108,7 +108,7 @@ pub(crate) fn open_at(
 fn show(context: &CommandContext, store: Store, sample: Option<Sample>) -> CommandResult {
     require_terminal(
         "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` \
-         print the same",
+         print the same data",
     )?;
     show_from(context, store, sample, Start::Queries)
 }

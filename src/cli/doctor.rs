@@ -138,7 +138,7 @@ impl DoctorCommand {
                 Ok(reranker) if self.offline => reranker_check::configured(reranker),
                 Ok(reranker) if !reranker.is_remote() && !self.programs => {
                     reranker_check::configured(reranker)
-                        .remedy("overrule doctor --programs starts it and asks it")
+                        .remedy("overrule doctor --programs starts and tests it")
                 }
                 Ok(reranker) => {
                     // --programs permits this one start.
@@ -263,8 +263,8 @@ fn soundness(found: &Integrity) -> HealthCheck {
         );
     }
     HealthCheck::new("integrity", false, found.damage.join("; ")).remedy(
-        "keep a copy of the file, go back to the latest backup (overrule backup FILE makes them), \
-         and merge into it what can still be read",
+        "keep a copy of the file, restore the latest backup (overrule backup FILE makes them), and \
+         merge what can still be read into it",
     )
 }
 

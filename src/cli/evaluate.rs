@@ -213,7 +213,7 @@ pub(crate) fn project_truth_of(
     let source = name.to_str().and_then(TruthSource::of);
     if let Some(source) = source.filter(|_| name.is_file()) {
         output::message(&format!(
-            "note: {source} is what the project holds; the file of that name is ./{}",
+            "note: {source} means the project's own data; use ./{} for the file of that name",
             name.display()
         ));
     }

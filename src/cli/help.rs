@@ -129,7 +129,7 @@ pub(crate) fn wrong_number(error: &clap::Error) -> Option<String> {
         .map(ParseIntError::kind)
     {
         Some(IntErrorKind::PosOverflow) => "a smaller whole number",
-        Some(_) if value.starts_with('-') => "a whole number from 0 up",
+        Some(_) if value.starts_with('-') => "a whole number of at least 0",
         Some(_) => "a whole number",
         None if cause.is::<ParseFloatError>() => "a number",
         None => return None,

@@ -161,7 +161,7 @@ impl ImportFiles {
             };
         }
         if self.dry_run {
-            output::text("no problem found in what would be imported\n")?;
+            output::text("no problems found\n")?;
         }
         previews
             .iter()
@@ -175,13 +175,13 @@ impl ImportFiles {
         let name = folder.display();
         if !folder.join("qrels").is_dir() {
             return Err(usage!(
-                "{name}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name \
-                 a file"
+                "{name}: is a folder, but not a benchmark (corpus.jsonl, queries.jsonl, qrels/); \
+                 name a file"
             ));
         }
         if self.paths.len() > 1 || self.dry_run || self.skip_bad || self.kind.is_some() {
             return Err(usage!(
-                "{name}: a benchmark is imported by itself, without --dry-run, --skip-bad and --as"
+                "{name}: is a benchmark, which is imported without --dry-run, --skip-bad and --as"
             ));
         }
         pool::build_with_defaults(context, folder, &self.split, self.json)?;

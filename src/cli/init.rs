@@ -151,7 +151,7 @@ impl InitCommand {
         }
         if !std::io::stdin().is_terminal() {
             return Err(usage!(
-                "there is no terminal to ask at; name the judge:\n  {}\n  overrule init --yes",
+                "cannot ask without a terminal; name the judge:\n  {}\n  overrule init --yes",
                 commands(&all).join("\n  ")
             ));
         }
@@ -281,15 +281,12 @@ fn nothing(found: &Discovery) -> String {
         .map(|provider| format!("overrule init --provider {provider} --model MODEL"))
         .collect();
     if named.is_empty() {
-        "nothing was found to judge with: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, \
+        "found no keys and no model servers: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, \
          GEMINI_API_KEY, …) or start a model server (ollama serve), and run overrule init again; \
-         without either, the offline judges need no file"
+         the offline judges need neither, and no overrule.toml"
             .to_owned()
     } else {
-        format!(
-            "nothing says which model is meant:\n  {}",
-            named.join("\n  ")
-        )
+        format!("no default model; name one:\n  {}", named.join("\n  "))
     }
 }
 

@@ -411,7 +411,7 @@ impl JudgeReportText {
         }
         if data.never_blind > 0 {
             text.push_str(&format!(
-                "{} of {} never given blind: they count as they are\n",
+                "{} of {} not given blind: they count as they are\n",
                 count(data.never_blind),
                 match data.verdicts.len() {
                     1 => "1 verdict was".to_owned(),
@@ -479,8 +479,8 @@ fn row(
 pub(crate) fn basis(basis: ParameterBasis) -> &'static str {
     match basis {
         ParameterBasis::Fitted => "fitted",
-        ParameterBasis::TooFewVotes => "too few votes: taken as equal",
-        ParameterBasis::NoMaximum => "no maximum: taken as equal",
+        ParameterBasis::TooFewVotes => "too few votes: assumed equal",
+        ParameterBasis::NoMaximum => "no maximum: assumed equal",
     }
 }
 

@@ -149,8 +149,7 @@ impl MatrixCommand {
         };
         if matches!(layout, MatrixFormat::Json | MatrixFormat::Svg) && order.len() > WHOLE {
             return Err(usage!(
-                "{} documents: the whole matrix is written as {layout:?} for up to {WHOLE}; use \
-                 --format csv",
+                "{} documents: {layout:?} output is limited to {WHOLE} documents; use --format csv",
                 order.len()
             ));
         }

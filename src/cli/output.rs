@@ -66,9 +66,8 @@ pub(crate) fn upgrade(project: &Path, progress: UpgradeProgress) {
     let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
     let words = match progress {
         UpgradeProgress::CopiesRemoved(copies) => format!(
-            "removed {}: an earlier version had counted a judge's answer about a pair a second \
-             time. No answer that was \
-             paid for is lost; the next run asks about these pairs in the other order",
+            "removed {}: an earlier version counted a judge's answer about a pair twice. No answer \
+             that was paid for is lost; the next run asks about these pairs in the other order",
             counted(copies as usize, "copied vote")
         ),
         UpgradeProgress::Votes(done, all) => {
@@ -79,11 +78,11 @@ pub(crate) fn upgrade(project: &Path, progress: UpgradeProgress) {
             )
         }
         UpgradeProgress::Shrinking { free } => {
-            format!("upgraded; giving back {} MB", megabytes(free))
+            format!("upgraded; freeing {} MB", megabytes(free))
         }
         UpgradeProgress::NotShrunk { free } => format!(
-            "upgraded; {} MB in the file are free and will be used again (the disk has no room to \
-             give them back now)",
+            "upgraded; {} MB in the file are free and will be reused (there is too little disk \
+             space to shrink the file now)",
             megabytes(free)
         ),
     };

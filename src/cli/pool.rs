@@ -67,7 +67,7 @@ struct PoolBuildCommand {
     /// How to analyze and weight texts; duckdb does it as DuckDB's full-text search does
     #[arg(long, value_enum, default_value = "overrule")]
     profile: ProfileName,
-    /// Take the first stage from a run, or from a table of query, document and perhaps score or
+    /// Take the first stage from a run, or from a table of query, document and optionally score or
     /// rank, instead of searching
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     candidates: Option<PathBuf>,

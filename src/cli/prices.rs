@@ -45,7 +45,7 @@ impl PricesCommand {
 }
 
 fn text(report: &PriceReport) -> String {
-    let mut text = format!("US dollars for a million tokens, on {}\n", report.today);
+    let mut text = format!("US dollars per million tokens, on {}\n", report.today);
     text.push_str(&format!("source: {}", report.source));
     if !report.litellm_version.is_empty() {
         text.push_str(&format!(", litellm {}", report.litellm_version));
@@ -114,7 +114,7 @@ fn text(report: &PriceReport) -> String {
         })
         .collect();
     if models.is_empty() {
-        text.push_str("no model of the table matches\n");
+        text.push_str("no model matches\n");
     } else {
         let header = [
             "provider",

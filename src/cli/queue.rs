@@ -120,7 +120,8 @@ impl QueueCommand {
         let named = store.read_blocking(|db| registry::named_opinion(db))?;
         if policy == Policy::Student && named.is_none() {
             return Err(usage!(
-                "--policy student: which student? `overrule config project --student NAME` says so"
+                "--policy student: the project has no student; set one with `overrule config \
+                 project --student NAME`"
             ));
         }
         let request = QueueRequest {
@@ -193,8 +194,8 @@ impl QueueCommand {
         let lines = items.iter().zip(&printed).zip(&ids);
         if judged > 0 {
             output::message(&format!(
-                "people differ on {}, judged by you already; somebody else has to resolve that, or \
-                 you change your verdict",
+                "people differ on {}, which you have already judged; somebody else must resolve \
+                 this, or you can change your verdict",
                 counted(judged, "pair")
             ));
         }

@@ -40,7 +40,7 @@ pub(crate) fn runtime() -> Result<Runtime, std::io::Error> {
 /// The message after a signal.
 pub(crate) fn stopping(control: &RunControl) -> String {
     if control.grace.is_zero() {
-        return "stopping at once: calls in flight count as spent, and the next run asks them again"
+        return "stopping at once: calls in flight count as spent, and the next run repeats them"
             .to_owned();
     }
     format!(

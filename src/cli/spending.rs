@@ -78,14 +78,14 @@ impl SpendingOptions {
 }
 
 fn at_once(text: &str) -> Result<usize, ArgumentError> {
-    number(text, "a whole number from 1 up", |number| *number > 0)
+    number(text, "a whole number of at least 1", |number| *number > 0)
 }
 
 /// Parses an amount of money on the command line.
 pub(crate) fn dollars(text: &str) -> Result<f64, ArgumentError> {
     number(
         text.trim_start_matches('$'),
-        "dollars from 0 up, such as 2.50",
+        "a dollar amount of 0 or more, such as 2.50",
         |usd: &f64| usd.is_finite() && *usd >= 0.0,
     )
 }

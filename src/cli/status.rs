@@ -201,7 +201,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     let (calls, usd) = status.batched;
     if calls > 0 {
         lines.push(format!(
-            "batches       {} open, for {} at most (`overrule batch status`)",
+            "batches       {} open, costing at most {} (`overrule batch status`)",
             counted(calls, "call"),
             number_words::usd(usd)
         ));
@@ -220,9 +220,8 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     }
     if !status.telling_margins.is_empty() {
         lines.push(format!(
-            "margins       those of {} told more than their direction at the last look at the \
-             judges: `overrule config project \
-             --vote-rule calibrated` counts their size",
+            "margins       those of {} are informative beyond their direction (latest judge \
+             report): `overrule config project --vote-rule calibrated` counts their size",
             clean(status.telling_margins.join(", "))
         ));
     }
@@ -244,7 +243,7 @@ fn spending_lines(spending: &Spending) -> Vec<String> {
     let mut lines = vec![sum];
     if spending.open_calls() > 0 {
         lines.push(format!(
-            "in flight     {}, for {} at most",
+            "in flight     {}, costing at most {}",
             counted(spending.open_calls(), "call"),
             number_words::usd(spending.open_usd())
         ));

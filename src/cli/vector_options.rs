@@ -89,14 +89,14 @@ pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure
     match error {
         EmbedError::Stopped => {
             output::message(&format!(
-                "stopped; {embedded} embedded, which are kept; run the same command again to resume"
+                "stopped; {embedded} embedded and kept; run the same command again to resume"
             ));
             CommandFailure::interrupted()
         }
         EmbedError::BudgetReached => {
             output::message(&format!(
-                "the budget is reached; {embedded} embedded, which are kept; continue with a \
-                 larger --budget"
+                "the budget is reached; {embedded} embedded and kept; continue with a larger \
+                 --budget"
             ));
             CommandFailure::incomplete()
         }
@@ -208,7 +208,7 @@ impl VectorOptions {
 /// The error if a command needs vectors and none are given.
 pub(crate) fn vectors_wanted() -> CommandFailure {
     usage!(
-        "vectors of the texts are needed: --embed NAME has an [[embedder]] of overrule.toml make \
-         them, --vectors FILE takes them from a file"
+        "this needs vectors of the texts: use --embed NAME (an [[embedder]] of overrule.toml) or \
+         --vectors FILE"
     )
 }

@@ -226,7 +226,7 @@ impl RateGate {
         }
         let wait = self.pace.held(now)?;
         let why = match self.refusal.as_str() {
-            "" => "the limit told in its headers is used up".to_owned(),
+            "" => "the limit in its headers is used up".to_owned(),
             refusal => format!("rate limited: {refusal}"),
         };
         Some((wait, why))

@@ -290,11 +290,9 @@ impl Health {
             calls => format!("any of {calls} calls in flight"),
         };
         format!(
-            "no answer to {calls} for {seconds:.0} s; look whether the server works, or raise \
-             give_up_after_s in \
-             overrule.toml (and first_byte_timeout_s, which it has to exceed) where the model \
-             needs longer, then run the \
-             same command again"
+            "no answer to {calls} for {seconds:.0} s; check whether the server works, or, if the \
+             model needs longer, raise give_up_after_s in overrule.toml (and first_byte_timeout_s, \
+             which must be smaller), then run the same command again"
         )
     }
 }

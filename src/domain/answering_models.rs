@@ -31,8 +31,8 @@ pub fn changed_model(models: &[AnsweringModel]) -> Option<String> {
         })
         .collect();
     Some(format!(
-        "answered as {}: the provider changed the model behind this judge; another judge name \
-         keeps the votes apart",
+        "answered as {}: the provider changed the model behind this judge; use another judge name \
+         to keep the votes apart",
         each.join(", then as ")
     ))
 }

@@ -158,7 +158,7 @@ pub enum RatingError {
         index: usize,
         reason: &'static str,
     },
-    #[error("the prior precision has to be a number above 0, not {lambda}")]
+    #[error("the prior precision must be a number above 0, not {lambda}")]
     BadPrior { lambda: f64 },
 }
 

@@ -149,7 +149,7 @@ impl RemoteEmbedder {
                 .zip(&reply.data)
                 .any(|(at, datum)| datum.index != Some(at))
             {
-                let message = "the vectors of the answer are not numbered from 0 on";
+                let message = "the vectors in the answer are not numbered from 0";
                 return Err(CallError::new(FailureCause::Malformed, message));
             }
         }

@@ -15,7 +15,7 @@ const SHOWN: usize = 5;
 enum LineError {
     #[error(transparent)]
     Value(#[from] ValueError),
-    #[error("expected an object, found an array; write one {unit} a line, without the brackets")]
+    #[error("expected an object, found an array; write one {unit} per line, without the brackets")]
     Array { unit: String },
     #[error("the file is cut off: its last line ends inside the JSON; write or download it again")]
     CutOff,

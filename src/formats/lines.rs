@@ -221,7 +221,7 @@ fn non_text_kind(bytes: &[u8]) -> Option<&'static str> {
         || bytes.starts_with(b"SQLite format 3\0")
         || bytes.starts_with(b"PK\x03\x04")
     {
-        Some("is not a text file; name one with a record a line")
+        Some("is not a text file; name one with one record per line")
     } else {
         None
     }

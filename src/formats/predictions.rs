@@ -80,7 +80,7 @@ fn step(value: &RawValue) -> Result<u64, ValueError> {
     match number(value)? {
         step if step >= 0.0 && step.fract() == 0.0 && step < 1e15 => Ok(step as u64),
         _ => Err(ValueError::expected(
-            "a whole number from 0 up",
+            "a whole number of at least 0",
             quoted(value.get()),
         )),
     }

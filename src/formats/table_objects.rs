@@ -154,7 +154,7 @@ impl TableSchema {
             _ => "others".to_owned(),
         };
         format!(
-            "has no column {}; the first line names the columns {} and perhaps {optional}",
+            "has no column {}; the first line names the columns {} and optionally {optional}",
             missing.join(", "),
             self.required.join(", "),
         )
@@ -268,7 +268,7 @@ mod tests {
 
     #[rstest]
     #[case::column("name\nx", &["f:1: has no column value; the first line names the columns name, \
-                                 value and perhaps is_new and parts"])]
+                                 value and optionally is_new and parts"])]
     #[case::semicolons("name;value\nx;1,5\n", &["f:1: has semicolons between its cells; save it \
                                                  with commas or tabs between them, and with \
                                                  decimal points"])]

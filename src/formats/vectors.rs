@@ -56,10 +56,10 @@ impl NamedVectors {
                     "{error}; a line is {{\"docno\": \"d1\", \"vector\": [0.1, 0.2]}}"
                 ))
             })?;
-            let document = name(&read.docno).ok_or_else(|| wrong("docno: is not a text"))?;
+            let document = name(&read.docno).ok_or_else(|| wrong("docno: is not a string"))?;
             let query = match &read.qid {
                 None => None,
-                Some(qid) => Some(name(qid).ok_or_else(|| wrong("qid: is not a text"))?),
+                Some(qid) => Some(name(qid).ok_or_else(|| wrong("qid: is not a string"))?),
             };
             let expected = *dimension.get_or_insert(read.vector.len());
             if read.vector.len() != expected || expected == 0 {
@@ -139,13 +139,11 @@ pub fn read_npy(mut reader: impl Read, file: &str) -> Result<Vec<Vec<f64>>, Prob
             u32::from_le_bytes(bytes) as usize
         }
         _ => {
-            return Err(wrong(
-                "is of a format that is not known; save it with numpy.save",
-            ));
+            return Err(wrong("has an unknown format; save it with numpy.save"));
         }
     };
     if length > LONGEST_HEADER {
-        return Err(wrong("has a header that cannot be right; write it again"));
+        return Err(wrong("has an invalid header; write it again"));
     }
     let mut header = vec![0; length];
     reader.read_exact(&mut header).map_err(cut)?;
@@ -179,7 +177,9 @@ pub fn read_npy(mut reader: impl Read, file: &str) -> Result<Vec<Vec<f64>>, Prob
         parts.filter_map(|part| part.parse().ok()).collect()
     });
     let Some([rows, columns]) = shape.as_deref() else {
-        return Err(wrong("is not a table of two dimensions: a row a document"));
+        return Err(wrong(
+            "is not two-dimensional; expected one row per document",
+        ));
     };
     let expected = rows
         .checked_mul(*columns)
@@ -189,7 +189,7 @@ pub fn read_npy(mut reader: impl Read, file: &str) -> Result<Vec<Vec<f64>>, Prob
     numbers.read_to_end(&mut bytes).map_err(cut)?;
     if expected != Some(bytes.len()) || *columns == 0 {
         return Err(wrong(
-            "holds more or fewer numbers than it says; write it again",
+            "contains more or fewer numbers than its header says; write it again",
         ));
     }
     let numbers: Vec<f64> = match width {
@@ -211,7 +211,7 @@ pub fn read_npy(mut reader: impl Read, file: &str) -> Result<Vec<Vec<f64>>, Prob
     if let Some(at) = numbers.iter().position(|number| !number.is_finite()) {
         let row = at / columns;
         return Err(wrong(&format!(
-            "row {row}, from 0: holds what is not a number"
+            "row {row} (counted from 0): contains a value that is not a number"
         )));
     }
     Ok(numbers.chunks(*columns).map(<[f64]>::to_vec).collect())
@@ -254,10 +254,10 @@ mod tests {
 
     #[rstest]
     #[case(TWO_BY_TWO, &[1.0, 2.0, 3.0], "more or fewer numbers")]
-    #[case(TWO_BY_TWO, &[1.0, 2.0, 3.0, f32::NAN], "row 1, from 0")]
+    #[case(TWO_BY_TWO, &[1.0, 2.0, 3.0, f32::NAN], "row 1 (counted from 0)")]
     #[case("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }", &[], "<i8")]
     #[case("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", &[], "Fortran")]
-    #[case("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", &[], "two dimensions")]
+    #[case("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", &[], "two-dimensional")]
     #[case("{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615, 2), }", &[], "more or fewer")]
     fn other_tables_are_refused(#[case] header: &str, #[case] numbers: &[f32], #[case] why: &str) {
         let told = read_npy(&npy(header, &floats(numbers))[..], "v")

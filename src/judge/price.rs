@@ -308,9 +308,9 @@ pub enum RerankPrice {
 /// Why a price or a table of prices cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidPrice {
-    #[error("price: expected input, dollars for a million tokens, or search, dollars for a search")]
+    #[error("price: expected input, dollars per million tokens, or search, dollars per search")]
     Unit,
-    #[error("price: expected dollars from 0, found {0}")]
+    #[error("price: expected dollars, 0 or more, found {0}")]
     Dollars(f64),
     #[error("not a table of prices: {0}")]
     NotATable(String),

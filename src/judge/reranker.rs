@@ -106,7 +106,8 @@ impl Reranker {
         }
         if !config.provider.is_empty() || config.base_url.is_some() || config.key_env.is_some() {
             return Err(wrong(
-                "it has a command and a provider, an address or a key; a program wants none of these",
+                "it has a command and a provider, an address or a key; a program needs none of \
+                 these",
             ));
         }
         let concurrency = config.concurrency.unwrap_or(PROCESSES);

@@ -210,7 +210,7 @@ impl Db {
             )))
         };
         if text != pool.query.text {
-            return conflict("another text".to_owned());
+            return conflict("a different text".to_owned());
         }
         let stored: Vec<(String, Vec<u8>)> = self.all(
             "SELECT document.name, content.hash FROM document JOIN content
@@ -234,7 +234,7 @@ impl Db {
                 ));
             }
             if Sha256::digest(document.content.as_bytes()).as_slice() != hash {
-                return conflict(format!("another text for document {name:?}"));
+                return conflict(format!("a different text for document {name:?}"));
             }
         }
         Ok(())

@@ -29,7 +29,9 @@ pub enum StoreError {
     #[error("{0}")]
     NotFound(String),
     /// The file was written by an earlier version and cannot be upgraded in place.
-    #[error("{}: written by an older version of overrule (schema {found}, this one reads {known}) and cannot be upgraded here, because it cannot be written; copy it to a folder where you may write", path.display())]
+    #[error("{}: written by an older version of overrule (schema {found}, this one reads {known}) \
+             and cannot be upgraded here, because it is not writable; copy it to a folder that you \
+             can write to", path.display())]
     Outdated {
         path: PathBuf,
         /// Its schema version.
@@ -47,7 +49,8 @@ pub enum StoreError {
         names: u64,
     },
     /// The file can be read but not written.
-    #[error("{}: cannot be written: {reason}; it can be read here, and a copy in a folder where you may write takes changes", path.display())]
+    #[error("{}: cannot be written: {reason}; you can read it here, and change a copy in a folder \
+             that you can write to", path.display())]
     ReadOnly {
         path: PathBuf,
         /// Why it cannot be written.
@@ -109,7 +112,7 @@ pub enum StoreError {
     #[error("project database: {0}")]
     Sql(#[source] rusqlite::Error),
     /// Rows that no version of Overrule wrote, or that lack the rows they reference.
-    #[error("the project is damaged: {0}; `overrule doctor` says what can be exported")]
+    #[error("the project is damaged: {0}; `overrule doctor` shows what can be exported")]
     Corrupt(String),
     /// A bug in the program.
     #[error("internal error: {0}")]

@@ -39,7 +39,7 @@ fn line_with(documents: &str) -> String {
 
 #[rstest]
 #[case::missing_all("{}", &["query: is missing", "documents: is missing"])]
-#[case::array("[[{}]]", &["expected an object, found an array; write one pool a line, without the brackets"])]
+#[case::array("[[{}]]", &["expected an object, found an array; write one pool per line, without the brackets"])]
 #[case::string("\"x\"", &["expected an object, found a string"])]
 #[case::number(" 7", &["expected an object, found a number"])]
 #[case::query_type(r#"{"query":"why","documents":[{"id":"d","content":"c"}]}"#,

@@ -458,7 +458,7 @@ fn metadata_that_was_edited_replaces_what_the_project_has() {
     );
     for more in ["", " --dry-run"] {
         let command = format!("annotate c.jsonl third.jsonl{more}");
-        sandbox.refused(command.as_str(), 2, &["another text for document"]);
+        sandbox.refused(command.as_str(), 2, &["a different text for document"]);
     }
 }
 

@@ -280,7 +280,9 @@ fn what_a_method_made_leaves_as_a_run() {
 fn a_depth_below_every_ranking_is_told_of() {
     let sandbox = reranked();
     let told = sandbox.done("methods --truth qrels --at 10");
-    told.says("the longest ranking has 6 documents: a depth of 10 looks at all of each");
+    told.says(
+        "the longest ranking has 6 documents, so a depth of 10 covers all rankings completely",
+    );
     let told = sandbox.done("methods --truth qrels --at 6");
     assert!(
         !told.stderr.contains("the longest ranking"),

@@ -158,7 +158,7 @@ fn choices_come_to_a_result() {
     let (sandbox, made) = duel();
     let result = || sandbox.json("duel --result --json");
     assert_eq!(result()["judgments"], 0);
-    sandbox.done("duel --result").prints("nothing to say yet");
+    sandbox.done("duel --result").prints("no result yet");
     answer(&sandbox, "ada", &choosing(&made, "top-of-a"));
     let told = result();
     assert_eq!(

@@ -208,7 +208,7 @@ fn a_stop_keeps_what_came_and_the_same_command_goes_on() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(
-        told.contains("which are kept; run the same command again to resume"),
+        told.contains("embedded and kept; run the same command again to resume"),
         "{told}"
     );
     assert!(!sandbox.path("pools.jsonl").exists());
@@ -296,7 +296,7 @@ fn the_budget_ends_embedding_and_what_was_bought_is_not_bought_again() {
     let ran = build("--budget 100");
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     ran.says("the budget is reached");
-    ran.says("which are kept; continue with a larger --budget");
+    ran.says("embedded and kept; continue with a larger --budget");
     let bought = server.total_requests();
     assert!((1..TEXTS).contains(&bought), "{bought}");
     assert!(!sandbox.path("pools.jsonl").exists());

@@ -37,7 +37,7 @@ fn the_scores_leave_as_a_run_that_is_its_own_truth() {
     sandbox.write("zelo", "capital-of-france 0 d1 1\n");
     let told = sandbox.done("evaluate zelo.trec --truth zelo --metrics ndcg@10");
     told.prints("against these judges");
-    told.says("the file of that name is ./zelo");
+    told.says("use ./zelo for the file of that name");
     let file = sandbox.json("evaluate zelo.trec --truth ./zelo --metrics mrr --json");
     assert_eq!(file["metrics"]["mrr"]["mean"], 1.0 / 3.0);
     std::fs::remove_file(sandbox.path("zelo")).unwrap();

@@ -295,7 +295,7 @@ fn votes_join_a_dataset_and_stay_apart_from_its_run() {
 #[rstest]
 #[case::text_contradicts_the_file(
     vec![llm("x", "y", "m", 1.0, "ab"), vote("x", "z", "m", "llm", 1.0, json!({ "a": { "id": "x", "content": "other" } }))],
-    "a.content: \"x\" has another text"
+    "a.content: \"x\" has a different text"
 )]
 #[case::text_never_seen(
     vec![llm("x", "y", "m", 1.0, "ab"), vote("x", "z", "m", "llm", 1.0, json!({ "b": { "id": "z" } }))],
@@ -338,7 +338,7 @@ fn a_text_that_contradicts_the_project_is_refused_before_anything_changes() {
         "import votes more.jsonl",
         2,
         &[
-            "more.jsonl:2: a.content: \"x\" has another text",
+            "more.jsonl:2: a.content: \"x\" has a different text",
             "nothing imported",
         ],
     );

@@ -299,7 +299,7 @@ fn one_name_for_two_texts_leaves_the_query_out_and_takes_the_rest() {
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(
         ran.stderr
-            .contains("skipped query \"q\": document \"x\" has another text there"),
+            .contains("skipped query \"q\": document \"x\" has a different text there"),
         "{}",
         ran.stderr
     );

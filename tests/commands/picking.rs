@@ -274,7 +274,7 @@ fn picks_go_out_and_come_back() {
 #[rstest]
 #[case::no_query("--query nowhere", &["--query: no such query: \"nowhere\""])]
 #[case::no_judge("--judges nobody", &["no judge is called \"nobody\""])]
-#[case::budget("--budget=-1", &["'--budget <USD>': expected dollars"])]
+#[case::budget("--budget=-1", &["'--budget <USD>': expected a dollar amount"])]
 #[case::permutations("--permutations 0", &["--permutations"])]
 fn bad_usage_of_pick_is_refused(#[case] more: &str, #[case] words: &[&str]) {
     let sandbox = pooled("");

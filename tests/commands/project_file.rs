@@ -97,7 +97,7 @@ fn doctor_says_what_is_damaged_and_what_can_be_exported() {
         1,
         &[
             "the project is damaged: query \"q0\": its documents are not all there",
-            "`overrule doctor` says what can be exported",
+            "`overrule doctor` shows what can be exported",
         ],
     );
     let ran = sandbox.run("doctor --offline --project damaged.db");

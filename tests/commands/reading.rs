@@ -160,7 +160,7 @@ fn the_default_configuration_is_a_configuration() {
     assert_eq!(own["file"], "config.toml");
     let shown = sandbox.done("config show").text().to_owned();
     assert!(
-        shown.contains("# verdicts are stored as given by: ") && shown.contains("[run]"),
+        shown.contains("# annotator: ") && shown.contains("[run]"),
         "{shown}"
     );
 }

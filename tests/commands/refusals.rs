@@ -46,17 +46,23 @@ fn a_name_that_is_far_from_all_is_offered_none() {
 }
 
 #[rstest]
-#[case("annotate in.jsonl --budget -1", "expected dollars from 0 up")]
-#[case("pick --budget nan", "expected dollars from 0 up")]
-#[case("rerank --method prp@3 --budget inf", "expected dollars from 0 up")]
+#[case(
+    "annotate in.jsonl --budget -1",
+    "expected a dollar amount of 0 or more"
+)]
+#[case("pick --budget nan", "expected a dollar amount of 0 or more")]
+#[case(
+    "rerank --method prp@3 --budget inf",
+    "expected a dollar amount of 0 or more"
+)]
 #[case(
     "annotate in.jsonl --concurrency 0",
-    "expected a whole number from 1 up"
+    "expected a whole number of at least 1"
 )]
-#[case("pick --concurrency -1", "expected a whole number from 1 up")]
+#[case("pick --concurrency -1", "expected a whole number of at least 1")]
 #[case(
     "queue --limit -1",
-    "--limit <N>: expected a whole number from 0 up, found \"-1\""
+    "--limit <N>: expected a whole number of at least 0, found \"-1\""
 )]
 #[case(
     "queue --limit many",

@@ -120,9 +120,9 @@ fn the_plain_plan_knows_nothing_of_rounds() {
 #[case("--sampler swiss --judging escalate", "use eig or top")]
 #[case("--sampler swiss --focus 0.5", "--focus goes with --sampler top")]
 #[case("--top 5", "--top goes with --sampler top")]
-#[case("--sampler top --focus 2", "expected a number from 0 to 1")]
-#[case("--sampler top --round 0", "expected a number of pairs from 1")]
-#[case("--sampler top --battles 0", "expected a number above 0")]
+#[case("--sampler top --focus 2", "must be between 0 and 1")]
+#[case("--sampler top --round 0", "must be at least 1")]
+#[case("--sampler top --battles 0", "must be above 0")]
 #[case("--sampler top --max-calls 0", "max-calls")]
 #[case("--sampler top --batch", "each round waits for the votes")]
 fn what_makes_no_sense_is_refused(#[case] options: &str, #[case] why: &str) {
@@ -266,7 +266,7 @@ fn the_projects_own_judges_can_be_simulated() {
 #[rstest]
 #[case("top", "SAMPLER:BATTLES")]
 #[case("best:2", "expected cycles, swiss, eig or top")]
-#[case("top:-1", "expected a number above 0")]
+#[case("top:-1", "must be above 0")]
 fn a_strategy_that_is_none_is_refused(#[case] strategy: &str, #[case] why: &str) {
     Sandbox::new().refused(&["lab", "sampler", "--strategies", strategy], 2, &[why]);
 }

@@ -63,7 +63,7 @@ fn grades_of_anchors_put_queries_on_one_scale() {
     }
     let told = sandbox.done("scale fit grades.qrels");
     told.prints("expected relevant");
-    told.says("1 query without an anchor: nothing says how it compares");
+    told.says("1 query without an anchor: it is not known how it compares");
     told.prints("7 of 8 queries on one scale by grades.qrels; standard deviation of their offsets");
     told.says("skipped 1 grade of queries or documents without a zELO score");
     told.says("cut points of the anchors' judge");

@@ -206,11 +206,11 @@ fn the_dry_run_says_how_long_a_run_would_take() {
     configure(&desk, "reads");
     let words = told(&desk.annotate(&["--dry-run"]));
     assert!(
-        words.contains("time: about ") && words.contains("1 at a time, by one call just now"),
+        words.contains("time: about ") && words.contains("1 at a time, based on one call just now"),
         "{words}"
     );
     assert!(
-        words.contains("dry run: one call was made to see how long a call takes"),
+        words.contains("dry run: one call was made to measure how long a call takes"),
         "{words}"
     );
     assert_eq!(desk.server.total_calls(), 1);

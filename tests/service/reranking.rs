@@ -447,7 +447,7 @@ fn a_budget_wants_a_price_of_everybody_that_is_asked() {
     let with_budget = |method: &str| rerank(&desk, &["--method", method, "--budget", "1", "--yes"]);
     let output = with_budget("dear@20");
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-    let why = "no price is known for the reranker dear; give `price` in overrule.toml";
+    let why = "no price is known for the reranker dear; set `price` in overrule.toml";
     assert!(told(&output).contains(why), "{}", told(&output));
     assert_eq!(desk.server.requests().len(), 0);
     let output = with_budget("ranker@20");

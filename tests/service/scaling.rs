@@ -126,7 +126,7 @@ fn training_files_of_single_documents_have_linked_scores_where_there_are_any() {
     };
     let (before, notes) = export(&desk);
     assert_eq!(before.len(), QUERIES * DOCUMENTS);
-    assert!(notes.contains("target is zelo, which compares documents of one query only"));
+    assert!(notes.contains("target is zelo, which is comparable only within a query"));
     for row in &before {
         assert_eq!(row["target_is"], "zelo");
         assert_eq!(

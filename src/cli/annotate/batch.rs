@@ -25,8 +25,8 @@ pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
         return Ok(());
     }
     Err(usage!(
-        "--batch: {} has no batch endpoint; name those that have one with --judges, and run again \
-         without --batch for all",
+        "--batch: {} has no batch endpoint; name only judges that have one with --judges, then run \
+         again without --batch for all judges",
         without.join(", ")
     ))
 }
@@ -88,7 +88,7 @@ pub(super) fn run(
     }
     if submitted.budget_reached {
         output::message(
-            "the budget is reached, with what the batches may cost at most: no further batch; \
+            "the budget is reached, counting the maximum cost of the batches: no further batches; \
              continue with a larger --budget",
         );
     }
@@ -101,9 +101,8 @@ pub(super) fn run(
     let (owed, _) = store.read_blocking(|db| db.committed())?;
     if owed > 0 {
         output::message(&format!(
-            "{} calls are being made by batches; `overrule batch status` says how far they are, \
-             and the same command \
-             fetches what is done and goes on",
+            "{} calls are in batches; `overrule batch status` shows their progress; run the same \
+             command again to fetch the results and continue",
             count(owed)
         ));
         return Err(CommandFailure::incomplete());

@@ -72,7 +72,7 @@ pub(crate) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> Str
     }
     if estimate.batch {
         text.push_str(
-            "at the price of batches, except one call a judge, which is made at once as a test\n",
+            "at the batch price, except one call per judge, which is made immediately as a test\n",
         );
     }
     if estimate.judges.iter().any(|judge| judge.offline) {
@@ -101,7 +101,7 @@ pub(in crate::cli) fn describe_test_calls(made: Option<TestCalls>) -> String {
         let cost = made.spent.words();
         format!(" and cost {cost}, not counted in the project's spending")
     };
-    format!("dry run: {calls} made to see how long a call takes{cost}; nothing was changed\n")
+    format!("dry run: {calls} made to measure how long a call takes{cost}; nothing was changed\n")
 }
 
 /// The estimated duration and what it is based on; empty if the latency of a judge's calls is
@@ -118,7 +118,7 @@ fn time_words(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
             "the latest run"
         };
         Some(format!(
-            "{} {} a call, {} at a time, by {from}",
+            "{} {} per call, {} at a time, based on {from}",
             clean(&judge.name),
             duration(time.seconds),
             time.at_once

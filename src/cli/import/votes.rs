@@ -79,7 +79,7 @@ impl ImportVotesCommand {
             return output::json(&imports.iter().map(row).collect::<Vec<Value>>());
         }
         if self.dry_run {
-            output::text("no problem found; this would be imported:\n")?;
+            output::text("no problems found; this would be imported:\n")?;
         }
         for import in &imports {
             output::text(&format!("{import}\n"))?;

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 const FORESEEN: usize = 999;
 
 /// The assumptions of a forecast.
-pub(super) const ASSUMES: &str = "assumes that the gap between the two is truly what it is now and \
-                                  that every battle is between them, \
-                                  until P(the better is better) is 95 %: a gap that is partly \
-                                  chance takes more, or none";
+pub(super) const ASSUMES: &str = "assumes that the current gap between the two is the true gap and \
+                                  that all battles are between them, until P(the better is better) \
+                                  is 95 %; if the gap is partly chance, it takes more battles, or \
+                                  cannot be settled";
 
 /// Maximum number of queries listed.
 const LISTED: usize = 15;

@@ -85,9 +85,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             }
             if needs.worst_usd.is_none() && self.shared.budget.is_limited() {
                 self.first.push_front(call);
-                let why = "the budget cannot be kept: nothing says what a call costs at most; give \
-                           `price` in \
-                           overrule.toml, or take the budget away";
+                let why = "the budget cannot be enforced: the maximum cost of a call is unknown; \
+                           set `price` in overrule.toml, or remove the budget";
                 self.stop(why.to_owned()).await;
                 return None;
             }

@@ -143,8 +143,8 @@ fn open(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
         context,
         store,
         Start::Duel(Some(key)),
-        "the duel needs a terminal; `overrule duel --list` and `duel --result` print, `duel \
-         --answers FILE` takes answers in",
+        "the duel needs a terminal; without one, use `overrule duel --list`, `duel --result` or \
+         `duel --answers FILE`",
     )
 }
 

@@ -87,7 +87,7 @@ impl MethodsCommand {
         ];
         context.check_targets(files, &[], option_set(&printing))?;
         if self.at == 0 {
-            return Err(usage!("--at wants at least one document"));
+            return Err(usage!("--at must be at least 1"));
         }
         let store = context.open()?;
         let truth = self.truth(context, &store)?;

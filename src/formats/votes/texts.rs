@@ -72,7 +72,7 @@ where
             Some(_) => {
                 "import its dataset first, or export the votes as JSON lines, which have the texts"
             }
-            None => "write its text where it comes first",
+            None => "write its text where it first occurs",
         };
         let query = settle(
             "query.query",
@@ -146,7 +146,7 @@ fn settle(
     match (known, given) {
         (Some(known), Some(given)) if *known != given => {
             problems.push(format!(
-                "{member}: {} has another text than before; give it another id",
+                "{member}: {} has a different text than before; give it another id",
                 quoted(id)
             ));
             None

@@ -92,7 +92,7 @@ pub(super) fn judge(
         let given = [Some(rates.input), Some(rates.output), rates.cached];
         let sensible = |usd: &f64| usd.is_finite() && *usd >= 0.0;
         if !given.iter().flatten().all(sensible) {
-            return Err("price: expected dollars for a million tokens, from 0"
+            return Err("price: expected dollars per million tokens, 0 or more"
                 .to_owned()
                 .into());
         }
@@ -199,8 +199,8 @@ fn template(
     if !template.answer.is_of_battles() {
         let answer = template.answer.name();
         return Err(format!(
-            "prompt {named:?}: asks for {answer}, which is no answer to a battle; a battle wants a \
-             score, a choice or a letter"
+            "prompt {named:?}: asks for {answer}, which is not an answer to a battle; a battle \
+             needs a score, a choice or a letter"
         )
         .into());
     }

@@ -92,7 +92,7 @@ fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, BuildError> {
             return Err(wrong("is set by the judge itself"));
         }
         let mut value = HeaderValue::from_str(value)
-            .map_err(|_| wrong("has a value with characters that no header takes"))?;
+            .map_err(|_| wrong("has a value with characters that headers cannot contain"))?;
         // Some gateways take keys in custom headers.
         value.set_sensitive(true);
         headers.insert(header, value);

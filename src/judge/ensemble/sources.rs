@@ -31,8 +31,7 @@ pub enum KeyProblem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "may not {0}: overrule.toml asks for it and you have not allowed it; `overrule allow` asks \
-     you, and keeps the answer in \
-     your own configuration"
+     you, and stores the answer in your own configuration"
 )]
 pub struct NotAllowed(pub PermissionRequest);
 

@@ -387,7 +387,7 @@ fn wrong_judges_say_what_is_wrong() {
         ("provider = \"compatible\"\nmodel = \"m\"", "set base_url"),
         (
             "provider = \"openai\"\nmodel = \"m\"\nkey_env = \"MY_KEY\"\nbase_url = \"http://gpu.lan/v1\"",
-            "in the open",
+            "unencrypted",
         ),
         (
             "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://api.openai.com/v1\"\ninsecure_http = true",
@@ -612,7 +612,7 @@ fn nobody_is_asked_about_a_key_that_is_not_sent() {
         "provider = \"compatible\"\nmodel = \"m\"\nkey_env = \"K\"\nbase_url = \"http://gpu.lan/v1\"",
     );
     let (made, requests) = asked(&open, &[("K", KEY)], "", false);
-    assert!(made.unwrap_err().contains("in the open") && requests.is_empty());
+    assert!(made.unwrap_err().contains("unencrypted") && requests.is_empty());
 }
 
 #[test]
@@ -739,7 +739,7 @@ fn secrets_do_not_stand_in_headers() {
         ("{ Authorization = \"Bearer x\" }", "key_env"),
         ("{ \"no name\" = \"x\" }", "is not a valid header name"),
         ("{ Host = \"x\" }", "set by the judge"),
-        ("{ X-A = \"a\\nb\" }", "no header takes"),
+        ("{ X-A = \"a\\nb\" }", "headers cannot contain"),
     ] {
         let lines = format!(
             "provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nheaders = {headers}"

@@ -20,7 +20,7 @@ pub enum InvalidBaseUrl {
     )]
     HoldsQuery,
     #[error(
-        "http://{0} would carry the key in the open; use https, or say insecure_http = true or \
+        "http://{0} would send the key unencrypted; use https, or set insecure_http = true or \
          --insecure-http if the network is yours"
     )]
     Unencrypted(String),
@@ -30,7 +30,7 @@ pub enum InvalidBaseUrl {
 
 /// A key that cannot be sent in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the key holds characters that no key holds; copy it again")]
+#[error("the key contains invalid characters; copy it again")]
 pub struct InvalidKey;
 
 /// Returns an error if a key would be sent unencrypted, or if the address itself contains a secret.

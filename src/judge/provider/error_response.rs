@@ -106,22 +106,22 @@ pub(crate) fn classify(
     let error = |cause, text: String| CallError::new(cause, text);
     let no_money = || {
         let place = &settings.account;
-        let text = format!("{said}; add credit or raise the limit {place}, then go on");
+        let text = format!("{said}; add credit or raise the limit {place}, then continue");
         error(QuotaExhausted, text).stopping()
     };
     let unknown = |status: u16| {
-        let advice = "if `overrule doctor` meets it too, correct the judge in overrule.toml";
+        let advice = "if `overrule doctor` reports it too, correct the judge in overrule.toml";
         error(BadRequest, format!("status {status}: {said}; {advice}"))
     };
     let of_judge = |advice: String| error(BadRequest, format!("{said}; {advice}")).stopping();
     match Complaint::of(settings, status.unwrap_or(400), body) {
         Complaint::NoMoney => return no_money(),
         Complaint::NoQuota => {
-            let advice = "the quota is used up: go on when it is renewed, or raise it";
+            let advice = "the quota is used up: continue when it is renewed, or raise it";
             return error(QuotaExhausted, format!("{said}; {advice}")).stopping();
         }
         Complaint::Account => {
-            let text = format!("{said}; see to the account at {provider}");
+            let text = format!("{said}; check the account at {provider}");
             return error(Unauthorised, text).stopping();
         }
         Complaint::Key => {
@@ -246,10 +246,10 @@ fn crashed(received: &HttpResponse, panic: &str) -> CallError {
 pub(crate) fn not_json(received: &HttpResponse) -> CallError {
     let json = serde_json::from_slice::<serde::de::IgnoredAny>(&received.body).is_ok();
     let what = match received.header("content-type") {
-        _ if json => "JSON that holds no reply".to_owned(),
-        kind => format!("{} that is no JSON", kind.unwrap_or("something")),
+        _ if json => "JSON without a reply".to_owned(),
+        kind => format!("{} that is not JSON", kind.unwrap_or("something")),
     };
-    let message = format!("the server answered {what}; check base_url if it goes on");
+    let message = format!("the server answered {what}; check base_url if this continues");
     let mut error = CallError::new(FailureCause::Malformed, message);
     error.no_answer = true;
     error.exchange.limits = rate_limits::read(received);

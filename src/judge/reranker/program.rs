@@ -123,7 +123,7 @@ impl ProgramReranker {
         let Ok(_place) = self.places.acquire().await else {
             return Err(CallError::new(
                 FailureCause::Crashed,
-                "the program is not asked any more",
+                "the program is no longer asked",
             ));
         };
         let documents: Vec<_> = ids

@@ -92,7 +92,7 @@ fn a_service_needs_its_name_its_key_and_a_model() {
         ),
         (
             "command = [\"x\"]\nprovider = \"cohere\"",
-            "a program wants none of these",
+            "a program needs none of these",
         ),
         ("command = [\"\"]", "command names no program"),
         ("command = [\"x\"]\ntimeout_s = -1", "timeout_s = -1"),

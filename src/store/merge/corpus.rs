@@ -55,7 +55,7 @@ impl Merger<'_> {
         let known = self.db.texts(&theirs.name)?;
         let differs = known.as_ref().and_then(|known| {
             if known.query != theirs.text {
-                return Some("it has another text there".to_owned());
+                return Some("it has a different text there".to_owned());
             }
             let other = documents.iter().find(|document| {
                 let known = &known.documents;
@@ -63,7 +63,10 @@ impl Merger<'_> {
                     .get(&document.name)
                     .is_some_and(|hash| hash[..] != document.hash[..])
             })?;
-            Some(format!("document {:?} has another text there", other.name))
+            Some(format!(
+                "document {:?} has a different text there",
+                other.name
+            ))
         });
         if let Some(reason) = differs {
             self.merged.refused.push((theirs.name.clone(), reason));

@@ -429,7 +429,7 @@ fn a_corpus_and_its_queries_are_read() {
     "text: expected a string, found null"])]
 #[case(r#"{"_id":" ","text":"x","metadata":[],"title":1}"#, &["_id: is empty",
     "title: expected a string, found the number \"1\"; put it in quotes", "metadata: expected an object, found an array"])]
-#[case("[7]", &["expected an object, found an array; write one document a line, without the brackets"])]
+#[case("[7]", &["expected an object, found an array; write one document per line, without the brackets"])]
 #[case(r#"{"_id":"1","text":"x"} {}"#, &["more follows after the object at column 24; write each document on a separate line"])]
 fn a_bad_document_says_what_is_wrong(#[case] line: &str, #[case] expected: &[&str]) {
     let input =

@@ -114,7 +114,7 @@ fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
             let other = other.command;
             return Err(wrong(
                 one,
-                format!("{command}: {key} is the key of {other} too"),
+                format!("{command}: {key} is also the key of {other}"),
             ));
         }
         if keys[..at].contains(key) {
@@ -226,7 +226,7 @@ mod tests {
             ),
             (
                 bound("review", "judge-a", &["b"], 6),
-                ["[keymap.review] judge-a", "b is the key of judge-b too"],
+                ["[keymap.review] judge-a", "b is also the key of judge-b"],
             ),
             (
                 bound("battle", "judge-a", &["c", "c"], 6),

@@ -81,7 +81,7 @@ fn a_student_counts_in_scores_only_where_it_is_told_to() {
     sandbox.refused(
         "config project --student-weight auto",
         2,
-        &["of which student?"],
+        &["the project has no student"],
     );
     sandbox.done("student train --name own");
     assert_eq!(scores(), alone);
@@ -161,7 +161,7 @@ fn a_student_counts_in_scores_only_where_it_is_told_to() {
 #[test]
 fn the_queue_begins_with_what_a_student_would_not_have_said() {
     let sandbox = judged();
-    sandbox.refused("queue --policy student", 2, &["which student?"]);
+    sandbox.refused("queue --policy student", 2, &["the project has no student"]);
     let rows = lines(sandbox.done("student export --form pairwise").text());
     let mut text = String::new();
     let odd = rows.iter().position(|row| row["target"] == 1.0).unwrap();
@@ -200,7 +200,11 @@ fn pairs_are_chosen_by_a_student_and_scores_rest_on_votes_alone() {
         std::fs::read_to_string(sandbox.path("in.jsonl")).unwrap(),
     );
     other.done("import in.jsonl");
-    other.refused(&format!("{ask} --prior student"), 2, &["which student?"]);
+    other.refused(
+        &format!("{ask} --prior student"),
+        2,
+        &["the project has no student"],
+    );
     other.refused(
         "annotate in.jsonl out.jsonl --judges bm25 --prior student --yes",
         2,

@@ -163,7 +163,7 @@ fn one_query_is_not_enough_to_learn_from() {
     sandbox.refused(
         "student train",
         2,
-        &["judged pairs of two queries at least"],
+        &["judged pairs of at least two queries"],
     );
-    sandbox.refused("student sample --pairs 9", 2, &["the greatest number is 2"]);
+    sandbox.refused("student sample --pairs 9", 2, &["the maximum is 2"]);
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 fn a_sample_is_even_uses_no_document_twice_and_splits_by_query() {
     let sandbox = judged();
     let drawn = sandbox.done("student sample --pairs 12 --train 8 --seed 3");
-    drawn.says("12 pairs: 4 queries to learn from, 2 queries to test on; 2 pairs a query");
+    drawn.says("12 pairs: 4 queries for training, 2 queries for testing; 2 pairs per query");
     let pairs = lines(drawn.text());
     let mut documents = BTreeSet::new();
     let mut sides: [BTreeSet<&str>; 2] = Default::default();
@@ -27,17 +27,17 @@ fn a_sample_is_even_uses_no_document_twice_and_splits_by_query() {
     sandbox.refused(
         "student sample --pairs 25 --train 20",
         2,
-        &["25 pairs cannot be had", "the greatest number is 24"],
+        &["cannot sample 25 pairs", "the maximum is 24"],
     );
     sandbox.refused(
         "student sample --pairs 4294967295",
         2,
-        &["the greatest number is 24"],
+        &["the maximum is 24"],
     );
     sandbox.refused(
         "student sample --pairs 2 --train 3",
         2,
-        &["3 to learn from are more than 2 in all"],
+        &["3 training pairs are more than 2 in total"],
     );
 }
 
@@ -81,7 +81,7 @@ fn planned_pairs_are_new_and_a_run_judges_them_and_nothing_else() {
     assert_eq!((battles(), votes()), (before, had));
 
     let planned = sandbox.done(&format!("{plan} --out new.jsonl"));
-    planned.says("has them judged");
+    planned.says("judge them with");
     assert_eq!((battles(), votes()), (before + 12, had));
     let new = lines(&sandbox.read("new.jsonl"));
     let drawn = names(&new, "a", "b");
@@ -120,7 +120,7 @@ fn planned_pairs_are_new_and_a_run_judges_them_and_nothing_else() {
     sandbox.refused(
         &*format!("student sample --pairs 25 --plan --judges {JUDGES}"),
         2,
-        &["25 pairs cannot be had", "the greatest number is 24"],
+        &["cannot sample 25 pairs", "the maximum is 24"],
     );
 }
 

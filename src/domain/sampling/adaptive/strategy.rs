@@ -25,20 +25,19 @@ impl Sampler {
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Cycles => {
-                "random cycles: every document fights equally often, whatever its score"
+                "random cycles: every document has equally many battles, whatever its score"
             }
             Self::Swiss => {
-                "neighbors in the current ranking fight: even precision everywhere, right for \
-                 training targets"
+                "neighbors in the current ranking: even precision everywhere, right for training \
+                 targets"
             }
             Self::Eig => {
-                "the pairs that tell most about all scores: even precision everywhere, right for \
-                 training targets"
+                "the pairs that are most informative about all scores: even precision everywhere, \
+                 right for training targets"
             }
             Self::Top => {
-                "the pairs that tell most about the top ranks; scores below are rough: when scores \
-                 are to be \
-                 training targets use swiss or eig"
+                "the pairs that are most informative about the top ranks; scores below are rough: \
+                 for training targets, use swiss or eig"
             }
         }
     }
@@ -64,11 +63,12 @@ impl JudgeChoice {
         match self {
             Self::All => "every judge about every pair: each battle shows the ensemble's consensus",
             Self::Rotate => {
-                "one judge a pair, in turn: more pairs for the same calls, no consensus to look at"
+                "one judge per pair, in turn: more pairs for the same number of calls, but no \
+                 consensus"
             }
             Self::Escalate => {
-                "one judge first, the others only where they tell more than a new pair would (eig \
-                 and top)"
+                "one judge first, the others only if they are more informative than a new pair \
+                 (eig and top)"
             }
         }
     }
@@ -105,18 +105,18 @@ impl Default for Strategy {
 /// Why a strategy cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InvalidStrategy {
-    #[error("floor = {0}: expected a number from 0 to 1")]
+    #[error("floor = {0}: must be between 0 and 1")]
     Floor(f64),
-    #[error("top = 0: expected a number of ranks from 1")]
+    #[error("top = 0: must be at least 1")]
     Top,
-    #[error("size = 0: expected a number of pairs from 1")]
+    #[error("size = 0: must be at least 1")]
     Size,
     #[error(
         "judging = escalate weighs calls by their information, which {0} does not know: use eig or \
          top"
     )]
     Uninformed(Sampler),
-    #[error("battles = {0}: expected a number above 0")]
+    #[error("battles = {0}: must be above 0")]
     Battles(f64),
     #[error(transparent)]
     Name(#[from] UnknownName),

@@ -127,16 +127,16 @@ impl DuelDraft {
         if a.orders == b.orders {
             notes.push(match request.form {
                 DuelForm::Interleaved => {
-                    "the two rankings are the same one: credit is even on average, and goes either \
-                     way by chance"
+                    "the two rankings are the same: credit is even on average, and differs only by \
+                     chance"
                         .to_owned()
                 }
                 DuelForm::Lists => {
-                    "the two rankings are the same one: a preference is for a side, or chance"
+                    "the two rankings are the same: any preference is for a side, or chance"
                         .to_owned()
                 }
                 DuelForm::Grid => {
-                    "the two rankings are the same one: credit must come out even".to_owned()
+                    "the two rankings are the same: credit must come out even".to_owned()
                 }
             });
         }
@@ -202,8 +202,8 @@ impl DuelDraft {
         let queries: Vec<DraftQuery> = queries.into_iter().filter(|one| !empty(one)).collect();
         if queries.is_empty() {
             return Err(invalid!(
-                "no query of the project has documents in both rankings; import the texts of what \
-                 they rank first"
+                "no query of the project has documents in both rankings; import the texts of their \
+                 top documents"
             ));
         }
         Ok(Self {
@@ -280,8 +280,8 @@ impl DuelDraft {
         }
         if without_vectors > 0 {
             notes.push(format!(
-                "{} with documents without a vector: where such a one is compared, shared word \
-                 stems say how alike texts are",
+                "{} with documents without a vector: for these, shared word stems measure how \
+                 similar texts are",
                 counted(without_vectors, "query")
             ));
         }

@@ -64,7 +64,7 @@ impl SbrInput {
         } = find_ranking(store, name)?;
         if places_only {
             notes.push(format!(
-                "{}: has an order and no scores: places from the end stand for them",
+                "{}: has an order but no scores: positions counted from the end are used as scores",
                 sanitise::line(&name)
             ));
         }
@@ -78,7 +78,7 @@ impl SbrInput {
         let file = display_name(path);
         let needs_project = || {
             invalid!(
-                "{file}: has no texts, and there is no project to take them from; name one with \
+                "{file}: has no texts, and there is no project that has them; name one with \
                  --project, or a CSV with a column text"
             )
         };

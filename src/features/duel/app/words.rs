@@ -44,7 +44,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
         ),
     ];
     if result.judgments == 0 {
-        lines.push("nothing to say yet: a judgment counts when its task is done".to_owned());
+        lines.push("no result yet: a judgment counts when its task is done".to_owned());
     } else {
         lines.push(format!(
             "A better on {}, B on {}, neither on {}",
@@ -70,7 +70,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
     let controls: Vec<String> = controls.map(control_words).collect();
     if !controls.is_empty() {
         lines.push(String::new());
-        lines.push("Controls, no part of the numbers above".to_owned());
+        lines.push("Controls, not part of the numbers above".to_owned());
         lines.extend(controls);
     }
     if !result.per_query.is_empty() {
@@ -112,16 +112,16 @@ fn stop_words(result: &DuelResult) -> String {
             counted(further, "further judgment"),
             match left {
                 left if left >= further => String::new(),
-                0 => "; all queries of this duel are judged, and only further people can add to it"
-                    .to_owned(),
+                0 => "; all queries of this duel are judged, so more people are needed".to_owned(),
                 left => format!("; this duel has {} left", counted(left, "query")),
             }
         ),
         (None, None) if decided == 0 => {
-            "go on: no query decided yet, so that nothing can be expected".to_owned()
+            "go on: no query decided yet, too early to estimate".to_owned()
         }
         (None, None) => {
-            "go on: the share of wins is too near one half to say how many judgments are missing"
+            "go on: the share of wins is too close to one half to estimate how many judgments are \
+             missing"
                 .to_owned()
         }
     }
@@ -440,11 +440,11 @@ mod tests {
         assert_eq!(named(Side::B), "may stop: B is better, error ≤ 5 %");
         assert_eq!(named(Side::A), "may stop: A is better, error ≤ 5 %");
         assert!(words(stop(0, 0, None, None), 10).contains("no query decided yet"));
-        assert!(words(stop(3, 3, None, None), 10).contains("too near one half"));
+        assert!(words(stop(3, 3, None, None), 10).contains("too close to one half"));
         let missing = |queries| words(stop(1, 4, None, Some(5)), queries);
         assert!(missing(10).ends_with("with error ≤ 5 %"));
         assert!(missing(9).ends_with("; this duel has 4 queries left"));
-        assert!(missing(5).ends_with("only further people can add to it"));
+        assert!(missing(5).ends_with("so more people are needed"));
     }
 
     #[test]
@@ -458,7 +458,7 @@ mod tests {
         };
         let text = result_lines(&none).join("\n");
         assert!(
-            text.contains("nothing to say yet") && !text.contains("p 1.000"),
+            text.contains("no result yet") && !text.contains("p 1.000"),
             "{text}"
         );
     }

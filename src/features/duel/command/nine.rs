@@ -138,8 +138,7 @@ impl NineCommand {
             output::text(&table(&drafted))?;
         }
         output::message(&format!(
-            "duel {} is in {}: `overrule duel` opens it, `overrule duel --result` says what came \
-             of it",
+            "duel {} is in {}: `overrule duel` opens it, `overrule duel --result` shows the result",
             key.0,
             context.project().display()
         ));

@@ -56,7 +56,7 @@ pub fn compare_methods(
     let longest = report.longest_ranking();
     if options.depth > longest {
         report.notes.push(format!(
-            "the longest ranking has {}: a depth of {} looks at all of each",
+            "the longest ranking has {}, so a depth of {} covers all rankings completely",
             counted(longest, "document"),
             options.depth
         ));
@@ -68,8 +68,8 @@ pub fn compare_methods(
     if forced > 0 {
         report.notes.push(format!(
             "{} in the pools only because of labels: the first stage did not find {}. Every \
-             method, original too, looks better \
-             than on the first stage's own candidates (--candidates FILE measures on those)",
+             method, including original, looks better than on the first stage's own candidates \
+             (--candidates FILE measures on those)",
             match forced {
                 1 => "1 document is".to_owned(),
                 _ => format!("{} are", counted(forced, "document")),
@@ -97,8 +97,8 @@ fn measured(
         .collect();
     if queries.is_empty() {
         return Err(invalid!(
-            "no query on which a method was run is judged by {}; --truth zelo measures against the \
-             judges of the project",
+            "none of the queries on which methods were run is judged by {}; use --truth zelo to \
+             measure against the judges of the project",
             truth.name
         ));
     }

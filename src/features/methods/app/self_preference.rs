@@ -24,7 +24,7 @@ pub(super) fn ranks_without_own_votes(
         return Ok(());
     }
     report.notes.push(format!(
-        "zELO was judged by {}; nobody else has said that the order is right",
+        "zELO was judged by {}; nobody else has confirmed the order",
         truth.judges.join(", ")
     ));
     let means: Vec<Option<f64>> = report

@@ -123,7 +123,8 @@ fn own_vendor(pools: &[ScoredPool], judge: &str) -> Option<String> {
         .any(|pool| pool.judges.iter().any(|name| name == judge));
     fought.then(|| {
         format!(
-            "{} judged the battles too: a judge of another vendor errs less the same way",
+            "{} judged the battles too: the errors of a judge from another vendor are more \
+             independent",
             sanitise::line(judge)
         )
     })

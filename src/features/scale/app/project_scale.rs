@@ -261,7 +261,7 @@ fn other_setting(judge: &str, count: usize, noun: &str) -> String {
 }
 
 fn no_links() -> AppError {
-    invalid!("no link has an answer; `overrule scale run --link 4 --judge NAME` asks")
+    invalid!("no link has an answer; ask for some with `overrule scale run --link 4 --judge NAME`")
 }
 
 fn no_scale(basis: &str, used: usize, given: usize) -> AppError {
@@ -271,7 +271,7 @@ fn no_scale(basis: &str, used: usize, given: usize) -> AppError {
     };
     invalid!(
         "{basis}: {used} of {} {are} for a document with a zELO score and {make} no scale: some \
-         have to be 0 and some above it",
+         must be 0 and some above 0",
         counted(given, "grade")
     )
 }
@@ -318,7 +318,7 @@ fn grades_of(
     let others: Vec<_> = stored.keys().map(|name| sanitise::line(name)).collect();
     if judge.is_none() && !others.is_empty() {
         notes.push(format!(
-            "anchors of {}, who graded those of the most queries; --judge takes those of {} instead",
+            "anchors of {}, who graded the most queries; use --judge for those of {}",
             sanitise::line(&found),
             others.join(" or ")
         ));
@@ -332,8 +332,7 @@ fn grades_of(
 
 fn none_asked() -> AppError {
     invalid!(
-        "nobody has graded anchors; `overrule scale run --judge NAME` has a judge grade some, and \
-         a file of grades can be named"
+        "nobody has graded anchors; run `overrule scale run --judge NAME`, or name a file of grades"
     )
 }
 
@@ -383,11 +382,11 @@ fn grade_model(
         }
         (None, Some(model)) => (
             Some(model.clone()),
-            "cut points of the anchors' judge: too few labels of people to set them".to_owned(),
+            "cut points of the anchors' judge: too few human labels to fit them".to_owned(),
         ),
         (None, None) => (
             None,
-            "no cut points: too few labels of people, and no graded anchors".to_owned(),
+            "no cut points: too few human labels, and no graded anchors".to_owned(),
         ),
     }
 }

@@ -145,7 +145,7 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     notes.push(match &scale.grades {
         None => scale.cuts.clone(),
         Some(_) => format!(
-            "{low} of {} {} no document above grade 1 (expected {:.1} relevant a query); {}",
+            "{low} of {} {} no document above grade 1 (expected {:.1} relevant per query); {}",
             counted(linked, "query"),
             verb(low, "has", "have"),
             expected / linked.max(1) as f64,
@@ -154,7 +154,7 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     });
     if unsure > 0 {
         notes.push(format!(
-            "{unsure} of {} {} a grade that is less than {:.0} % sure",
+            "{unsure} of {} {} a grade that is less than {:.0} % certain",
             counted(graded.len(), "document"),
             verb(unsure, "has", "have"),
             100.0 * SURE
@@ -163,7 +163,7 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     let off = queries.len() - linked;
     if off > 0 {
         notes.push(format!(
-            "{} without {}: nothing says how {} with the others",
+            "{} without {}: it is not known how {} with the others",
             counted(off, "query"),
             match scale.kind {
                 ScaleKind::Anchors => "an anchor",
@@ -187,21 +187,21 @@ fn drift_note(scale: &ProjectScale) -> Option<String> {
     if scale.kind == ScaleKind::Links {
         return None;
     }
-    let better = "battles over queries are better: `overrule scale run --link 4 --judge NAME`";
+    let better = "links are better: `overrule scale run --link 4 --judge NAME`";
     match scale.drift {
         Some(drift) if drift.ratio.is_infinite() => Some(format!(
-            "the judge of the anchors errs by query alone: within a query its grades differ from \
-             the labels by the same; {better}"
+            "the errors of the anchors' judge differ only from query to query: within a query, its \
+             grades deviate from the labels by the same amount; {better}"
         )),
         Some(drift) if drift.is_too_much() => Some(format!(
-            "the judge of the anchors drifts from query to query: {:.2} of what it errs by within \
-             one, above .80; {better}",
+            "the judge of the anchors drifts from query to query: by {:.2} of its error within a \
+             query, above .80; {better}",
             drift.ratio
         )),
         Some(_) => None,
         None => Some(
-            "whether the judge of the anchors drifts from query to query is not known: 100 \
-             documents with its grade and a label would say so"
+            "it is not known whether the judge of the anchors drifts from query to query: 100 \
+             documents with its grade and a label are needed"
                 .to_owned(),
         ),
     }

@@ -80,7 +80,7 @@ impl RunCommand {
         }
         let [judge] = self.judges.as_slice() else {
             return Err(usage!(
-                "--judge: grades of one judge make a scale: name one (--link takes several)"
+                "--judge: a scale needs the grades of one judge: name one (--link takes several)"
             ));
         };
         let prepared = prepare_anchor_run(

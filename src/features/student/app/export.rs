@@ -190,8 +190,7 @@ impl StudentExport {
         rows.finish()?;
         if done.lines == 0 {
             return Err(invalid!(
-                "nothing is left to write: the sample, its side or the test data leave no judged \
-                 pair"
+                "nothing to write: the sample, its side or the test data leave no judged pair"
             ));
         }
         if !left_out.is_empty() {
@@ -377,7 +376,7 @@ impl StudentExport {
 fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
     let Some(scale) = scale else {
         return vec![
-            "target is zelo, which compares documents of one query only: nothing puts the queries \
+            "target is zelo, which is comparable only within a query, because the queries are not \
              on one scale (`overrule scale run`)"
                 .to_owned(),
         ];
@@ -388,7 +387,7 @@ fn scale_notes(scale: Option<&ProjectScale>, unlinked: usize) -> Vec<String> {
     )];
     if unlinked > 0 {
         notes.push(format!(
-            "{} not on that scale: target is zelo there, which compares documents of one query only",
+            "{} not on that scale: target is zelo there, which is comparable only within a query",
             counted(unlinked, "query")
         ));
     }

@@ -126,8 +126,8 @@ pub fn check_name(name: &str) -> Result<(), AppError> {
     }
     if name == BUILT_IN {
         Err(invalid!(
-            "{BUILT_IN} is what the student is called that follows the votes as they are; choose \
-             another name"
+            "{BUILT_IN} is the name of the built-in student that follows the votes; choose another \
+             name"
         ))
     } else {
         Ok(())

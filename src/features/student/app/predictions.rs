@@ -22,7 +22,7 @@ enum PredictionError {
         .b.as_str()
     )]
     NotInProject { query: QueryId, a: DocId, b: DocId },
-    #[error("the pair was predicted in this order before; keep one of the two")]
+    #[error("the pair was already predicted in this order; keep one of the two")]
     Repeated,
 }
 
@@ -72,7 +72,7 @@ impl Predictions {
         if lines.is_empty() {
             Err(AppError::file(
                 path,
-                "holds no prediction; expected query, a, b, p_a and p_b a line",
+                "contains no predictions; expected query, a, b, p_a and p_b on each line",
             ))
         } else {
             Ok(found)

@@ -126,9 +126,8 @@ fn trained_note(
     Ok(Some(if are_others {
         format!(
             "{trained}; of {} with a prediction now, those judged since are predicted by a model \
-             that learned from all \
-             queries, their own too: figures on them are too good. `overrule student train` \
-             measures it anew",
+             that learned from all queries, their own too: figures on them are too good. Run \
+             `overrule student train` to measure it again",
             counted(predicted, "judged pair")
         )
     } else {

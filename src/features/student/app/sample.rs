@@ -178,7 +178,7 @@ pub(super) fn all_judged(store: &Store) -> Result<JudgedPairs, AppError> {
     let judged = judged_pairs(store, None)?;
     match judged.len() {
         0 => Err(invalid!(
-            "no pair of the project is judged; `overrule annotate` has pairs judged"
+            "no pair of the project is judged; run `overrule annotate` first"
         )),
         _ => Ok(judged),
     }
@@ -272,20 +272,20 @@ fn read_pairs(
             None => wrong("the project does not have this query with these two documents"),
             Some((query, pair)) if !is_ready(query, pair) => {
                 wrong(
-                    "the pair is not judged; `overrule annotate --sample` has the pairs of a \
-                     sample judged",
+                    "the pair is not judged; `overrule annotate --sample` judges the pairs of a \
+                     sample",
                 );
             }
             Some(place) => {
                 if places.insert(place, line.side).is_some() {
-                    wrong("the pair is there twice; keep one of the two");
+                    wrong("the pair occurs twice; keep one of the two");
                 }
             }
         }
     }
     problems.refuse_any()?;
     if places.is_empty() {
-        Err(AppError::file(path, "holds no pair"))
+        Err(AppError::file(path, "contains no pairs"))
     } else {
         Ok(places)
     }

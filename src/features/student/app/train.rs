@@ -160,9 +160,9 @@ pub fn train_with(
     }
     let found = cross_validate(&rows, options.folds, options.seed, &|| store.is_wanted());
     let found = found.map_err(|error| match error {
-        NoModel::TooFewQueries => invalid!("{error}; `overrule annotate` has more judged"),
+        NoModel::TooFewQueries => invalid!("{error}; judge more with `overrule annotate`"),
         NoModel::NotFitted => invalid!(
-            "{error}: some number of its pairs is not finite, or too large; try it without --embed \
+            "{error}: a feature of its pairs is not finite, or too large; try it without --embed \
              and --other-battles"
         ),
         NoModel::NotWanted => AppError::from(StoreError::Closed),

@@ -41,7 +41,7 @@ impl StudentOptions {
             }
             (None, None) => {
                 return Err(usage!(
-                    "--student-weight: of which student? --student NAME says so"
+                    "--student-weight: the project has no student; name one with --student NAME"
                 ));
             }
         };

@@ -145,7 +145,7 @@ impl SampleCommand {
             .map(|judge| judge.spec().name.as_str())
             .collect();
         output::message(&format!(
-            "planned; `overrule annotate --sample {file} --judges {}` has them judged",
+            "planned; judge them with `overrule annotate --sample {file} --judges {}`",
             judges.join(",")
         ));
         Ok(())
@@ -160,7 +160,7 @@ fn describe(drawn: &DrawnSample) -> String {
         format!("{least} to {}", counted(most, "pair"))
     };
     format!(
-        "{}: {} to learn from, {} to test on; {each} a query",
+        "{}: {} for training, {} for testing; {each} per query",
         counted(drawn.lines.len(), "pair"),
         counted(drawn.train_queries, "query"),
         counted(drawn.test_queries, "query")

@@ -77,17 +77,15 @@ pub struct PairSample {
 /// Why no such sample exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SampleRefusal {
-    #[error("{train} to learn from are more than {pairs} in all")]
+    #[error("{train} training pairs are more than {pairs} in total")]
     TrainAboveAll { train: usize, pairs: usize },
     /// No choice of pairs without repeated documents has more than `most`.
-    #[error(
-        "{wanted} pairs cannot be had without using a document twice; the greatest number is {most}"
-    )]
+    #[error("cannot sample {wanted} pairs without using a document twice; the maximum is {most}")]
     TooMany { wanted: usize, most: usize },
     /// There are enough pairs, but no split of the queries was found with enough on both sides.
     #[error(
-        "no division of the queries was found with {train} pairs to learn from and {test} to test \
-         on; the nearest has {train_found} and {test_found}"
+        "found no split of the queries with {train} training pairs and {test} test pairs; the \
+         closest has {train_found} and {test_found}"
     )]
     NoSplit {
         train: usize,

@@ -217,7 +217,7 @@ pub(crate) fn not_created(error: CallError) -> NotSubmitted {
 pub(crate) fn unclear(what: &str) -> CallError {
     let mut error = CallError::new(
         FailureCause::Server,
-        format!("the provider's answer does not tell {what}"),
+        format!("the provider's answer does not say {what}"),
     );
     error.exchange.sent = true;
     error

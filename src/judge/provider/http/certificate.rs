@@ -29,7 +29,7 @@ pub(super) fn describe(place: &str, why: &CertificateError) -> String {
     let (what, remedy) = match why {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => (
             "it has expired".to_owned(),
-            "check this machine's clock, else whoever runs the server has to renew it",
+            "check this machine's clock; if it is right, whoever runs the server must renew it",
         ),
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => (
             "it is not valid yet".to_owned(),
@@ -40,10 +40,10 @@ pub(super) fn describe(place: &str, why: &CertificateError) -> String {
         }
         CertificateError::Revoked => (
             "it was revoked".to_owned(),
-            "whoever runs the server has to replace it",
+            "whoever runs the server must replace it",
         ),
         CertificateError::UnknownIssuer => (
-            "nobody known here has issued it".to_owned(),
+            "its issuer is not trusted here".to_owned(),
             "if the server, or the proxy on the way to it, is yours, add its certificate to the \
              system's, or name its file \
              in SSL_CERT_FILE",

@@ -105,13 +105,13 @@ pub(super) fn check(
                 file,
                 format!(
                     "document {id:?} of query {query:?} is not in its pool; import it first, or \
-                     take the line out"
+                     remove the line"
                 ),
             ));
         }
     }
     if named.is_empty() {
-        return Err(invalid!("{}: names no candidates", file.display()));
+        return Err(invalid!("{}: contains no candidates", file.display()));
     }
     Ok(())
 }

@@ -117,7 +117,7 @@ impl RerankPlan {
                 if queries.is_empty() {
                     return Err(AppError::file(
                         file,
-                        "names candidates of none of the queries that are to be ranked",
+                        "contains no candidates of the queries to rank",
                     ));
                 }
                 let keyed = queries.iter();
@@ -127,7 +127,7 @@ impl RerankPlan {
         };
         if queries.is_empty() {
             return Err(invalid!(
-                "the project has no queries to rank; `overrule import FILE` brings some"
+                "the project has no queries to rank; import some with `overrule import FILE`"
             ));
         }
         let mut plan = Self {

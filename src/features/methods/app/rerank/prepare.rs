@@ -95,7 +95,7 @@ pub fn prepare_anchors(
     let mut preparing = Preparing::of(store, configuration, &choice)?;
     if preparing.methods.len() != 1 {
         return Err(invalid!(
-            "--judge: {:?} is {}; grades of one judge make a scale: name one",
+            "--judge: {:?} is {}; a scale needs the grades of one judge: name one",
             sanitise::line(judge),
             counted(preparing.methods.len(), "judge")
         ));
@@ -131,7 +131,8 @@ impl PreparedRun {
             return Ok(());
         }
         Err(invalid!(
-            "a budget cannot be kept: no price is known for the reranker {}; give `price` in {FILE}",
+            "a budget cannot be enforced: no price is known for the reranker {}; set `price` in \
+             {FILE}",
             unpriced.join(", ")
         ))
     }

@@ -38,16 +38,19 @@ enum Reason {
          run"
     )]
     NameMissing,
-    #[error("a name has no spaces and no @, such as cohere@100")]
+    #[error("a name cannot contain spaces or @, as in cohere@100")]
     InvalidCharacter,
-    #[error("b, calls a candidate, is a number above 0, found {0:?}, such as zelo@20:b2")]
+    #[error(
+        "b (calls per candidate) must be a number above 0, found {0:?}; for example, \
+             zelo@20:b2"
+    )]
     Budget(String),
-    #[error("{option:?} is none of its options: {expected}, and strict or repair")]
+    #[error("{option:?} is not one of its options: {expected}, and strict or repair")]
     UnknownOption {
         option: String,
         expected: &'static str,
     },
-    #[error("{what} is a whole number from {least} to {LARGEST}, found {found:?}")]
+    #[error("{what} must be a whole number from {least} to {LARGEST}, found {found:?}")]
     NotWhole {
         what: &'static str,
         least: usize,
@@ -209,7 +212,7 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Reason> {
             *set = number(value, "c (candidates shown at once)", 2)?;
         }
         (MethodKind::Setwise { top, .. }, "k", _) => {
-            *top = number(value, "k (ranks that are sorted out)", 1)?;
+            *top = number(value, "k (number of ranks to sort)", 1)?;
         }
         (MethodKind::Pointwise { scale }, _, "yesno") => *scale = GradeScale::YesNo,
         (MethodKind::Pointwise { scale }, _, "grade") => *scale = GradeScale::ZeroToThree,
@@ -286,18 +289,18 @@ mod tests {
             ("@20", "a name is missing"),
             ("prp@", "whole number from 1"),
             ("prp@0:p3", "whole number from 1"),
-            ("prp@20:p0", "p (passes) is a whole number from 1"),
+            ("prp@20:p0", "p (passes) must be a whole number from 1"),
             ("prp@20:", "such as prp@20:p3"),
             ("prp@20:r2", "such as prp@20:p3"),
             ("tourrank@20:10", "such as tourrank@20:r2"),
             ("rankgpt@20:w5:s6", "the step must not exceed the window"),
             ("rankgpt@20:w1", "whole number from 2"),
-            ("zelo@20:b0", "such as zelo@20:b2"),
-            ("zelo@20:bNaN", "such as zelo@20:b2"),
+            ("zelo@20:b0", "zelo@20:b2"),
+            ("zelo@20:bNaN", "zelo@20:b2"),
             ("pointwise:maybe", "such as pointwise@20:yesno"),
             ("setwize@20:c3", "setwize takes no options"),
             ("original@20", "takes no @N"),
-            ("my run@20", "no spaces"),
+            ("my run@20", "cannot contain spaces"),
             ("prp@99999999999999999999", "whole number"),
         ] {
             let found = text.parse::<Method>().unwrap_err().to_string();

@@ -407,13 +407,13 @@ fn strict_answers_have_the_right_numbers() {
         (&[1, 2][..], "length_mismatch: expected 3 numbers, found 2"),
         (
             &[4, 4, 4],
-            "out_of_range_rank: 4 is none of the numbers from 1 to 3",
+            "out_of_range_rank: 4 is not a number from 1 to 3",
         ),
         (
             &[1, 0, 2],
-            "out_of_range_rank: 0 is none of the numbers from 1 to 3",
+            "out_of_range_rank: 0 is not a number from 1 to 3",
         ),
-        (&[1, 2, 1], "duplicate_rank: 1 is there twice"),
+        (&[1, 2, 1], "duplicate_rank: 1 occurs twice"),
     ] {
         assert_eq!(answers(numbers).unwrap_err().to_string(), why);
     }

@@ -75,9 +75,9 @@ impl fmt::Display for AnswerFault {
                 write!(f, "expected {expected} numbers, found {found}")
             }
             Self::OutOfRange { number, shown } => {
-                write!(f, "{number} is none of the numbers from 1 to {shown}")
+                write!(f, "{number} is not a number from 1 to {shown}")
             }
-            Self::Duplicate { number } => write!(f, "{number} is there twice"),
+            Self::Duplicate { number } => write!(f, "{number} occurs twice"),
         }
     }
 }
@@ -85,7 +85,7 @@ impl fmt::Display for AnswerFault {
 /// Why an answer makes its query fail.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AnswerError {
-    #[error("question {0} does not wait for an answer")]
+    #[error("question {0} is not waiting for an answer")]
     NotAsked(usize),
     #[error("{0}")]
     Unreadable(String),
@@ -95,15 +95,15 @@ pub enum AnswerError {
     Numbers,
     #[error("an answer of another kind: a choice of two")]
     Choice,
-    #[error("{0} is no grade from 0 to 1 or none was asked for")]
+    #[error("{0} is not a grade from 0 to 1, or no grade was requested")]
     Grade(f64),
-    #[error("{0} is no margin from -1 to 1 or none was asked for")]
+    #[error("{0} is not a margin from -1 to 1, or no margin was requested")]
     Margin(f64),
     #[error("an answer of another kind: {0} scores")]
     Scores(usize),
     #[error("expected {expected} scores, found {found}")]
     ScoreCount { expected: usize, found: usize },
-    #[error("{0} is no score: expected finite numbers")]
+    #[error("{0} is not a score: expected finite numbers")]
     NotFinite(f64),
     #[error("the method asks nothing more and has no order")]
     NoOrder,

@@ -16,7 +16,7 @@ const PRECISIONS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1_000.0];
 /// Why no model could be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoModel {
-    #[error("a student learns from judged pairs of two queries at least")]
+    #[error("a student needs judged pairs of at least two queries")]
     TooFewQueries,
     /// The rows are inconsistent, or no minimum was found.
     #[error("the student's fit has no minimum")]

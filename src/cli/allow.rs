@@ -9,20 +9,19 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An overrule.toml that somebody else wrote could send your keys to a server of \
-                  theirs, or run a program. Overrule does neither
-until you allow it. You are asked once for each combination of a variable and a server, and of a \
-folder and a command; no
-permission is needed to send a key to the vendor that issued it or to this machine. Keys that are \
-not set are not listed.
+    after_help = "An overrule.toml from somebody else could send your keys to their server, or run \
+                  a program. Overrule does neither
+until you allow it. It asks once for each combination of a variable and a server, and of a folder
+and a command. Sending a key to the vendor that issued it or to this machine needs no permission.
+Keys that are not set are not listed.
 
-The answers are kept in your own configuration ([permissions] of `overrule config default`); \
-delete one there to be asked again.
+The answers are stored in your own configuration ([permissions] of `overrule config default`);
+delete an answer there to be asked again.
 
 Examples:
   overrule allow
   overrule allow --list --json
-  overrule allow --yes          where nobody can be asked, after you have read overrule.toml"
+  overrule allow --yes          without a terminal, after you have read overrule.toml"
 )]
 pub(super) struct AllowCommand {
     /// Allow everything that is listed, without asking

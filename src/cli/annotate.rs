@@ -31,27 +31,24 @@ use std::sync::Arc;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Votes are stored as they arrive. Run the same command again to continue where it \
-                  stopped; nothing that was judged is
-asked again.
+    after_help = "Votes are stored as they arrive. Run the same command again to resume; nothing \
+                  that has been judged is asked again.
 
 Examples:
   overrule annotate in.jsonl out.jsonl
-  overrule annotate in.jsonl --dry-run    calls and costs only
+  overrule annotate in.jsonl --dry-run    only print the calls and their cost
   overrule annotate in.jsonl out.jsonl --cycles 6 --document-limit 50
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to \
   fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2    better top \
-  ranks for half the calls
-  overrule annotate in.jsonl out.jsonl --sampler swiss    for scores that are used as training \
-  targets
+  ranks with half the calls
+  overrule annotate in.jsonl out.jsonl --sampler swiss    for scores used as training targets
   overrule annotate --pair scifact-641 24159217 38752049    one pair of the project
   overrule annotate --sample new.jsonl    the pairs of `overrule student sample --plan`
 
-`overrule lab sampler` compares samplers in simulation.
-The section [run] of the configuration has defaults for --cycles, --seed, --concurrency, \
---sampler, --judging, --focus, --round
-and --budget (`overrule config default`)."
+`overrule lab sampler` compares samplers in simulation. The defaults of --cycles, --seed,
+--concurrency, --sampler, --judging, --focus, --round and --budget are set in the section [run] of
+the configuration (`overrule config default`)."
 )]
 pub(super) struct AnnotateCommand {
     /// Dataset of queries with documents (JSON lines in zBench's format)

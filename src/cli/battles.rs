@@ -19,9 +19,10 @@ const BAR: usize = 8;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "\"A 3 : 0 B\" counts votes: three for A, none for B. A judge's vote is the \
-                  document it prefers and how strongly, 0 to 1.
-In --json margins are in −1..1, negative prefers A, and scores are in 0..1, 0 means A is better.
+    after_help = "\"A 3 : 0 B\" counts votes: three for A, none for B. A judge's vote is shown as \
+                  the document that it prefers and how strongly, from 0 to 1.
+In --json, margins are in −1..1, where negative values prefer A, and scores are in 0..1, where 0
+means that A is better.
 
 Examples:
   overrule battles --query scifact-641

@@ -9,9 +9,8 @@ use std::path::PathBuf;
 #[command(
     after_help = "The same as `overrule evaluate QRELS FIRST --baseline SECOND`. Differences are \
                   first minus second, over the queries
-both have; p-values are two-sided, of the paired randomisation test and the paired t-test. --json \
-has both runs' values query by
-query, and their difference.
+that both rankings have. P-values are two-sided, from the paired randomization test and the paired
+t-test. --json has the values of both rankings for each query, and their difference.
 
 Example:
   overrule compare reranked.trec bm25.trec --truth qrels/test.tsv --metrics ndcg@10"

@@ -17,25 +17,23 @@ use std::path::{Path, PathBuf};
 #[command(
     override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate \
                       [OPTIONS] --truth <TRUTH> <TEST>",
-    after_help = "TRUTH is labels (TREC's 4 columns, BEIR's .tsv, or a table with ratings), a \
-                  dataset whose documents have metadata.grade, or by --truth
-one of the project's own: qrels, rulings (labels with the rulings put in) or zelo (the judges); a \
-file of such a name is ./qrels. TEST is a run
-(TREC's 6 columns), a table with scores or ranks, or a dataset with scores. A ranking that lacks \
-judged queries ends with exit code 3. Values are
-trec_eval's: documents are ordered by score, and by descending document id where scores are equal; \
-unjudged documents are not relevant; queries
-without relevant documents count as 0.
+    after_help = "TRUTH is a file of labels (TREC's 4 columns, BEIR's .tsv, or a table with \
+                  ratings) or a dataset whose documents have metadata.grade. With --truth, it can also be
+one of the project's own: qrels, rulings (the labels corrected by the rulings) or zelo (the
+judges); write ./qrels for a file of that name. TEST is a run (TREC's 6 columns), a table with
+scores or ranks, or a dataset with scores. If the ranking lacks judged queries, the exit code is 3.
 
---profile zbench takes two datasets with scores, measures ndcg, accuracy and recall@K as zBench \
-does, and looks at
-the first 10 documents of each query of TEST.
+Values are those of trec_eval: documents are ordered by score and, if scores are equal, by
+descending document id; unjudged documents are not relevant; queries without relevant documents
+count as 0.
+
+--profile zbench takes two datasets with scores, computes ndcg, accuracy and recall@K as zBench
+does, and uses the first 10 documents of each query of TEST.
 
 Examples:
   overrule evaluate qrels/test.tsv bm25.trec
   overrule evaluate qrels.txt reranked.trec --metrics ndcg@10,map --baseline bm25.trec
-  overrule evaluate reranked.trec --truth zelo            no labels needed: against the judges of \
-  this project
+  overrule evaluate reranked.trec --truth zelo            against the judges; needs no labels
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
@@ -63,8 +61,8 @@ pub(super) struct MeasureOptions {
         long,
         value_delimiter = ',',
         value_name = "NAME,…",
-        help = "ndcg@K, mrr@K, map, p@K, recall@K, …; a wrong one lists them all [default: \
-                ndcg@10,mrr@10,map,recall@10,p@5,judged@10]"
+        help = "ndcg@K, mrr@K, map, p@K, recall@K, …; an invalid name prints the full list \
+                [default: ndcg@10,mrr@10,map,recall@10,p@5,judged@10]"
     )]
     metrics: Vec<String>,
     /// Definitions of the metrics
@@ -77,10 +75,10 @@ pub(super) struct MeasureOptions {
     /// 10)
     #[arg(long, value_enum, default_value = "double")]
     scores: ScoreWidthName,
-    /// Count missing queries as 0 instead of leaving them out
+    /// Count missing queries as 0 instead of skipping them
     #[arg(long)]
     count_missing: bool,
-    /// Keep documents with the id of their query, as trec_eval does; BEIR leaves them out
+    /// Keep documents with the id of their query, as trec_eval does; BEIR skips them
     #[arg(long)]
     keep_identical_ids: bool,
     /// Accept rankings that lack judged queries (exit code 0 instead of 3)

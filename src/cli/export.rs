@@ -20,20 +20,19 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   overrule export annotated --out scored.jsonl
   overrule export votes --format jsonl | jq 'select(.failure)'
-  overrule export votes --out votes.parquet                so are verdicts, rulings, a duel and \
+  overrule export votes --out votes.parquet                also for verdicts, rulings, duels and \
   predictions
   overrule export ai-scores --as openai=gpt,gemini=flash,anthropic=claude --out ai_scores.json
-  overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, \
-  when and why
-  overrule export run --out zelo.trec.gz                   a name that ends in .gz is compressed
-  overrule export run --ranking rankgpt@20 --out r.trec    what `overrule rerank` made; scores \
-  count from the end
-  overrule export qrels --from zelo --out zelo.qrels       grades of the judges; where they come \
-  from is printed on stderr
+  overrule export qrels --corrected --out corrected.tsv    also writes corrected_rulings.csv: who \
+  ruled, when and why
+  overrule export run --out zelo.trec.gz                   names that end in .gz are compressed
+  overrule export run --ranking rankgpt@20 --out r.trec    a ranking of `overrule rerank`; its \
+  scores are positions counted from the end
+  overrule export qrels --from zelo --out zelo.qrels       the judges' grades; stderr says how \
+  they were derived
   overrule export qrels --diff                             only what the rulings change
-  overrule export duel --out duel.csv                      what the participants of the latest \
-  duel chose
-  overrule export qrels --from duel --out chosen.qrels     labels that most of them agree on
+  overrule export duel --out duel.csv                      the choices in the latest duel
+  overrule export qrels --from duel --out chosen.qrels     labels that most participants agree on
   overrule export predictions --student llama-8b --out p.csv")]
 pub(crate) struct ExportCommand {
     /// What to write

@@ -11,11 +11,10 @@ use std::io::{self, Read as _};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Reads {\"documents\":[\"d1\",…],\"battles\":[{\"a\":\"d1\",\"b\":\"d2\",\"score\":0.667,\"weight\":1.0}]}
-(score in 0..1, 0 means a is better; weight optional, in battles, at most 1e9) and writes scores \
-with standard errors and
-95 % rank intervals: of each document (rank_low, rank_high), and wider ones that hold for all at \
-once (rank_low_at_once, …).
+    after_help = "Reads {\"documents\":[\"d1\",…],\"battles\":[{\"a\":\"d1\",\"b\":\"d2\",\"score\":0.667,\"weight\":1.0}]}.
+A score is in 0..1, where 0 means that a is better; the weight is optional, in battles, and at
+most 1e9. Writes scores with standard errors and 95 % rank intervals: for each document on its own
+(rank_low, rank_high), and wider ones that hold for all documents at once (rank_low_at_once, …).
 
 Example:
   echo '{\"documents\":[\"x\",\"y\"],\"battles\":[{\"a\":\"x\",\"b\":\"y\",\"score\":0.25}]}' | \
@@ -50,7 +49,7 @@ impl FitCommand {
             .map_err(|error| usage!("stdin: {}", sanitise::line(&error.to_string())))?;
         for (name, value) in [("--phi", self.phi), ("--lambda", self.lambda)] {
             if !value.is_finite() || value < 0.0 {
-                return Err(usage!("{name} {value}: expected a number from 0 up"));
+                return Err(usage!("{name} {value}: must be a number of at least 0"));
             }
         }
         let options = RatingOptions {

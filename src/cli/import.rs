@@ -14,22 +14,23 @@ use std::path::{Path, PathBuf};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     disable_help_subcommand = true,
-    after_help = "A file is recognized by its beginning. JSON lines (or an array) \
-                  with \"documents\" are a dataset (annotated or not),
-with \"candidates\" RankLLM's and Umbrela's requests, with \"query\":\"ID\" picks (overrule export \
-picks). One JSON object
-with \"scored_pairs\" is zBench's ai_scores.json, whose votes are imported as recorded; one of \
-queries with documents and numbers
-is ranx's run, or qrels where all numbers are whole. 4 columns are TREC's qrels, 6 a run. Other \
-tables need a header that names
-query, document and a score, rank or rating (`overrule manual formats`). Before anything is \
-stored, one record is printed as it was
-read; --as overrides what was recognized. A file may be compressed with gzip, and - is the \
-standard input. Labels and rankings
-serve `overrule adjudication`. A folder is a benchmark (corpus.jsonl, queries.jsonl, qrels/): its \
-pools are built as
-`overrule pool build --beir` does. Nothing is imported from a file with errors, unless --skip-bad \
-skips the invalid parts of a dataset.
+    after_help = "The type of a file is recognized from its content:
+
+  JSON lines or array with \"documents\"    a dataset, annotated or not
+  JSON lines or array with \"candidates\"   requests of RankLLM or Umbrela
+  JSON lines or array with \"query\":\"ID\"   picks (overrule export picks)
+  an object with \"scored_pairs\"           zBench's ai_scores.json; votes are imported as recorded
+  an object of queries and documents      ranx's run, or qrels if all numbers are whole
+  4 columns                               TREC's qrels
+  6 columns                               a TREC run
+  other tables                            need a header that names query, document and a score, \
+  rank or rating (`overrule manual formats`)
+
+--as overrides the recognized type. Before anything is stored, one record is printed as it was
+read. Files may be compressed with gzip, and - is the standard input. Labels and rankings are used
+by `overrule adjudication`. A folder is a benchmark (corpus.jsonl, queries.jsonl, qrels/), whose
+pools are built as with `overrule pool build --beir`. A file with errors is not imported, unless
+--skip-bad skips the invalid parts of a dataset.
 
 Examples:
   overrule import dataset.jsonl
@@ -37,7 +38,7 @@ Examples:
   overrule import scifact/ --split test
   overrule import qrels/test.tsv bm25.trec --name bm25
   overrule import candidates.tsv --as ranking
-  overrule import votes judgments.jsonl      other systems' and people's votes, one per line
+  overrule import votes judgments.jsonl      votes of other systems and of people, one per line
   overrule import ./votes                    a file that is called votes"
 )]
 pub(crate) struct ImportCommand {

@@ -24,20 +24,19 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One row per method that `overrule rerank` has run, and one for the first-stage \
-                  order, which is called original. Values are means over the
-queries that were run and are judged, a failed query counting as 0; --json has the means over \
-answered queries as well.
-Tests are against the baseline, over the queries that both answered, two-sided, and corrected by \
-Holm over the methods.
-* marks the methods that no other one beats in both quality and cost.
+    after_help = "Prints one row per method that `overrule rerank` has run, and one for the \
+                  first-stage order, which is called original.
+Values are means over the queries that were run and are judged, where a failed query counts as 0;
+--json also has the means over answered queries. Tests are against the baseline, over the queries
+that both answered, two-sided, and corrected by Holm's method. * marks the methods that no other
+method beats in both quality and cost.
 
 Examples:
-  overrule methods                                       against the labels, or the judges where \
+  overrule methods                                       against the labels, or the judges if \
   there are none
   overrule methods --truth zelo --baseline original --at 5
   overrule methods --md > methods.md
-  overrule methods --svg plane.svg --export artefact.json"
+  overrule methods --svg plane.svg --export artifact.json"
 )]
 pub(crate) struct MethodsCommand {
     /// Labels: a file, or qrels, rulings or zelo of the project [default: qrels if there are

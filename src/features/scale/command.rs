@@ -42,13 +42,13 @@ enum ScaleAction {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "zELO has mean 0 in each query and says nothing of two queries. A few documents \
-                  of each, graded by one judge who sees them one by one,
-put all queries on one scale. Anchors are spread over the ranking by zELO, from the first rank to \
-the 60 % quantile.
+    after_help = "zELO scores have mean 0 in each query, so they cannot be compared across \
+                  queries. One judge who grades a few documents of each query, one by one, puts all queries
+on one scale. These documents, the anchors, are spread over the ranking by zELO, from the first
+rank to the 60 % quantile.
 
 Example:
-  overrule scale anchors --count 5        query, document and rank, between tabs, below a header"
+  overrule scale anchors --count 5        query, document and rank, separated by tabs, with header"
 )]
 struct AnchorsCommand {
     /// Number of documents per query
@@ -61,17 +61,15 @@ struct AnchorsCommand {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The grades are those of `overrule scale run`, or a file: labels of one judge, in \
-                  TREC's or BEIR's columns or ranx's JSON. A document's linked score is its zELO \
-                  plus the offset of its
-query. Grades of linked scores follow from the project's labels and rulings where there are 30, 5 \
-on each side of grade 1, else from the
-anchors' judge itself. Queries without an anchor get no linked score.
+    after_help = "The grades come from `overrule scale run`, or from a file: labels of one judge, \
+                  in TREC's or BEIR's columns or ranx's JSON. A document's linked score is its zELO
+score plus the offset of its query. Linked scores are converted to grades by the project's labels
+and rulings if there are at least 30, with 5 on each side of grade 1; otherwise by the anchors'
+judge. Queries without an anchor get no linked score.
 
 Examples:
-  overrule scale fit --out linked.jsonl           by the anchors that a judge of the project has \
-  graded
-  overrule scale fit grades.qrels                 by grades of a file"
+  overrule scale fit --out linked.jsonl           use the anchors that a judge of the project graded
+  overrule scale fit grades.qrels                 use the grades of a file"
 )]
 struct FitCommand {
     /// Grades of the anchors [default: those of the judge who graded the most queries]

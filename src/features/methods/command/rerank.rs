@@ -17,36 +17,32 @@ use terms::{MethodSummary, RankingTerms};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A method puts a query's first N candidates in order (NAME@N); the rest follow in \
-                  their old order. Methods:
+    after_help = "A method reranks the first N candidates of each query (NAME@N); the others follow \
+                  in their old order. Methods:
   rankgpt@20:w20:s10   a judge orders windows of w candidates that move up by s (RankGPT)
   prp@20:p3            a judge compares neighbors in both orders, p passes (PRP-Sliding)
   tourrank@20:r2       a judge selects the best of groups, r tournaments (TourRank)
   setwise@20:c3        a judge names the best of c candidates, sorted as a heap (Setwise)
   pointwise@20:grade   a judge grades each candidate 0 to 3; :yesno asks for yes or no
-  zelo@20:b2           judges compare the pairs that are most informative, b calls a candidate, \
-  then Bradley–Terry
-  NAME@100             a [[reranker]] of overrule.toml (a service or a program of yours), a \
-  ranking of the project, or a run file
+  zelo@20:b2           judges compare the most informative pairs, b calls per candidate, then \
+  Bradley–Terry
+  NAME@100             a [[reranker]] of overrule.toml (a service or your own program), a ranking \
+  of the project, or a run file
   original             the first-stage order
 
-A judge's answer that breaks the rules is asked for once more. It is then repaired if a part of it \
-can be used: unknown and
-repeated candidates are dropped, missing ones follow in their old order, and the repair is \
-counted. An answer without a
-usable part fails its query, as does every bad answer with :strict (rankgpt@20:strict). \
---retry-failed tries such queries
-again. One query's failure never ends the run.
+If a judge's answer breaks the rules, the judge is asked once more. A second such answer is
+repaired if a part of it is usable: unknown and repeated candidates are dropped, missing ones
+follow in their old order, and the repair is counted. An answer without a usable part fails its
+query; with :strict (rankgpt@20:strict), every invalid answer does. --retry-failed retries failed
+queries. A failed query never ends the run.
 
-Every answer is in the project before it counts. Run the same command again to continue where it \
-stopped: what has been
-answered is not asked again, also not for another method that asks the same. `overrule methods` \
+Answers are stored as they arrive. Run the same command again to resume: nothing that has been
+answered is asked again, even by another method that asks the same question. `overrule methods`
 compares the methods.
 
 Examples:
   overrule rerank --method rankgpt@20 --method prp@20:p3 --judges bm25
-  overrule rerank in.jsonl --method rankgpt@20    the queries of in.jsonl only, whatever else the \
-  project holds
+  overrule rerank in.jsonl --method rankgpt@20    only the queries of in.jsonl
   overrule rerank --method tourrank@20:r2 --method zelo@20:b2 --judges gpt --budget 5
   overrule rerank --method cohere@100 --candidates colbert.trec --dry-run"
 )]

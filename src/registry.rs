@@ -126,15 +126,15 @@ pub(crate) enum AddedExportKind {
     /// One row per document that a participant of a duel was shown; with --form events, one row per
     /// action
     Duel,
-    /// What a student of the project predicts, in the form that `overrule student import` reads;
-    /// --student says which
+    /// Predictions of a student of the project (--student), in the format of `overrule student
+    /// import`
     Predictions,
 }
 
 /// Sources of labels from features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AddedLabelSource {
-    /// What most participants of a duel chose (1) or did not (0)
+    /// 1 for documents that most participants of a duel chose, 0 for the others
     Duel,
 }
 

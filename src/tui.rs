@@ -68,10 +68,10 @@ pub enum TuiError {
         message: String,
     },
     /// Someone did not wait for this number of calls in flight.
-    #[error("left at once: {0} in flight dropped, and what that cost is not known")]
+    #[error("quit at once: {0} in flight dropped, and their cost is unknown")]
     CallsDropped(String),
     /// Someone did not wait for pending writes.
-    #[error("left at once: what was still being written may not be in the project")]
+    #[error("quit at once: data that was still being written may not be in the project")]
     LeftAtOnce,
 }
 

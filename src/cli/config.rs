@@ -111,9 +111,9 @@ impl From<OverrideModeName> for OverrideMode {
 enum FinalRuleName {
     /// The latest verdict, whoever gave it
     Latest,
-    /// The direction that more than half agree on; without one the judges' votes stay
+    /// The direction that more than half agree on; if there is none, the judges' votes stay
     Majority,
-    /// The adjudicator's verdict; the majority's where there is none
+    /// The adjudicator's verdict; the majority's if there is none
     Adjudicator,
 }
 
@@ -234,7 +234,7 @@ struct ProjectOptions {
     top: Option<usize>,
     #[command(flatten)]
     added: AddedProjectOptions,
-    /// Guideline for people: a Markdown file that a key shows while judging, or - for none
+    /// Guideline for annotators: a Markdown file, shown with a key while judging; - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
     /// Whose verdict counts if several people judged a pair

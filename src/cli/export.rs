@@ -109,7 +109,7 @@ enum LabelSourceName {
     Labels,
     /// Labels corrected by the rulings that count, as with --corrected
     Rulings,
-    /// Grades made of the zELO scores
+    /// Grades derived from the zELO scores
     Zelo,
 }
 

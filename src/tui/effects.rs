@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
 /// Named in the announcement while a person's decisions, an import or an export are being written.
-const WRITING: &str = "what is still being written";
+const WRITING: &str = "pending writes";
 
 impl Runner {
     pub fn new(
@@ -164,7 +164,7 @@ async fn noticed<T>(
 }
 
 fn waiting(what: &str) -> String {
-    format!("waiting for {what}; press Ctrl-C again to leave at once")
+    format!("waiting for {what}; press Ctrl-C again to quit at once")
 }
 
 /// Waits for the end of a run, announcing it if it takes long.

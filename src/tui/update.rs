@@ -50,12 +50,13 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             if !is_written(key) {
                 return overlay::on_key(model, key);
             }
-            model.inform("keys right after a line are taken for part of it and ignored; wait a \
-                          moment");
+            model.inform("keys pressed right after a line are treated as part of it and ignored; \
+                          wait a moment");
         }
         Msg::Key(key) => return overlay::on_key(model, key),
         Msg::TextAsKeys => model.inform(
-            "many keys at once are taken for pasted text and ignored; wait a moment, then press one",
+            "many keys at once are treated as pasted text and ignored; wait a moment, then press \
+             one",
         ),
         Msg::Paste(text) => return overlay::on_paste(model, &text),
         Msg::Mouse(event) => return mouse::on_mouse(model, event),

@@ -181,7 +181,7 @@ fn the_help_says_which_sampler_is_for_training() {
     let sandbox = Sandbox::new();
     let help = sandbox.done("annotate --help");
     let words = help.text().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("When scores are to be training targets, use swiss or eig"));
+    assert!(words.contains("For scores used as training targets, use swiss or eig"));
 }
 
 #[test]

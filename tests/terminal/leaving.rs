@@ -74,7 +74,7 @@ fn calls_in_flight_are_waited_for_however_one_leaves() {
         terminal.assert_clean();
         let raw = String::from_utf8_lossy(&terminal.raw);
         let left = raw.rfind("\x1b[?1049l").unwrap();
-        let told = raw.find("in flight; press Ctrl-C again to leave at once");
+        let told = raw.find("in flight; press Ctrl-C again to quit at once");
         assert!(told.is_some_and(|told| left < told), "{leave}: {raw}");
         assert_nothing_lost(folder.path(), &server);
     }
@@ -101,12 +101,12 @@ fn whoever_insists_leaves_at_once() {
     let mut terminal = running(folder.path(), &server);
     terminal.signal("TERM");
     let told = |terminal: &Terminal| {
-        String::from_utf8_lossy(&terminal.raw).contains("press Ctrl-C again to leave at once")
+        String::from_utf8_lossy(&terminal.raw).contains("press Ctrl-C again to quit at once")
     };
     assert!(terminal.until(told), "{}", terminal.screen());
     terminal.signal("INT");
     assert_eq!(terminal.end(), 130);
     terminal.assert_clean();
-    assert!(terminal.screen().contains("left at once"));
+    assert!(terminal.screen().contains("quit at once"));
     assert!(terminal.screen().contains("in flight dropped"));
 }

@@ -129,7 +129,7 @@ fn text_that_the_terminal_sends_as_keys_gives_no_verdict_and_takes_none_back() {
     terminal.wait(" × ");
     terminal.pause();
     terminal.keys("a better match");
-    terminal.wait("taken for pasted text");
+    terminal.wait("treated as pasted text");
     terminal.pause();
     // A color report, as a slow connection delivers it.
     for piece in ["\x1b]11;rgb:1e1e/1e", "1e/aabb", "\x1b\\"] {
@@ -143,7 +143,7 @@ fn text_that_the_terminal_sends_as_keys_gives_no_verdict_and_takes_none_back() {
     terminal.wait("reason");
     terminal.pause();
     terminal.keys("names the trial\ru");
-    terminal.wait("taken for part of it");
+    terminal.wait("treated as part of it");
     terminal.pause();
     terminal.press("qy");
     assert_eq!(terminal.end(), 0);

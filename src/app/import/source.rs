@@ -61,10 +61,10 @@ pub fn preview(
     if let Some(store) = store.filter(|_| is_project_file(path)) {
         let counts = rehearsed(path, store)?;
         let mut holds = vec![
-            "It holds another Overrule project.".to_owned(),
+            "It is another Overrule project.".to_owned(),
             match merge::taken_over(&counts) {
-                None => "Nothing in it is new here.".to_owned(),
-                Some(new) => format!("New here: {new}."),
+                None => "It contains nothing new.".to_owned(),
+                Some(new) => format!("New: {new}."),
             },
         ];
         holds.extend(merge_notes(&counts));
@@ -85,9 +85,16 @@ pub fn preview(
     );
     holds.extend(checked.notes.iter().map(|note| format!("Note: {note}.")));
     holds.extend(store.map(|_| match (found.queries_here, found.queries) {
-        (0, _) => "Already here: none of them.".to_owned(),
-        (here, all) if here == all => format!("Already here: all {}.", counted(all, "query")),
-        (here, all) => format!("Already here: {here} of {}.", counted(all, "query")),
+        (0, _) => "None of these queries are in the project yet.".to_owned(),
+        (here, all) if here == all => format!(
+            "All {} are already in the \
+                                               project.",
+            counted(all, "query")
+        ),
+        (here, all) => format!(
+            "{here} of {} are already in the project.",
+            counted(all, "query")
+        ),
     }));
     Ok(SourcePreview {
         holds,
@@ -205,7 +212,7 @@ mod tests {
         drop(theirs);
         let found = looked_at(&path, &ours).unwrap();
         assert_eq!(found.act, "merges it into");
-        assert_eq!(found.holds[1], "New here: 1 query, 2 documents.");
+        assert_eq!(found.holds[1], "New: 1 query, 2 documents.");
         assert_eq!(queries(&ours), 0, "a look changes nothing");
         assert!(brought(&path, &ours)[0].ends_with("merged: 1 query, 2 documents"));
         assert_eq!(queries(&ours), 1);

@@ -57,8 +57,7 @@ impl ReasoningAudit {
         };
         let quotes = match (self.quotes, self.copied) {
             (0, _) => {
-                "no quote, and no passage copied from a document: what they rest on could not be \
-                 checked"
+                "no quote, and no passage copied from a document: their basis could not be checked"
                     .to_owned()
             }
             (quotes, 0) => format!(

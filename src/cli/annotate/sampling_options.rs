@@ -13,8 +13,8 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Sampling")]
 pub(super) struct SamplingOptions {
     /// How to choose pairs: cycles (at random), swiss (neighbors in the current ranking), eig (most
-    /// informative about all scores) or top (most informative about the top ranks). When scores are
-    /// to be training targets, use swiss or eig
+    /// informative about all scores) or top (most informative about the top ranks). For scores used
+    /// as training targets, use swiss or eig
     #[arg(long)]
     sampler: Option<Sampler>,
     /// Which judges to ask about a pair: all, rotate (one at a time, in turn) or escalate (one, and

@@ -173,11 +173,11 @@ impl DisagreementOrder {
     pub fn words(self) -> &'static str {
         match self {
             Self::Impact => {
-                "what would move NDCG@10 most, times the share of answers against the label"
+                "largest change of NDCG@10, times the share of answers against the label"
             }
-            Self::Confidence => "where most answers go against the label",
-            Self::Query => "one query after the other, in the order of the project",
-            Self::Random => "all alike: the shares ruled speak for all disagreements",
+            Self::Confidence => "largest share of answers against the label",
+            Self::Query => "query by query, in the order of the project",
+            Self::Random => "random: the shares are representative of all disagreements",
         }
     }
 }

@@ -35,14 +35,14 @@ impl Policy {
     pub fn words(self) -> &'static str {
         match self {
             Self::Value => "likely wrong, and about a document that may be in the top k",
-            Self::Impact => "turned around, it changes the top of the ranking most",
-            Self::Uncertain => "nobody can say yet which of the two is better",
+            Self::Impact => "if reversed, it changes the top of the ranking most",
+            Self::Uncertain => "it is still unclear which of the two is better",
             Self::Split => "the judges disagree",
             Self::Surprise => "the votes contradict all other battles",
             Self::Cycle => "the weakest link of A over B over C over A",
             Self::Student => "votes that the project's student would not have cast",
             Self::Failed => "votes are missing",
-            Self::Random => "every battle alike, in random order",
+            Self::Random => "all battles, in random order",
             Self::Mixed => "most valuable first, with random controls and a few repeats",
         }
     }

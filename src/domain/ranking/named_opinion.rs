@@ -68,11 +68,11 @@ impl NotLearned {
                  predictions of their other pairs"
             ),
             Self::SawVotes => format!(
-                "no weight is estimated: it predicts from {OTHER_BATTLES}, so that it has seen \
-                 every vote that could test it"
+                "no weight is estimated: it predicts from {OTHER_BATTLES}, so it has seen every \
+                 vote that could test it"
             ),
-            Self::Changed => "no weight is estimated since the student changed; `overrule config \
-                              project --student-weight auto` does it"
+            Self::Changed => "no weight has been estimated since the student changed; estimate it \
+                              with `overrule config project --student-weight auto`"
                 .to_owned(),
         }
     }

@@ -274,9 +274,9 @@ pub fn verdict_rule_words(settings: &RankingSettings) -> String {
             format!("A verdict is added to the judges' votes: {kinds}.")
         }
         OverrideMode::Replace => format!(
-            "A verdict that contradicts the judges' votes replaces them: they become {weight}, or \
-             their own number if larger, and keep their losses unless it says by far. Any other is \
-             added to the votes: {kinds}."
+            "A verdict that contradicts the judges' votes replaces them: it counts as {weight}, or \
+             as the number of votes if larger, and the votes' losses are kept unless it says by \
+             far. Any other is added to the votes: {kinds}."
         ),
         OverrideMode::Legacy => format!(
             "Verdicts count as in versions up to 0.1. One that contradicts the judges' votes \

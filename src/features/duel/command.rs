@@ -119,9 +119,9 @@ enum FormName {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum RulingScope {
-    /// Relevant: what you chose
+    /// The documents that you chose, as relevant
     Chosen,
-    /// And not: what you were shown and did not choose
+    /// Also the documents that you did not choose, as not relevant
     All,
 }
 

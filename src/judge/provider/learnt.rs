@@ -50,13 +50,13 @@ const REFUSALS: [(Refusal, &str); 10] = [
     (Refusal::Seed, "takes no seed"),
     (
         Refusal::CapField,
-        "wants another name for the limit of an answer",
+        "needs another name for the limit of an answer",
     ),
     (
         Refusal::System,
-        "has no system role: the instructions stand before the message",
+        "has no system role: the instructions precede the message",
     ),
-    (Refusal::Thinking, "knows nothing of thinking"),
+    (Refusal::Thinking, "does not know thinking"),
     (Refusal::Store, "does not know `store`"),
     (
         Refusal::ShortAnswer,
@@ -138,8 +138,8 @@ impl Learnt {
             .collect();
         if self.rung() > 0 {
             words.push(
-                "has a server that does not hold answers to a whole schema: the prompt describes \
-                 their form",
+                "has a server that does not enforce the whole schema: the prompt describes the \
+                 form of answers",
             );
         }
         if self.efforts() > 0 {

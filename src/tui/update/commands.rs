@@ -50,7 +50,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Quit => return quit(model),
         Command::Settings => return model.read_settings(),
         Command::ShowLog if offers::judges_blind(model) => {
-            model.inform("the log tells what others decided; it opens after your own decision");
+            model.inform("the log shows what others decided; it opens after your own decision");
         }
         Command::ShowLog => return model.read_log(),
         Command::Export => return export::open(model),

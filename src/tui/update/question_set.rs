@@ -27,7 +27,7 @@ const PICKS: [(PickMode, &str, &str); 3] = [
     (
         PickMode::AnyNumber,
         "any number",
-        "a judge names all that it finds relevant, or none",
+        "a judge names all documents it finds relevant",
     ),
     (
         PickMode::PerDocument,

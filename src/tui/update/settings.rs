@@ -139,8 +139,8 @@ pub(crate) fn open(model: &mut Model, project: ProjectSettings, student: Student
         Setting {
             kind: SettingKind::Top,
             name: "top k",
-            doc: "Of the project, for everybody: how many ranks are to be right; half of a small \
-                  pool at most. Changes no score.",
+            doc: "Of the project, for everybody: how many ranks count as the top; at most half of \
+                  a small pool. Changes no score.",
             values: tops.iter().map(|top| format!("top {top}")).collect(),
             chosen: place(&tops, &project.ranking.top),
         },
@@ -164,8 +164,8 @@ fn student_rows(student: &StudentChoice) -> Vec<Setting> {
             "The project holds no student yet: overrule student train --name NAME fits one to its \
              votes."
         } else {
-            "Of the project, for everybody: whose predictions may count along with the votes, as \
-             much as its weight says."
+            "Of the project, for everybody: whose predictions count along with the votes, \
+             according to its weight."
         },
         values,
         chosen: at.map_or(0, |at| at + 1),
@@ -179,7 +179,7 @@ fn student_rows(student: &StudentChoice) -> Vec<Setting> {
         rows.push(Setting {
             kind: SettingKind::StudentWeight,
             name: "student's weight",
-            doc: "What its predictions of a document count for, in battles; auto estimates it from \
+            doc: "How much its predictions count, in battles per document; auto estimates it from \
                   the votes. Changes scores.",
             values: weights.iter().map(weight_name).collect(),
             chosen: place(&weights, &now),
@@ -276,11 +276,11 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     if is_weight_of_nobody(dialog) {
         model.say(
             Level::Error,
-            "a weight is kept with a student: choose one too; the other settings are kept in this \
+            "a weight needs a student: choose one too; the other settings are stored in this \
              project",
         )
     } else {
-        model.say(Level::Good, "the settings are kept in this project")
+        model.say(Level::Good, "the settings are stored in this project")
     }
     let mut effects = remember(model);
     if after != before {

@@ -174,7 +174,7 @@ fn a_weight_that_no_student_has_is_not_said_to_be_kept() {
     press(&mut model, &[KeyCode::Down; 9]);
     press(&mut model, &[Right, Enter]);
     let told = format!("{:?}", model.toast);
-    assert!(told.contains("a weight is kept with a student"), "{told}");
+    assert!(told.contains("a weight needs a student"), "{told}");
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn preview() -> SourcePreview {
     SourcePreview {
         holds: vec![
             "It holds a dataset: 8 queries, 200 documents.".to_owned(),
-            "Already here: none of them.".to_owned(),
+            "None of these queries are in the project yet.".to_owned(),
         ],
         act: "imports it into",
         is_project: false,
@@ -102,7 +102,7 @@ fn a_file_is_looked_into_before_it_is_imported() {
     let screen = shown(&dialog, 80, 24);
     for words in [
         "8 queries, 200 documents",
-        "none of them",
+        "None of these queries",
         "project overrule",
     ] {
         assert!(screen.contains(words), "{words:?} in {screen}");

@@ -31,7 +31,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let count = model.student.battles.len();
     let cursor = model.student.battle_cursor.min(count.saturating_sub(1));
     let words = format!(
-        "{} · figure {} · {} · the farthest from what was expected first",
+        "{} · figure {} · {} · least expected first",
         sanitise::line(&report.name),
         model.student.figure.number(),
         group.name

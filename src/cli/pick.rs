@@ -194,7 +194,7 @@ fn finish(missing: usize, failed: usize, ended: RunEnd) -> CommandResult {
 /// Describes the effort of the plan.
 fn describe(plan: &PickPlan) -> String {
     let mut text = format!(
-        "{}, {} to make, {} there already\n",
+        "{}, {} to make, {} already there\n",
         counted(plan.pools, "pool"),
         counted(plan.calls(), "call"),
         counted(plan.already, "answer")

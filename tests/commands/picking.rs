@@ -250,7 +250,7 @@ fn picks_go_out_and_come_back() {
     other.refused(&nowhere, 2, &["nowhere: cannot be opened"]);
     other.done("import pools.jsonl picks.jsonl");
     let again = other.done("import picks.jsonl");
-    assert!(again.text().contains("2 picks, 0 new, 2 there already"));
+    assert!(again.text().contains("2 picks, 0 new, 2 already there"));
     let adjudication = |sandbox: &Sandbox| sandbox.json("adjudication --json")["judges"].clone();
     assert_eq!(adjudication(&other), adjudication(&sandbox));
     // Answers about other pools are skipped and counted.

@@ -217,7 +217,7 @@ fn labels_that_contradict_are_refused_and_nothing_is_lost() {
     );
     assert!(!sandbox.done("export qrels").text().contains("9 0 d1"));
     let same = sandbox.done("import beir/qrels/test.tsv");
-    same.prints("4 labels, 0 new, 4 there already");
+    same.prints("4 labels, 0 new, 4 already there");
     sandbox.write(
         "run.csv",
         "query_id,corpus_id,rank,score\n2,d5,1,3.5\n2,d1,2,1.5\n",

@@ -38,7 +38,7 @@ impl Display for LabelsImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}: {}, {} new, {} there already{}",
+            "{}: {}, {} new, {} already there{}",
             sanitise::line(&self.file),
             counted(self.labels, "label"),
             self.labels_added,

@@ -65,7 +65,7 @@ impl Display for PicksImport {
         };
         write!(
             f,
-            "{}: {}, {} new, {} there already{left_out}",
+            "{}: {}, {} new, {} already there{left_out}",
             sanitise::line(&self.file),
             counted(self.picks, "pick"),
             self.picks_added,

@@ -13,7 +13,7 @@ use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, Usage, provider};
 pub(crate) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
-        "{}, {most}{}, {} there already\n",
+        "{}, {most}{}, {} already there\n",
         counted(estimate.queries, "query"),
         counted(estimate.battles, "battle"),
         counted(estimate.already, "vote")

@@ -39,7 +39,7 @@ fn a_student_is_kept_by_name_and_step_and_the_same_file_changes_nothing() {
     let kept = crate::merging::rows(&sandbox.project());
     sandbox
         .done("student import p.csv --name llama --step 100")
-        .says("there already");
+        .says("already there");
     assert!(crate::merging::rows(&sandbox.project()) == kept);
     // A later one of the same name and step is in force, and what it replaces stays in the file.
     sandbox.write("later.csv", PREDICTIONS.replace(".9,.05,.05", ".8,.1,.1"));
@@ -112,7 +112,7 @@ fn what_a_student_of_the_project_predicts_goes_out_and_in_and_into_another_file(
     let kept = crate::merging::rows(&sandbox.project());
     sandbox
         .done("student train --name own")
-        .says("there already");
+        .says("already there");
     assert!(crate::merging::rows(&sandbox.project()) == kept);
     // Its figures are those of the predictions that were written to a file.
     sandbox.done("student train --predictions p.jsonl");

@@ -52,7 +52,7 @@ pub(super) fn describe_links(estimate: &LinkEstimate) -> String {
         usd(most.usd),
     ];
     format!(
-        "{}, {} there already, {} to plan\n{}",
+        "{}, {} already there, {} to plan\n{}",
         counted(estimate.queries, "query"),
         counted(estimate.there, "link"),
         counted(estimate.planned, "link"),

@@ -193,7 +193,7 @@ impl Display for StudentImport {
                 write!(f, ", {} in both orders", order.pairs)?;
             }
             if !of.stored {
-                write!(f, ", there already")?;
+                write!(f, ", already there")?;
             }
         }
         Ok(())

@@ -194,7 +194,7 @@ impl EndedRun {
 /// Describes the effort of the plan.
 fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> String {
     let mut text = format!(
-        "{}, {} to make, {} there already\n",
+        "{}, {} to make, {} already there\n",
         counted(plan.queries(), "query"),
         counted(plan.rankings(), noun),
         counted(plan.already, noun),

@@ -229,7 +229,7 @@ fn describe(report: &EvaluationReport) -> String {
     if compared {
         header.extend([&other, ">difference", "95 % interval"]);
         if report.tested {
-            header.extend([">p (randomisation)", ">p (t-test)"]);
+            header.extend([">p (randomization)", ">p (t-test)"]);
         }
         header.push("better/equal/worse");
     }

@@ -325,7 +325,7 @@ fn a_p_value_is_never_printed_as_nothing() {
     );
     let text = sandbox.done("evaluate qrels new --metrics mrr --before qrels");
     assert!(
-        !text.text().contains("p (randomisation)"),
+        !text.text().contains("p (randomization)"),
         "{}",
         text.text()
     );

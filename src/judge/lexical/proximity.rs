@@ -114,7 +114,7 @@ fn assess_one(reading: &PoolReading, document: &DocumentReading) -> Assessment {
             closest.distinct, closest.span
         );
         note += &format!(
-            " and {} of {} neighbouring pairs in order",
+            " and {} of {} neighboring pairs in order",
             in_order.count_ones(),
             terms - 1
         );

@@ -6,7 +6,7 @@ use crate::store::labels::tests::pool;
 fn text(number: usize) -> ReplyText {
     let reasoning = format!(
         "Document A answers the question directly and names {number} causes of it, with a source for each.\n\
-         Document B is about a neighbouring subject and says “none”: \u{1f926}. So Document A is the better match."
+         Document B is about a neighboring subject and says “none”: \u{1f926}. So Document A is the better match."
     );
     ReplyText {
         raw: Some(format!(

@@ -388,7 +388,7 @@ impl ImportDialog {
             let label = format!("{}{slash}", sanitise::line(&entry.name));
             let holds = entry
                 .holds
-                .unwrap_or(if entry.folder { "" } else { "not recognised" });
+                .unwrap_or(if entry.folder { "" } else { "not recognized" });
             let size = if entry.folder {
                 String::new()
             } else {

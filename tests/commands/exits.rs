@@ -62,7 +62,7 @@ fn the_scores_leave_as_labels_and_the_assumption_is_told() {
         labels.text(),
         "capital-of-france 0 d1 0\ncapital-of-france 0 d2 3\ncapital-of-france 0 d3 0\n"
     );
-    labels.says("grades by place, not calibrated");
+    labels.says("grades by rank, not calibrated");
     labels.says("against these judges, not against people");
     let by_score = sandbox.done("export qrels --from zelo --cuts score --form beir");
     by_score.says("grades by score, not calibrated");

@@ -183,7 +183,7 @@ async fn ask_about(
     };
     row.told = (status.done, status.failed);
     row.message = status.message.clone().or_else(|| match status.state {
-        BatchState::Expired => Some("expired before all of it was done".to_owned()),
+        BatchState::Expired => Some("expired before it was complete".to_owned()),
         BatchState::Cancelled => Some("canceled".to_owned()),
         BatchState::Failed => Some("the provider gives no reason".to_owned()),
         _ => row.message.take(),

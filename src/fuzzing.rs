@@ -1,6 +1,6 @@
-//! What reads text of others, as functions that take any bytes and check the laws of what they
-//! read. The fuzzers of `fuzz/` drive them for long; the tests here drive them with the same inputs
-//! every time.
+//! Fuzz targets for everything that reads foreign text: functions that take any bytes and check
+//! invariants of the result. The fuzzers in `fuzz/` run them for a long time; the tests here run
+//! them on fixed inputs.
 
 use crate::domain::adjudication::PickRequest;
 use crate::domain::corpus::Pool;
@@ -18,10 +18,10 @@ use crate::judge::prompt::Template;
 use std::fmt::Debug;
 use std::io::BufReader;
 
-/// What is given any bytes and must not panic.
+/// A function that must not panic on any bytes.
 pub type FuzzTarget = fn(&[u8]);
 
-/// The targets by their names, which are those of their folders of examples in `fuzz/seeds` too.
+/// The targets by name; the folders of examples in `fuzz/seeds` have the same names.
 pub const TARGETS: [(&str, FuzzTarget); 9] = [
     ("judge_reply", judge_reply),
     ("judge_settings", judge_settings),
@@ -34,8 +34,8 @@ pub const TARGETS: [(&str, FuzzTarget); 9] = [
     ("votes", external_votes),
 ];
 
-/// Bytes at a time in which files are read once more: an item must not depend on where a buffer
-/// ends.
+/// Buffer size in bytes for reading a file a second time: items must not depend on buffer
+/// boundaries.
 const PIECE: usize = 7;
 
 /// Every message is safe to print.
@@ -44,7 +44,7 @@ fn check_problem(problem: &Problem) {
     assert_eq!(sanitise::line(&text), text);
 }
 
-/// The items of a file; it reads the same in pieces of a few bytes.
+/// The items of a file; checks that reading it in small pieces gives the same items.
 fn items<'a, T, I>(data: &'a [u8], read: impl Fn(BufReader<&'a [u8]>) -> I) -> Vec<T>
 where
     T: Debug + PartialEq,
@@ -59,7 +59,7 @@ where
     whole.into_iter().flatten().collect()
 }
 
-/// Replies of judges: a score by the contract is read the same by the tolerant reading.
+/// Replies of judges: strict and tolerant parsing agree on a score that follows the contract.
 pub fn judge_reply(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let written = Written::from(&*text);
@@ -67,7 +67,7 @@ pub fn judge_reply(data: &[u8]) {
     if let Ok(strict) = parse::strict_score(&text) {
         assert_eq!(score, Ok(strict));
     }
-    // What a document contains is not the judge's answer.
+    // Text copied from a document is not the judge's answer.
     let shown = [&*text];
     let copied = Written {
         shown: &shown,
@@ -98,12 +98,12 @@ pub fn judge_settings(data: &[u8]) {
         JudgesFile::parse(&text),
         PriceTable::parse(&text),
     );
-    // Only names are printed, and a name holds no value.
+    // Only names are printed, and a name contains no value.
     let dotenv = format!("{:?}", Dotenv::parse(&text));
     assert!(!dotenv.contains('='));
 }
 
-/// Pools: what is read is written and read back to the same pool and the same bytes.
+/// Pools: a pool survives writing and reading, with the same bytes.
 pub fn pools(data: &[u8]) {
     let write = |pools: &[Pool]| {
         let mut out = Vec::new();
@@ -172,7 +172,7 @@ fn layout(data: &[u8], wanted: Option<TableContent>) -> Option<Layout> {
     }
 }
 
-/// BEIR's three files: labels are read back as they are written.
+/// BEIR's three files: labels survive writing and reading.
 pub fn beir_files(data: &[u8]) {
     items(data, |reader| beir::read_corpus(reader, "f"));
     items(data, |reader| beir::read_queries(reader, "f"));
@@ -210,7 +210,7 @@ pub fn trec_files(data: &[u8]) {
     }
 }
 
-/// Picks: a record is read back as it is written.
+/// Picks: a record survives writing and reading.
 pub fn pick_records(data: &[u8]) {
     for (_, record) in items(data, |reader| picks::read_picks(reader, "f")) {
         let Ok(line) = serde_json::to_string(&record) else {

@@ -5,8 +5,8 @@
 //! layered; dependencies point down only:
 //!
 //! ```text
-//! cli, tui        what a person types and sees
-//! app             use cases, one folder each, called by both alike
+//! cli, tui        commands and screens
+//! app             use cases, one folder each, called by both
 //! client          the one caller of paid services: limits, retries, budget, the ledger of calls
 //! store           the SQLite project: rows only
 //! embedding       texts to vectors, over the judges' providers or a model on this machine
@@ -44,7 +44,7 @@ mod suites;
 
 pub use cli::main;
 
-/// What the benches measure. Behind a feature, so that the compiler sees what the command itself
+/// Functions for the benches. Behind a feature, so that the compiler sees what the command itself
 /// does not need.
 #[cfg(feature = "internals")]
 #[doc(hidden)]

@@ -1,5 +1,5 @@
-//! The features of this build: what each adds to the core. Apart from tests and the modules of the
-//! workbench that `suites/layers.rs` lists, no other file of the core names a feature.
+//! The features of this build, and their additions to the core. Apart from tests and the modules of
+//! the workbench that `suites/layers.rs` lists, no other file of the core names a feature.
 
 use crate::app::error::AppError;
 use crate::app::export::{AddedExport, AddedLabels};
@@ -193,7 +193,7 @@ impl AddedExportOptions {
     }
 }
 
-/// What the benches measure.
+/// Functions for the benches.
 #[cfg(feature = "internals")]
 pub use crate::features::student::domain::sample::{
     AllowedPairs, SampleQuery, SampleRequest, sample,

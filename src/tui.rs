@@ -64,7 +64,7 @@ pub enum TuiError {
     Setting {
         /// Name of the setting.
         name: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         message: String,
     },
     /// Someone did not wait for this number of calls in flight.
@@ -158,7 +158,7 @@ pub fn run(
     })
 }
 
-/// Tells a person something after the interface is gone, unless the terminal takes no output.
+/// Prints a message after the interface is gone, unless the terminal accepts no output.
 pub fn print_line(line: &str) {
     terminal::print_line(&crate::domain::sanitise::line(line));
 }
@@ -238,7 +238,8 @@ impl App {
         #[cfg(debug_assertions)]
         panic_on_request("worker");
         loop {
-            // Asked before `is_lost`: a terminal that is lost from here on ends `written`.
+            // Check this before `is_lost`: if the terminal is lost after this point, `written`
+            // completes.
             let writing = !terminal::is_idle();
             if self.leaving || terminal::is_lost() {
                 break;
@@ -258,7 +259,8 @@ impl App {
                         self.take(event, batch.at, guard, &mut keys)?;
                     }
                 },
-                // After the keys: none waits to be read that came right after the one that is held.
+                // Poll this after the keys, so that no key that followed the held one is still
+                // waiting to be read.
                 () = sleep_until(held), if held.is_some() => {
                     if let Some(key) = self.gate.release(Instant::now()) {
                         self.handle(Msg::Key(key), guard, &mut keys)?;
@@ -284,13 +286,13 @@ impl App {
         Ok(())
     }
 
-    /// Whether a frame is due that the terminal can take: it is ours, and it has taken the frame
-    /// before.
+    /// Whether a frame is due and can be drawn: the terminal is ours and has accepted the previous
+    /// frame.
     fn can_draw(&self) -> bool {
         self.dirty && terminal::is_active() && terminal::is_idle()
     }
 
-    /// Gives the terminal back and stops the process, as SIGTSTP asks for.
+    /// Gives the terminal back and stops the process, as SIGTSTP requests.
     fn stop(
         &mut self,
         guard: &mut TerminalGuard,
@@ -302,7 +304,7 @@ impl App {
         Ok(guard.stop()?)
     }
 
-    /// Takes the terminal again after the process was stopped, also by SIGSTOP.
+    /// Sets up the terminal again after the process was stopped, including by SIGSTOP.
     fn resume(
         &mut self,
         guard: &mut TerminalGuard,

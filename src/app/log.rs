@@ -199,7 +199,7 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         ));
     }
     entries.extend(ruling_entries(db, query)?);
-    // People react to what is there, so their events come last at the same time.
+    // People react to earlier events, so at the same time theirs come last.
     let ranked = |entry: LogEntry| {
         let rank = if entry.is_by_participant() { 0 } else { -1 };
         ((entry.when_ms, rank), entry)

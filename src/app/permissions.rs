@@ -35,7 +35,7 @@ pub struct AskedUser {
 
 /// Asks a person.
 pub trait Dialog: Send + Sync {
-    /// Whether the person allows it; `None` if no answer is to be stored.
+    /// Whether the person allows it; `None` if the answer must not be stored.
     fn ask(&self, question: &str) -> Option<bool>;
 
     fn tell(&self, words: &str);
@@ -78,7 +78,8 @@ impl AskedUser {
         self.dialog.is_some()
     }
 
-    /// Asks for permission, whatever was answered before; if nobody is there, it is denied for now.
+    /// Asks for permission, regardless of earlier answers; without anyone to ask, it is denied this
+    /// time.
     pub fn ask(&self, request: &PermissionRequest, asked_by: &str) -> bool {
         let Some(dialog) = &self.dialog else {
             return false;

@@ -160,8 +160,8 @@ fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String
     text + &loaded.said.lines(pair, name)
 }
 
-/// The distribution of the battle's votes as words and as a bar, and A's share if it does not
-/// follow from counting them.
+/// The distribution of the battle's votes as words and as a bar, and A's share if it is not a plain
+/// count.
 fn score_text(view: &View, index: usize) -> String {
     let count: VoteCount = view.rows().battles[index]
         .votes

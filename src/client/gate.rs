@@ -170,7 +170,7 @@ impl RateGate {
                         | FailureCause::Filtered
                 )
             {
-                // The provider accepted the call, whatever the answer is worth.
+                // The provider accepted the call, even if the answer is unusable.
                 self.refused_since = None;
                 self.window.answered(error.exchange.latency);
                 self.health.answered(error.exchange.latency, now);

@@ -159,7 +159,7 @@ struct SentCall {
     _place: Option<SlotPlace>,
     /// Held by a call that goes to a server.
     _open: Option<OpenCall>,
-    /// Released when the call is charged, whatever happens to its task.
+    /// Released when the call is charged, no matter what happens to its task.
     _reserved: Option<Reservation>,
 }
 
@@ -281,8 +281,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             }
             if !control.paused && !dropped {
                 let places = self.places(&control);
-                // In this order: a row that completes immediately is sent in the same iteration,
-                // and no event would arrive for it later.
+                // Keep this order: a row that completes immediately is sent in the same iteration,
+                // because no event would arrive for it later.
                 wake = earliest(
                     self.prepare(places, now).await,
                     self.launch(&control, places, now),

@@ -101,9 +101,9 @@ pub struct UnconfirmedBatch<'a> {
 /// The result of a search for a batch at the provider.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BatchSearch {
-    /// Ids of batches that have the mark of the one that was sought: its name or its ids of calls.
+    /// Ids of batches with the tag of the sought batch: its name or the ids of its calls.
     pub marked: Vec<String>,
-    /// Ids of batches without any mark, which may be the one that was sought.
+    /// Ids of batches without any tag, which may be the sought batch.
     pub possible: Vec<String>,
     /// Whether the provider's list was read to its end.
     pub is_whole: bool,

@@ -100,7 +100,7 @@ impl Db {
     }
 
     /// The queries of a run over the whole project: all except those imported with recorded votes,
-    /// whose judges belong to someone else.
+    /// whose judges are not ours.
     pub fn runnable_queries(&self) -> Result<Vec<QueryKey>> {
         self.all(
             "SELECT id FROM query WHERE ensemble IS NULL OR depth IS NOT NULL ORDER BY id",
@@ -188,8 +188,8 @@ impl Db {
             }
         }
         self.widen(query, std::slice::from_ref(battle), ensemble)?;
-        // A query without a depth has someone else's votes and belongs to no run. An existing depth
-        // is kept: apart from the two, documents beyond it are not part of the plan.
+        // A query without a depth has imported votes and belongs to no run. An existing depth is
+        // kept: apart from the two, documents beyond it are not part of the plan.
         self.change(
             "UPDATE query SET revision = revision + 1, ensemble = coalesce(ensemble, ?2),
                  depth = CASE WHEN ensemble IS NULL THEN coalesce(depth, 0) ELSE depth END

@@ -1,12 +1,12 @@
-//! Tells keys that a person presses from text that a terminal sends as keys: a paste without
-//! brackets. Text may move about, but it gives no verdict.
+//! Distinguishes keys that a person presses from text that a terminal sends as keys (a paste
+//! without brackets). Such text may move the cursor, but never gives a verdict.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// Keys closer together than this were not pressed one by one; held keys repeat more slowly.
 ///
-/// A key that would decide waits as long for the next one, and is still answered within a frame.
+/// A key that would decide is held for this long, and still takes effect within a frame.
 const BURST: Duration = Duration::from_millis(8);
 
 /// Text, or a line that was typed, ends with a pause of this length.
@@ -15,7 +15,7 @@ pub(super) const PAUSE: Duration = Duration::from_millis(150);
 /// This many different keys in a burst are text.
 const TEXT: usize = 3;
 
-/// What a key would do now.
+/// The effect that a key would have now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// It is typed into a line.
@@ -28,16 +28,16 @@ pub(super) enum Use {
     Other,
 }
 
-/// What is to be done now that a key has come.
+/// The reaction to a key.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     /// The keys to act on, in their order.
     pub(super) keys: Vec<KeyEvent>,
-    /// Whether the key was found to begin text, which is ignored.
+    /// Whether the key turned out to be the start of text, which is ignored.
     pub(super) is_text: bool,
 }
 
-/// Holds a key that decides until it is clear that it is no part of text.
+/// Holds a key that decides until it is clear that it is not part of text.
 #[derive(Debug, Default)]
 pub(super) struct KeyGate {
     held: Option<(KeyEvent, Instant)>,
@@ -49,7 +49,7 @@ pub(super) struct KeyGate {
 }
 
 impl KeyGate {
-    /// Takes a key that was read at `at`, and says which keys to act on.
+    /// Takes a key that was read at `at`, and returns the keys to act on.
     pub(super) fn press(&mut self, key: KeyEvent, at: Instant, wanted: Use) -> Passed {
         let mut keys: Vec<KeyEvent> = self.release(at).into_iter().collect();
         if wanted == Use::Typed || !is_written(key) {
@@ -131,7 +131,7 @@ mod tests {
         let (mut keys, mut begun) = (Vec::new(), 0);
         for c in text.chars() {
             at += gap;
-            // What is due is released as soon as nothing waits to be read.
+            // A held key is released as soon as no input is waiting.
             keys.extend(
                 gate.due()
                     .filter(|due| *due <= at)

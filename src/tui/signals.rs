@@ -1,11 +1,11 @@
-//! The signals that end, stop and continue the workbench, as far as the system has them.
+//! The signals that end, stop and continue the workbench, where the system has them.
 
 #[cfg(unix)]
 use super::terminal::stop_process;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What a signal asks the workbench to do.
+/// A signal's request to the workbench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// End; or the terminal is gone.
@@ -67,7 +67,7 @@ impl Signals {
         std::future::pending().await
     }
 
-    /// Waits until someone wants it to end immediately. A hangup does not count, since it may only
+    /// Waits until someone asks for an immediate end. A hangup does not count, since it may only
     /// confirm that the terminal is gone.
     pub(super) async fn insists(&mut self) {
         #[cfg(unix)]

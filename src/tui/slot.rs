@@ -1,4 +1,4 @@
-//! Request numbers: which answers are still wanted.
+//! Request numbers, which show whether an answer is still wanted.
 
 use crate::client::lock;
 use crate::tui::keymap::Screen;
@@ -7,7 +7,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Something that only the answer to the latest request may fill.
+/// A place that only the answer to the latest request may fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Slot {
     /// Leaving this screen cancels its requests.

@@ -40,8 +40,8 @@ const PASTE: u8 = 1 << 2;
 const MOUSE: u8 = 1 << 3;
 const CURSOR: u8 = 1 << 4;
 
-/// The currently enabled modes. The terminal belongs to the process, and so does this: the panic
-/// hook needs it.
+/// The currently enabled modes. This is global because the terminal is, and because the panic hook
+/// needs it.
 static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
 fn write_enter(out: &mut impl Write, modes: u8) -> io::Result<()> {
@@ -90,7 +90,7 @@ fn switch_on(modes: u8) -> io::Result<()> {
 /// Disables all enabled modes. May be called from any thread and repeatedly; does nothing if none
 /// is enabled.
 ///
-/// False if the terminal takes no output: then its modes could not be written.
+/// Returns false if the terminal accepts no output, so that its modes could not be reset.
 pub fn restore() -> io::Result<bool> {
     let modes = ACTIVE.swap(0, Ordering::SeqCst);
     if modes == 0 {
@@ -137,10 +137,10 @@ impl TerminalGuard {
         }
     }
 
-    /// Draws one frame as one synchronized update. Call it when the frame before is written, or
-    /// frames pile up.
+    /// Draws one frame as one synchronized update. Call it only after the previous frame was
+    /// written; otherwise frames pile up.
     pub fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        // Not flushed here: after a panic in the view it must not be written.
+        // Do not flush here: if the view panics, this must not be written.
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
         let clusters = &mut self.clusters;
         let drawn = self.terminal.draw(|frame| {
@@ -176,7 +176,7 @@ impl TerminalGuard {
         stop_process()
     }
 
-    /// Takes the terminal again, whatever has been done to it meanwhile; the next frame repaints
+    /// Sets the terminal up again, no matter what was done to it meanwhile; the next frame repaints
     /// everything.
     pub fn resume(&mut self) -> io::Result<()> {
         if is_active() {
@@ -188,11 +188,11 @@ impl TerminalGuard {
     }
 }
 
-/// Asks for what Ctrl-Z does in a shell; false if nobody could continue the process.
+/// Stops the job as Ctrl-Z does in a shell; false if nobody could resume the process.
 #[cfg(unix)]
 pub fn ask_to_stop() -> io::Result<bool> {
     use rustix::process::{Signal, getpgrp, getsid, kill_current_process_group};
-    // A shell gives each job a process group. Without one the kernel ignores Ctrl-Z, too.
+    // A shell gives each job a process group. Without one, the kernel ignores Ctrl-Z too.
     if getpgrp() == getsid(None)? {
         return Ok(false);
     }

@@ -65,7 +65,8 @@ pub fn view(
         footer.render(theme, bottom, buf);
     }
     if let Some(toast) = &model.toast {
-        // Above the keys if there is room: a reader of an error wants to know which key to press.
+        // Place it above the keys if there is room, because a reader of an error needs to know
+        // which key to press.
         let up = u16::from(area.height >= 10);
         let line = Rect {
             y: bottom.y.saturating_sub(up),

@@ -37,10 +37,9 @@ pub struct JudgeEstimate {
     pub tokens_output: u64,
     /// Expected cost in dollars; `None` if the price is unknown.
     pub cost_usd: Option<f64>,
-    /// Dollars at the very most, attempts that come to nothing included; `None` if the price is
-    /// unknown.
+    /// Maximum cost in dollars, including attempts that fail; `None` if the price is unknown.
     pub worst_usd: Option<f64>,
-    /// The answers that the expected tokens and cost follow from; `None` if there are none yet.
+    /// The answers on which the expected tokens and cost are based; `None` if there are none yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learnt: Option<LearntUsage>,
     /// Latency of its calls, if known.
@@ -175,7 +174,7 @@ impl CostEstimate {
         estimate.with_project(store, ensemble, request)
     }
 
-    /// Takes over what the project holds of these judges.
+    /// Loads the project's data about these judges.
     fn learn(&mut self, store: &Store, ensemble: &JudgeEnsemble) -> Result<(), StoreError> {
         self.history = JudgeHistory::of(store, ensemble)?;
         let specs = self.specs.clone();
@@ -284,7 +283,7 @@ impl CostEstimate {
                 continue;
             }
             let batch = judge.batch().filter(|_| self.batch);
-            // Handed over only after one call outside of the batch has been answered.
+            // The batch is submitted only after one call outside of it has been answered.
             let tested = batch.is_some() && of.calls == 0;
             of.calls += count;
             let (mut input, mut output) = (0, 0);
@@ -323,8 +322,8 @@ impl CostEstimate {
     }
 }
 
-/// The prompt about the two documents that take the most room: no call about these pairs costs
-/// more. `None` for judges that cost nothing, and without a pair.
+/// The prompt with the two longest documents: no call about these pairs costs more. `None` for
+/// judges that cost nothing, and without a pair.
 fn longest_prompt(
     judge: &dyn Judge,
     pairs: &[Pair],

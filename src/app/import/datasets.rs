@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub const REFUSED: &str =
     "nothing imported; correct the file, or skip invalid parts with --skip-bad";
 
-/// A dataset that was read completely and found valid, or valid enough.
+/// A dataset that was read completely and is valid, except for lines to be skipped.
 #[derive(Debug)]
 pub struct CheckedDataset {
     path: PathBuf,

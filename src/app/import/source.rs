@@ -1,5 +1,4 @@
-//! Imports anything into an open project by its path: a file, another person's project, or a
-//! benchmark's folder.
+//! Imports a path into an open project: a file, another person's project, or a benchmark's folder.
 
 use super::folder::{is_benchmark, is_project_file, refuse_project};
 use super::{ImportOptions, check, log_import};
@@ -28,7 +27,7 @@ pub fn is_project(path: &Path) -> bool {
     is_project_file(path)
 }
 
-/// Reads all of the data at a path, counting also what `store` already has.
+/// Reads all of the data at a path, and counts what `store` already has.
 pub fn preview(
     path: &Path,
     store: Option<&Store>,

@@ -43,7 +43,7 @@ impl RankingShift {
     }
 }
 
-/// Compares the rankings with fitted judge responses to those with all judges alike.
+/// Compares the rankings with fitted judge responses to those with equal judges.
 pub fn ranking_with_responses(
     db: &Db,
     responses: &HashMap<JudgeId, (f64, f64)>,

@@ -160,7 +160,7 @@ impl PooledCounts {
         self.share(|boxes| (boxes.labelled(), boxes.total()))
     }
 
-    /// A share with its interval, clustered by pool because documents of one pool are alike.
+    /// A share with its interval, clustered by pool because documents of one pool are similar.
     fn share(&self, counts: impl Fn(&PickCounts) -> (usize, usize)) -> Option<Share> {
         let pools = self.by_pool.iter().map(counts);
         Share::of_clusters(pools.map(|(part, of)| (part as f64, of)))

@@ -1,7 +1,7 @@
 //! Computes κ and α of raters who judged pairs of documents.
 //!
 //! Which document of a pair is called A is arbitrary, so every pair is counted in both
-//! orientations, each with half the weight. Pairs of one query are alike, so errors are clustered
+//! orientations, each with half the weight. Pairs of one query are similar, so errors are clustered
 //! by query.
 
 use super::alpha::{AlphaUnit, CodedUnits};

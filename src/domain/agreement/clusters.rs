@@ -1,7 +1,7 @@
 //! Standard errors of estimates whose items come in clusters.
 //!
-//! Battles of one query are alike, and the queries are the sampling units: an interval that treats
-//! every battle as independent is too narrow.
+//! Battles of one query are similar, and the queries are the sampling units: an interval that
+//! treats every battle as independent is too narrow.
 
 use super::{Interval, LEVEL};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};

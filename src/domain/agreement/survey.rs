@@ -15,7 +15,7 @@ pub struct SampledItem {
     pub value: f64,
     /// The item's inclusion probability, in (0, 1]; `None` if unknown.
     pub inclusion: Option<f64>,
-    /// The item's query: items of one query are alike.
+    /// The item's query: items of one query are similar.
     pub cluster: usize,
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const TOO_MANY: f64 = 0.4;
 
 /// Pairs that a judge saw in both orders, by how its answer changed. Intervals are clustered by
-/// query: a judge's errors on the pairs of one query are alike.
+/// query: a judge's errors on the pairs of one query are correlated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BothOrders {
     pairs: usize,

@@ -111,7 +111,7 @@ fn pairs_of(votes: &[Compared]) -> impl Iterator<Item = (Margin, f64)> + '_ {
 
 /// The calibration curves of the judges' margins, by judge: against people's blind verdicts if at
 /// least 100 votes have one, otherwise against the same judge's votes in the other order and the
-/// other judges' votes on the same pairs. Judges with fewer comparisons are left out.
+/// other judges' votes on the same pairs. Judges with fewer comparisons are skipped.
 pub fn margin_curves(
     ratings: &[Rating],
     verdicts: &[HumanVerdict],
@@ -128,7 +128,7 @@ pub fn margin_curves(
 
 /// Whether each judge's margins carry more information than their direction, based on people's
 /// blind verdicts, by judge. Judges with fewer than 100 comparisons, or whose margins are all of
-/// the same size, are left out. The ratings may be restricted to the pairs that people judged.
+/// the same size, are skipped. The ratings may be restricted to the pairs that people judged.
 pub fn margin_evidence(
     ratings: &[Rating],
     verdicts: &[HumanVerdict],

@@ -135,7 +135,7 @@ impl FitSearch {
                 }
             }
         }
-        // Votes of one query are alike, so they form a cluster.
+        // Votes of one query are correlated, so they form a cluster.
         terms
             .0
             .iter_mut()

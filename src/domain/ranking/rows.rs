@@ -60,7 +60,7 @@ fn direction_slope() -> f64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JudgeWeights {
-    /// All judges alike: a battle's score is the mean of its votes.
+    /// All judges have the same weight: a battle's score is the mean of its votes.
     #[default]
     Equal,
     /// Each judge with its own sharpness and position bias, fitted together with the documents
@@ -207,7 +207,7 @@ pub struct QueryRows {
     pub probes: Vec<BattleRecord>,
     /// The effective verdicts, one per pair.
     pub verdicts: Vec<Verdict>,
-    /// β and γ of each judge, in the order of `judges`; empty if all count alike.
+    /// β and γ of each judge, in the order of `judges`; empty if all judges have the same weight.
     pub responses: Vec<(f64, f64)>,
     /// The calibration curve of each judge's margins, in the order of `judges`; empty if the vote
     /// rule does not use it.

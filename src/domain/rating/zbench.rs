@@ -10,9 +10,9 @@ use super::{Fit, Observation};
 const MAX_ITERATIONS: usize = 1000;
 const LOSS_TOLERANCE: f64 = 1e-4;
 
-/// The iteration treats documents with the same record alike, up to rounding errors far below this
-/// value. Larger differences come from the battles: zBench sorts by them, although its stopping
-/// rule allows for much larger errors.
+/// The iteration treats documents with the same record equally, up to rounding errors far below
+/// this value. Larger differences come from the battles: zBench sorts by them, although its
+/// stopping rule allows for much larger errors.
 const TIE_TOLERANCE: f64 = 1e-10;
 
 /// Games of every document against itself, half of which it wins.

@@ -14,7 +14,7 @@ pub fn is_ignorable(c: char) -> bool {
 }
 
 /// Unicode's full case folding of a character, except that ı becomes i as well, so that a text and
-/// its uppercase form fold alike in every language.
+/// its uppercase form fold to the same text in every language.
 fn fold_case(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase()
         .flat_map(char::to_uppercase)

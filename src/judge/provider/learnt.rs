@@ -9,8 +9,8 @@ use super::settings::JudgeSettings;
 use crate::judge::call::{CallError, FailureCause};
 use serde_json::Value;
 
-/// How much of a complaint is read, in characters: some servers repeat the request in it, which may
-/// contain anything.
+/// Number of characters of an error message that are read: some servers repeat the request in it,
+/// which may contain anything.
 const COMPLAINT: usize = 400;
 
 /// The features that a server does not support, one bit each, and the number of steps down;
@@ -24,7 +24,7 @@ pub(crate) enum Refusal {
     Logprobs,
     Temperature,
     Seed,
-    /// The field of the output limit: it wants the other name.
+    /// The field of the output limit: the server needs the other name.
     CapField,
     /// A separate system prompt: it is put before the user's message.
     System,

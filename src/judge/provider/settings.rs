@@ -69,7 +69,7 @@ pub(crate) struct AnswerFields {
     pub request_id: Option<String>,
     /// The fingerprint of the system.
     pub fingerprint: Option<String>,
-    /// Tokens, if the provider counts them in a meaningful way.
+    /// Token counts, if the provider's counts are plausible.
     pub tokens: Option<ChargedTokens>,
     /// The charge reported by the provider.
     pub charged_usd: Option<f64>,

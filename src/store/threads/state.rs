@@ -118,7 +118,7 @@ impl WriterState {
         self.stopped.get_or_init(|| trouble).clone()
     }
 
-    /// Checks that the project is still in its place; if not, nothing more is written to it.
+    /// Checks that the project file is still in its place; otherwise nothing more is written to it.
     pub(super) fn look(&self) -> std::result::Result<(), WriteFailure> {
         if let Some(trouble) = self.stopped.get() {
             return Err(trouble.clone());

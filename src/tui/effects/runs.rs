@@ -59,7 +59,7 @@ impl Runner {
                 Err(error) => Err(RunError::Crashed(error.to_string())),
             };
             let wrong = end.as_ref().err().map(ToString::to_string);
-            // Reported on the screen if there is one, or else by whoever waits for the end.
+            // Reported on the screen if there is one, otherwise by the code that waits for the end.
             let told = results.send(Msg::Ended(end)).await.is_ok();
             wrong.filter(|_| !told)
         }));

@@ -1,4 +1,4 @@
-//! What the work of a job may use.
+//! The resources that a job may use.
 
 use super::Answer;
 use crate::app::embedded_reasoning::EmbeddedReasoning;
@@ -75,7 +75,7 @@ impl Workbench {
     }
 }
 
-/// What the work of one job uses.
+/// The resources of one job.
 pub struct JobContext {
     bench: Workbench,
     /// The controls of a run at the time of the request.

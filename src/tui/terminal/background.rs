@@ -20,7 +20,7 @@ pub enum Background {
     Light,
 }
 
-/// Whether there is type-ahead, which would be read as the terminal's answer and lost. Raw mode
+/// Whether keys were typed ahead, which would be read as the terminal's answer and lost. Raw mode
 /// makes an incomplete line visible to `poll`, which keeps what it reads for the event stream.
 fn typed_ahead() -> io::Result<bool> {
     enable_raw_mode()?;
@@ -48,11 +48,11 @@ pub fn detect_background(flag: Option<Background>) -> Background {
     }
 }
 
-/// Swallows what a terminal answers to a question if it comes too late and would be read as keys,
-/// `b` and `a` among them.
+/// Drops a terminal's answer to a query if it arrives too late and would be read as keys, including
+/// `a` and `b`.
 ///
 /// A color report arrives as Alt-`]`, then `11;rgb:1e1e/1e1e/2e2e`, then Ctrl-`g` or Alt-`\`; the
-/// terminal's attributes as Esc, then `[?62;22c`. Where a connection splits it after its first
+/// terminal's attributes as Esc, then `[?62;22c`. If a connection splits it after its first
 /// character, Alt arrives as Esc before the key.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReplyFilter {

@@ -1,16 +1,15 @@
-//! Rows with characters of several code points, of which terminals differ in how wide they draw
-//! them.
+//! Redraws rows with characters of several code points, whose width differs between terminals.
 //!
-//! A vowel sign of an Indic script is a cell of its own in one terminal, and part of the cell
-//! before it in another. What stands to the right of one may therefore stand elsewhere than in the
-//! buffer, and the difference of two buffers does not say which cells have to be drawn again. Rows
-//! that change are sent whole from such a character on, as long as they hold one and once more when
-//! they do not.
+//! A vowel sign of an Indic script takes a separate cell in one terminal, and is part of the
+//! previous cell in another. Text to the right of it may therefore be in a different place than in
+//! the buffer, and the difference between two buffers does not show which cells must be drawn
+//! again. If a row with such a character changes, everything from that character to the end of the
+//! row is sent, and once more after the row no longer contains one.
 
 use ratatui::buffer::{Buffer, CellDiffOption};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What the terminal was last sent, as far as this concerns it.
+/// The rows with such characters in the last frame that was sent.
 #[derive(Debug, Default)]
 pub(super) struct Clusters {
     rows: Vec<Option<Row>>,
@@ -25,7 +24,7 @@ struct Row {
 }
 
 impl Clusters {
-    /// Has the cells sent that may not be where the buffer before had them.
+    /// Marks for sending the cells that may not be where the previous buffer had them.
     pub(super) fn mark(&mut self, buffer: &mut Buffer) {
         let columns = usize::from(buffer.area.width).max(1);
         let before = std::mem::take(&mut self.rows);

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the terminal is known to be gone. It belongs to the process, and so does this.
+/// Whether the terminal is known to be gone. This is global because the terminal is.
 static LOST: AtomicBool = AtomicBool::new(false);
 
 pub fn is_lost() -> bool {

@@ -1,6 +1,5 @@
-//! Output to the terminal, written on a thread of its own: a terminal that takes no output (a
-//! frozen window, a paused connection) must not keep the program from reading keys, signals and
-//! answers.
+//! Writes to the terminal on a separate thread, so that a terminal that accepts no output (a frozen
+//! window, a paused connection) does not keep the program from reading keys, signals and answers.
 
 use super::loss::{is_loss, set_lost};
 use std::io::{self, IsTerminal as _, Write};
@@ -9,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// A terminal that has taken nothing for this long is stalled.
+/// A terminal that has accepted nothing for this long is stalled.
 const STALLED_AFTER: Duration = Duration::from_secs(1);
 
 /// Bytes written at once, so that progress can be seen.
@@ -38,7 +37,7 @@ struct State {
     waiting: Vec<u8>,
     /// Whether the thread is writing bytes that it has taken from `waiting`.
     writing: bool,
-    /// When the terminal last took bytes, or was first given some after a pause.
+    /// When the terminal last accepted bytes, or was first sent some after a pause.
     progress: Option<Instant>,
     error: Option<io::Error>,
 }
@@ -67,7 +66,7 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits until everything is written; false if the terminal takes nothing for a second.
+    /// Waits until everything is written; false if the terminal accepts nothing for a second.
     fn drain(&self) -> bool {
         let mut state = self.lock();
         while !state.is_idle() {
@@ -84,7 +83,7 @@ impl Queue {
         true
     }
 
-    /// Writes what is pushed, for as long as the process lives.
+    /// Writes the pushed bytes until the process ends.
     fn write_to(&self, mut out: impl Write) {
         loop {
             let mut state = self.lock();
@@ -116,7 +115,7 @@ impl Queue {
     }
 }
 
-/// Starts the thread that writes, once in a process.
+/// Starts the writing thread, once per process.
 pub(super) fn start() -> io::Result<()> {
     static STARTED: AtomicBool = AtomicBool::new(false);
     if !STARTED.swap(true, Ordering::SeqCst) {
@@ -128,8 +127,8 @@ pub(super) fn start() -> io::Result<()> {
     Ok(())
 }
 
-/// Stdout without its lock: whoever else prints must not wait for a thread that the terminal holds
-/// up.
+/// Stdout without its lock: other code that prints must not wait for a thread that the terminal
+/// blocks.
 #[cfg(unix)]
 fn stdout() -> io::Result<impl Write + Send + 'static> {
     use std::os::fd::AsFd as _;
@@ -170,7 +169,7 @@ pub fn is_idle() -> bool {
     QUEUE.lock().is_idle()
 }
 
-/// Ends when everything has been written, with the error that there was.
+/// Completes when everything has been written; returns the error, if any.
 pub async fn written() -> io::Result<()> {
     while !is_idle() {
         QUEUE.written.notified().await;
@@ -186,7 +185,8 @@ pub(super) fn drain() -> bool {
     QUEUE.drain()
 }
 
-/// Prints a line to stderr once the terminal is the shell's again, unless the terminal is stalled.
+/// Prints a line to stderr after the terminal was given back to the shell, unless the terminal is
+/// stalled.
 pub fn print_line(line: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
@@ -200,7 +200,7 @@ pub fn print_line(line: &str) {
     }
 }
 
-/// Drops what is printed from now on: a stalled terminal must not hold up the end of the program.
+/// Drops all further output, so that a stalled terminal does not delay the end of the program.
 pub fn silence() {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Leaving a screen or the workbench, and storing what is pending then.
+//! Leaves a screen or the workbench, and stores pending changes first.
 
 use super::settings;
 use crate::tui::message::Effect;

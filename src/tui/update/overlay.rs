@@ -107,7 +107,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-/// What a key means where something lies over the screen.
+/// The meaning of a key while an overlay is open.
 ///
 /// Terminals send Alt as Esc before the key, so Esc and a key that follows it closely look like
 /// Alt: a chord with Alt means Esc, except for those that edit a line. Other modifiers mean
@@ -121,7 +121,7 @@ fn without_alt(key: KeyEvent, typed_into: bool) -> Option<KeyEvent> {
     if !key.modifiers.contains(KeyModifiers::ALT) || edits {
         return Some(key);
     }
-    // One press is one Esc, whatever a terminal reports about its repetition and release.
+    // One press is one Esc, no matter which repeats and releases a terminal reports.
     let pressed = key.kind == KeyEventKind::Press;
     pressed.then(|| KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))
 }

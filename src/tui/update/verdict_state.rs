@@ -35,7 +35,7 @@ pub(crate) fn follows_line(model: &Model) -> bool {
     model.typed.is_some_and(recent)
 }
 
-/// What a key would do now.
+/// The effect that a key would have now.
 pub(in crate::tui) fn use_of(model: &Model, key: KeyEvent) -> Use {
     let overlay = model.overlays.last();
     if overlay.is_some_and(Overlay::is_typed_into) {

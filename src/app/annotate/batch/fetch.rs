@@ -114,7 +114,7 @@ pub async fn fetch(
         .read(move |db| Ok((db.batch_call_states(id)?, db.batch(id)?)))
         .await?;
     if let Err(error) = brought {
-        // What has just been fetched no longer counts as left.
+        // Calls that have just been fetched no longer count as outstanding.
         let row = now.as_ref().unwrap_or(row);
         return Ok(Err(match BatchTrouble::of_call(error, row, api) {
             BatchTrouble::Call(error) => BatchTrouble::CutShort(error),
@@ -211,7 +211,8 @@ impl Arrived {
         if has_unreadable {
             return Completeness::Lacking;
         }
-        // An end before all calls were made is believed if the counts agree with what is here.
+        // A batch that ended before all calls were made is accepted as complete if its counts match
+        // the stored results.
         let is_early_end = status.state != BatchState::Ended;
         if is_early_end && status.has_counts() && status.failed <= self.failed {
             Completeness::Whole

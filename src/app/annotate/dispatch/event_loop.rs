@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 impl Dispatcher {
-    /// Lets every judge work through the queries and counts the results.
+    /// Runs every judge over the queries and counts the results.
     pub(super) async fn judge(
         &mut self,
         request: &RunRequest,
@@ -70,8 +70,8 @@ impl Dispatcher {
                 judge_index
             });
         }
-        // Only when all sources exist: a judge whose source had no channel yet would miss its
-        // queries.
+        // Begin only after all sources exist: a judge whose source had no channel yet would miss
+        // its queries.
         self.begin(&run_context.queries, request.selection);
         // The channels close when the last worker and the last question source drop them.
         drop((run_context, shared, events, source_events_to));
@@ -237,9 +237,9 @@ impl Dispatcher {
         self.settle(query).await
     }
 
-    /// Determines which judges nobody waits for: those that have ended, and those that make no
-    /// calls for now while another one does. If none makes calls, the run waits for any of them to
-    /// return.
+    /// Determines which judges are not waited for: those that have ended, and those that currently
+    /// make no calls while another judge does. If no judge makes calls, the run waits for any of
+    /// them to return.
     pub(super) async fn weigh_absences(&mut self) -> Result<(), RunError> {
         let somebody = self
             .judges
@@ -260,7 +260,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Lets rounds continue without a judge that has ended or makes no calls for now.
+    /// Lets rounds continue without a judge that has ended or currently makes no calls.
     async fn go_on_without(&mut self, judge_index: usize) -> Result<(), RunError> {
         self.judges[judge_index].gone = true;
         if self.rounds.is_none() || self.budget_reached || self.control.borrow().cancelled {

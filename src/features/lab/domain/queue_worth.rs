@@ -1,5 +1,5 @@
-//! Evaluates queues that start with the votes that surprise a student: how often votes are wrong on
-//! the pairs that are shown first.
+//! Evaluates queues that start with the votes that are least likely to a student: how often votes
+//! are wrong on the first pairs.
 
 use super::SimulatedQuery;
 use crate::domain::battle::Pair;

@@ -182,7 +182,7 @@ fn notes(scale: &ProjectScale, queries: &[ScaledQuery]) -> Vec<String> {
     notes
 }
 
-/// A note on whether the judge of the anchors grades all queries alike.
+/// A note on whether the anchors' judge grades all queries by the same standard.
 fn drift_note(scale: &ProjectScale) -> Option<String> {
     if scale.kind == ScaleKind::Links {
         return None;

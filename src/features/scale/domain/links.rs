@@ -29,7 +29,7 @@ pub struct LinkBattle {
 /// Links for one round: random pairs of queries, each with a random document of one query and the
 /// document of the other whose linked score is closest. Battles between near equals are the most
 /// informative, while those between the best documents are biased: the best of many is partly there
-/// by luck. With an odd number of queries, one is left out.
+/// by luck. With an odd number of queries, one is skipped.
 pub fn near_gap_links(scores: &[Vec<f64>], offsets: &[f64], seed: u64, round: usize) -> Vec<Link> {
     let mut rng = SeededRng::new(seed, &["links", &round.to_string()]);
     let mut order: Vec<usize> = (0..scores.len())

@@ -27,7 +27,7 @@ pub struct StudentRow {
     /// The ensemble's score in 0..=1 (1: B is better).
     pub score: f64,
     pub predicted: OutcomeProbabilities,
-    /// The query of the battle: battles of one query are alike, so intervals are over queries.
+    /// The query of the battle: battles of one query are similar, so intervals are over queries.
     pub query: usize,
 }
 

@@ -29,7 +29,7 @@ pub fn figure_svg(
     let start = |words: &str| {
         let wide = matches!(figure, Figure::Buckets);
         let width = if wide { 1_000.0 } else { 720.0 };
-        // Only as high as needed: half a triangle is lower.
+        // Use only the necessary height: half a triangle is lower.
         let height = match figure {
             Figure::Fold => 440.0,
             Figure::Radius => 350.0,

@@ -75,7 +75,7 @@ impl BatchFormat for AnthropicBatches {
         .boxed()
     }
 
-    // Anthropic keeps no names: only the ids in the results show whose batch it is.
+    // Anthropic stores no names: only the ids in the results show whether the batch is ours.
     fn page(&self, list: &Value) -> Option<BatchPage> {
         let listed = |job: &Value| ListedBatch {
             id: id_at(job, "/id"),
@@ -119,7 +119,7 @@ impl BatchFormat for AnthropicBatches {
         status: &BatchStatus,
     ) -> Result<Vec<Url>, CallError> {
         let own = client.at(&format!("{}/results", self.batch_path(id)?));
-        // The key must go to no other server, whatever the response says.
+        // The key must not go to any other server, no matter what the response says.
         let url = status
             .files
             .first()

@@ -55,7 +55,7 @@ impl BatchFormat for OpenAiBatches {
         let body = response.and_then(|response| response.get("body"));
         let error = value.get("error").filter(|error| !error.is_null());
         let (response, status, body) = match (response, status, body, error) {
-            // An answer counts, whatever is next to it.
+            // An answer counts, even if it comes with an error.
             (Some(response), Some(status @ 200..=299), Some(body), _) => (response, status, body),
             (.., Some(error)) => {
                 let complaint = ErrorBody::of(error);

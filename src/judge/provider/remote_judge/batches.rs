@@ -21,7 +21,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// Maximum number of lines in a batch: half of what the strictest provider accepts.
+/// Maximum number of lines in a batch: half the limit of the strictest provider.
 const MAX_REQUESTS: usize = 25_000;
 /// Maximum number of pages of the provider's list to read.
 const MAX_PAGES: usize = 500;
@@ -222,7 +222,7 @@ impl RemoteJudge {
                         Some(false) => {}
                         None => found.possible.push(id.clone()),
                     },
-                    // It may be the one that is sought, but without an id it cannot be used.
+                    // It may be the sought batch, but without an id it cannot be used.
                     None => found.is_whole = false,
                 }
             }
@@ -243,7 +243,7 @@ impl RemoteJudge {
         }
     }
 
-    /// Whether a listed batch is the one that is sought; `None` if it carries no mark at all.
+    /// Whether a listed batch is the sought one; `None` if it has no tag at all.
     async fn is_sought(
         &self,
         client: &BatchClient<'_>,

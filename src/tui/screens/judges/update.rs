@@ -15,7 +15,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.report_judges()
 }
 
-/// Once the report is ready, a judge can be opened or left out; the ensemble and students cannot.
+/// Once the report is ready, a judge can be opened or excluded; the ensemble and students cannot.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let Some(report) = &model.judges.report else {
         return !matches!(

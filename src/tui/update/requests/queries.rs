@@ -239,7 +239,7 @@ impl Model {
             .into()
     }
 
-    /// Verdicts have changed: what was loaded ahead lacks them.
+    /// Verdicts have changed, so data that was loaded ahead is stale.
     pub(crate) fn forget_prefetched(&mut self) {
         self.jobs.cancel(AHEAD);
         self.prefetched = None;

@@ -52,7 +52,7 @@ impl CrossValidation {
     }
 }
 
-/// Rows grouped by query; one or two groups are left out at a time.
+/// Rows grouped by query; one or two groups are held out at a time.
 struct Groups<'a> {
     rows: &'a [TrainingRow],
     table: TrainingTable,

@@ -290,8 +290,8 @@ fn nothing(found: &Discovery) -> String {
     }
 }
 
-/// The command that selects each judge, quoted so that it can be copied whatever name a server
-/// gives a model.
+/// The command that selects each judge, quoted so that it can be copied no matter what names a
+/// server gives its models.
 fn commands(all: &[JudgeChoice]) -> Vec<String> {
     let argument = |name: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);

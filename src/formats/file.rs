@@ -111,7 +111,7 @@ fn absent(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), words)
 }
 
-/// The content of a file, decompressed if it is gzip, whatever its name; `-` is standard input,
+/// The content of a file, decompressed if it is gzip, regardless of its name; `-` is standard input,
 /// which is kept in memory because files are read more than once. `seen` is called with the number
 /// of compressed bytes read.
 pub fn open_unpacked(
@@ -275,7 +275,7 @@ pub fn read_to_string_unlinked(path: &Path) -> io::Result<String> {
     text_of(file)
 }
 
-/// Creates or truncates a file that only its owner may read and write, whatever the umask.
+/// Creates or truncates a file that only its owner may read and write, regardless of the umask.
 pub fn create(path: &Path) -> io::Result<File> {
     if let Ok(found) = std::fs::metadata(path)
         && let Some(kind) = odd_kind(&found)

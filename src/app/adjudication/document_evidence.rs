@@ -30,7 +30,7 @@ pub struct DocumentEvidence {
 /// A judge's answer about a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgePick {
-    /// The judge, with whatever distinguishes it from others of the same name.
+    /// The judge's name, with details that distinguish it from others of the same name.
     pub judge: String,
     /// Whether it picked the document; `None` if its verdict on the document lacks evidence.
     pub picked: Option<bool>,

@@ -42,7 +42,7 @@ pub struct AdjudicationOverview {
 /// One judge's picks in one order of the pools.
 #[derive(Clone, Debug)]
 pub struct PickRow {
-    /// The judge, with whatever distinguishes it from others of the same name.
+    /// The judge's name, with details that distinguish it from others of the same name.
     pub name: String,
     /// Summary of its picks.
     pub summary: PickSummary,

@@ -32,23 +32,23 @@ use std::sync::Arc;
 /// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportKind {
-    /// Documents with zELO scores, JSON lines in zBench's form
+    /// Documents with zELO scores, as JSON lines in zBench's format
     Annotated,
-    /// Battles with every vote, in zBench's ai_scores.json form
+    /// Battles with every vote, in zBench's ai_scores.json format
     AiScores,
     /// One row per vote of every judge, and per failed call that no later vote replaced; `counts`
     /// says which votes count
     Votes,
     /// One row per annotator and pair, with the verdict; `in_force` says which verdict counts
     Verdicts,
-    /// The documents of each query by zELO, or in the order of --ranking, a run in TREC's columns
+    /// The documents of each query by zELO, or in the order of --ranking, as a TREC run
     Run,
-    /// Labels in TREC's or BEIR's columns; --from rulings has them corrected by the rulings, --from
-    /// zelo makes grades of the scores
+    /// Labels in TREC's or BEIR's columns; --from rulings applies the rulings, --from zelo derives
+    /// grades from the scores
     Qrels,
-    /// One row per ruling on a label that stands, with what it changes
+    /// One row per ruling on a label that was not undone, with its change
     Rulings,
-    /// Every answer of a judge on a pool, JSON lines
+    /// Every answer of a judge on a pool, as JSON lines
     Picks,
 }
 

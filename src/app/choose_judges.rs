@@ -140,7 +140,7 @@ impl JudgeConfiguration<'_> {
                 let there = if known.is_empty() {
                     "there is none; `overrule config judges` shows how to write one".to_owned()
                 } else {
-                    format!("there are {}", known.join(", "))
+                    format!("the embedders are {}", known.join(", "))
                 };
                 return Err(invalid!(
                     "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}"

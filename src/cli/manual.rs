@@ -36,7 +36,7 @@ impl ManualCommand {
         let Some(chapter) = Chapter::find(topic) else {
             let near = did_you_mean(topic, CHAPTERS.iter().map(|chapter| chapter.topic));
             return Err(usage!(
-                "no chapter {topic:?}{near}; there are:\n\n{}",
+                "no chapter {topic:?}{near}; the chapters are:\n\n{}",
                 contents()
             ));
         };

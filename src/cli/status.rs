@@ -156,7 +156,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
         ),
         format!("battles       {}", share(status.fought)),
         format!(
-            "votes         {} there, {} missing, {} failed",
+            "votes         {} stored, {} missing, {} failed",
             count(status.votes),
             count(status.votes_missing),
             count(status.failures)

@@ -111,7 +111,7 @@ fn judges_from(
             let judge = offline::judge(&config.model);
             ensemble.push(judge.ok_or_else(|| {
                 wrong(format!(
-                    "no offline judge is called {:?}; there are {known}",
+                    "no offline judge is called {:?}; the offline judges are {known}",
                     config.model
                 ))
             })?);

@@ -53,7 +53,7 @@ fn methods_are_measured_against_labels_and_tested_against_a_baseline() {
     sandbox.refused(
         "methods --truth qrels --baseline nobody",
         2,
-        &["no method \"nobody\"; there are original"],
+        &["no method \"nobody\"; the methods are original"],
     );
     sandbox.refused("methods --at 0", 2, &["--at"]);
 }

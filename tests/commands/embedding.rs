@@ -167,10 +167,10 @@ fn a_page_instead_of_vectors_is_asked_for_once_more() {
 }
 
 #[rstest]
-#[case::unknown("[[embedder]]\nname = \"other\"\nprovider = \"openai\"\nmodel = \"m\"\n", &["no [[embedder]] of overrule.toml is called \"vectors\"; there are other"])]
+#[case::unknown("[[embedder]]\nname = \"other\"\nprovider = \"openai\"\nmodel = \"m\"\n", &["no [[embedder]] of overrule.toml is called \"vectors\"; the embedders are other"])]
 #[case::none("", &["there is none; `overrule config judges` shows"])]
 #[case::key("[[embedder]]\nname = \"vectors\"\nprovider = \"openai\"\nmodel = \"m\"\n", &["embedder \"vectors\": needs a key: set OPENAI_API_KEY"])]
-#[case::provider("[[embedder]]\nname = \"vectors\"\nprovider = \"anthropic\"\nmodel = \"m\"\n", &["provider \"anthropic\" does not embed; there are local, openai"])]
+#[case::provider("[[embedder]]\nname = \"vectors\"\nprovider = \"anthropic\"\nmodel = \"m\"\n", &["provider \"anthropic\" does not embed; use local, openai"])]
 #[case::limit("[[embedder]]\nname = \"vectors\"\nprovider = \"openai\"\nmodel = \"m\"\nbatch = 0\n", &["a limit of 0"])]
 fn what_is_wrong_with_an_embedder_is_said(#[case] config: &str, #[case] words: &[&str]) {
     let sandbox = Sandbox::new();

@@ -25,7 +25,7 @@ pub fn connect(
             .map(|provider| provider.name())
             .collect();
         return Err(wrong(format!(
-            "provider {:?} does not embed; there are local, {}",
+            "provider {:?} does not embed; use local, {}",
             config.provider,
             known.join(", ")
         )));

@@ -60,7 +60,7 @@ fn connected(
     let service = service_named(provider).ok_or_else(|| {
         let known: Vec<&str> = SERVICES.iter().map(|of| of.name()).collect();
         format!(
-            "no rerank service is called {provider:?}; there are {}, or give a command",
+            "no rerank service is called {provider:?}; the services are {}, or give a command",
             known.join(", ")
         )
     })?;

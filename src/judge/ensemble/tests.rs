@@ -354,12 +354,12 @@ fn picks_are_asked_for_in_ones_own_words() {
         (
             "pick_prompt = \"bare.md\"",
             PickMode::Exactly,
-            "pick_prompt \"bare.md\": the prompt's case never mentions {{task}}",
+            "pick_prompt \"bare.md\": the prompt's case does not contain {{task}}",
         ),
         (
             "pick_prompt = \"odd.md\"",
             PickMode::Exactly,
-            "the prompt mentions {{a}}",
+            "the prompt contains {{a}}",
         ),
         (
             "pick_prompt = \"none.md\"",
@@ -435,7 +435,7 @@ fn wrong_judges_say_what_is_wrong() {
         ),
         (
             "provider = \"offline\"\nmodel = \"m\"",
-            "there are bm25, proximity, ngram",
+            "the offline judges are bm25, proximity, ngram",
         ),
         (
             "provider = \"openai\"\nmodel = \"m\"\nmodle = \"m\"",

@@ -35,9 +35,12 @@ pub enum TemplateError {
     )]
     Divider(&'static str),
     /// A text is never used.
-    #[error("the prompt's case never mentions {{{{{0}}}}}")]
+    #[error("the prompt's case does not contain {{{{{0}}}}}")]
     Missing(&'static str),
-    #[error("the prompt mentions {{{{{name}}}}}, which stands for nothing; there are {known}")]
+    #[error(
+        "the prompt contains {{{{{name}}}}}, which is not a placeholder; the placeholders are \
+             {known}"
+    )]
     Unknown {
         name: String,
         /// The valid placeholders.

@@ -71,11 +71,11 @@ fn a_wrong_template_says_what_is_wrong() {
         ),
         (
             "answer: score\n=== system ===\n=== case ===\n{{query}} {{a}}",
-            "the prompt's case never mentions {{b}}",
+            "the prompt's case does not contain {{b}}",
         ),
         (
             "answer: score\n=== system ===\n=== case ===\n{{query}} {{a}} {{c}}",
-            "the prompt mentions {{c}}",
+            "the prompt contains {{c}}",
         ),
     ] {
         let error = Template::parse(text).unwrap_err().to_string();

@@ -50,7 +50,7 @@ pub fn named_in(providers: &[&'static dyn Provider], name: &str) -> Option<&'sta
 pub fn unknown_provider(name: &str, providers: &[&dyn Provider]) -> String {
     let known: Vec<&str> = providers.iter().map(|provider| provider.name()).collect();
     format!(
-        "no provider is called {name:?}; there are {OFFLINE}, {}",
+        "no provider is called {name:?}; the providers are {OFFLINE}, {}",
         known.join(", ")
     )
 }

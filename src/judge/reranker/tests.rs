@@ -57,7 +57,7 @@ fn a_service_needs_its_name_its_key_and_a_model() {
     for (text, why) in [
         (
             "provider = \"openai\"\nmodel = \"m\"",
-            "there are zeroentropy, cohere, voyage, jina, mixedbread, pinecone, nim, tei, compatible, or give \
+            "the services are zeroentropy, cohere, voyage, jina, mixedbread, pinecone, nim, tei, compatible, or give \
              a command",
         ),
         ("", "no rerank service is called \"\""),

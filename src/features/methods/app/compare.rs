@@ -137,7 +137,7 @@ fn measured(
     let base = base.ok_or_else(|| {
         let names: Vec<&str> = methods.iter().map(|method| method.name.as_str()).collect();
         invalid!(
-            "--baseline: no method {baseline:?}; there are {}",
+            "--baseline: no method {baseline:?}; the methods are {}",
             first_names(&names)
         )
     })?;

@@ -305,7 +305,7 @@ fn grades_of(
             none_asked()
         } else {
             invalid!(
-                "--judge: {:?} has graded no anchors; there are grades of {}",
+                "--judge: {:?} has graded no anchors; the judges with grades are {}",
                 sanitise::line(&found),
                 names().collect::<Vec<_>>().join(", ")
             )

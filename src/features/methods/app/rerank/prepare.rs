@@ -347,9 +347,9 @@ impl<'a> Preparing<'a> {
             .map(|name| sanitise::line(name))
             .collect();
         let there = if all.is_empty() {
-            format!("{FILE} has no [[reranker]] and the project no ranking")
+            format!("{FILE} has no [[reranker]], and the project has no ranking")
         } else {
-            format!("there are {}", all.join(", "))
+            format!("the rerankers and rankings are {}", all.join(", "))
         };
         Err(invalid!(
             "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods \

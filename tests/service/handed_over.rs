@@ -152,7 +152,7 @@ fn a_batch_that_seemed_never_to_have_arrived_is_adopted() {
     assert_eq!(adopted.status.code(), Some(0), "{}", told(&adopted));
     let taken = adopt("2", &remote);
     assert!(
-        told(&taken).contains("is batch 1 already"),
+        told(&taken).contains("is already batch 1"),
         "{}",
         told(&taken)
     );

@@ -376,7 +376,7 @@ fn wanted_queries(
         .collect();
     if !strange.is_empty() && request.queries.is_empty() {
         notes.push(format!(
-            "skipped {} that are not in the project: {}",
+            "skipped {} missing from the project: {}",
             counted(strange.len(), "query"),
             first_names(&strange)
         ));

@@ -168,7 +168,7 @@ impl SbrInput {
         })?;
         if !unknown.is_empty() {
             notes.push(format!(
-                "skipped {} that are not in the project: {}",
+                "skipped {} missing from the project: {}",
                 counted(unknown.len(), "query"),
                 first_names(&unknown)
             ));

@@ -111,9 +111,9 @@ fn absent(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), words)
 }
 
-/// The content of a file, decompressed if it is gzip, regardless of its name; `-` is standard input,
-/// which is kept in memory because files are read more than once. `seen` is called with the number
-/// of compressed bytes read.
+/// The content of a file, decompressed if it is gzip, regardless of its name; `-` is standard
+/// input, which is kept in memory because files are read more than once. `seen` is called with the
+/// number of compressed bytes read.
 pub fn open_unpacked(
     path: &Path,
     seen: impl Fn(u64) + Send + 'static,

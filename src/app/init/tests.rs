@@ -72,7 +72,7 @@ fn a_judge_is_asked_for_by_name() {
     }
     let (choice, notes) = wanted("openai", None).unwrap();
     assert_eq!((choice.model.as_str(), choice.key), ("gpt-6.1-terra", None));
-    assert_eq!(notes, ["no key is set: openai wants OPENAI_API_KEY"]);
+    assert_eq!(notes, ["no key is set: openai needs OPENAI_API_KEY"]);
     let error = wanted("openrouter", None).unwrap_err().to_string();
     assert!(error.contains("--model"), "{error}");
     let (nobody, _) = wanted("nobody", Some("m")).unwrap();

@@ -228,7 +228,7 @@ fn status_says_where_margins_told_more_until_they_count() {
         sandbox
             .done("status")
             .text()
-            .contains("margins       those of bm25 told")
+            .contains("margins       those of bm25 are informative")
     };
     assert!(!hint());
     // As a look at the judges keeps it.

@@ -109,7 +109,7 @@ fn queries_and_status_count_what_was_imported() {
     assert_eq!(status["calls_without_price"], 24);
     assert!(sandbox.done("queries").text().contains("capital-of-france"));
     let text = sandbox.done("status");
-    text.prints("24 there, 0 missing, 0 failed");
+    text.prints("24 stored, 0 missing, 0 failed");
     assert!(
         !text.text().contains("lexical"),
         "language models voted here"
@@ -438,7 +438,7 @@ fn the_sample_of_recorded_votes_has_reasons_and_people_who_disagree() {
     sandbox
         .done("battles --query pandalm-122")
         .prints("Response 2 is ");
-    sandbox.refused("demo --no-screen", 2, &["pandalm", "a project of its own"]);
+    sandbox.refused("demo --no-screen", 2, &["pandalm", "needs its own project"]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn model(k: usize, cycles: usize) -> Model {
         (200, 60),
         Instant::now(),
     );
-    model.stack.push(Screen::Matrix);
+    model.stack.push(Screen::MATRIX);
     model.open = Some(OpenQuery {
         info: QueryInfo {
             key: QueryKey(1),

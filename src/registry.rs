@@ -1,29 +1,45 @@
-//! The features of this build, and their additions to the core. Apart from tests and the modules of
-//! the workbench that `suites/layers.rs` lists, no other file of the core names a feature.
+//! The features of this build and their additions to the core, and the screens of the workbench.
+//! Apart from tests across features in `suites`, no other file of the core names a feature.
 
+use crate::app::annotate::RunRequest;
 use crate::app::error::AppError;
-use crate::app::export::{AddedExport, AddedLabels};
+use crate::app::export::{AddedExport, AddedLabels, FoundRanking};
 use crate::app::log::LogEntry;
+use crate::app::question_set::AddedQuestions;
 use crate::app::status::FeatureStatus;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::JudgesPanel;
 use crate::cli::matrix::ReadLayer;
+use crate::domain::common_scale::ProjectScale;
+use crate::domain::prediction::QueryPredictions;
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
 use crate::features::duel::command::export::DuelExportOptions;
 use crate::features::lab::command::{FormerName, LabCommand};
 use crate::features::student::command::predictions::PredictionOptions;
+use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
 use crate::features::{duel, methods, scale, student};
+use crate::judge::JudgeEnsemble;
 use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, Merger};
 use crate::store::{self, Db, Store};
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::screens;
+use crate::tui::screens::additions::{AddedRaters, AddedSettings};
+use crate::tui::screens::behavior::ScreenBehavior;
 use clap::{Args, Subcommand, ValueEnum};
+use std::path::Path;
 use std::sync::Arc;
 
-pub use crate::features::scale::app::project_scale;
+/// The common scale of the scores of all queries, if there is one.
+pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
+    scale::app::project_scale(store)
+}
 
 /// Whether `--method` can refer to a reranker by this name.
-pub use crate::features::methods::domain::reranking::is_free_reranker_name;
+pub fn is_free_reranker_name(name: &str) -> bool {
+    methods::domain::reranking::is_free_reranker_name(name)
+}
 
 /// The source of predictions that the project has named, with its weight.
 pub fn named_opinion(db: &Db) -> store::Result<Option<NamedOpinion>> {
@@ -88,27 +104,27 @@ impl FeatureCommand {
 type ReadLog = fn(&Db, Option<QueryKey>) -> store::Result<Vec<LogEntry>>;
 
 /// The events that features add to the log.
-pub const LOGS: [ReadLog; 3] = [
+pub const LOGS: &[ReadLog] = &[
     duel::app::log_entries,
     scale::app::log_entries,
     methods::app::log_entries,
 ];
 
 /// What features add to the status of a project, in the order shown.
-pub const STATUSES: [fn(&Db) -> store::Result<FeatureStatus>; 3] =
-    [duel::app::status, student::app::status, scale::app::status];
+pub const STATUSES: &[fn(&Db) -> store::Result<FeatureStatus>] =
+    &[duel::app::status, student::app::status, scale::app::status];
 
 /// What features merge before the queries.
-pub(crate) const MERGES_FIRST: [fn(&mut Merger<'_>) -> store::Result<()>; 1] =
-    [student::merge::students];
+pub(crate) const MERGES_FIRST: &[fn(&mut Merger<'_>) -> store::Result<()>] =
+    &[student::merge::students];
 
 /// What features merge of each query.
-pub(crate) const MERGES_OF_QUERY: [fn(&mut Merger<'_>, &mut MatchedQuery) -> store::Result<()>; 2] =
-    [methods::merge::results, student::merge::predictions];
+pub(crate) const MERGES_OF_QUERY: &[fn(&mut Merger<'_>, &mut MatchedQuery) -> store::Result<()>] =
+    &[methods::merge::results, student::merge::predictions];
 
 /// What features merge after the queries.
-pub(crate) const MERGES_LAST: [fn(&mut Merger<'_>) -> store::Result<()>; 2] =
-    [duel::merge::unite, methods::merge::calls];
+pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] =
+    &[duel::merge::unite, methods::merge::calls];
 
 /// What features compute after a merge, outside of its transaction.
 pub fn after_merge(store: &Store) -> store::Result<()> {
@@ -117,8 +133,12 @@ pub fn after_merge(store: &Store) -> store::Result<()> {
 
 // Exports.
 
-pub use crate::features::duel::app::find_ranking;
-pub(crate) use crate::features::duel::command::export::DuelExportForm as AddedExportForm;
+pub(crate) use duel::command::export::DuelExportForm as AddedExportForm;
+
+/// The ranking of a project with this name.
+pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError> {
+    duel::app::find_ranking(store, name)
+}
 
 /// Exports of features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -201,14 +221,91 @@ pub use crate::features::student::domain::sample::{
 
 // Options of core commands, and parts of their output.
 
-pub(crate) use crate::features::student::app::sample::sample_request;
-pub(crate) use crate::features::student::command::project::StudentOptions as AddedProjectOptions;
+/// The run that asks the judges only about the pairs of a sample.
+pub fn sample_request(
+    store: &Store,
+    path: &Path,
+    ensemble: &JudgeEnsemble,
+    usual: &RunRequest,
+) -> Result<RunRequest, AppError> {
+    student::app::sample::sample_request(store, path, ensemble, usual)
+}
+
+/// Options of `config project` for features.
+#[derive(Debug, Args)]
+pub(crate) struct AddedProjectOptions {
+    #[command(flatten)]
+    student: StudentOptions,
+}
+
+impl AddedProjectOptions {
+    /// Whether one of the options is given.
+    pub(crate) fn is_set(&self) -> bool {
+        self.student.is_set()
+    }
+
+    pub(crate) fn apply(&self, store: &Store) -> CommandResult {
+        self.student.apply(store)
+    }
+}
 
 /// Reads what a feature adds to `judges`: about one query, or about the whole project.
 type ReadJudgesPanel = fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>;
 
 /// Parts of the output of `judges`.
-pub(crate) const JUDGES_PANELS: [ReadJudgesPanel; 1] = [judges::panel];
+pub(crate) const JUDGES_PANELS: &[ReadJudgesPanel] = &[judges::panel];
 
 /// Layers of `matrix --layer PREFIX:NAME`, by prefix.
-pub(crate) const MATRIX_LAYERS: [(&str, ReadLayer); 1] = [("student", matrix::read_layer)];
+pub(crate) const MATRIX_LAYERS: &[(&str, ReadLayer)] = &[("student", matrix::read_layer)];
+
+// The workbench.
+
+/// The screens, in the order of the printed key tables.
+pub(crate) const SCREENS: &[&dyn ScreenBehavior] = &[
+    &screens::queries::QueriesScreen,
+    &screens::run::RunScreen,
+    &screens::matrix::MatrixScreen,
+    &screens::document::DocumentScreen,
+    &screens::battle::BattleScreen,
+    &screens::queue::QueueScreen,
+    &screens::review::ReviewScreen,
+    &screens::judges::JudgesScreen,
+    &methods::screen::MethodsScreen,
+    &methods::screen::rankings::RankingsScreen,
+    &student::screen::StudentScreen,
+    &student::screen::battles::StudentBattlesScreen,
+    &screens::cycles::CyclesScreen,
+    &screens::comparison::ComparisonScreen,
+    &screens::adjudication::AdjudicationScreen,
+    &screens::ruling::RulingScreen,
+    &duel::screen::DuelScreen,
+    &duel::screen::passage::PassageScreen,
+];
+
+/// The behavior of a screen.
+pub(crate) fn screen(screen: Screen) -> &'static dyn ScreenBehavior {
+    let known = SCREENS.iter().copied().find(|known| known.id() == screen);
+    debug_assert!(known.is_some(), "{screen:?} is not listed");
+    known.unwrap_or(SCREENS[0])
+}
+
+/// Reads predictions for a query, each with the name of its source.
+type ReadPredictions = fn(&Db, QueryKey) -> store::Result<Vec<(String, QueryPredictions)>>;
+
+/// Predictions that are layers of the matrix.
+pub(crate) const PREDICTIONS: &[ReadPredictions] = &[Db::students_of];
+
+/// Settings in the dialog of settings, below those of the core.
+pub(crate) const SETTINGS: &[&dyn AddedSettings] = &[&student::screen::settings::StudentSettings];
+
+/// Questions outside a run, each with the command that offers them.
+pub(crate) const QUESTIONS: &[(Command, &dyn AddedQuestions)] = &[
+    (Command::Anchors, &scale::app::Anchors),
+    (Command::Links, &scale::app::Links),
+];
+
+/// Reads raters of a project that are shown below its judges.
+type ReadRaters = fn(&Store) -> Result<Box<dyn AddedRaters>, AppError>;
+
+/// Tables below the judges.
+pub(crate) const RATERS: &[ReadRaters] = &[student::screen::judges::students];

@@ -30,6 +30,7 @@ use crate::config::ScreenConfig;
 use crate::domain::number_words::counted;
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
+use crate::registry;
 use crate::store::Store;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use drawing::Caches;
@@ -120,7 +121,7 @@ pub fn run(
     let size = guard.size()?;
     let runner = Runner::new(store, ensemble, options.clone(), results);
     let mut model = Model::new(options, ramp, size, Instant::now());
-    // A person who opens a duel asks no judges, and the note would cover the duel's keys.
+    // On a screen such as a duel, no judges are asked, and the note would cover its keys.
     if !model.options.note.is_empty() && model.options.start == Start::Queries {
         let note = model.options.note.clone();
         model.inform(&note);
@@ -228,11 +229,8 @@ impl App {
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
         let mut first = vec![self.model.list(), Effect::Watch];
-        if let Start::Duel(key) = self.model.options.start {
-            first.extend(crate::features::duel::screen::update::show(
-                &mut self.model,
-                key,
-            ));
+        if let Start::Row(screen, key) = self.model.options.start {
+            first.extend(registry::screen(screen).open_row(&mut self.model, key));
         }
         self.carry_out(first, guard, &mut keys)?;
         #[cfg(debug_assertions)]

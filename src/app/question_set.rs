@@ -1,18 +1,23 @@
 //! Question sets over the whole project that are asked outside a run and priced before any call:
-//! picks, and the anchors and links for calibrating scores across queries.
+//! picks, and those of features.
 
+use super::choose_judges::JudgeConfiguration;
+use super::error::AppError;
+use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
+use crate::store::Store;
+use futures::future::BoxFuture;
+use std::fmt::Debug;
+use tokio::sync::watch;
 
 /// What judges are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuestionSet {
     /// Which documents of each pool are relevant, asked of all judges that a run would ask.
     Picks(PickMode),
-    /// The grade of a few documents of each query, asked of one judge.
-    Anchors(String),
-    /// Which of two documents serves its own query better, asked of these judges.
-    Links(Vec<String>),
+    /// Questions of a feature, asked of these judges.
+    Added(&'static dyn AddedQuestions, Vec<String>),
 }
 
 impl QuestionSet {
@@ -20,20 +25,87 @@ impl QuestionSet {
     pub fn noun(&self) -> &'static str {
         match self {
             Self::Picks(_) => "picks",
-            Self::Anchors(_) => "anchors",
-            Self::Links(_) => "links",
+            Self::Added(questions, _) => questions.noun(),
         }
     }
 
     /// Describes what is asked of whom.
     pub fn describe(&self) -> String {
-        let judges = match self {
-            Self::Picks(_) => return "picks".to_owned(),
-            Self::Anchors(judge) => sanitise::line(judge).into_owned(),
-            Self::Links(judges) => super::text_format::first_names(judges),
-        };
-        format!("{} of {judges}", self.noun())
+        match self {
+            Self::Picks(_) => self.noun().to_owned(),
+            Self::Added(_, judges) => {
+                format!(
+                    "{} of {}",
+                    self.noun(),
+                    super::text_format::first_names(judges)
+                )
+            }
+        }
     }
+}
+
+/// A kind of questions that a feature asks.
+pub trait AddedQuestions: Debug + Sync {
+    /// The plural noun for the answers.
+    fn noun(&self) -> &'static str;
+
+    /// The noun for an answer that has arrived.
+    fn answer_noun(&self) -> &'static str;
+
+    /// The title of the dialog that offers them.
+    fn title(&self) -> &'static str;
+
+    /// The judges that can be asked together, each choice with its description.
+    fn choices(&self, judges: &[String]) -> Vec<JudgeChoice>;
+
+    /// Determines the remaining questions to these judges.
+    ///
+    /// # Errors
+    /// A judge cannot be asked, or the project has nothing to ask about.
+    fn prepare(
+        &self,
+        store: &Store,
+        configuration: &JudgeConfiguration<'_>,
+        judges: &[String],
+        seed: u64,
+    ) -> Result<Box<dyn PreparedQuestions>, AppError>;
+}
+
+impl PartialEq for dyn AddedQuestions {
+    fn eq(&self, other: &Self) -> bool {
+        self.noun() == other.noun()
+    }
+}
+
+impl Eq for dyn AddedQuestions {}
+
+/// Judges to ask together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgeChoice {
+    pub judges: Vec<String>,
+    /// Its name in a list of choices.
+    pub name: String,
+    /// What these judges are asked.
+    pub doc: String,
+}
+
+/// Receives the progress after each answer.
+pub type TellProgress<'a> = Box<dyn FnMut(&QuestionSetProgress) + Send + 'a>;
+
+/// The remaining questions of a set, and the judges to ask.
+pub trait PreparedQuestions: Send {
+    fn price(&self) -> QuestionSetPrice;
+
+    /// Asks the questions. Every answer is in the project before `tell` is called.
+    ///
+    /// # Errors
+    /// The worst-case cost of a call is unknown although there is a budget, or the project fails.
+    fn run<'a>(
+        self: Box<Self>,
+        store: &'a Store,
+        control: watch::Receiver<RunControl>,
+        tell: TellProgress<'a>,
+    ) -> BoxFuture<'a, Result<QuestionSetOutcome, AppError>>;
 }
 
 /// The effort and cost of asking.

@@ -24,6 +24,3 @@ pub use queue_design::{MostUrgent, QueueCandidate, QueueDesign, build_queue};
 pub use scoring::{
     InTop, PairPriority, Scoring, ValueParts, effective_top, score_pairs, top_of, value_parts,
 };
-
-#[cfg(test)]
-mod tests;

@@ -5,3 +5,5 @@ pub mod command;
 pub mod domain;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod screens;

@@ -6,6 +6,7 @@ mod bench;
 mod files;
 mod money;
 mod plans_and_rounds;
+mod priorities;
 mod repeated_pairs;
 mod reports;
 mod reviews;

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::LazyLock;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Ident, ItemMod, ItemUse, Macro, UseTree, Visibility};
+use syn::{
+    Attribute, ExprMethodCall, Ident, ImplItem, ItemEnum, ItemImpl, ItemMod, ItemStruct, ItemUse,
+    Macro, Type, UseTree, Visibility,
+};
 
 /// From bottom to top.
 const LAYERS: &str = "domain formats config judge embedding store client app tui cli fuzzing";
@@ -21,14 +24,6 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 
 /// The file in which the core names the features.
 const REGISTRY: &str = "registry";
-
-/// Modules of the workbench that still name a feature. No module may be added.
-const NAME_FEATURES: &str = "
-    tui tui/effects/question_set tui/model tui/model/judges tui/screens/judges/jobs
-    tui/screens/judges/view tui/screens/passage tui/screens/passage/update
-    tui/screens/passage/view tui/screens/registry tui/update tui/update/commands
-    tui/update/overlay tui/update/question_set tui/update/redo tui/update/requests/settings
-    tui/update/settings tui/widgets/settings_dialog";
 
 /// A feature and another one that it uses.
 const FEATURE_USES: [&str; 6] = [
@@ -51,6 +46,12 @@ struct Source {
     imports: HashMap<String, Names>,
     /// Paths that it uses: imports that are not re-exports, and paths in the code.
     used: Vec<Names>,
+    /// Types that it defines.
+    types: Vec<String>,
+    /// Visible functions and constants of types, each after its type.
+    members: Vec<(String, String)>,
+    /// Methods that it calls.
+    called: Vec<String>,
 }
 
 impl Source {
@@ -103,6 +104,37 @@ impl<'ast> Visit<'ast> for Source {
             let inherited = matches!(item.vis, Visibility::Inherited);
             self.take_use(&item.tree, Names::new(), inherited);
         }
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast ItemStruct) {
+        self.types.push(item.ident.to_string());
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast ItemEnum) {
+        self.types.push(item.ident.to_string());
+        visit::visit_item_enum(self, item);
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
+        if let (None, Type::Path(of)) = (&item.trait_, &*item.self_ty) {
+            let of = of.path.segments.last().map(|of| of.ident.to_string());
+            let names = item.items.iter().filter_map(|member| match member {
+                ImplItem::Fn(of) => Some((&of.vis, &of.sig.ident)),
+                ImplItem::Const(of) => Some((&of.vis, &of.ident)),
+                _ => None,
+            });
+            let visible = names.filter(|(of, _)| !matches!(of, Visibility::Inherited));
+            let of = of.unwrap_or_default();
+            self.members
+                .extend(visible.map(|(_, name)| (of.clone(), name.to_string())));
+        }
+        visit::visit_item_impl(self, item);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
+        self.called.push(call.method.to_string());
+        visit::visit_expr_method_call(self, call);
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
@@ -182,7 +214,6 @@ fn place(module: Names) -> Names {
     };
     let (layer, rest) = match (layer.as_str(), rest) {
         ("command", _) => ("cli", rest),
-        ("screen", [state, rest @ ..]) if state == "state" => ("tui model", rest),
         ("screen", _) => ("tui screens", rest),
         ("merge", _) => ("store merge", rest),
         (layer, _) => (layer, rest),
@@ -197,14 +228,18 @@ fn place(module: Names) -> Names {
 /// Dependencies between files, each with a path that causes it.
 type Arrows = BTreeMap<(Names, Names), String>;
 
-static PATHS: LazyLock<Arrows> = LazyLock::new(|| {
+static CRATE: LazyLock<Crate> = LazyLock::new(|| {
     let mut all = Crate::default();
     all.read(Names::new());
+    all
+});
+
+static PATHS: LazyLock<Arrows> = LazyLock::new(|| {
     let mut arrows = BTreeMap::new();
     let is_layered = |module: &[String]| !module.is_empty() && module != [REGISTRY];
-    for (module, source) in all.0.iter().filter(|(module, _)| is_layered(module)) {
+    for (module, source) in CRATE.0.iter().filter(|(module, _)| is_layered(module)) {
         for path in &source.used {
-            let file = all.file_of(module, path);
+            let file = CRATE.file_of(module, path);
             if file != *module && is_layered(&file) {
                 arrows.insert((module.clone(), file), path.join("::"));
             }
@@ -257,18 +292,49 @@ impl Graph {
 
 #[test]
 fn the_core_reaches_features_through_the_registry() {
-    let found: BTreeSet<String> = PATHS
-        .keys()
-        .filter(|(from, to)| from[0] != "features" && to[0] == "features")
-        .map(|(from, _)| from.join("/"))
+    let found = PATHS
+        .iter()
+        .filter(|((from, to), _)| from[0] != "features" && to[0] == "features")
+        .map(|((from, _), path)| format!("{} uses {path}", from.join("/")));
+    assert_eq!(found.collect::<Vec<_>>(), [""; 0]);
+}
+
+/// No path shows that a method of a core type is defined in a feature.
+#[test]
+fn the_core_uses_no_member_that_features_add_to_its_types() {
+    let is_feature = |module: &Names| module.first().is_some_and(|layer| layer == "features");
+    let (features, core): (Vec<_>, Vec<_>) =
+        CRATE.0.iter().partition(|(module, _)| is_feature(module));
+    let own: BTreeSet<_> = features
+        .iter()
+        .flat_map(|(_, source)| &source.types)
         .collect();
-    assert_eq!(
-        found,
-        NAME_FEATURES
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect()
-    );
+    let known: BTreeSet<_> = core
+        .iter()
+        .flat_map(|(_, source)| source.members.iter().map(|(_, name)| name))
+        .collect();
+    let added: BTreeSet<_> = features
+        .iter()
+        .flat_map(|(_, source)| &source.members)
+        .filter(|(of, name)| !own.contains(of) && !known.contains(name))
+        .map(|(_, name)| name)
+        .collect();
+    assert!(added.len() > 50, "only {} were found", added.len());
+    let uses = |source: &Source| {
+        let members = source.used.iter().filter_map(|path| match &path[..] {
+            [.., of, member] if of.starts_with(char::is_uppercase) => Some(member),
+            _ => None,
+        });
+        let names = source.called.iter().chain(members);
+        let found: BTreeSet<_> = names.filter(|name| added.contains(name)).cloned().collect();
+        found
+    };
+    let found = core
+        .iter()
+        .filter(|(module, _)| **module != [REGISTRY])
+        .map(|(module, source)| (module.join("/"), uses(source)))
+        .filter(|(_, names)| !names.is_empty());
+    assert_eq!(found.collect::<Vec<_>>(), []);
 }
 
 #[test]

@@ -11,9 +11,10 @@ use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate, PoolOutline};
 use crate::app::manual::Chapter;
 use crate::formats::dataset;
 use crate::judge::offline;
+use crate::registry;
 use crate::tui::job::tell_that;
+use crate::tui::screens::Screen;
 use crate::tui::screens::run::update::ask_to_start;
-use crate::tui::screens::{Screen, registry};
 use crate::tui::theme::{ColourDepth, Theme};
 use bench::Bench;
 
@@ -82,8 +83,8 @@ fn the_chapter_on_a_screen_is_read_from_its_help() {
 
 #[test]
 fn every_screen_has_a_chapter() {
-    for screen in Screen::ALL {
-        let topic = registry::spec(screen).chapter;
+    for screen in Screen::all() {
+        let topic = registry::screen(screen).chapter();
         assert!(Chapter::find(topic).is_some(), "{topic}");
     }
 }

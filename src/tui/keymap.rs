@@ -10,7 +10,6 @@ mod print;
 pub(crate) mod remap;
 mod scope;
 mod screen;
-mod screens;
 mod shared;
 
 use binding::Binding;

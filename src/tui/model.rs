@@ -2,16 +2,11 @@
 
 pub mod adjudication;
 pub mod battle;
-pub mod comparison;
-pub mod cycles;
-pub mod document;
 pub mod export;
 pub mod import;
-pub mod judges;
 pub mod matrix;
 pub mod open_query;
 pub mod pace;
-mod pair;
 pub mod queries;
 pub mod question_set;
 pub mod queue;
@@ -22,6 +17,7 @@ pub mod ruling_session;
 pub mod run;
 pub mod scale;
 pub mod session;
+pub mod states;
 pub mod text_search;
 
 use super::drawing::Areas;
@@ -47,28 +43,21 @@ use crate::app::project::Sample;
 use crate::client::RunControl;
 use crate::config::{Config, JudgingConfig};
 use crate::domain::sanitise;
-use crate::features::duel::screen::state::DuelScreen;
-use crate::features::duel::store::DuelKey;
-use crate::features::methods::screen::state::MethodsScreen;
-use crate::features::student::screen::state::StudentScreen;
 use crate::store::corpus::QueryKey;
 pub use crate::store::drafts::DecisionSubject as Subject;
-use adjudication::AdjudicationScreen;
-use battle::BattleScreen;
-use comparison::ComparisonScreen;
-use cycles::CyclesScreen;
-use document::DocumentScreen;
+use adjudication::AdjudicationState;
+use battle::BattleState;
 use export::ExportState;
 use import::ImportState;
-use judges::JudgesScreen;
-use matrix::MatrixScreen;
+use matrix::MatrixState;
 use open_query::OpenQuery;
-use queries::QueriesScreen;
+use queries::QueriesState;
 use question_set::QuestionState;
-use queue::QueueScreen;
+use queue::QueueState;
 use remembered::{Configured, Remembered};
-use run::RunScreen;
+use run::RunState;
 use session::ReviewSession;
+use states::ScreenStates;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -132,8 +121,8 @@ pub enum ConfirmFor {
     Questions,
     /// Stop asking them.
     StopQuestions,
-    /// Show the result of an unfinished duel.
-    EndBlindness,
+    /// What this screen has asked.
+    Screen(Screen),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -176,8 +165,8 @@ pub struct TuiOptions {
 pub enum Start {
     #[default]
     Queries,
-    /// A duel, by default the latest.
-    Duel(Option<DuelKey>),
+    /// Another screen, and the key of the row that it shows.
+    Row(Screen, i64),
 }
 
 #[derive(Debug)]
@@ -186,26 +175,19 @@ pub struct Model {
     /// of queries.
     pub stack: Vec<Screen>,
     pub overlays: Vec<Overlay>,
-    pub queries: QueriesScreen,
+    pub queries: QueriesState,
     pub import: ImportState,
     pub export: ExportState,
     pub questions: QuestionState,
-    pub run: RunScreen,
-    pub matrix: MatrixScreen,
-    pub document: DocumentScreen,
+    pub run: RunState,
+    pub matrix: MatrixState,
     /// Also used for a pair under review.
-    pub battle: BattleScreen,
+    pub battle: BattleState,
     /// Also contains the pair under review.
-    pub queue: QueueScreen,
-    pub judges: JudgesScreen,
-    pub methods: MethodsScreen,
-    pub student: StudentScreen,
-    pub cycles: CyclesScreen,
-    pub comparison: ComparisonScreen,
+    pub queue: QueueState,
     /// Also contains the document being ruled on.
-    pub adjudication: AdjudicationScreen,
-    /// Also contains its open text.
-    pub duel: DuelScreen,
+    pub adjudication: AdjudicationState,
+    states: ScreenStates,
     pub open: Option<OpenQuery>,
     /// A query that was loaded ahead.
     pub prefetched: Option<OpenQuery>,
@@ -275,36 +257,30 @@ impl Model {
         judging.queue_blind = remembered.queue_blind.unwrap_or(judging.queue_blind);
         judging.battle_blind = remembered.battle_blind.unwrap_or(judging.battle_blind);
         Self {
-            stack: vec![Screen::Queries],
+            stack: vec![Screen::QUERIES],
             overlays: Vec::new(),
-            queries: QueriesScreen::default(),
+            queries: QueriesState::default(),
             import: ImportState::default(),
             export: ExportState::default(),
             questions: QuestionState::default(),
-            run: RunScreen {
+            run: RunState {
                 control: options.control,
-                ..RunScreen::default()
+                ..RunState::default()
             },
-            matrix: MatrixScreen {
+            matrix: MatrixState {
                 order: remembered.order,
-                ..MatrixScreen::default()
+                ..MatrixState::default()
             },
-            document: DocumentScreen::default(),
-            battle: BattleScreen {
+            battle: BattleState {
                 together: true,
-                ..BattleScreen::default()
+                ..BattleState::default()
             },
-            queue: QueueScreen {
+            queue: QueueState {
                 policy: options.judging.policy,
-                ..QueueScreen::default()
+                ..QueueState::default()
             },
-            judges: JudgesScreen::default(),
-            methods: MethodsScreen::default(),
-            student: StudentScreen::default(),
-            cycles: CyclesScreen::default(),
-            comparison: ComparisonScreen::default(),
-            adjudication: AdjudicationScreen::default(),
-            duel: DuelScreen::default(),
+            adjudication: AdjudicationState::default(),
+            states: ScreenStates::default(),
             open: None,
             prefetched: None,
             toast: None,
@@ -340,44 +316,7 @@ impl Model {
     }
 
     pub fn screen(&self) -> Screen {
-        self.stack.last().copied().unwrap_or_default()
-    }
-
-    /// The subject of a decision made now.
-    pub(crate) fn subject(&self) -> Option<Subject> {
-        match self.screen() {
-            Screen::Ruling => {
-                let current = self.adjudication.current.as_ref()?;
-                let (query, document) =
-                    (current.disagreement.query, &current.disagreement.document);
-                Some(Subject::Document(query, document.clone()))
-            }
-            Screen::Review => {
-                let item = self.queue.current.as_ref()?.item;
-                Some(Subject::Pair(item.query, item.pair))
-            }
-            Screen::Battle => {
-                let open = self.open.as_ref()?;
-                Some(Subject::Pair(open.info.key, self.battle.pair()?))
-            }
-            Screen::Document => {
-                let open = self.open.as_ref()?;
-                let document = open.documents.get(self.document.document)?;
-                Some(Subject::Document(open.info.key, document.id.clone()))
-            }
-            _ => None,
-        }
-    }
-
-    /// The draft reason for the decision on screen.
-    pub(crate) fn draft(&self) -> Option<&str> {
-        self.drafts.get(&self.subject()?).map(String::as_str)
-    }
-
-    /// Takes the draft reason for the decision being made.
-    pub(crate) fn take_draft(&mut self) -> Option<String> {
-        let subject = self.subject()?;
-        self.drafts.remove(&subject)
+        self.stack.last().copied().unwrap_or(Screen::QUERIES)
     }
 
     /// Records a key press. Time beyond the idle limit since the previous one was not spent on
@@ -433,12 +372,6 @@ impl Model {
         if let (Some(row), Some(column)) = (place(row), place(column)) {
             self.matrix.heat.move_to(row, column, order.len());
         }
-    }
-
-    /// Indices of the document screen's battles in display order.
-    pub fn document_battles(&self) -> Vec<usize> {
-        let open = self.open.as_ref();
-        open.map_or(Vec::new(), |open| self.document.battles(open))
     }
 
     /// Indices of the queue's items whose query matches the filter.
@@ -513,14 +446,6 @@ impl Model {
     pub fn ask(&mut self, label: &str, placeholder: &str, text: &str, purpose: PromptFor) {
         let prompt = LinePrompt::new(label, placeholder).with_text(text);
         self.overlays.push(Overlay::Prompt(prompt, purpose));
-    }
-
-    /// Asks for the reason of a decision, before or after it.
-    pub fn ask_reason(&mut self, note: &str) {
-        let placeholder = "the reason, in one line; Enter stores it";
-        let note = sanitise::line(note).into_owned();
-        self.explained = self.subject();
-        self.ask("reason: ", placeholder, &note, PromptFor::Reason);
     }
 
     /// Asks for confirmation before an irreversible action.

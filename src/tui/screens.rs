@@ -1,21 +1,21 @@
 //! The screens, with one folder each.
 
+pub(crate) mod additions;
 pub(crate) mod adjudication;
 pub(crate) mod battle;
+pub(crate) mod behavior;
 pub(crate) mod comparison;
 pub(crate) mod cycles;
+pub(crate) mod decisions;
 pub(crate) mod document;
 pub(crate) mod judges;
 pub(crate) mod matrix;
-pub(crate) mod passage;
+mod on_screen;
 pub(crate) mod queries;
 pub(crate) mod queue;
-pub(crate) mod rankings;
-pub(crate) mod registry;
 pub(crate) mod review;
 pub(crate) mod ruling;
 pub(crate) mod run;
-pub(crate) mod spec;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -143,15 +143,15 @@ impl Jobs {
 mod tests {
     use super::*;
 
-    const OWN: Slot = Slot::of(Screen::Queue, "own");
+    const OWN: Slot = Slot::of(Screen::QUEUE, "own");
     const SHARED: Slot = Slot::shared("shared");
 
     #[test]
     fn leaving_a_screen_supersedes_what_it_asked_and_nothing_else() {
         let mut jobs = Jobs::default();
-        let slots = [OWN, OWN.keyed(1), SHARED, Slot::of(Screen::Judges, "own")];
+        let slots = [OWN, OWN.keyed(1), SHARED, Slot::of(Screen::JUDGES, "own")];
         let tickets = slots.map(|slot| jobs.begin(slot));
-        jobs.leave(Screen::Queue);
+        jobs.leave(Screen::QUEUE);
         let current = tickets.map(|ticket| ticket.is_current());
         assert_eq!(current, [false, false, true, true]);
         assert_eq!(slots.map(|slot| jobs.is_pending(slot)), current);

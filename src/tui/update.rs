@@ -10,7 +10,6 @@ pub(crate) mod offers;
 mod opening;
 mod overlay;
 pub(crate) mod question_set;
-mod redo;
 pub(crate) mod requests;
 pub(crate) mod results;
 pub(crate) mod settings;
@@ -22,7 +21,7 @@ use super::message::{Effect, Msg};
 use super::model::Model;
 use super::screens::run;
 use super::widgets::toast::Level;
-use crate::features::duel::screen as duel;
+use crate::registry::SCREENS;
 use std::time::Instant;
 
 pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
@@ -40,7 +39,9 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         model.toast = None;
     }
     if matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_)) {
-        duel::update::touched(model);
+        for screen in SCREENS {
+            screen.touched(model);
+        }
         model.touch(now);
     }
     match msg {

@@ -4,14 +4,14 @@ use super::canvas::Canvas;
 use super::drawing::{Areas, Caches};
 use super::model::{Model, Overlay};
 use super::screens::Screen;
-use super::screens::registry::spec;
-use super::screens::spec::Find;
+use super::screens::behavior::Find;
 use super::text;
 use super::theme::Theme;
 use super::update;
 use super::widgets::footer::Footer;
 use super::widgets::header::Header;
 use crate::domain::sanitise;
+use crate::registry;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -39,16 +39,18 @@ pub fn view(
         status: status(model),
     };
     header.render(theme, top, buf);
-    let mut areas = (spec(model.screen()).view)(model, Canvas::new(theme, body, buf), caches);
+    let mut areas = model
+        .behavior()
+        .view(model, Canvas::new(theme, body, buf), caches);
     let offered = |command| update::offers::offers(model, command);
     let mut footer = Footer::new(model.scope()).only(offered);
-    let find = match spec(model.screen()).find {
-        Find::Rows(_) => "filter",
+    let find = match model.behavior().find() {
+        Find::Rows { .. } => "filter",
         Find::Document => "find",
         Find::Texts(_) | Find::Nothing => "search",
     };
     footer = footer.relabel("filter", find);
-    for (from, to) in (spec(model.screen()).labels)(model) {
+    for (from, to) in model.behavior().labels(model) {
         footer = footer.relabel(from, to);
     }
     if let Some(search) = &model.search {
@@ -116,15 +118,13 @@ fn crumbs(model: &Model) -> Vec<String> {
     let above = model
         .stack
         .iter()
-        .filter(|screen| **screen != Screen::Queries);
-    crumbs.extend(
-        above.map(|screen| match (spec(*screen).crumb, &model.open) {
-            (Some(crumb), Some(open)) => crumb(model, open),
-            _ => screen.name().to_owned(),
-        }),
-    );
+        .filter(|screen| **screen != Screen::QUERIES);
+    crumbs.extend(above.map(|screen| match &model.open {
+        Some(open) => registry::screen(*screen).crumb(model, open),
+        None => screen.name().to_owned(),
+    }));
     if model.stack.len() == 1 {
-        crumbs.push(Screen::Queries.name().to_owned());
+        crumbs.push(Screen::QUERIES.name().to_owned());
     }
     crumbs
 }

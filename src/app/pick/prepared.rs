@@ -4,12 +4,15 @@ use super::run::{self, PickEvent, PickSession};
 use super::{PickAnswers, PickInputs, PickOptions, PickPlan, PickProgress};
 use crate::app::choose_judges::{JudgeConfiguration, is_paid};
 use crate::app::error::AppError;
-use crate::app::question_set::{QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress};
+use crate::app::question_set::{
+    PreparedQuestions, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress, TellProgress,
+};
 use crate::app::text_format::counted;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
+use futures::future::BoxFuture;
 use tokio::sync::{mpsc, watch};
 
 /// The grade from which a document is relevant.
@@ -56,29 +59,11 @@ impl PreparedPicks {
         })
     }
 
-    pub fn price(&self) -> QuestionSetPrice {
-        let judges = &self.plan.estimates;
-        QuestionSetPrice {
-            about: counted(self.plan.pools, "pool"),
-            calls: self.plan.calls(),
-            already: (self.plan.already > 0).then(|| counted(self.plan.already, "answer")),
-            judges: judges.iter().map(|judge| judge.name.clone()).collect(),
-            expected_usd: judges.iter().map(|judge| judge.cost_usd).sum(),
-            worst_usd: judges.iter().map(|judge| judge.worst_usd).sum(),
-            paid: self.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
-            notes: self.notes.clone(),
-        }
-    }
-
-    /// Asks the questions. Every answer is in the project before `tell` is called.
-    ///
-    /// # Errors
-    /// The project fails.
-    pub async fn run(
+    async fn ask(
         mut self,
         store: &Store,
         control: watch::Receiver<RunControl>,
-        mut tell: impl FnMut(&QuestionSetProgress),
+        mut tell: TellProgress<'_>,
     ) -> Result<QuestionSetOutcome, AppError> {
         let (events_to, mut events) = mpsc::unbounded_channel();
         let session = PickSession {
@@ -120,6 +105,31 @@ impl PreparedPicks {
         }
         let cancelled = control.borrow().cancelled;
         Ok(outcome.ended(cancelled))
+    }
+}
+
+impl PreparedQuestions for PreparedPicks {
+    fn price(&self) -> QuestionSetPrice {
+        let judges = &self.plan.estimates;
+        QuestionSetPrice {
+            about: counted(self.plan.pools, "pool"),
+            calls: self.plan.calls(),
+            already: (self.plan.already > 0).then(|| counted(self.plan.already, "answer")),
+            judges: judges.iter().map(|judge| judge.name.clone()).collect(),
+            expected_usd: judges.iter().map(|judge| judge.cost_usd).sum(),
+            worst_usd: judges.iter().map(|judge| judge.worst_usd).sum(),
+            paid: self.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
+            notes: self.notes.clone(),
+        }
+    }
+
+    fn run<'a>(
+        self: Box<Self>,
+        store: &'a Store,
+        control: watch::Receiver<RunControl>,
+        tell: TellProgress<'a>,
+    ) -> BoxFuture<'a, Result<QuestionSetOutcome, AppError>> {
+        Box::pin(self.ask(store, control, tell))
     }
 }
 
@@ -175,7 +185,8 @@ mod tests {
         let (_steer, control) = watch::channel(RunControl::default());
         let mut told = 0;
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let outcome = runtime.block_on(open.run(&store, control, |_| told += 1));
+        let outcome =
+            runtime.block_on(Box::new(open).run(&store, control, Box::new(|_| told += 1)));
         let outcome = outcome.unwrap();
         assert_eq!((outcome.progress.done, told), (6, 6));
         assert!(!outcome.stopped && !outcome.budget_reached);

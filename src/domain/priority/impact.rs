@@ -123,7 +123,7 @@ pub(crate) fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impac
 }
 
 /// A query prepared for many flips.
-pub(super) struct FlipContext<'a> {
+pub(crate) struct FlipContext<'a> {
     view: &'a View,
     fit: &'a Fit,
     options: RatingOptions,
@@ -134,7 +134,7 @@ pub(super) struct FlipContext<'a> {
 }
 
 impl<'a> FlipContext<'a> {
-    pub(super) fn new(view: &'a View, top: usize) -> Option<Self> {
+    pub(crate) fn new(view: &'a View, top: usize) -> Option<Self> {
         let fit = view.fit.as_ref().ok()?;
         let entered = view.entered();
         let mut on: BTreeMap<Pair, Vec<usize>> = BTreeMap::new();
@@ -153,7 +153,7 @@ impl<'a> FlipContext<'a> {
     }
 
     /// The impact of each pair's flip on its own two documents, while all others stay in place.
-    pub(super) fn near(&self) -> Vec<(Pair, Impact)> {
+    pub(crate) fn near(&self) -> Vec<(Pair, Impact)> {
         let documents = self.fit.scores.len();
         let observations = self.view.observations();
         let firmness = rating::firmness(documents, observations, self.fit, &self.options);

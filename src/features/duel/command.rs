@@ -25,6 +25,7 @@ use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::table_file::TableFormat;
 use crate::store::Store;
 use crate::tui::model::Start;
+use crate::tui::screens::Screen;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
@@ -142,7 +143,7 @@ fn open(context: &CommandContext, store: Store, key: DuelKey) -> CommandResult {
     demo::open_at(
         context,
         store,
-        Start::Duel(Some(key)),
+        Start::Row(Screen::DUEL, key.0),
         "the duel needs a terminal; without one, use `overrule duel --list`, `duel --result` or \
          `duel --answers FILE`",
     )

@@ -62,7 +62,7 @@ fn bench(form: DuelForm, size: (u16, u16)) -> Bench {
 }
 
 fn open(bench: &Bench) -> &OpenDuel {
-    bench.model.duel.open().unwrap()
+    bench.model.duel().open().unwrap()
 }
 
 /// The answers on disk, as actions in order.
@@ -81,11 +81,11 @@ fn documents_are_chosen_from_a_grid_with_the_passage_that_says_so() {
         let mut bench = bench(DuelForm::Grid, size);
         snapshot(name("duel", size), bench.shot());
         bench.press("5 enter");
-        assert_eq!(bench.model.screen(), Screen::Passage);
+        assert_eq!(bench.model.screen(), Screen::PASSAGE);
         bench.press("l l h {");
         snapshot(name("duel-passage", size), bench.shot());
         bench.press("enter 2 space down");
-        assert_eq!(bench.model.screen(), Screen::Duel);
+        assert_eq!(bench.model.screen(), Screen::DUEL);
         snapshot(name("duel-chosen", size), bench.shot());
         bench.press(". n n space tab");
         snapshot(name("duel-tasks", size), bench.shot());
@@ -103,7 +103,7 @@ fn lists_are_compared_in_five_steps() {
         assert_eq!(stored(&bench).last(), Some(&Action::Prefer { step: 2 }));
         bench.press("enter");
         bench.press("enter space backspace");
-        assert_eq!(bench.model.screen(), Screen::Passage);
+        assert_eq!(bench.model.screen(), Screen::PASSAGE);
         bench.press("esc .");
         assert_eq!(open(&bench).done(), 1);
     }
@@ -205,7 +205,7 @@ fn what_was_answered_is_there_again_after_a_restart() {
     let before = open(&bench).session.events.clone();
     let answer = open(&bench).answer().cloned();
     bench.press("esc");
-    assert_eq!(bench.model.screen(), Screen::Queries);
+    assert_eq!(bench.model.screen(), Screen::QUERIES);
     bench.press("esc X");
     let after = &open(&bench).session.events;
     assert_eq!(&after[..before.len()], before);
@@ -235,7 +235,7 @@ fn a_choice_can_be_changed_and_removed() {
         Some(passage)
     );
     bench.press("backspace");
-    assert_eq!((bench.model.screen(), choice(&bench)), (Screen::Duel, None));
+    assert_eq!((bench.model.screen(), choice(&bench)), (Screen::DUEL, None));
     bench.press("backspace");
     let removed = stored(&bench)
         .iter()
@@ -297,7 +297,7 @@ fn a_project_with_one_ranking_says_how_to_get_another() {
     let shot = bench.shot();
     assert!(shot.contains("A duel needs two rankings"), "{shot}");
     bench.press("enter a b space 0 . tab p u U K n esc");
-    assert_eq!(bench.model.screen(), Screen::Queries);
+    assert_eq!(bench.model.screen(), Screen::QUERIES);
 }
 
 #[test]

@@ -2,16 +2,62 @@
 //! loses.
 
 mod jobs;
+mod keys;
 mod plane;
-pub mod state;
+pub(crate) mod rankings;
+pub(crate) mod state;
 mod table;
 pub(crate) mod update;
 mod view;
 
-use crate::tui::screens::spec::ScreenSpec;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::behavior::ScreenBehavior;
 
-pub(crate) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "rerankers",
-    offers: update::offers,
-    ..ScreenSpec::new(view::view, update::update)
-};
+impl Screen {
+    pub(crate) const METHODS: Self = Self::named("methods");
+}
+
+pub(crate) struct MethodsScreen;
+
+impl ScreenBehavior for MethodsScreen {
+    fn id(&self) -> Screen {
+        Screen::METHODS
+    }
+
+    fn heading(&self) -> &'static str {
+        "Methods"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "rerankers"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn opened_by(&self) -> Option<Command> {
+        Some(Command::ShowMethods)
+    }
+
+    fn open(&self, model: &mut Model) -> Vec<Effect> {
+        update::show(model)
+    }
+
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        update::offers(model, command)
+    }
+}

@@ -96,12 +96,12 @@ fn methods_stand_next_to_each_other() {
         bench.press("tab down");
         snapshot(name("methods-queries", size), bench.shot());
         bench.press("enter");
-        assert_eq!(bench.model.screen(), Screen::Rankings);
+        assert_eq!(bench.model.screen(), Screen::RANKINGS);
         snapshot(name("rankings", size), bench.shot());
         bench.press("enter");
-        assert_eq!(bench.model.screen(), Screen::Battle);
+        assert_eq!(bench.model.screen(), Screen::BATTLE);
         bench.press("esc esc");
-        assert_eq!(bench.model.screen(), Screen::Methods);
+        assert_eq!(bench.model.screen(), Screen::METHODS);
     }
 }
 
@@ -185,5 +185,5 @@ fn without_a_method_the_screen_says_how_to_run_one() {
     let shot = bench.shot();
     assert!(shot.contains("no method has been run"), "{shot}");
     bench.press("enter tab down esc");
-    assert_eq!(bench.model.screen(), Screen::Queries);
+    assert_eq!(bench.model.screen(), Screen::QUERIES);
 }

@@ -1,27 +1,74 @@
 //! Student screen: the reliability of a student of the ensemble, as ten figures with the battles
 //! behind each.
 
-pub mod battles;
+pub(crate) mod battles;
 mod jobs;
-pub mod judges;
+pub(crate) mod judges;
+mod keys;
 mod numbers;
 mod plot;
+pub(crate) mod settings;
 mod shapes;
-pub mod state;
+pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 
-use crate::tui::screens::spec::ScreenSpec;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::behavior::ScreenBehavior;
 
-pub(crate) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "student",
-    returned: |model| {
-        model.student.battle_cursor = 0;
+impl Screen {
+    pub(crate) const STUDENT: Self = Self::named("student");
+}
+
+pub(crate) struct StudentScreen;
+
+impl ScreenBehavior for StudentScreen {
+    fn id(&self) -> Screen {
+        Screen::STUDENT
+    }
+
+    fn heading(&self) -> &'static str {
+        "Student"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "student"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn opened_by(&self) -> Option<Command> {
+        Some(Command::ShowStudent)
+    }
+
+    fn open(&self, model: &mut Model) -> Vec<Effect> {
+        update::show(model)
+    }
+
+    fn returned(&self, model: &mut Model) -> Vec<Effect> {
+        model.student_mut().battle_cursor = 0;
         Vec::new()
-    },
-    offers: update::offers,
-    ..ScreenSpec::new(view::view, update::update)
-};
+    }
+
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        update::offers(model, command)
+    }
+}
 
 #[cfg(test)]
 mod tests;

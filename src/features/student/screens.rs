@@ -22,7 +22,7 @@ fn figures_of_the_built_in_student() {
         bench.press("v v G");
         snapshot(name("student-buckets", size), bench.shot());
         bench.press("enter");
-        assert_eq!(bench.model.screen(), Screen::StudentBattles);
+        assert_eq!(bench.model.screen(), Screen::STUDENT_BATTLES);
         snapshot(name("student-battles", size), bench.shot());
         bench.press("esc v v v right up");
         snapshot(name("student-segments", size), bench.shot());
@@ -60,27 +60,27 @@ fn figures_without_colour_are_told_by_signs() {
 fn from_a_bucket_to_a_verdict_and_back() {
     let mut bench = Bench::judged(120, 40);
     bench.press("J Y V V V V G enter");
-    let battle = bench.model.student.battle(0).unwrap().clone();
-    let before = bench.model.student.battles.len();
+    let battle = bench.model.student().battle(0).unwrap().clone();
+    let before = bench.model.student().battles.len();
     bench.press("enter");
-    assert_eq!(bench.model.screen(), Screen::Battle);
+    assert_eq!(bench.model.screen(), Screen::BATTLE);
     let open = bench.model.open.as_ref().unwrap();
     assert_eq!(open.info.id, battle.query);
     assert_eq!(bench.model.battle.pair(), Some(battle.pair));
     let verdict = if battle.score < 0.5 { "B" } else { "A" };
     bench.press(verdict);
     bench.press("esc");
-    assert_eq!(bench.model.screen(), Screen::StudentBattles);
+    assert_eq!(bench.model.screen(), Screen::STUDENT_BATTLES);
     // The verdict affects the scores that the student is compared with.
-    let step = bench.model.student.step().unwrap();
+    let step = bench.model.student().step().unwrap();
     let again = step
         .battles
         .iter()
         .find(|again| again.query == battle.query && again.pair == battle.pair);
     assert_ne!(again.unwrap().score, battle.score);
-    assert!(before > 0 && !bench.model.student.battles.is_empty());
+    assert!(before > 0 && !bench.model.student().battles.is_empty());
     bench.press("esc esc");
-    assert_eq!(bench.model.screen(), Screen::Judges);
+    assert_eq!(bench.model.screen(), Screen::JUDGES);
 }
 
 #[test]

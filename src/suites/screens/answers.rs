@@ -7,14 +7,15 @@ use crate::domain::corpus::QueryId;
 use crate::domain::sampling::SeededRng;
 use crate::features::duel::domain::DuelForm;
 use crate::features::duel::screens as duel;
+use crate::features::methods::screen::rankings;
 use crate::features::methods::screen::state::MethodsChoice;
 use crate::features::methods::screens as methods;
 use crate::judge::offline;
 use crate::tui::job::{Job, Workbench, asked};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::screens::ruling::jobs::SaveRuling;
-use crate::tui::screens::{Screen, rankings};
 use crate::tui::update::requests::verdicts::SaveVerdict;
 use crate::tui::update::update;
 use std::collections::{HashMap, VecDeque};
@@ -37,7 +38,7 @@ struct Outstanding {
 
 /// What a person has chosen, as opposed to what was found.
 fn choices(model: &Model) -> String {
-    let methods = &model.methods;
+    let methods = model.methods();
     let methods = methods.asked.as_ref().unwrap_or(&methods.choice);
     format!(
         "{:?}",
@@ -45,7 +46,7 @@ fn choices(model: &Model) -> String {
             (&model.stack, model.ramp, model.theme, model.queries.sort),
             (model.queue.policy, model.queue.scope, model.queue.conflicts),
             (model.adjudication.order, model.matrix.order, &model.drafts),
-            (&methods.baseline, methods.depth, model.student.figure),
+            (&methods.baseline, methods.depth, model.student().figure),
         )
     )
 }
@@ -153,7 +154,7 @@ impl Delayed {
         if let Some(shown) = shown {
             assert_eq!(self.bench.shot(), shown, "{:#?}", self.log);
         }
-        if self.bench.model.stack == screens && self.bench.model.methods.report.is_none() {
+        if self.bench.model.stack == screens && self.bench.model.methods().report.is_none() {
             assert_eq!(choices(&self.bench.model), before, "{:#?}", self.log);
         }
     }
@@ -252,7 +253,7 @@ fn answers_that_are_late_lost_or_failed_change_no_choice_and_decide_nothing() {
 
 /// The baseline of the comparison that is shown, and the chosen baseline and number of documents.
 fn compared(bench: &Delayed) -> (String, Option<String>, usize) {
-    let methods = &bench.bench.model.methods;
+    let methods = bench.bench.model.methods();
     let shown = methods.found().map(|report| report.baseline.clone());
     let MethodsChoice {
         baseline, depth, ..
@@ -268,7 +269,7 @@ fn a_baseline_that_is_being_computed_is_kept_when_one_leaves_and_comes_back() {
         delayed.settle();
         delayed.press("down");
         delayed.press("0");
-        let wanted = delayed.bench.model.methods.method().unwrap().name.clone();
+        let wanted = delayed.bench.model.methods().method().unwrap().name.clone();
         delayed.press("esc");
         delayed.press("R");
         // The answers to both requests, in any order, before and after the next key.
@@ -291,8 +292,8 @@ fn a_baseline_that_is_being_computed_is_kept_when_one_leaves_and_comes_back() {
         }
         // A key changes the comparison on screen, so it does nothing before that has arrived.
         let arrived = before > usize::from(!reversed);
-        let choice = &delayed.bench.model.methods.choice;
-        let longest = delayed.bench.model.methods.longest_ranking();
+        let choice = &delayed.bench.model.methods().choice;
+        let longest = delayed.bench.model.methods().longest_ranking();
         let depth = if arrived {
             choice.next_depth(longest)
         } else {
@@ -322,7 +323,7 @@ fn rankings_follow_the_query_that_was_chosen_last() {
     let mut jobs = Vec::new();
     for query in &queries {
         let effects = rankings::update::show(&mut delayed.bench.model, query.clone());
-        assert_eq!(delayed.bench.model.screen(), Screen::Rankings);
+        assert_eq!(delayed.bench.model.screen(), Screen::RANKINGS);
         jobs.extend(effects.into_iter().filter_map(|effect| match effect {
             Effect::Job(job) => Some(job),
             _ => None,
@@ -340,7 +341,7 @@ fn rankings_follow_the_query_that_was_chosen_last() {
     let model = &delayed.bench.model;
     let shown = model.open.as_ref().map(|open| &open.info.id);
     assert_eq!(shown, Some(&queries[1]));
-    assert_eq!(shown, model.methods.query.as_ref());
+    assert_eq!(shown, model.methods().query.as_ref());
 }
 
 #[test]
@@ -350,16 +351,16 @@ fn battles_of_a_student_open_the_pair_under_the_cursor() {
         delayed.press(key);
         delayed.settle();
     }
-    assert_eq!(delayed.bench.model.screen(), Screen::StudentBattles);
+    assert_eq!(delayed.bench.model.screen(), Screen::STUDENT_BATTLES);
     let battle = |delayed: &Delayed| {
-        let student = &delayed.bench.model.student;
+        let student = &delayed.bench.model.student();
         let battle = student.battle(student.battle_cursor).unwrap();
         (battle.query.clone(), battle.pair)
     };
     let (other, _) = battle(&delayed);
     delayed.press("enter");
     delayed.press("esc");
-    for _ in 0..delayed.bench.model.student.battles.len() {
+    for _ in 0..delayed.bench.model.student().battles.len() {
         if battle(&delayed).0 == other {
             delayed.press("down");
         }
@@ -394,9 +395,9 @@ fn a_passage_stays_open_while_its_duel_is_read_again() {
     delayed.press("X");
     delayed.settle();
     delayed.press("enter");
-    assert_eq!(delayed.bench.model.screen(), Screen::Passage);
+    assert_eq!(delayed.bench.model.screen(), Screen::PASSAGE);
     let open = |delayed: &Delayed| {
-        let duel = delayed.bench.model.duel.open().unwrap();
+        let duel = delayed.bench.model.duel().open().unwrap();
         duel.reading.as_ref().unwrap().document.clone()
     };
     let document = open(&delayed);
@@ -407,5 +408,5 @@ fn a_passage_stays_open_while_its_duel_is_read_again() {
     }
     assert_eq!(open(&delayed), document);
     delayed.press("esc");
-    assert_eq!(delayed.bench.model.screen(), Screen::Duel);
+    assert_eq!(delayed.bench.model.screen(), Screen::DUEL);
 }

@@ -2,25 +2,16 @@
 //! without confirmation.
 
 use super::bench::Bench;
-use super::snapshot;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
-use crate::app::choose_judges::JudgeConfiguration;
-use crate::app::question_set::{QuestionSet, QuestionSetPrice, QuestionSetProgress};
-use crate::client::RunControl;
-use crate::config::Config;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;
-use crate::features::scale::app::PreparedScale;
 use crate::tui::job::{fail, tell_that};
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
 use crate::tui::screens::run::ask_pair;
-use crate::tui::update::question_set;
 use crate::tui::update::requests::runs::PricePair;
-use tokio::runtime::Runtime;
-use tokio::sync::watch;
 
 /// On the matrix, at the first two documents by rank without a battle.
 fn at_unfought() -> (Bench, Pair) {
@@ -131,13 +122,13 @@ fn a_price_that_comes_late_or_of_another_pair_asks_nobody() {
 fn the_explanation_says_the_price_before_anybody_asks() {
     let (mut bench, pair) = at_unfought();
     bench.press("e");
-    assert_eq!(bench.model.screen(), Screen::Comparison);
+    assert_eq!(bench.model.screen(), Screen::COMPARISON);
     let shot = bench.shot();
     let words = "Q asks bm25, proximity, ngram about this pair now (3 calls, at no cost)";
     assert!(shot.contains(words), "{shot}");
     bench.press("Q");
     assert!(asks_about(&bench, pair));
-    assert!(bench.model.comparison.above_before.is_some());
+    assert!(bench.model.comparison().above_before.is_some());
 }
 
 #[test]
@@ -158,74 +149,4 @@ fn offline_judges_are_not_asked_twice_about_a_pair() {
     let said = bench.model.toast.as_ref().map(|toast| toast.text.as_str());
     let words = "the offline judges have judged this pair";
     assert!(said.is_some_and(|said| said.contains(words)));
-}
-
-#[test]
-fn anchors_are_priced_asked_and_kept_by_what_the_screen_offers() {
-    let mut bench = Bench::judged(120, 40);
-    let config = Config::default();
-    let configuration = JudgeConfiguration {
-        project: bench.store.path(),
-        config: &config,
-        insecure_http: false,
-        consent: &config.permissions,
-    };
-    let prepared = PreparedScale::anchors(&bench.store, &configuration, "bm25").unwrap();
-    let price = prepared.price();
-    assert_eq!((price.calls, price.paid, price.already), (40, false, None));
-    assert_eq!(price.about, "5 documents of each of 8 queries");
-    let (_steer, control) = watch::channel(RunControl::default());
-    let mut told = Vec::new();
-    let tell = |progress: &QuestionSetProgress| told.push(*progress);
-    let runtime = Runtime::new().unwrap();
-    let outcome = runtime.block_on(prepared.run(&bench.store, control, tell));
-    let outcome = outcome.unwrap();
-    assert_eq!((outcome.progress.done, outcome.progress.all), (40, 40));
-    assert_eq!((told.len(), told.last()), (8, Some(&outcome.progress)));
-    let again = PreparedScale::anchors(&bench.store, &configuration, "bm25").unwrap();
-    assert_eq!(again.price().calls, 0);
-    let there = again.price().already;
-    assert_eq!(there.as_deref(), Some("The grades of 8 queries"));
-    // Offline judges compare documents with their own pool, so they cannot compare two queries.
-    let links = PreparedScale::links(&bench.store, &configuration, &["bm25".to_owned()], 1);
-    assert!(links.unwrap_err().to_string().contains("bm25"));
-
-    bench.model.options.judges = vec!["bm25".to_owned(), "gpt".to_owned()];
-    bench.press("@");
-    let set = QuestionSet::Anchors("bm25".to_owned());
-    let asked = set.clone();
-    bench.tell(tell_that(move |model| {
-        question_set::priced(model, &asked, Ok(price_of(40)));
-        Vec::new()
-    }));
-    snapshot("anchors-120x40", bench.shot());
-    bench.press("enter");
-    assert_eq!(bench.model.questions.going.as_ref().unwrap().0, set);
-    bench.tell(Msg::QuestionsProgress(QuestionSetProgress {
-        done: 12,
-        all: 40,
-        invalid: 2,
-        failed: 0,
-    }));
-    bench.press("r");
-    assert!(
-        bench
-            .shot()
-            .contains("anchors of bm25: 12 of 40 answers · 2 unusable")
-    );
-    bench.tell(Msg::QuestionsEnded(Ok(outcome)));
-    assert!(bench.shot().contains("anchors of bm25: 40 anchors"));
-}
-
-fn price_of(calls: usize) -> QuestionSetPrice {
-    QuestionSetPrice {
-        about: "5 documents of each of 8 queries".to_owned(),
-        calls,
-        already: None,
-        judges: vec!["bm25".to_owned()],
-        expected_usd: Some(0.0),
-        worst_usd: Some(0.0),
-        paid: false,
-        notes: Vec::new(),
-    }
 }

@@ -143,7 +143,7 @@ mod tests {
             let (results, told) = mpsc::channel(8);
             Self {
                 runner: Runner::new(store, Vec::new(), TuiOptions::default(), results),
-                model: testing::model(Screen::Queries),
+                model: testing::model(Screen::QUERIES),
                 told,
                 _folder: folder,
             }

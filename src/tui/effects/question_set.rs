@@ -1,16 +1,15 @@
-//! Prices and asks picks, anchors and links.
+//! Prices and asks picks, and the questions of features.
 
 use super::Runner;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::pick::prepared::PreparedPicks;
 use crate::app::question_set::{
-    QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+    PreparedQuestions, QuestionSet, QuestionSetOutcome, QuestionSetProgress,
 };
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
 use crate::domain::judge_set::JudgeSet;
-use crate::features::scale::app::PreparedScale;
 use crate::judge::OFFLINE;
 use crate::store::Store;
 use crate::tui::message::Msg;
@@ -21,62 +20,32 @@ use tokio::sync::{mpsc, watch};
 /// Interval between progress reports.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
-/// The remaining questions, by kind.
-pub(crate) enum Prepared {
-    Picks(Box<PreparedPicks>),
-    Scale(Box<PreparedScale>),
-}
-
-impl Prepared {
-    pub(crate) fn of(
-        store: &Store,
-        options: &TuiOptions,
-        set: &QuestionSet,
-    ) -> Result<Self, AppError> {
-        let configuration = JudgeConfiguration {
-            project: store.path(),
-            config: &options.config,
-            insecure_http: false,
-            consent: &options.config.permissions,
-        };
-        let seed = options.request.seed;
-        let scale = |prepared| Self::Scale(Box::new(prepared));
-        match set {
-            QuestionSet::Picks(way) => {
-                // The sample makes no paid calls, whatever keys are set.
-                let judges: &[String] = if options.sample.is_some() {
-                    &[OFFLINE.to_owned()]
-                } else {
-                    &[]
-                };
-                let picks = PreparedPicks::of_project(store, configuration, judges, *way, seed)?;
-                Ok(Self::Picks(Box::new(picks)))
-            }
-            QuestionSet::Anchors(judge) => {
-                PreparedScale::anchors(store, &configuration, judge).map(scale)
-            }
-            QuestionSet::Links(judges) => {
-                PreparedScale::links(store, &configuration, judges, seed).map(scale)
-            }
+/// Determines the remaining questions of a set.
+pub(crate) fn prepare(
+    store: &Store,
+    options: &TuiOptions,
+    set: &QuestionSet,
+) -> Result<Box<dyn PreparedQuestions>, AppError> {
+    let configuration = JudgeConfiguration {
+        project: store.path(),
+        config: &options.config,
+        insecure_http: false,
+        consent: &options.config.permissions,
+    };
+    let seed = options.request.seed;
+    match set {
+        QuestionSet::Picks(way) => {
+            // The sample makes no paid calls, whatever keys are set.
+            let judges: &[String] = if options.sample.is_some() {
+                &[OFFLINE.to_owned()]
+            } else {
+                &[]
+            };
+            let picks = PreparedPicks::of_project(store, configuration, judges, *way, seed)?;
+            Ok(Box::new(picks))
         }
-    }
-
-    pub(crate) fn price(&self) -> QuestionSetPrice {
-        match self {
-            Self::Picks(picks) => picks.price(),
-            Self::Scale(scale) => scale.price(),
-        }
-    }
-
-    async fn run(
-        self,
-        store: &Store,
-        control: watch::Receiver<RunControl>,
-        tell: impl FnMut(&QuestionSetProgress),
-    ) -> Result<QuestionSetOutcome, AppError> {
-        match self {
-            Self::Picks(picks) => picks.run(store, control, tell).await,
-            Self::Scale(scale) => scale.run(store, control, tell).await,
+        QuestionSet::Added(questions, judges) => {
+            questions.prepare(store, &configuration, judges, seed)
         }
     }
 }
@@ -92,7 +61,7 @@ async fn ask(
     let project = store.clone();
     let prepared = tokio::task::spawn_blocking(move || {
         let lock = RunLock::take(project.path()).map_err(AppError::failed)?;
-        let prepared = Prepared::of(&project, &options, &set)?;
+        let prepared = prepare(&project, &options, &set)?;
         let now = prepared.price().calls;
         if now > calls {
             Err(invalid!(
@@ -110,7 +79,7 @@ async fn ask(
             drop(results.try_send(Msg::QuestionsProgress(*progress)));
         }
     };
-    prepared.run(store, control, tell).await
+    prepared.run(store, control, Box::new(tell)).await
 }
 
 impl Runner {

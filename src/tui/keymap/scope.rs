@@ -25,25 +25,6 @@ pub enum Scope {
     Input,
 }
 
-/// Global keys that a scope uses for a different command.
-#[cfg(test)]
-pub(super) const SHADOWS: [(Scope, KeyChord); 10] = [
-    // `q` in an overlay closes the overlay: quitting the program from its help page would be
-    // surprising.
-    (Scope::List, KeyChord::char('q')),
-    // On these screens, Tab moves to the next judge or student.
-    (Scope::Screen(Screen::Run), super::binding::TAB),
-    (Scope::Screen(Screen::Matrix), super::binding::TAB),
-    (Scope::Screen(Screen::Battle), super::binding::TAB),
-    (Scope::Screen(Screen::Review), super::binding::TAB),
-    (Scope::Screen(Screen::Student), super::binding::TAB),
-    // While a person's time is measured, a pause refers to the person.
-    (Scope::Screen(Screen::Duel), KeyChord::char('p')),
-    (Scope::Screen(Screen::Passage), KeyChord::char('p')),
-    (Scope::Input, super::binding::ENTER),
-    (Scope::Input, super::binding::ESC),
-];
-
 impl Scope {
     /// Replaces tables for the rest of the process; may be called only once.
     pub(super) fn remap(tables: HashMap<Self, &'static [Binding]>) {
@@ -52,7 +33,7 @@ impl Scope {
 
     /// All scopes, in the order of the printed tables.
     pub fn all() -> impl Iterator<Item = Self> {
-        let screens = Screen::ALL.map(Self::Screen);
+        let screens = Screen::all().map(Self::Screen);
         [Self::Global]
             .into_iter()
             .chain(screens)

@@ -12,7 +12,7 @@ use crate::tui::model::ruling_session::RulingSession;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub struct AdjudicationScreen {
+pub struct AdjudicationState {
     /// The statistics, once they are computed.
     pub overview: Option<Box<AdjudicationOverview>>,
     pub order: DisagreementOrder,

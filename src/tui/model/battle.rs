@@ -4,7 +4,7 @@ use crate::domain::battle::Pair;
 use crate::tui::model::open_query::OpenQuery;
 
 #[derive(Debug, Default)]
-pub struct BattleScreen {
+pub struct BattleState {
     pub a: usize,
     pub b: usize,
     /// First visible line of each text; if `None`, scrolled to show its best passage.
@@ -25,7 +25,7 @@ pub struct BattleScreen {
     pub blind: bool,
 }
 
-impl BattleScreen {
+impl BattleState {
     /// Another pair, shown from its beginning, with the same scroll preferences.
     pub fn on(&self, a: usize, b: usize) -> Self {
         Self {

@@ -19,7 +19,7 @@ pub enum Layer {
 }
 
 #[derive(Debug, Default)]
-pub struct MatrixScreen {
+pub struct MatrixState {
     pub layer: Layer,
     pub order: DocumentOrder,
     /// Index of the surprise that was last jumped to, with 0 for the largest.
@@ -32,7 +32,7 @@ pub struct MatrixScreen {
     pub votes_only: bool,
 }
 
-impl MatrixScreen {
+impl MatrixState {
     /// Whether cells without a battle contain the fit's expectation.
     pub fn shows_expectations(&self) -> bool {
         self.layer == Layer::Observed && !self.votes_only

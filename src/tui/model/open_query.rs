@@ -95,6 +95,17 @@ impl OpenQuery {
         format!("rank {}{interval}", standing.rank)
     }
 
+    /// Sorts battles by the size of their surprise; those without one come last.
+    pub fn sort_by_surprise(&self, battles: &mut [usize]) {
+        let size = |index: &usize| {
+            let battle = self.view.battles.get(*index);
+            battle
+                .and_then(|battle| battle.surprise)
+                .map_or(-1.0, f64::abs)
+        };
+        battles.sort_by(|x, y| size(y).total_cmp(&size(x)));
+    }
+
     pub fn battle(&self, index: usize) -> Option<Battle> {
         Some(self.view.rows().battles.get(index)?.battle)
     }

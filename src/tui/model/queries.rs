@@ -9,7 +9,7 @@ use std::collections::HashSet;
 pub type QueryRow = (QueryInfo, Option<QuerySummary>);
 
 #[derive(Debug, Default)]
-pub struct QueriesScreen {
+pub struct QueriesState {
     pub rows: Vec<QueryRow>,
     /// Index of the row under the cursor, among those shown.
     pub cursor: usize,
@@ -83,7 +83,7 @@ pub struct QueryTotals {
     pub failures: usize,
 }
 
-impl QueriesScreen {
+impl QueriesState {
     /// Indices of the rows shown, filtered and sorted; rows without the number come last in either
     /// order.
     pub fn shown(&self) -> Vec<usize> {

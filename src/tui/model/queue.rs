@@ -11,7 +11,7 @@ use crate::tui::model::review::CurrentItem;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub struct QueueScreen {
+pub struct QueueState {
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,

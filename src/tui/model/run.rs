@@ -32,7 +32,7 @@ impl RunScope {
 }
 
 #[derive(Debug, Default)]
-pub struct RunScreen {
+pub struct RunState {
     /// The latest progress; that of the last run if none is in progress.
     pub progress: Option<RunProgress>,
     /// The progress of the run before the current one.

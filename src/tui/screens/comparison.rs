@@ -1,21 +1,79 @@
 //! Comparison screen: why one document is ranked above another.
 
+mod keys;
+mod state;
 pub(crate) mod update;
 mod view;
 
-use super::spec::ScreenSpec;
+use super::behavior::{Copied, ScreenBehavior};
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "numbers",
-    crumb: Some(|model, open| {
-        let (a, b) = (model.comparison.a, model.comparison.b);
+impl Screen {
+    pub const COMPARISON: Self = Self::named("why");
+}
+
+pub(crate) struct ComparisonScreen;
+
+impl ScreenBehavior for ComparisonScreen {
+    fn id(&self) -> Screen {
+        Screen::COMPARISON
+    }
+
+    fn heading(&self) -> &'static str {
+        "Why"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "numbers"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn opened_by(&self) -> Option<Command> {
+        Some(Command::ExplainOrder)
+    }
+
+    fn open(&self, model: &mut Model) -> Vec<Effect> {
+        update::show(model)
+    }
+
+    fn loaded(&self, model: &mut Model) -> Vec<Effect> {
+        update::renew(model)
+    }
+
+    fn returned(&self, model: &mut Model) -> Vec<Effect> {
+        update::renew(model)
+    }
+
+    fn crumb(&self, model: &Model, open: &OpenQuery) -> String {
+        let (a, b) = (model.comparison().a, model.comparison().b);
         format!("why {} × {}", open.name(a), open.name(b))
-    }),
-    loaded: update::renew,
-    returned: update::renew,
-    copy: update::copy,
-    ..ScreenSpec::new(view::view, update::update)
-};
+    }
+
+    fn pair(&self, model: &Model, _open: &OpenQuery) -> Option<(usize, usize)> {
+        Some((model.comparison().a, model.comparison().b))
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        update::copy(model)
+    }
+}
 
 #[cfg(test)]
 mod tests;

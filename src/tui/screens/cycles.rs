@@ -1,15 +1,69 @@
 //! Cycles screen: A beats B beats C beats A.
 
+mod keys;
+mod state;
 pub(crate) mod update;
 mod view;
 
-use super::spec::ScreenSpec;
+use super::behavior::ScreenBehavior;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use state::rows;
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "numbers",
-    offers: update::offers,
-    ..ScreenSpec::new(view::view, update::update)
-};
+impl Screen {
+    pub const CYCLES: Self = Self::named("cycles");
+}
+
+pub(crate) struct CyclesScreen;
+
+impl ScreenBehavior for CyclesScreen {
+    fn id(&self) -> Screen {
+        Screen::CYCLES
+    }
+
+    fn heading(&self) -> &'static str {
+        "Cycles"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "numbers"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn opened_by(&self) -> Option<Command> {
+        Some(Command::ShowCycles)
+    }
+
+    fn open(&self, model: &mut Model) -> Vec<Effect> {
+        update::show(model)
+    }
+
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        update::offers(model, command)
+    }
+
+    fn pair(&self, model: &Model, open: &OpenQuery) -> Option<(usize, usize)> {
+        let rows = rows(open);
+        let at = model.cycles().cursor.min(rows.len().checked_sub(1)?);
+        Some(rows.get(at)?.weakest())
+    }
+}
 
 #[cfg(test)]
 mod tests;

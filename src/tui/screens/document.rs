@@ -1,23 +1,83 @@
 //! Document screen: its text, its position, and its battles.
 
 pub(crate) mod head;
+mod keys;
 mod reasons;
+mod state;
 mod table;
 pub(crate) mod update;
 mod view;
 
-use super::spec::{Find, ScreenSpec};
+use super::behavior::{Copied, Find, ScreenBehavior};
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::model::{Model, Subject};
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "numbers",
-    crumb: Some(|model, open| open.name(model.document.document)),
-    loaded: update::load,
-    returned: update::load,
-    find: Find::Texts(update::texts),
-    reveal: update::reveal,
-    copy: update::copy,
-    ..ScreenSpec::new(view::view, update::update)
-};
+impl Screen {
+    pub const DOCUMENT: Self = Self::named("document");
+}
+
+pub(crate) struct DocumentScreen;
+
+impl ScreenBehavior for DocumentScreen {
+    fn id(&self) -> Screen {
+        Screen::DOCUMENT
+    }
+
+    fn heading(&self) -> &'static str {
+        "Document"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "numbers"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn loaded(&self, model: &mut Model) -> Vec<Effect> {
+        update::load(model)
+    }
+
+    fn returned(&self, model: &mut Model) -> Vec<Effect> {
+        update::load(model)
+    }
+
+    fn crumb(&self, model: &Model, open: &OpenQuery) -> String {
+        open.name(model.document().document)
+    }
+
+    fn find(&self) -> Find {
+        Find::Texts(update::texts)
+    }
+
+    fn reveal(&self, model: &mut Model, side: usize) {
+        update::reveal(model, side)
+    }
+
+    fn subject(&self, model: &Model) -> Option<Subject> {
+        let open = model.open.as_ref()?;
+        let document = open.documents.get(model.document().document)?;
+        Some(Subject::Document(open.info.key, document.id.clone()))
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        update::copy(model)
+    }
+}
 
 #[cfg(test)]
 mod tests;

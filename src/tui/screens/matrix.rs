@@ -2,23 +2,79 @@
 
 mod cell_details;
 mod cells;
+mod keys;
 mod numbers;
 pub(crate) mod overview;
 pub(crate) mod update;
 mod view;
 
-use super::spec::{Find, ScreenSpec};
+use super::behavior::{Click, Copied, Find, ScreenBehavior};
 use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "numbers",
-    crumb: Some(|_, open| sanitise::line(open.info.id.as_str()).into_owned()),
-    find: Find::Document,
-    copy: update::copy,
-    click: update::click,
-    offers: update::offers,
-    ..ScreenSpec::new(view::view, update::update)
-};
+impl Screen {
+    pub const MATRIX: Self = Self::named("matrix");
+}
+
+pub(crate) struct MatrixScreen;
+
+impl ScreenBehavior for MatrixScreen {
+    fn id(&self) -> Screen {
+        Screen::MATRIX
+    }
+
+    fn heading(&self) -> &'static str {
+        "Matrix"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "numbers"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn crumb(&self, _model: &Model, open: &OpenQuery) -> String {
+        sanitise::line(open.info.id.as_str()).into_owned()
+    }
+
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        update::offers(model, command)
+    }
+
+    fn find(&self) -> Find {
+        Find::Document
+    }
+
+    fn pair(&self, model: &Model, _open: &OpenQuery) -> Option<(usize, usize)> {
+        let order = model.matrix_order();
+        let (row, column) = model.matrix.heat.clamped(order.len());
+        Some((*order.get(row)?, *order.get(column)?))
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        update::copy(model)
+    }
+
+    fn click(&self, model: &mut Model, column: u16, row: u16) -> Click {
+        update::click(model, column, row)
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,58 @@
 //! The list of queries.
 
 mod columns;
+mod keys;
 pub(crate) mod update;
 mod view;
 mod welcome;
 
-use super::spec::{Find, ScreenSpec};
+use super::behavior::{Click, Find, ScreenBehavior};
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
-    returned: update::returned,
-    find: Find::Rows(|model| (&mut model.queries.cursor, &mut model.queries.filter)),
-    click: update::click,
-    ..ScreenSpec::new(view::view, update::update)
-};
+impl Screen {
+    pub const QUERIES: Self = Self::named("queries");
+}
+
+pub(crate) struct QueriesScreen;
+
+impl ScreenBehavior for QueriesScreen {
+    fn id(&self) -> Screen {
+        Screen::QUERIES
+    }
+
+    fn heading(&self) -> &'static str {
+        "Queries"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn returned(&self, model: &mut Model) -> Vec<Effect> {
+        update::returned(model)
+    }
+
+    fn find(&self) -> Find {
+        Find::Rows {
+            list: |model| (&mut model.queries.cursor, &mut model.queries.filter),
+            filter: |model| &model.queries.filter,
+        }
+    }
+
+    fn click(&self, model: &mut Model, column: u16, row: u16) -> Click {
+        update::click(model, column, row)
+    }
+}

@@ -4,24 +4,73 @@ pub(crate) mod ask_pair;
 pub(crate) mod begin;
 mod failures;
 mod judge_table;
+mod keys;
 mod last;
 mod questions;
 pub(crate) mod update;
 mod view;
 
-use super::spec::ScreenSpec;
+use super::behavior::ScreenBehavior;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
 use crate::tui::widgets::export_dialog::ExportSubject;
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "providers",
-    offers: update::offers,
-    exports: ExportSubject::Votes,
-    labels: |model| {
+impl Screen {
+    pub const RUN: Self = Self::named("run");
+}
+
+pub(crate) struct RunScreen;
+
+impl ScreenBehavior for RunScreen {
+    fn id(&self) -> Screen {
+        Screen::RUN
+    }
+
+    fn heading(&self) -> &'static str {
+        "Run"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "providers"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn opened_by(&self) -> Option<Command> {
+        Some(Command::ShowRun)
+    }
+
+    fn open(&self, model: &mut Model) -> Vec<Effect> {
+        update::show(model)
+    }
+
+    fn labels(&self, model: &Model) -> &'static [(&'static str, &'static str)] {
         if model.run.running {
             &[("start", "resume")]
         } else {
             &[]
         }
-    },
-    ..ScreenSpec::new(view::view, update::update)
-};
+    }
+
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        update::offers(model, command)
+    }
+
+    fn exports(&self) -> ExportSubject {
+        ExportSubject::Votes
+    }
+}

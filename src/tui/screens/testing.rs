@@ -14,7 +14,6 @@ use crate::tui::drawing::Caches;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::screens::Screen;
-use crate::tui::screens::registry;
 use crate::tui::theme::{ColourDepth, Ramp, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -243,8 +242,8 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             .enumerate()
             .collect(),
     });
-    model.stack = vec![Screen::Queries, Screen::Matrix];
-    if screen != Screen::Matrix {
+    model.stack = vec![Screen::QUERIES, Screen::MATRIX];
+    if screen != Screen::MATRIX {
         model.stack.push(screen);
     }
     model.battle.b = 1;
@@ -256,8 +255,8 @@ pub(crate) fn drawn(model: &mut Model, depth: ColourDepth, (width, height): (u16
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let (theme, mut caches) = (Theme::new(depth, false), Caches::default());
-    let view = registry::spec(model.screen()).view;
-    model.areas = view(model, Canvas::new(&theme, area, &mut buffer), &mut caches);
+    let canvas = Canvas::new(&theme, area, &mut buffer);
+    model.areas = model.behavior().view(model, canvas, &mut caches);
     crate::tui::testing::text(&buffer)
 }
 

@@ -1,17 +1,14 @@
 //! Executes the commands of keys and the palette that work on every screen.
 
 use super::leaving::{leave_all, quit};
-use super::{export, import, offers, question_set, redo, text_search, verdict_state};
+use super::{export, import, offers, question_set, text_search, verdict_state};
 use crate::app::manual::Chapter;
-use crate::features::duel::screen as duel;
-use crate::features::methods::screen as methods;
-use crate::features::student::screen as student;
+use crate::registry::{self, QUESTIONS, SCREENS};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
-use crate::tui::screens::registry::spec;
-use crate::tui::screens::spec::{Copied, Find};
-use crate::tui::screens::{Screen, adjudication, comparison, cycles, judges, queue, run};
+use crate::tui::screens::behavior::{Copied, Find};
+use crate::tui::screens::run;
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::import_dialog::ImportPurpose;
 use crate::tui::widgets::page::Page;
@@ -19,12 +16,11 @@ use crate::tui::widgets::palette::Palette;
 use crate::tui::widgets::toast::Level;
 
 pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
-    let screen = model.screen();
     let scope = model.scope();
     if text_search::on_command(model, command) {
         return Vec::new();
     }
-    if verdict_state::decides(screen, command)
+    if model.behavior().decides(command)
         && let Some(why) = verdict_state::obstacle(model)
     {
         model.inform(why);
@@ -55,28 +51,10 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowLog => return model.read_log(),
         Command::Export => return export::open(model),
         Command::Pick => return question_set::open_picks(model),
-        Command::Anchors => return question_set::open_anchors(model),
-        Command::Links => return question_set::open_links(model),
         Command::Import => return import::open(model, ImportPurpose::Any),
         Command::Merge => return import::open(model, ImportPurpose::Merge),
         Command::BuildPools => return import::open(model, ImportPurpose::Pools),
-        Command::ShowQueue => return queue::update::show(model),
-        Command::ShowJudges => return judges::update::show(model),
-        Command::ShowMethods => return methods::update::show(model),
-        Command::ShowStudent => return student::update::show(model),
-        Command::ShowDuel => return duel::update::show(model, None),
-        Command::ExplainOrder => return comparison::update::show(model),
         Command::AskJudges => return run::ask_pair::ask(model),
-        Command::ShowCycles => return cycles::update::show(model),
-        Command::ShowAdjudication => return adjudication::update::show(model),
-        Command::ShowRun => {
-            if screen != Screen::Run {
-                model.stack.push(Screen::Run);
-            }
-            if model.run.progress.is_none() && model.run.last.is_none() {
-                return vec![model.read_last_run()];
-            }
-        }
         Command::Suspend => {
             model.suspended = Some(model.now);
             return vec![Effect::Suspend];
@@ -94,8 +72,8 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             let palette = Palette::new(scope, commands);
             model.overlays.push(Overlay::Palette(palette));
         }
-        Command::Filter => match spec(screen).find {
-            Find::Rows(list) => {
+        Command::Filter => match model.behavior().find() {
+            Find::Rows { list, .. } => {
                 let filter = list(model).1.clone();
                 model.ask(
                     "/",
@@ -111,8 +89,8 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Find::Texts(_) => text_search::ask(model),
             Find::Nothing => {}
         },
-        Command::Undo => return redo::undo(model),
-        Command::Redo => return redo::redo(model),
+        Command::Undo => return model.behavior().decisions().undo(model),
+        Command::Redo => return model.behavior().decisions().redo(model),
         Command::Back => return back(model),
         Command::NextRamp => {
             model.ramp = model.ramp.next();
@@ -120,14 +98,24 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::PauseRun => return run::update::pause(model),
         Command::Copy => return copy(model),
-        _ => return (spec(screen).update)(model, command),
+        _ => {
+            let mut screens = SCREENS.iter();
+            if let Some(screen) = screens.find(|screen| screen.opened_by() == Some(command)) {
+                return screen.open(model);
+            }
+            let mut questions = QUESTIONS.iter();
+            return match questions.find(|(opened_by, _)| *opened_by == command) {
+                Some((_, questions)) => question_set::open_added(model, *questions),
+                None => model.behavior().update(model, command),
+            };
+        }
     }
     Vec::new()
 }
 
 /// Opens the manual's chapter on the current screen, on top of everything.
 fn read_manual(model: &mut Model) {
-    let chapter = Chapter::find(spec(model.screen()).chapter);
+    let chapter = Chapter::find(model.behavior().chapter());
     let reading = matches!(model.overlays.last(), Some(Overlay::Page(_)));
     if let Some(chapter) = chapter.filter(|_| !reading) {
         let text = chapter.plain_body(Page::columns(model.size.0));
@@ -176,7 +164,8 @@ fn offered(scope: Scope) -> Vec<Command> {
 
 fn back(model: &mut Model) -> Vec<Effect> {
     let screen = model.screen();
-    if let Find::Rows(list) = spec(screen).find {
+    let behavior = registry::screen(screen);
+    if let Find::Rows { list, .. } = behavior.find() {
         let (cursor, filter) = list(model);
         if !filter.is_empty() {
             filter.clear();
@@ -184,19 +173,19 @@ fn back(model: &mut Model) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    if (spec(screen).closes)(model) || model.stack.len() == 1 {
+    if behavior.closes(model) || model.stack.len() == 1 {
         return Vec::new();
     }
     let mut effects = leave_all(model);
     model.stack.pop();
     model.jobs.leave(screen);
-    (spec(screen).closed)(model);
-    effects.extend((spec(model.screen()).returned)(model));
+    behavior.closed(model);
+    effects.extend(model.behavior().returned(model));
     effects
 }
 
 fn copy(model: &mut Model) -> Vec<Effect> {
-    match (spec(model.screen()).copy)(model) {
+    match model.behavior().copy(model) {
         Copied::SelectedQuery => model
             .queries
             .selected()

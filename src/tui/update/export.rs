@@ -3,7 +3,6 @@
 use crate::store::contents::ProjectContents;
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
-use crate::tui::screens::registry::spec;
 use crate::tui::widgets::export_dialog::{ExportDialog, ExportOrder};
 use crate::tui::widgets::toast::Level;
 
@@ -21,7 +20,7 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     if model.export.going.is_some() {
         model.inform("an export is in progress; wait until it ends");
     } else if !model.overlays.iter().any(asked) {
-        let dialog = ExportDialog::new(spec(model.screen()).exports);
+        let dialog = ExportDialog::new(model.behavior().exports());
         model.overlays.push(Overlay::Export(dialog));
         return model.read_contents();
     }

@@ -26,7 +26,7 @@ fn press(model: &mut Model, code: KeyCode) -> Vec<Effect> {
 
 /// A list of queries whose dialog has read `in.jsonl`.
 fn checked() -> Model {
-    read_in(model(Screen::Queries), false)
+    read_in(model(Screen::QUERIES), false)
 }
 
 /// The model after its dialog has read `in.jsonl`.
@@ -79,7 +79,7 @@ fn a_file_that_was_read_is_imported_and_the_list_asked_for_again() {
 
 /// The model on the sample.
 fn sample() -> Model {
-    let mut model = model(Screen::Queries);
+    let mut model = model(Screen::QUERIES);
     model.options.sample = Some(Sample::Scifact);
     model.options.new_project = "overrule.db".to_owned();
     model
@@ -124,7 +124,7 @@ fn giving_up_imports_nothing() {
 
 #[test]
 fn an_answer_to_an_earlier_question_is_dropped() {
-    let mut model = model(Screen::Queries);
+    let mut model = model(Screen::QUERIES);
     let mut late = press(&mut model, KeyCode::Char('i'));
     for key in typed("folder/") {
         tell(&mut model, Msg::Key(key));
@@ -138,7 +138,7 @@ fn an_answer_to_an_earlier_question_is_dropped() {
 
 #[test]
 fn an_import_of_another_program_is_shown_and_leaves_the_selection_alone() {
-    let mut model = model(Screen::Queries);
+    let mut model = model(Screen::QUERIES);
     let row = |key| {
         let info = QueryInfo {
             key: QueryKey(key),

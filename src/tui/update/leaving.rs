@@ -1,16 +1,16 @@
 //! Leaves a screen or the workbench, and stores pending changes first.
 
 use super::settings;
+use crate::registry;
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay, PromptFor};
-use crate::tui::screens::registry::spec;
 use crate::tui::screens::run;
 
 /// Stores unconfirmed changes on all screens, since another screen may be on top.
 pub(super) fn leave_all(model: &mut Model) -> Vec<Effect> {
     let screens = model.stack.clone().into_iter();
     screens
-        .flat_map(|screen| (spec(screen).leave)(model))
+        .flat_map(|screen| registry::screen(screen).leave(model))
         .collect()
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
     let mut effects = Vec::new();
     for overlay in std::mem::take(&mut model.overlays) {
         if let Overlay::Prompt(prompt, PromptFor::Reason) = overlay {
-            effects.extend((spec(model.screen()).reason)(model, prompt.text()));
+            effects.extend(model.behavior().reason(model, prompt.text()));
         }
     }
     effects.extend(leave_all(model));

@@ -4,8 +4,7 @@ use super::commands::on_command;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::screens::registry::spec;
-use crate::tui::screens::spec::Click;
+use crate::tui::screens::behavior::Click;
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
 pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
@@ -18,7 +17,7 @@ pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
         MouseEventKind::Down(MouseButton::Left)
             if model.areas.list.contains((event.column, event.row).into()) =>
         {
-            match (spec(model.screen()).click)(model, event.column, event.row) {
+            match model.behavior().click(model, event.column, event.row) {
                 Click::Moved => Vec::new(),
                 Click::Open => on_command(model, Command::Open),
             }
@@ -26,7 +25,7 @@ pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
         MouseEventKind::Drag(MouseButton::Left)
             if model.areas.list.contains((event.column, event.row).into()) =>
         {
-            (spec(model.screen()).drag)(model, event.column, event.row);
+            model.behavior().drag(model, event.column, event.row);
             Vec::new()
         }
         _ => Vec::new(),

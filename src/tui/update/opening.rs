@@ -13,7 +13,7 @@ impl Model {
     /// Opens a pair of documents, with or without a battle; opens its review if judges are to stay
     /// hidden.
     pub(crate) fn open_battle(&mut self, a: usize, b: usize) -> Vec<Effect> {
-        let blind = self.options.judging.battle_blind && self.screen() != Screen::Queue;
+        let blind = self.options.judging.battle_blind && self.screen() != Screen::QUEUE;
         match Pair::new(a, b) {
             Some(pair) if blind => review::update::review_pair(self, pair),
             _ => battle::update::open_pair(self, a, b),

@@ -2,15 +2,14 @@
 
 use super::commands::on_command;
 use super::leaving::quit;
-use super::{export, import, question_set, settings, text_search, verdict_state};
-use crate::features::duel::screen as duel;
+use super::{export, import, question_set, settings, text_search};
+use crate::registry;
 use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
-use crate::tui::screens::registry::spec;
+use crate::tui::screens::behavior::Find;
 use crate::tui::screens::run;
-use crate::tui::screens::spec::Find;
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::prompt::LinePrompt;
@@ -22,7 +21,8 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     let screen = Scope::Screen(model.screen());
     let scope = model.scope();
     let Some(overlay) = model.overlays.last_mut() else {
-        let decides = |command: &Command| verdict_state::decides(model.screen(), *command);
+        let behavior = model.behavior();
+        let decides = |command: &Command| behavior.decides(*command);
         let rests = || keymap::resolve(screen, key).filter(decides);
         let command = keymap::resolve(scope, key).or_else(rests);
         // A key that is held down decides only once.
@@ -79,9 +79,9 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         },
         KeyOutcome::Cancelled => match model.overlays.pop() {
             Some(Overlay::Prompt(_, PromptFor::Filter)) => {
-                if let Find::Rows(list) = spec(model.screen()).find {
+                if let Find::Rows { list, .. } = model.behavior().find() {
                     list(model).1.clear();
-                    return (spec(model.screen()).filtered)(model);
+                    return model.behavior().filtered(model);
                 }
             }
             Some(Overlay::Prompt(_, PromptFor::Search)) => model.search = None,
@@ -153,7 +153,7 @@ fn keep_reason(model: &mut Model, text: &str) -> Vec<Effect> {
         model.inform("the screen has changed since then; the reason was not stored");
         return Vec::new();
     }
-    (spec(model.screen()).reason)(model, text)
+    model.behavior().reason(model, text)
 }
 
 /// Why a line is rejected: its prompt stays open and shows the reason, so that nothing typed
@@ -178,7 +178,7 @@ fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
 fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
     match (model.overlays.pop(), result) {
         (Some(Overlay::Palette(_)), OverlayResult::Run(command))
-            if verdict_state::decides(model.screen(), command) =>
+            if model.behavior().decides(command) =>
         {
             // Typed words give no verdict, not even these.
             let key = keymap::key_name(command, Scope::Screen(model.screen()));
@@ -190,7 +190,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
         (Some(Overlay::Prompt(_, purpose)), OverlayResult::Typed(text)) => match purpose {
             PromptFor::Filter => {
                 keep_rows(model, text);
-                (spec(model.screen()).filtered)(model)
+                model.behavior().filtered(model)
             }
             PromptFor::Search => {
                 text_search::look_for(model, &text);
@@ -219,7 +219,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             ConfirmFor::Start => run::begin::begin(model),
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),
-            ConfirmFor::EndBlindness => duel::update::show_result(model),
+            ConfirmFor::Screen(screen) => registry::screen(screen).confirmed(model),
         },
         _ => Vec::new(),
     }
@@ -265,7 +265,7 @@ fn follow_filter(model: &mut Model) {
 }
 
 fn keep_rows(model: &mut Model, words: String) {
-    if let Find::Rows(list) = spec(model.screen()).find {
+    if let Find::Rows { list, .. } = model.behavior().find() {
         let (cursor, filter) = list(model);
         (*cursor, *filter) = (0, words);
     }

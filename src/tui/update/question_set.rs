@@ -1,12 +1,11 @@
-//! Picks, anchors and links: their dialogs, the question before money is spent, and their result.
+//! Picks and the questions of features: their dialogs, the question before money is spent, and their result.
 
 use crate::app::error::AppError;
 use crate::app::question_set::{
-    QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+    AddedQuestions, QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
-use crate::features::scale::app::{ANCHORS, LINKS};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
@@ -45,32 +44,16 @@ pub(super) fn open_picks(model: &mut Model) -> Vec<Effect> {
     open(model, "Picks", ways.to_vec())
 }
 
-/// One judge grades all anchors, so each judge is an option.
-pub(super) fn open_anchors(model: &mut Model) -> Vec<Effect> {
-    let ways = model.options.judges.iter().map(|judge| QuestionWay {
-        set: QuestionSet::Anchors(judge.clone()),
-        name: sanitise::line(judge).into_owned(),
-        doc: format!("grades {ANCHORS} documents of each query, 0 to 3"),
+/// Opens the questions of a feature.
+pub(super) fn open_added(model: &mut Model, questions: &'static dyn AddedQuestions) -> Vec<Effect> {
+    let choices = questions.choices(&model.options.judges).into_iter();
+    let ways = choices.map(|choice| QuestionWay {
+        set: QuestionSet::Added(questions, choice.judges),
+        name: choice.name,
+        doc: choice.doc,
     });
     let ways = ways.collect();
-    open(model, "Anchors: one scale over queries", ways)
-}
-
-/// The options are all judges together, or one of them.
-pub(super) fn open_links(model: &mut Model) -> Vec<Effect> {
-    let judges = &model.options.judges;
-    let together = (judges.len() > 1).then(|| QuestionWay {
-        set: QuestionSet::Links(judges.clone()),
-        name: format!("all {}", counted(judges.len(), "judge")),
-        doc: format!("compare documents of two queries, {LINKS} times each query"),
-    });
-    let alone = judges.iter().map(|judge| QuestionWay {
-        set: QuestionSet::Links(vec![judge.clone()]),
-        name: sanitise::line(judge).into_owned(),
-        doc: format!("compares documents of two queries, {LINKS} times each query"),
-    });
-    let ways = together.into_iter().chain(alone).collect();
-    open(model, "Links: one scale over queries", ways)
+    open(model, questions.title(), ways)
 }
 
 /// Opens the dialog; while judges are being asked, asks whether to stop that.
@@ -191,12 +174,10 @@ pub(super) fn ended(
     model.say(level, &words);
     model.questions.ended = Some(format!("{}: {words}", set.describe()));
     match (set, model.screen()) {
-        (QuestionSet::Picks(_), Screen::Adjudication) => model.read_overview(),
+        (QuestionSet::Picks(_), Screen::ADJUDICATION) => model.read_overview(),
         (QuestionSet::Picks(_), _) => Vec::new(),
-        // The result is a scale, which the list and the documents show.
-        (QuestionSet::Anchors(_) | QuestionSet::Links(_), _) => {
-            vec![model.read_scale()]
-        }
+        // The result may be a scale, which the list and the documents show.
+        (QuestionSet::Added(..), _) => vec![model.read_scale()],
     }
 }
 
@@ -205,8 +186,7 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
     let missing = progress.all - progress.done.min(progress.all);
     let noun = match set {
         QuestionSet::Picks(_) => "pick",
-        QuestionSet::Anchors(_) => "anchor",
-        QuestionSet::Links(_) => "answer",
+        QuestionSet::Added(questions, _) => questions.answer_noun(),
     };
     let mut parts = vec![counted(progress.done, noun)];
     let counts = [(progress.invalid, "invalid"), (progress.failed, "failed")];
@@ -227,7 +207,7 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
     let stopped = outcome.given_up.iter();
     parts.extend(stopped.map(|line| sanitise::line(line).into_owned()));
     if missing == 0 && progress.failed == 0 && matches!(set, QuestionSet::Picks(_)) {
-        let key = key_on(Command::ShowAdjudication, Screen::Queries);
+        let key = key_on(Command::ShowAdjudication, Screen::QUERIES);
         parts.push(format!(
             "{key} on the list of queries compares them with the labels"
         ));
@@ -246,7 +226,6 @@ mod tests {
     use crate::tui::message::Msg;
     use crate::tui::screens::testing::model;
     use crate::tui::testing::key;
-    use crate::tui::update::requests::queries::ReadScale;
     use crate::tui::update::requests::runs::PriceQuestions;
     use crate::tui::update::update;
     use crossterm::event::KeyCode;
@@ -273,7 +252,7 @@ mod tests {
 
     /// Opens the dialog, delivers the price of its option, and presses Enter.
     fn accepted(paid: bool) -> (Model, Vec<Effect>) {
-        let mut model = model(Screen::Queries);
+        let mut model = model(Screen::QUERIES);
         let now = Instant::now();
         let mut late = vec![model.price_questions(EXACTLY)];
         let mut effects = open_picks(&mut model);
@@ -310,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_price_of_a_way_is_worked_out_once() {
-        let mut model = model(Screen::Queries);
+        let mut model = model(Screen::QUERIES);
         let now = Instant::now();
         let mut effects = open_picks(&mut model);
         for code in [KeyCode::Down, KeyCode::Up, KeyCode::Down, KeyCode::Up] {
@@ -341,57 +320,5 @@ mod tests {
         let (level, words) = outcome_words(&EXACTLY, &outcome);
         let wanted = "5 picks · 2 failed · the budget is reached: 1 answer is missing";
         assert_eq!((level, words.as_str()), (Level::Warn, wanted));
-    }
-
-    fn order(model: &mut Model, set: &QuestionSet, paid: bool) -> Vec<Effect> {
-        let now = Instant::now();
-        super::priced(model, set, Ok(price(paid)));
-        update(model, pressed(KeyCode::Enter), now)
-    }
-
-    #[test]
-    fn one_judge_grades_anchors_and_links_are_asked_of_all_or_one() {
-        let mut model = model(Screen::Queries);
-        model.options.judges = vec!["gpt".to_owned(), "claude".to_owned()];
-        let anchors = QuestionSet::Anchors("gpt".to_owned());
-        let effects = open_anchors(&mut model);
-        assert_eq!(only(&effects), Some(&PriceQuestions(anchors.clone())));
-        let effects = order(&mut model, &anchors, false);
-        assert_eq!(effects, [Effect::AskQuestions(anchors.clone(), 6)]);
-        let outcome = QuestionSetOutcome {
-            progress: QuestionSetProgress {
-                done: 6,
-                all: 6,
-                ..QuestionSetProgress::default()
-            },
-            ..QuestionSetOutcome::default()
-        };
-        let ended = Msg::QuestionsEnded(Ok(outcome));
-        let effects = update(&mut model, ended, Instant::now());
-        assert!(only::<ReadScale>(&effects).is_some(), "{effects:?}");
-        let words = model.questions.ended.as_deref();
-        assert_eq!(words, Some("anchors of gpt: 6 anchors"));
-
-        let all = QuestionSet::Links(model.options.judges.clone());
-        let effects = open_links(&mut model);
-        assert_eq!(only(&effects), Some(&PriceQuestions(all)));
-        let now = Instant::now();
-        let one = QuestionSet::Links(vec!["gpt".to_owned()]);
-        let effects = update(&mut model, pressed(KeyCode::Down), now);
-        assert_eq!(only(&effects), Some(&PriceQuestions(one.clone())));
-        assert_eq!(order(&mut model, &one, true), [], "it costs money");
-        let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
-        assert_eq!(effects, [Effect::AskQuestions(one, 6)]);
-        assert_eq!(open_anchors(&mut model), [], "asks whether to stop");
-        let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
-        assert_eq!(effects, [Effect::StopQuestions]);
-    }
-
-    #[test]
-    fn without_a_judge_there_is_nobody_to_ask() {
-        let mut model = model(Screen::Queries);
-        model.options.judges.clear();
-        assert_eq!(open_anchors(&mut model), []);
-        assert!(model.overlays.is_empty());
     }
 }

@@ -12,7 +12,6 @@ use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::requests;
-use crate::tui::screens::registry::spec;
 use crate::tui::screens::{Screen, matrix, review};
 use crate::tui::widgets::toast::Level;
 use std::sync::Arc;
@@ -46,7 +45,7 @@ pub(crate) fn opened(model: &mut Model, mut open: OpenQuery) -> Vec<Effect> {
         }
     }
     text_search::refresh(model);
-    (spec(model.screen()).loaded)(model)
+    model.behavior().loaded(model)
 }
 
 impl Model {
@@ -69,7 +68,7 @@ impl Model {
 pub(super) fn changed_elsewhere(model: &mut Model) -> Vec<Effect> {
     model.forget_prefetched();
     let mut effects = vec![model.list()];
-    if model.screen() != Screen::Review {
+    if model.screen() != Screen::REVIEW {
         effects.extend(reload_when_all_is_stored(model));
     }
     effects
@@ -91,7 +90,7 @@ pub(crate) fn saved(model: &mut Model, key: QueryKey, before: Option<Decision>) 
     model.saving = model.saving.saturating_sub(1);
     let mut effects = model.summarise_anew(key);
     effects.extend(reload_when_all_is_stored(model));
-    if model.screen() == Screen::Review {
+    if model.screen() == Screen::REVIEW {
         // Update the counts of judged items where they are shown.
         effects.extend(model.build_queue());
     }
@@ -141,7 +140,7 @@ pub(crate) fn undone(
     let queued = stored.shown.is_some();
     let mut effects = show_again(model, &stored, &info, &words, true);
     let pair = Pair::new(stored.verdict.a, stored.verdict.b);
-    if let (Screen::Review, Some(pair)) = (model.screen(), pair) {
+    if let (Screen::REVIEW, Some(pair)) = (model.screen(), pair) {
         effects.extend(review::update::take_up(model, info.key, pair, queued));
     }
     effects
@@ -187,7 +186,7 @@ fn show_again(
     };
     model.say(Level::Good, &format!("{prefix}{words}"));
     let screen = model.screen();
-    if screen == Screen::Battle {
+    if screen == Screen::BATTLE {
         let before = model.open.as_ref().filter(|_| here);
         let before = before.map(|open| RankingBefore {
             taken_back,
@@ -199,18 +198,18 @@ fn show_again(
         model.battle.before = before;
     }
     match (screen, here) {
-        (Screen::Battle, true) => {
+        (Screen::BATTLE, true) => {
             model.look_at(a, b);
             effects.extend(requests::pair(model));
         }
-        (Screen::Matrix, true) => model.look_at(a, b),
-        (Screen::Battle | Screen::Matrix, false) => {
+        (Screen::MATRIX, true) => model.look_at(a, b),
+        (Screen::BATTLE | Screen::MATRIX, false) => {
             model.wanted_pair = Some((info.key, a, b));
             effects.extend(model.open_query(info.key));
             return effects;
         }
-        (Screen::Queries, _) => model.queries.select(info.key),
-        (Screen::Queue, _) => {
+        (Screen::QUERIES, _) => model.queries.select(info.key),
+        (Screen::QUEUE, _) => {
             model.queue.current = None;
             effects.extend(model.build_queue());
         }

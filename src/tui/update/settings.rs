@@ -2,10 +2,10 @@
 //! project.
 
 use crate::app::settings::ProjectSettings;
-use crate::domain::ranking::{DocumentOrder, OPINION_WEIGHTS, OpinionWeight};
+use crate::domain::ranking::DocumentOrder;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
-use crate::features::student::app::naming::StudentChoice;
+use crate::registry::SETTINGS;
 use crate::tui::message::Effect;
 use crate::tui::model::remembered::Remembered;
 use crate::tui::model::{Model, Overlay};
@@ -16,10 +16,6 @@ use crate::tui::widgets::toast::Level;
 const ORDERS: [DocumentOrder; 2] = [DocumentOrder::Hybrid, DocumentOrder::Zelo];
 /// Options for the number of ranks in the top; a different current value is added to them.
 const TOPS: [usize; 6] = [1, 3, 5, 10, 20, 50];
-
-/// The initial weight of a newly chosen student: zero, so that choosing one changes no score.
-const NO_WEIGHT: OpinionWeight = OpinionWeight::Set(0.0);
-const NO_STUDENT: &str = "none";
 
 fn place<T: PartialEq>(all: &[T], one: &T) -> usize {
     all.iter().position(|other| other == one).unwrap_or(0)
@@ -73,7 +69,7 @@ fn rule_name(rule: &FinalRule) -> String {
 }
 
 /// Opens the dialog with the current settings, unless something was opened since the request.
-pub(crate) fn open(model: &mut Model, project: ProjectSettings, student: StudentChoice) {
+pub(crate) fn open(model: &mut Model, project: ProjectSettings) {
     if !model.overlays.is_empty() {
         return;
     }
@@ -145,92 +141,9 @@ pub(crate) fn open(model: &mut Model, project: ProjectSettings, student: Student
             chosen: place(&tops, &project.ranking.top),
         },
     ];
-    rows.extend(student_rows(&student));
-    let dialog = SettingsDialog::new(rows, project, student, (model.ramp, model.theme));
+    rows.extend(SETTINGS.iter().flat_map(|added| added.rows(model)));
+    let dialog = SettingsDialog::new(rows, project, (model.ramp, model.theme));
     model.overlays.push(Overlay::Settings(dialog));
-}
-
-/// Which student counts, and its weight if there is one.
-fn student_rows(student: &StudentChoice) -> Vec<Setting> {
-    let names = student.names.iter();
-    let names = names.map(|name| sanitise::line(name).into_owned());
-    let values: Vec<String> = [NO_STUDENT.to_owned()].into_iter().chain(names).collect();
-    let named = student.named.as_ref().map(|(name, _)| name);
-    let at = named.and_then(|named| student.names.iter().position(|name| name == named));
-    let mut rows = vec![Setting {
-        kind: SettingKind::Student,
-        name: "student",
-        doc: if student.names.is_empty() {
-            "The project holds no student yet: overrule student train --name NAME fits one to its \
-             votes."
-        } else {
-            "Of the project, for everybody: whose predictions count along with the votes, \
-             according to its weight."
-        },
-        values,
-        chosen: at.map_or(0, |at| at + 1),
-    }];
-    if !student.names.is_empty() {
-        let weights = weights(student);
-        let now = student
-            .named
-            .as_ref()
-            .map_or(NO_WEIGHT, |(_, weight)| *weight);
-        rows.push(Setting {
-            kind: SettingKind::StudentWeight,
-            name: "student's weight",
-            doc: "How much its predictions count, in battles per document; auto estimates it from \
-                  the votes. Changes scores.",
-            values: weights.iter().map(weight_name).collect(),
-            chosen: place(&weights, &now),
-        });
-    }
-    rows
-}
-
-/// The weights to choose from; a different current value is added to them.
-fn weights(student: &StudentChoice) -> Vec<OpinionWeight> {
-    let mut weights: Vec<OpinionWeight> = [OpinionWeight::Auto]
-        .into_iter()
-        .chain(OPINION_WEIGHTS.map(OpinionWeight::Set))
-        .collect();
-    if let Some((_, now)) = student.named
-        && !weights.contains(&now)
-    {
-        weights.push(now);
-    }
-    weights
-}
-
-fn weight_name(weight: &OpinionWeight) -> String {
-    match weight {
-        OpinionWeight::Auto => "auto".to_owned(),
-        OpinionWeight::Set(0.0) => "0: shown, not counted".to_owned(),
-        OpinionWeight::Set(battles) => format!("{battles} battles per document"),
-    }
-}
-
-/// The chosen student, if the student or its weight differs from before.
-fn chosen_student(dialog: &SettingsDialog) -> Option<Option<(String, OpinionWeight)>> {
-    let known = &dialog.student;
-    let at = dialog.chosen(SettingKind::Student)?;
-    let name = at.checked_sub(1).and_then(|at| known.names.get(at));
-    let weight = dialog.chosen(SettingKind::StudentWeight);
-    let weight = weight.and_then(|at| weights(known).get(at).copied());
-    let chosen = name.map(|name| (name.clone(), weight.unwrap_or(NO_WEIGHT)));
-    (chosen != known.named).then_some(chosen)
-}
-
-/// Whether a weight was chosen without a student.
-fn is_weight_of_nobody(dialog: &SettingsDialog) -> bool {
-    let known = &dialog.student;
-    let now = known
-        .named
-        .as_ref()
-        .map_or(NO_WEIGHT, |(_, weight)| *weight);
-    let weight = dialog.chosen(SettingKind::StudentWeight);
-    let weight = weight.and_then(|at| weights(known).get(at).copied());
-    dialog.chosen(SettingKind::Student) == Some(0) && weight.is_some_and(|weight| weight != now)
 }
 
 /// Applies the colors while they are being chosen.
@@ -273,21 +186,13 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     if let Some(at) = dialog.chosen(SettingKind::Top) {
         after.ranking.top = tops(before.ranking.top)[at];
     }
-    if is_weight_of_nobody(dialog) {
-        model.say(
-            Level::Error,
-            "a weight needs a student: choose one too; the other settings are stored in this \
-             project",
-        )
-    } else {
-        model.say(Level::Good, "the settings are stored in this project")
-    }
+    model.say(Level::Good, "the settings are stored in this project");
     let mut effects = remember(model);
     if after != before {
         effects.push(model.store_settings(before, after));
     }
-    if let Some(student) = chosen_student(dialog) {
-        effects.push(model.name_student(student));
+    for added in SETTINGS {
+        effects.extend(added.keep(model, dialog));
     }
     effects
 }

@@ -1,18 +1,18 @@
 use super::update;
 use crate::app::log::rows::LogRow;
 use crate::app::settings::ProjectSettings;
-use crate::domain::ranking::{DocumentOrder, OPINION_WEIGHTS, OpinionWeight};
+use crate::domain::ranking::DocumentOrder;
 use crate::domain::verdict::{FinalRule, OverrideMode};
-use crate::features::student::app::naming::StudentChoice;
 use crate::tui::job::{answer, asked, only};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::screens::Screen;
+use crate::tui::screens::additions::PutValues;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::key;
 use crate::tui::theme::Ramp;
 use crate::tui::update::requests::pages::{ReadGuideline, ReadLog};
-use crate::tui::update::requests::settings::{NameStudent, ReadSettings, Remember, StoreSettings};
+use crate::tui::update::requests::settings::{ReadSettings, Remember, StoreSettings};
 use crossterm::event::KeyCode;
 
 fn press(model: &mut Model, codes: &[KeyCode]) -> Vec<Effect> {
@@ -34,11 +34,11 @@ fn project() -> ProjectSettings {
 
 /// A list of queries with the settings open.
 fn opened() -> Model {
-    let mut model = model(Screen::Queries);
+    let mut model = model(Screen::QUERIES);
     let mut asked = press(&mut model, &[KeyCode::Char(',')]);
     assert_eq!(only(&asked), Some(&ReadSettings));
     let now = model.now;
-    let settings = (project(), StudentChoice::default());
+    let settings = (project(), Vec::<PutValues>::new());
     update(
         &mut model,
         answer::<ReadSettings>(&mut asked, settings),
@@ -105,7 +105,7 @@ fn what_is_kept_is_remembered_and_the_projects_part_stored() {
 
 #[test]
 fn the_list_and_the_matrix_go_back_to_where_the_person_was() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.matrix.heat.move_to(3, 1, 6);
     let effects = super::settings::remember(&mut model);
     let Some(Remember(kept)) = only(&effects) else {
@@ -132,54 +132,8 @@ fn the_top_of_the_project_is_chosen_among_usual_ones_and_stored() {
 }
 
 #[test]
-fn the_projects_student_and_its_weight_are_chosen_and_named() {
-    use KeyCode::{Enter, Left, Right, Up};
-    let mut model = model(Screen::Queries);
-    let student = StudentChoice {
-        names: vec!["own".to_owned()],
-        named: None,
-    };
-    super::settings::open(&mut model, project(), student.clone());
-    // The last two rows: the weight, and the student above it.
-    let downs = [KeyCode::Down; 9];
-    press(&mut model, &downs);
-    let effects = press(&mut model, &[Right, Up, Right, Enter]);
-    let weight = OpinionWeight::Set(OPINION_WEIGHTS[1]);
-    let named = NameStudent(Some(("own".to_owned(), weight)));
-    assert_eq!(asked(&effects), Some(&named), "{effects:?}");
-
-    let student = StudentChoice {
-        named: Some(("own".to_owned(), weight)),
-        ..student
-    };
-    let read = |model: &mut Model| super::settings::open(model, project(), student.clone());
-    read(&mut model);
-    let unchanged = press(&mut model, &[Enter]);
-    assert!(asked::<NameStudent>(&unchanged).is_none(), "{unchanged:?}");
-    read(&mut model);
-    press(&mut model, &downs);
-    let effects = press(&mut model, &[Up, Left, Enter]);
-    assert_eq!(asked(&effects), Some(&NameStudent(None)), "{effects:?}");
-}
-
-#[test]
-fn a_weight_that_no_student_has_is_not_said_to_be_kept() {
-    use KeyCode::{Enter, Right};
-    let mut model = model(Screen::Queries);
-    let student = StudentChoice {
-        names: vec!["own".to_owned()],
-        named: None,
-    };
-    super::settings::open(&mut model, project(), student);
-    press(&mut model, &[KeyCode::Down; 9]);
-    press(&mut model, &[Right, Enter]);
-    let told = format!("{:?}", model.toast);
-    assert!(told.contains("a weight needs a student"), "{told}");
-}
-
-#[test]
 fn a_page_that_comes_late_covers_nothing_that_was_opened_since() {
-    let mut model = model(Screen::Queries);
+    let mut model = model(Screen::QUERIES);
     let now = model.now;
     let tell_log = |model: &mut Model| {
         let mut log = model.read_log();
@@ -196,7 +150,7 @@ fn a_page_that_comes_late_covers_nothing_that_was_opened_since() {
     let typed = format!("{:?}", model.overlays);
     tell_log(&mut model);
     let mut settings = model.read_settings();
-    let found = (project(), StudentChoice::default());
+    let found = (project(), Vec::<PutValues>::new());
     update(
         &mut model,
         answer::<ReadSettings>(&mut settings, found),

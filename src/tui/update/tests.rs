@@ -57,10 +57,10 @@ fn asks_for_the_query(effects: &[Effect]) -> bool {
 
 /// A pair that was chosen on the document screen, under blind review.
 fn reviewing() -> Model {
-    let mut model = model(Screen::Document);
+    let mut model = model(Screen::DOCUMENT);
     model.options.judging.battle_blind = true;
     model.open_battle(0, 1);
-    assert_eq!(model.screen(), Screen::Review);
+    assert_eq!(model.screen(), Screen::REVIEW);
     model
 }
 
@@ -79,8 +79,8 @@ fn a_verdict_on_its_way_to_the_disk_is_not_replaced_by_an_older_answer() {
     on_command(&mut model, Command::JudgeA);
     on_command(&mut model, Command::CauseJudge);
     assert_eq!(saved(&on_command(&mut model, Command::Back)).len(), 1);
-    assert_eq!(model.screen(), Screen::Document);
-    let older = super::super::screens::testing::model(Screen::Document).open;
+    assert_eq!(model.screen(), Screen::DOCUMENT);
+    let older = super::super::screens::testing::model(Screen::DOCUMENT).open;
     tell(&mut model, answer::<ReadQuery>(&mut asked, older.unwrap()));
     assert_eq!(own_decision(&model), Some(Decision::A));
     assert!(!model.is_opening());
@@ -88,7 +88,7 @@ fn a_verdict_on_its_way_to_the_disk_is_not_replaced_by_an_older_answer() {
 
 #[test]
 fn the_query_is_read_again_when_the_last_verdict_is_on_disk() {
-    let mut model = model(Screen::Battle);
+    let mut model = model(Screen::BATTLE);
     let mut one = on_command(&mut model, Command::JudgeA);
     let mut other = on_command(&mut model, Command::JudgeB);
     let first = tell(&mut model, stored(&mut one));
@@ -107,7 +107,7 @@ fn a_verdict_that_was_not_stored_is_stored_on_the_way_back_to_the_document() {
         fail::<SaveVerdict>(&mut saving, "the disk is full"),
     );
     let effects = on_command(&mut model, Command::Back);
-    assert_eq!(model.screen(), Screen::Document);
+    assert_eq!(model.screen(), Screen::DOCUMENT);
     let kept = saved(&effects);
     assert_eq!(kept.len(), 1, "{effects:?}");
     assert_eq!(kept[0].decision, Decision::B);
@@ -115,7 +115,7 @@ fn a_verdict_that_was_not_stored_is_stored_on_the_way_back_to_the_document() {
 
 #[test]
 fn what_is_older_than_the_session_is_named_before_undo_takes_it_back() {
-    let mut model = model(Screen::Battle);
+    let mut model = model(Screen::BATTLE);
     model.options.opened_ms = 9;
     let limit = |named: Option<&str>| {
         let named = named.map(str::to_owned);
@@ -158,7 +158,7 @@ fn what_is_older_than_the_session_is_named_before_undo_takes_it_back() {
 
 #[test]
 fn a_line_that_is_refused_stays_open_and_says_why() {
-    let mut model = model(Screen::Run);
+    let mut model = model(Screen::RUN);
     model.run.control.budget_usd = Some(2.5);
     let press =
         |model: &mut Model, code| tell(model, Msg::Key(KeyEvent::new(code, KeyModifiers::NONE)));
@@ -183,7 +183,7 @@ fn a_line_that_is_refused_stays_open_and_says_why() {
     assert_eq!(effects, [Effect::KeepBudget(Some(2.5))]);
     assert_eq!(text(&model), None);
 
-    let mut model = self::model(Screen::Matrix);
+    let mut model = self::model(Screen::MATRIX);
     press(&mut model, KeyCode::Char('/'));
     write(&mut model, "zzzz");
     press(&mut model, KeyCode::Enter);
@@ -245,7 +245,7 @@ fn undo_returns_to_the_pair_whose_verdict_it_took_back() {
     let effects = on_command(&mut model, Command::Redo);
     assert_eq!(only(&effects), Some(&RedoVerdict("v".to_owned())));
     on_command(&mut model, Command::Back);
-    assert_eq!(model.screen(), Screen::Document);
+    assert_eq!(model.screen(), Screen::DOCUMENT);
 }
 
 #[test]
@@ -253,15 +253,15 @@ fn a_look_at_the_run_lifts_no_veil() {
     let mut model = reviewing();
     on_command(&mut model, Command::ShowRun);
     on_command(&mut model, Command::Back);
-    assert_eq!(model.screen(), Screen::Review);
+    assert_eq!(model.screen(), Screen::REVIEW);
     assert!(model.battle.blind);
 }
 
 #[test]
 fn quitting_during_a_run_keeps_the_reason_that_is_being_typed() {
-    for screen in [Screen::Battle, Screen::Review] {
+    for screen in [Screen::BATTLE, Screen::REVIEW] {
         let mut model = match screen {
-            Screen::Battle => model(Screen::Battle),
+            Screen::BATTLE => model(Screen::BATTLE),
             _ => reviewing(),
         };
         model.run.running = true;
@@ -304,19 +304,19 @@ fn overlays() -> Vec<Model> {
         assert_eq!(model.overlays.len(), 1, "{command:?}");
         model
     };
-    let mut running = model(Screen::Queries);
+    let mut running = model(Screen::QUERIES);
     running.run.running = true;
     on_command(&mut running, Command::Quit);
     vec![
         running,
-        open(Screen::Matrix, Command::Quit),
-        open(Screen::Matrix, Command::Help),
-        open(Screen::Matrix, Command::Palette),
-        open(Screen::Matrix, Command::Filter),
-        open(Screen::Battle, Command::WriteNote),
-        open(Screen::Queries, Command::Export),
-        open(Screen::Queries, Command::Import),
-        open(Screen::Run, Command::SetBudget),
+        open(Screen::MATRIX, Command::Quit),
+        open(Screen::MATRIX, Command::Help),
+        open(Screen::MATRIX, Command::Palette),
+        open(Screen::MATRIX, Command::Filter),
+        open(Screen::BATTLE, Command::WriteNote),
+        open(Screen::QUERIES, Command::Export),
+        open(Screen::QUERIES, Command::Import),
+        open(Screen::RUN, Command::SetBudget),
     ]
 }
 
@@ -352,7 +352,7 @@ fn a_chord_with_alt_means_esc_where_something_lies_over_the_screen() {
 
 #[test]
 fn chords_with_alt_that_edit_a_line_still_edit_it() {
-    let mut model = model(Screen::Battle);
+    let mut model = model(Screen::BATTLE);
     on_command(&mut model, Command::WriteNote);
     write(&mut model, "names the");
     let chord = KeyEvent::new(KeyCode::Backspace, KeyModifiers::ALT);
@@ -366,7 +366,7 @@ fn chords_with_alt_that_edit_a_line_still_edit_it() {
 #[test]
 fn chords_with_other_modifiers_do_nothing_in_a_dialog() {
     for modifiers in [KeyModifiers::SUPER, KeyModifiers::META, KeyModifiers::HYPER] {
-        let mut model = model(Screen::Matrix);
+        let mut model = model(Screen::MATRIX);
         on_command(&mut model, Command::Quit);
         let chord = KeyEvent::new(KeyCode::Char('y'), modifiers);
         assert!(tell(&mut model, Msg::Key(chord)).is_empty());
@@ -376,7 +376,7 @@ fn chords_with_other_modifiers_do_nothing_in_a_dialog() {
 
 #[test]
 fn pasted_text_confirms_no_dialog_and_esc_acts_right_after_a_line() {
-    let mut model = model(Screen::Judges);
+    let mut model = model(Screen::JUDGES);
     tell(&mut model, Msg::Key(pressed('q')));
     assert!(matches!(model.overlays.last(), Some(Overlay::Confirm(..))));
     assert_eq!(use_of(&model, pressed('y')), Use::AmongVerdicts);
@@ -410,7 +410,7 @@ fn what_follows_a_line_is_ignored_until_there_is_a_pause() {
         let effects = send(&mut model, KeyCode::Char(key), gap);
         assert!(effects.is_empty(), "{key}: {effects:?}");
         assert!(model.overlays.is_empty());
-        assert_eq!(model.screen(), Screen::Review);
+        assert_eq!(model.screen(), Screen::REVIEW);
     }
     assert!(model.toast.is_some());
     send(&mut model, KeyCode::Char('q'), 150);

@@ -3,8 +3,7 @@
 use crate::tui::keymap::Command;
 use crate::tui::model::text_search::TextSearch;
 use crate::tui::model::{Model, PromptFor};
-use crate::tui::screens::registry::spec;
-use crate::tui::screens::spec::Find;
+use crate::tui::screens::behavior::Find;
 
 /// Asks for words to search for in the texts on screen.
 pub(super) fn ask(model: &mut Model) {
@@ -20,7 +19,7 @@ pub(super) fn ask(model: &mut Model) {
 
 /// Highlights the matches; without words, nothing is searched.
 pub(super) fn look_for(model: &mut Model, words: &str) {
-    let Find::Texts(texts) = spec(model.screen()).find else {
+    let Find::Texts(texts) = model.behavior().find() else {
         return;
     };
     let before = model.search.take();
@@ -69,8 +68,8 @@ pub(super) fn on_command(model: &mut Model, command: Command) -> bool {
 fn show(model: &mut Model) {
     let side = model.search.as_ref().and_then(TextSearch::current);
     if let Some(side) = side.map(|(side, _)| *side)
-        && let Find::Texts(_) = spec(model.screen()).find
+        && let Find::Texts(_) = model.behavior().find()
     {
-        (spec(model.screen()).reveal)(model, side);
+        model.behavior().reveal(model, side);
     }
 }

@@ -106,14 +106,14 @@ fn message(event: &Event, model: &Model) -> Msg {
 /// A model on one of the screens where verdicts are given, or on the way to one.
 fn start(which: usize) -> Model {
     match which {
-        0 => testing::sized(Screen::Battle, 3, 1),
+        0 => testing::sized(Screen::BATTLE, 3, 1),
         1 => review::tests::reviewing(),
         2 => ruling::tests::current(),
-        3 => testing::sized(Screen::Document, 3, 1),
-        4 => testing::sized(Screen::Matrix, 3, 1),
+        3 => testing::sized(Screen::DOCUMENT, 3, 1),
+        4 => testing::sized(Screen::MATRIX, 3, 1),
         _ => {
             // Texts that have not been loaded.
-            let mut model = testing::sized(Screen::Battle, 3, 1);
+            let mut model = testing::sized(Screen::BATTLE, 3, 1);
             if let Some(open) = &mut model.open {
                 open.texts.clear();
             }
@@ -335,7 +335,7 @@ fn a_reason_may_be_written_first_and_goes_with_the_verdict() {
         assert!(!decides(&press(&mut model, "ab")));
         model.now += Duration::from_secs(1);
         let key = match which {
-            2 => keymap::key_name(Command::RuleNot, Scope::Screen(Screen::Ruling)),
+            2 => keymap::key_name(Command::RuleNot, Scope::Screen(Screen::RULING)),
             _ => "b".to_owned(),
         };
         let effects = press(&mut model, &key);

@@ -4,15 +4,7 @@
 use crate::tui::key_gate::{PAUSE, Use};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::model::{Model, Overlay};
-use crate::tui::screens::Screen;
-use crate::tui::screens::registry::spec;
 use crossterm::event::KeyEvent;
-
-/// Whether a command decides something on a screen: the key that opens an item elsewhere chooses
-/// the passage on the passage screen.
-pub(crate) fn decides(screen: Screen, command: Command) -> bool {
-    command.decides() || screen == Screen::Passage && command == Command::Open
-}
 
 /// Why no verdict can be given now; `None` in the verdict state.
 pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
@@ -25,7 +17,7 @@ pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
     if follows_line(model) {
         return Some("no verdict: the key was pressed right after typing; press it again");
     }
-    (spec(model.screen()).obstacle)(model)
+    model.behavior().obstacle(model)
 }
 
 /// Whether a line was accepted, or more was sent after it, too recently for a key to be meant for
@@ -41,18 +33,18 @@ pub(in crate::tui) fn use_of(model: &Model, key: KeyEvent) -> Use {
     if overlay.is_some_and(Overlay::is_typed_into) {
         return Use::Typed;
     }
-    let screen = model.screen();
+    let behavior = model.behavior();
     let decided = |command: Command| {
-        decides(screen, command) || matches!(command, Command::Undo | Command::Redo)
+        behavior.decides(command) || matches!(command, Command::Undo | Command::Redo)
     };
-    let scope = Scope::Screen(screen);
+    let scope = Scope::Screen(model.screen());
     if overlay.is_none() && keymap::resolve(scope, key).is_some_and(decided) {
         Use::Decides
     } else if matches!(overlay, Some(Overlay::Confirm(..)))
         || scope
             .own()
             .iter()
-            .any(|binding| decides(screen, binding.command))
+            .any(|binding| behavior.decides(binding.command))
     {
         Use::AmongVerdicts
     } else {

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn hints_fit_and_end_with_help() {
-        for scope in Screen::ALL.map(Scope::Screen) {
+        for scope in Screen::all().map(Scope::Screen) {
             for columns in [6, 20, 40, 80, 200] {
                 let line = shown(&Footer::new(scope), columns);
                 assert!(
@@ -136,7 +136,7 @@ mod tests {
             }
         }
         assert_eq!(
-            shown(&Footer::new(Scope::Screen(Screen::Battle)), 30),
+            shown(&Footer::new(Scope::Screen(Screen::BATTLE)), 30),
             "a A better  b B better  ? help"
         );
         assert_eq!(
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn labels_follow_the_state() {
-        let footer = Footer::new(Scope::Screen(Screen::Run)).relabel("start", "resume");
+        let footer = Footer::new(Scope::Screen(Screen::RUN)).relabel("start", "resume");
         let line = shown(&footer, 60);
         assert!(line.starts_with("s resume  S stop"), "{line}");
     }

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_page_lists_the_scope_first_and_scrolls_to_the_last_global_key() {
-        let mut help = Help::new(Scope::Screen(Screen::Battle));
+        let mut help = Help::new(Scope::Screen(Screen::BATTLE));
         let theme = Theme::default();
         let shown = |help: &Help| text(&draw(80, 24, |area, buf| help.render(&theme, area, buf)));
         let page = shown(&help);
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_key_stands_once_and_for_what_it_does_here() {
-        for screen in Screen::ALL {
+        for screen in Screen::all() {
             let scope = Scope::Screen(screen);
             let lines = Help::new(scope).lines(&Theme::default(), 60);
             let keys = lines.iter().filter(|line| line.spans.len() == 2);
@@ -166,13 +166,13 @@ mod tests {
             KeyCode::Enter,
         ] {
             assert_eq!(
-                Help::new(Scope::Screen(Screen::Run)).handle(key(code)),
+                Help::new(Scope::Screen(Screen::RUN)).handle(key(code)),
                 KeyOutcome::Cancelled
             );
         }
         for (width, height) in [(0, 0), (5, 3), (20, 6), (200, 60)] {
             draw(width, height, |area, buf| {
-                Help::new(Scope::Screen(Screen::Run)).render(&Theme::default(), area, buf)
+                Help::new(Scope::Screen(Screen::RUN)).render(&Theme::default(), area, buf)
             });
         }
     }

@@ -210,7 +210,7 @@ mod tests {
     use crate::tui::testing::{draw, key, text, typed};
 
     fn palette() -> Palette {
-        Palette::new(Scope::Screen(Screen::Matrix), Command::ALL.to_vec())
+        Palette::new(Scope::Screen(Screen::MATRIX), Command::ALL.to_vec())
     }
 
     fn shown(palette: &Palette, width: u16, height: u16) -> String {
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_key_of_another_screen_is_not_shown() {
-        let scope = Scope::Screen(Screen::Battle);
+        let scope = Scope::Screen(Screen::BATTLE);
         let commands = vec![Command::Export, Command::JudgeA];
         let page = shown(&Palette::new(scope, commands), 80, 24);
         let line = |name: &str| page.lines().find(|line| line.contains(name)).unwrap();

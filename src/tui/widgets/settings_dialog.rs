@@ -2,7 +2,6 @@
 
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
-use crate::features::student::app::naming::StudentChoice;
 use crate::tui::layout::{centred, cut_bottom};
 use crate::tui::text::{pad_right, truncate, width, wrap};
 use crate::tui::theme::ColourDepth;
@@ -30,8 +29,8 @@ pub enum SettingKind {
     FinalRule,
     OverrideMode,
     Top,
-    Student,
-    StudentWeight,
+    /// A setting of a feature, by name.
+    Added(&'static str),
 }
 
 #[derive(Clone, Debug)]
@@ -49,23 +48,16 @@ pub struct SettingsDialog {
     selected: usize,
     /// The project's settings when the dialog was opened.
     pub project: Box<ProjectSettings>,
-    pub student: StudentChoice,
     /// The display settings at that time.
     pub looks: (Ramp, ThemeChoice),
 }
 
 impl SettingsDialog {
-    pub fn new(
-        rows: Vec<Setting>,
-        project: ProjectSettings,
-        student: StudentChoice,
-        looks: (Ramp, ThemeChoice),
-    ) -> Self {
+    pub fn new(rows: Vec<Setting>, project: ProjectSettings, looks: (Ramp, ThemeChoice)) -> Self {
         Self {
             rows,
             selected: 0,
             project: Box::new(project),
-            student,
             looks,
         }
     }
@@ -185,7 +177,7 @@ mod tests {
             row(SettingKind::Ramp, ["red-green", "gray"]),
             row(SettingKind::Order, ["hybrid", "zELO"]),
         ];
-        SettingsDialog::new(rows, project, StudentChoice::default(), Default::default())
+        SettingsDialog::new(rows, project, Default::default())
     }
 
     #[test]

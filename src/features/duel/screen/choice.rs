@@ -34,10 +34,10 @@ pub(crate) fn select(
     document: Option<DocId>,
     passage: Option<Passage>,
 ) -> Vec<Effect> {
-    let open = model.duel.open();
+    let open = model.duel().open();
     let chosen = open.and_then(|open| open.choice(&document));
     if chosen.is_some_and(|choice| choice.passage == passage) {
-        let remove = key_on(Command::RemoveChoice, Screen::Duel);
+        let remove = key_on(Command::RemoveChoice, Screen::DUEL);
         model.inform(&format!("this is your choice already; {remove} removes it"));
         return Vec::new();
     }
@@ -46,7 +46,7 @@ pub(crate) fn select(
 
 /// Removes the choice of a document.
 pub(crate) fn remove(model: &mut Model, document: Option<DocId>) -> Vec<Effect> {
-    let open = model.duel.open();
+    let open = model.duel().open();
     if open.is_none_or(|open| open.choice(&document).is_none()) {
         model.inform("this document is not chosen");
         return Vec::new();
@@ -70,12 +70,12 @@ pub(super) fn remove_choice(model: &mut Model) -> Vec<Effect> {
 }
 
 fn under_cursor(model: &Model) -> Option<Option<DocId>> {
-    let card = model.duel.open()?.card()?;
+    let card = model.duel().open()?.card()?;
     Some(card.document.clone())
 }
 
 pub(super) fn none_serves(model: &mut Model) -> Vec<Effect> {
-    let answer = model.duel.open().and_then(|open| open.answer());
+    let answer = model.duel().open().and_then(|open| open.answer());
     if answer.is_some_and(|answer| answer.none_serves) {
         model.inform("this is your answer already");
         return Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn none_serves(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn prefer(model: &mut Model, step: i8) -> Vec<Effect> {
-    let answer = model.duel.open().and_then(|open| open.answer());
+    let answer = model.duel().open().and_then(|open| open.answer());
     if answer.is_some_and(|answer| answer.preference == Some(step)) {
         model.inform("this is your answer already");
         return Vec::new();
@@ -94,11 +94,11 @@ pub(super) fn prefer(model: &mut Model, step: i8) -> Vec<Effect> {
 
 /// Marks the task as done and goes to the next unfinished one.
 pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
-    let Some(open) = model.duel.open() else {
+    let Some(open) = model.duel().open() else {
         return Vec::new();
     };
     if !open.is_answered() {
-        let none = key_on(Command::NoneServes, Screen::Duel);
+        let none = key_on(Command::NoneServes, Screen::DUEL);
         let words = match open.form() {
             DuelForm::Lists => "first say which list is better".to_owned(),
             DuelForm::Grid | DuelForm::Interleaved => {
@@ -118,7 +118,7 @@ pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
     match next {
         Some(next) => effects.extend(go(model, next)),
         None => {
-            let result = key_on(Command::ShowTables, Screen::Duel);
+            let result = key_on(Command::ShowTables, Screen::DUEL);
             model.inform(&format!(
                 "that was the last task; press {result} to see the result"
             ));

@@ -4,7 +4,7 @@ use super::moving::load;
 use crate::app::error::AppError;
 use crate::domain::sanitise;
 use crate::features::duel::domain::DuelForm;
-use crate::features::duel::screen::state::{DuelChooser, DuelState};
+use crate::features::duel::screen::state::{DuelChooser, DuelPhase};
 use crate::features::duel::store::DuelKey;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -14,7 +14,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
-use crate::tui::screens::spec::Click;
+use crate::tui::screens::behavior::Click;
 use crate::tui::text;
 use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::page::Page;
@@ -64,7 +64,7 @@ pub(super) const LABELS: &[(&str, &str)] = &[
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let (page, seed) = (model.areas.page, model.options.request.seed);
-    let DuelState::Choosing(chooser) = &mut model.duel.state else {
+    let DuelPhase::Choosing(chooser) = &mut model.duel_mut().state else {
         return Vec::new();
     };
     if chooser.making {
@@ -109,7 +109,7 @@ pub(crate) fn made(
             load(model, Some(key))
         }
         Err(error) => {
-            if let DuelState::Choosing(chooser) = &mut model.duel.state {
+            if let DuelPhase::Choosing(chooser) = &mut model.duel_mut().state {
                 chooser.making = false;
                 chooser.failed = Some(error.to_string());
             }
@@ -149,7 +149,7 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
         Command::NextPane,
         Command::Open,
     ]
-    .map(|command| key_on(command, Screen::Duel));
+    .map(|command| key_on(command, Screen::DUEL));
     let words = format!("{form} form · {}", form_question(chooser.form));
     head.extend(text::lines(&words, columns, theme.strong()));
     let words = if chooser.making {

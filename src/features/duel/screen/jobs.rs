@@ -17,7 +17,7 @@ use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 
 /// The duel on screen, with its texts.
-const DUEL: Slot = Slot::of(Screen::Duel, "duel");
+const DUEL: Slot = Slot::of(Screen::DUEL, "duel");
 
 /// Opens a duel, by default the latest.
 #[derive(Debug, PartialEq)]

@@ -152,7 +152,7 @@ pub(super) fn two(model: &Model, open: &OpenDuel, cards: &TaskCards, canvas: Can
     let keys = PREFERENCES.rows(
         stored,
         preference_words,
-        Scope::Screen(Screen::Duel),
+        Scope::Screen(Screen::DUEL),
         theme,
         usize::from(area.width),
     );

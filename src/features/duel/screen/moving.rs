@@ -2,7 +2,7 @@
 
 use super::record::record;
 use crate::features::duel::domain::{Action, TaskKey};
-use crate::features::duel::screen::state::DuelState;
+use crate::features::duel::screen::state::DuelPhase;
 use crate::features::duel::store::DuelKey;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -10,15 +10,15 @@ use crate::tui::screens::Screen;
 
 /// Requests a duel, by default the latest one.
 pub(super) fn load(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
-    model.duel.another = false;
-    model.duel.state = DuelState::Loading;
+    model.duel_mut().another = false;
+    model.duel_mut().state = DuelPhase::Loading;
     vec![model.open_duel(key)]
 }
 
 /// Requests the texts of the current and the next task, and drops those of other tasks.
 pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel_mut().open_mut() else {
         return Vec::new();
     };
     let here = open.task;
@@ -44,7 +44,7 @@ pub(super) fn look_ahead(model: &mut Model) -> Vec<Effect> {
 
 /// Goes to a task and leaves the current one.
 pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
-    let Some(open) = model.duel.open() else {
+    let Some(open) = model.duel().open() else {
         return Vec::new();
     };
     if at == open.task || at >= open.session.tasks.len() {
@@ -67,7 +67,7 @@ pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
     } else {
         record(model, Action::Leave)
     };
-    if let Some(open) = model.duel.open_mut() {
+    if let Some(open) = model.duel_mut().open_mut() {
         (open.task, open.cursor, open.side) = (at, 0, 0);
         open.clock.stop();
     }
@@ -78,11 +78,11 @@ pub(crate) fn go(model: &mut Model, at: usize) -> Vec<Effect> {
 /// Closes the open text and the list of tasks, and goes to a task.
 pub(super) fn show_task(model: &mut Model, task: &TaskKey) -> Vec<Effect> {
     let mut effects = Vec::new();
-    if model.screen() == Screen::Passage {
+    if model.screen() == Screen::PASSAGE {
         effects.extend(close_text(model));
         model.stack.pop();
     }
-    let at = model.duel.open_mut().and_then(|open| {
+    let at = model.duel_mut().open_mut().and_then(|open| {
         open.tasks_cursor = None;
         open.session.tasks.iter().position(|one| one.key == *task)
     });
@@ -92,7 +92,7 @@ pub(super) fn show_task(model: &mut Model, task: &TaskKey) -> Vec<Effect> {
 
 /// A text is closed without a choice.
 pub(crate) fn close_text(model: &mut Model) -> Vec<Effect> {
-    let open = model.duel.open_mut();
+    let open = model.duel_mut().open_mut();
     match open.and_then(|open| open.reading.take()) {
         Some(reading) => record(
             model,

@@ -10,8 +10,8 @@ use crate::tui::widgets::toast::Level;
 /// Sends an action in the current task to the disk.
 pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
     let annotator = model.options.annotator.clone();
-    let serial = model.duel.serial + 1;
-    let Some(open) = model.duel.open_mut() else {
+    let serial = model.duel().serial + 1;
+    let Some(open) = model.duel_mut().open_mut() else {
         return Vec::new();
     };
     let Some(TaskKey { kind, query }) = open.current().map(|task| task.key.clone()) else {
@@ -43,13 +43,13 @@ pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
     ));
     open.refresh();
     let key = open.session.key;
-    model.duel.serial = serial;
+    model.duel_mut().serial = serial;
     vec![model.store_duel_event(key, serial, new)]
 }
 
 /// An event is on disk.
 pub(crate) fn recorded(model: &mut Model, serial: u64, event: DuelEvent) {
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel_mut().open_mut() else {
         return;
     };
     let Some(at) = open.pending.iter().position(|(known, _)| *known == serial) else {
@@ -77,7 +77,7 @@ pub(crate) fn recorded(model: &mut Model, serial: u64, event: DuelEvent) {
 
 /// An event could not be stored, so it is no longer shown.
 pub(crate) fn not_recorded(model: &mut Model, serial: u64, error: &str) {
-    if let Some(open) = model.duel.open_mut() {
+    if let Some(open) = model.duel_mut().open_mut() {
         open.pending.retain(|(known, _)| *known != serial);
         open.refresh();
     }

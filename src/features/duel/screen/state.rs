@@ -15,6 +15,7 @@ use crate::features::duel::app::DuelSession;
 use crate::features::duel::domain::{
     Action, Answer, Content, DuelEvent, DuelForm, Passage, Task, TaskKey, answers_of,
 };
+use crate::tui::model::Model;
 use std::collections::{BTreeMap, HashSet};
 
 /// Number of columns and rows of a grid.
@@ -22,7 +23,7 @@ pub const GRID: usize = 3;
 
 /// State of the duel screen.
 #[derive(Debug, Default)]
-pub enum DuelState {
+pub enum DuelPhase {
     #[default]
     Loading,
     /// A duel can be created.
@@ -33,27 +34,37 @@ pub enum DuelState {
 }
 
 #[derive(Debug, Default)]
-pub struct DuelScreen {
-    pub state: DuelState,
+pub struct DuelState {
+    pub state: DuelPhase,
     /// Whether another duel is being created although there is one.
     pub another: bool,
     /// Number of the last event sent to the disk.
     pub serial: u64,
 }
 
-impl DuelScreen {
+impl DuelState {
     pub fn open(&self) -> Option<&OpenDuel> {
         match &self.state {
-            DuelState::Open(open) => Some(open),
+            DuelPhase::Open(open) => Some(open),
             _ => None,
         }
     }
 
     pub fn open_mut(&mut self) -> Option<&mut OpenDuel> {
         match &mut self.state {
-            DuelState::Open(open) => Some(open),
+            DuelPhase::Open(open) => Some(open),
             _ => None,
         }
+    }
+}
+
+impl Model {
+    pub(crate) fn duel(&self) -> &DuelState {
+        self.state()
+    }
+
+    pub(crate) fn duel_mut(&mut self) -> &mut DuelState {
+        self.state_mut()
     }
 }
 

@@ -16,9 +16,9 @@ const SHORT: i64 = 60_000;
 
 /// Shows the summary, if anything was done.
 pub(super) fn show(model: &mut Model) {
-    let summary = model.duel.open().and_then(of_session);
+    let summary = model.duel().open().and_then(of_session);
     if let Some(summary) = summary {
-        let done = model.duel.open().is_some_and(OpenDuel::all_done);
+        let done = model.duel().open().is_some_and(OpenDuel::all_done);
         let page = Page::new("This session", &summary);
         let page = if done {
             page.passing(Command::ShowTables)
@@ -68,7 +68,7 @@ fn of_session(open: &OpenDuel) -> Option<String> {
             lines.push("Your controls (they do not count in the result):".to_owned());
             lines.extend(controls.iter().map(control_words));
         }
-        let key = key_on(Command::ShowTables, Screen::Duel);
+        let key = key_on(Command::ShowTables, Screen::DUEL);
         lines.push(format!("Press {key} to see the result."));
     }
     Some(lines.join("\n"))

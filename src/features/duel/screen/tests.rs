@@ -124,7 +124,7 @@ impl Bench {
             ..TuiOptions::default()
         };
         let mut model = Model::new(options, Ramp::default(), (100, 30), Instant::now());
-        model.stack.push(Screen::Duel);
+        model.stack.push(Screen::DUEL);
         let duel = duel(form);
         let session = DuelSession {
             key: DuelKey(1),
@@ -186,7 +186,7 @@ impl Bench {
 /// The answer that a key may give in the current state, derived from what is on screen and
 /// independently of the screen's code.
 fn allowed(model: &Model, key: KeyEvent) -> Option<Action> {
-    let open = model.duel.open()?;
+    let open = model.duel().open()?;
     let screen = model.screen();
     let in_sight = open.task_cards().is_some() && !open.paused && open.tasks_cursor.is_none();
     if !model.overlays.is_empty() || !in_sight || key.kind != KeyEventKind::Press {
@@ -195,8 +195,8 @@ fn allowed(model: &Model, key: KeyEvent) -> Option<Action> {
     let command = keymap::resolve(Scope::Screen(screen), key)?;
     let choosing = open.form() != DuelForm::Lists;
     let document = match screen {
-        Screen::Duel => open.card()?.document.clone(),
-        Screen::Passage => open.reading.as_ref()?.document.clone(),
+        Screen::DUEL => open.card()?.document.clone(),
+        Screen::PASSAGE => open.reading.as_ref()?.document.clone(),
         _ => return None,
     };
     let passage = open.reading.as_ref().and_then(|reading| reading.passage());
@@ -206,17 +206,17 @@ fn allowed(model: &Model, key: KeyEvent) -> Option<Action> {
             passage: None,
         }),
         (_, Command::RemoveChoice) if choosing => Some(Action::Unselect { document }),
-        (Screen::Passage, Command::Open) if choosing => Some(Action::Select {
+        (Screen::PASSAGE, Command::Open) if choosing => Some(Action::Select {
             document,
             passage: Some(passage?),
         }),
-        (Screen::Duel, Command::NoneServes) if choosing => Some(Action::NoneServes),
-        (Screen::Duel, Command::FinishTask) => Some(Action::Finish),
-        (Screen::Duel, Command::PreferLeftStrongly) => Some(Action::Prefer { step: -2 }),
-        (Screen::Duel, Command::PreferLeft) => Some(Action::Prefer { step: -1 }),
-        (Screen::Duel, Command::PreferNeither) => Some(Action::Prefer { step: 0 }),
-        (Screen::Duel, Command::PreferRight) => Some(Action::Prefer { step: 1 }),
-        (Screen::Duel, Command::PreferRightStrongly) => Some(Action::Prefer { step: 2 }),
+        (Screen::DUEL, Command::NoneServes) if choosing => Some(Action::NoneServes),
+        (Screen::DUEL, Command::FinishTask) => Some(Action::Finish),
+        (Screen::DUEL, Command::PreferLeftStrongly) => Some(Action::Prefer { step: -2 }),
+        (Screen::DUEL, Command::PreferLeft) => Some(Action::Prefer { step: -1 }),
+        (Screen::DUEL, Command::PreferNeither) => Some(Action::Prefer { step: 0 }),
+        (Screen::DUEL, Command::PreferRight) => Some(Action::Prefer { step: 1 }),
+        (Screen::DUEL, Command::PreferRightStrongly) => Some(Action::Prefer { step: 2 }),
         _ => None,
     }
     .filter(|action| !matches!(action, Action::Prefer { .. }) || !choosing)
@@ -266,7 +266,7 @@ fn no_answer_without_its_key_in_the_right_state() {
         for _ in 0..30 {
             let mut bench = Bench::new(form);
             for _ in 0..120 {
-                if bench.model.screen() == Screen::Queries {
+                if bench.model.screen() == Screen::QUERIES {
                     break;
                 }
                 let msg = event(&mut rng);
@@ -317,7 +317,7 @@ fn typed_words_choose_nothing() {
         bench.model.overlays.clear();
     }
     bench.press("\n");
-    assert_eq!(bench.model.screen(), Screen::Passage);
+    assert_eq!(bench.model.screen(), Screen::PASSAGE);
     assert_eq!(bench.press(":open\n"), []);
     assert_eq!(bench.press("\n").len(), 1);
 }
@@ -354,7 +354,7 @@ fn a_pause_hides_everything_and_stops_the_clock() {
     assert_eq!(bench.press(" \n0.\u{8}1"), []);
     bench.model.now += Duration::from_secs(30);
     bench.press("p \u{1b}");
-    let events = &bench.model.duel.open().unwrap().session.events;
+    let events = &bench.model.duel().open().unwrap().session.events;
     let active: i64 = events.iter().map(|event| event.active_ms).sum();
     // Three seconds before the pause; after it, the key that resumes restarts the clock.
     assert_eq!(active, 5_000, "{events:?}");
@@ -375,12 +375,12 @@ fn a_click_moves_and_opens_and_chooses_nothing() {
     let now = bench.model.now;
     let (column, row) = (list.right() - 2, list.bottom() - 1);
     bench.tell(down(column, row), now);
-    assert_eq!(bench.model.duel.open().unwrap().cursor, 8);
+    assert_eq!(bench.model.duel().open().unwrap().cursor, 8);
     bench.tell(down(column, row), now);
-    assert_eq!(bench.model.screen(), Screen::Passage);
+    assert_eq!(bench.model.screen(), Screen::PASSAGE);
     let text = bench.model.areas.list;
     let mark = |bench: &Bench| {
-        let open = bench.model.duel.open().unwrap();
+        let open = bench.model.duel().open().unwrap();
         open.reading.as_ref().unwrap().mark.clone()
     };
     let before = mark(&bench);
@@ -408,11 +408,11 @@ fn the_result_is_asked_for_before_the_end_and_shown_after_it() {
         Some(Overlay::Confirm(..))
     ));
     bench.press("n");
-    assert!(!bench.model.duel.open().unwrap().has_seen_result());
+    assert!(!bench.model.duel().open().unwrap().has_seen_result());
     for _ in 0..2 * QUERIES {
         bench.press("0.");
     }
-    assert!(bench.model.duel.open().unwrap().all_done());
+    assert!(bench.model.duel().open().unwrap().all_done());
     let Some(Overlay::Page(_)) = bench.model.overlays.last() else {
         panic!("no summary: {:?}", bench.model.overlays);
     };

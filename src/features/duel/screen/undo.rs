@@ -5,12 +5,13 @@ use super::record::record;
 use crate::features::duel::domain::Action;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::screens::decisions::Decisions;
 use crate::tui::widgets::toast::Level;
 
 /// Whether nothing can be undone now because the duel is paused or something is being written;
 /// reports that.
 fn waits(model: &mut Model) -> bool {
-    let open = model.duel.open();
+    let open = model.duel().open();
     if open.is_some_and(|open| open.paused) {
         model.inform("the duel is paused");
         return true;
@@ -22,12 +23,35 @@ fn waits(model: &mut Model) -> bool {
     waits
 }
 
+/// Answers in a duel.
+pub(crate) struct Answers;
+
+impl Decisions for Answers {
+    fn undo(&self, model: &mut Model) -> Vec<Effect> {
+        undo(model)
+    }
+
+    fn redo(&self, model: &mut Model) -> Vec<Effect> {
+        redo(model)
+    }
+
+    fn can_undo(&self, model: &Model) -> bool {
+        let duel = model.duel().open();
+        duel.is_some_and(|duel| !duel.session.events.is_empty() || !duel.pending.is_empty())
+    }
+
+    fn can_redo(&self, model: &Model) -> bool {
+        let duel = model.duel().open();
+        duel.is_some_and(|duel| !duel.undone.is_empty())
+    }
+}
+
 /// Undoes the latest answer and shows its task.
-pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
+fn undo(model: &mut Model) -> Vec<Effect> {
     if waits(model) {
         return Vec::new();
     }
-    let last = model.duel.open().and_then(|open| open.last_decision());
+    let last = model.duel().open().and_then(|open| open.last_decision());
     let Some(last) = last.cloned() else {
         model.inform("no answer of yours to undo");
         return Vec::new();
@@ -44,11 +68,11 @@ pub(crate) fn undo(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Redoes the answer that was undone last.
-pub(crate) fn redo(model: &mut Model) -> Vec<Effect> {
+fn redo(model: &mut Model) -> Vec<Effect> {
     if waits(model) {
         return Vec::new();
     }
-    let found = model.duel.open().and_then(|open| {
+    let found = model.duel().open().and_then(|open| {
         let last = open.undone.last()?;
         let undo = open
             .session

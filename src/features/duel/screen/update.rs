@@ -8,7 +8,7 @@ use crate::app::error::AppError;
 use crate::features::duel::app::{DuelRankings, DuelSession, TaskTexts};
 use crate::features::duel::domain::{Action, Content, DuelForm};
 use crate::features::duel::screen::state::{
-    DuelChooser, DuelState, GRID, OpenDuel, Reading, TaskCards,
+    DuelChooser, DuelPhase, GRID, OpenDuel, Reading, TaskCards,
 };
 use crate::features::duel::store::DuelKey;
 use crate::tui::keymap::binding::Binding;
@@ -17,7 +17,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model};
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
-use crate::tui::screens::spec::Click;
+use crate::tui::screens::behavior::Click;
 use std::time::Duration;
 
 /// What a request to open a duel found.
@@ -43,26 +43,26 @@ const PLACES: [Command; 9] = [
 
 /// Opens a duel, by default the latest one.
 pub(crate) fn show(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
-    if model.screen() != Screen::Duel {
-        model.stack.push(Screen::Duel);
+    if model.screen() != Screen::DUEL {
+        model.stack.push(Screen::DUEL);
     }
     load(model, key)
 }
 
 pub(crate) fn opened(model: &mut Model, found: Result<FoundDuel, AppError>) -> Vec<Effect> {
-    model.duel.state = match found {
-        Err(error) => DuelState::Failed(error.to_string()),
+    model.duel_mut().state = match found {
+        Err(error) => DuelPhase::Failed(error.to_string()),
         Ok(FoundDuel::Choice(rankings)) => {
-            DuelState::Choosing(DuelChooser::new(rankings, model.duel.another))
+            DuelPhase::Choosing(DuelChooser::new(rankings, model.duel().another))
         }
-        Ok(FoundDuel::Session(session)) => DuelState::Open(Box::new(OpenDuel::new(*session))),
+        Ok(FoundDuel::Session(session)) => DuelPhase::Open(Box::new(OpenDuel::new(*session))),
     };
     look_ahead(model)
 }
 
 pub(crate) fn texts(model: &mut Model, at: usize, texts: &TaskTexts) {
     let now = model.now;
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel_mut().open_mut() else {
         return;
     };
     if let Some(task) = open.session.tasks.get(at) {
@@ -76,11 +76,11 @@ pub(crate) fn texts(model: &mut Model, at: usize, texts: &TaskTexts) {
 /// Counts active time after a key press, on a screen of the duel or elsewhere.
 pub(crate) fn touched(model: &mut Model) {
     let (here, now) = (
-        matches!(model.screen(), Screen::Duel | Screen::Passage),
+        matches!(model.screen(), Screen::DUEL | Screen::PASSAGE),
         model.now,
     );
     let idle = Duration::from_secs(model.options.judging.idle_s);
-    if let Some(open) = model.duel.open_mut() {
+    if let Some(open) = model.duel_mut().open_mut() {
         if here && !open.paused && open.task_cards().is_some() {
             open.clock.start(now);
             open.clock.touch(now, idle);
@@ -92,10 +92,10 @@ pub(crate) fn touched(model: &mut Model) {
 
 /// Why nothing can be chosen now.
 pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
-    if let DuelState::Choosing(_) = model.duel.state {
+    if let DuelPhase::Choosing(_) = model.duel().state {
         return None;
     }
-    match model.duel.open() {
+    match model.duel().open() {
         None => Some("there is no task yet"),
         Some(open) if open.paused => Some("the duel is paused"),
         Some(open) if open.tasks_cursor.is_some() => Some("close the list of tasks first"),
@@ -109,13 +109,13 @@ pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
 /// Which commands are available now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let own = |binding: &Binding| binding.command == command;
-    if !Scope::Screen(Screen::Duel).own().iter().any(own) {
+    if !Scope::Screen(Screen::DUEL).own().iter().any(own) {
         return true;
     }
-    if let DuelState::Choosing(chooser) = &model.duel.state {
+    if let DuelPhase::Choosing(chooser) = &model.duel().state {
         return chooser::offers(chooser, command);
     }
-    let Some(open) = model.duel.open() else {
+    let Some(open) = model.duel().open() else {
         return false;
     };
     if open.paused {
@@ -144,10 +144,10 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 
 /// The labels of keys in the current state.
 pub(super) fn labels(model: &Model) -> &'static [(&'static str, &'static str)] {
-    if let DuelState::Choosing(_) = model.duel.state {
+    if let DuelPhase::Choosing(_) = model.duel().state {
         return chooser::LABELS;
     }
-    let open = model.duel.open();
+    let open = model.duel().open();
     let tasks = open.is_some_and(|open| open.tasks_cursor.is_some());
     let chosen = open.and_then(|open| open.choice(&open.card()?.document));
     if open.is_some_and(|open| open.paused) {
@@ -161,10 +161,10 @@ pub(super) fn labels(model: &Model) -> &'static [(&'static str, &'static str)] {
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    if let DuelState::Choosing(_) = model.duel.state {
+    if let DuelPhase::Choosing(_) = model.duel().state {
         return chooser::update(model, command);
     }
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel_mut().open_mut() else {
         return Vec::new();
     };
     if command == Command::PauseTask {
@@ -188,13 +188,13 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             return go(model, cursor);
         }
         let (count, page) = (open.session.tasks.len(), model.areas.page);
-        if let Some(open) = model.duel.open_mut() {
+        if let Some(open) = model.duel_mut().open_mut() {
             open.tasks_cursor = Some(moved(cursor, command, count, page));
         }
         return Vec::new();
     }
     if let Some(step) = PREFERENCES.of(command) {
-        return match model.duel.open().map(OpenDuel::form) {
+        return match model.duel().open().map(OpenDuel::form) {
             Some(DuelForm::Lists) => prefer(model, step),
             _ => Vec::new(),
         };
@@ -213,7 +213,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::FinishTask => finish(model),
         Command::ChooseWhole | Command::RemoveChoice | Command::NoneServes if lists => {
             let [left, right] =
-                [Command::PreferLeft, Command::PreferRight].map(|key| key_on(key, Screen::Duel));
+                [Command::PreferLeft, Command::PreferRight].map(|key| key_on(key, Screen::DUEL));
             model.inform(&format!(
                 "the lists are compared as a whole: press {left} or {right} to say which one is \
                  better"
@@ -227,7 +227,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NewDuel => choose_another(model),
         Command::Guideline => model.read_guideline(),
         command => {
-            walk(open, command, model.areas.page);
+            walk(model, command);
             Vec::new()
         }
     }
@@ -237,14 +237,18 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 fn choose_another(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave(model);
     closed(model);
-    model.duel.another = true;
-    model.duel.state = DuelState::Loading;
+    model.duel_mut().another = true;
+    model.duel_mut().state = DuelPhase::Loading;
     effects.push(model.read_duel_rankings());
     effects
 }
 
 /// Moves the cursor in the grid or the lists.
-fn walk(open: &mut OpenDuel, command: Command, page: usize) {
+fn walk(model: &mut Model, command: Command) {
+    let page = model.areas.page;
+    let Some(open) = model.duel_mut().open_mut() else {
+        return;
+    };
     let count = open.places();
     let last = count.saturating_sub(1);
     let here = open.cursor;
@@ -270,7 +274,7 @@ fn walk(open: &mut OpenDuel, command: Command, page: usize) {
 }
 
 fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
-    let Some(open) = model.duel.open() else {
+    let Some(open) = model.duel().open() else {
         return Vec::new();
     };
     let to = if forward {
@@ -293,14 +297,14 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
 
 /// Opens the text under the cursor.
 fn read(model: &mut Model) -> Vec<Effect> {
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel_mut().open_mut() else {
         return Vec::new();
     };
     let Some(card) = open.card() else {
         return Vec::new();
     };
     let Some(document) = card.document.clone() else {
-        let choose = key_on(Command::ChooseWhole, Screen::Duel);
+        let choose = key_on(Command::ChooseWhole, Screen::DUEL);
         model.inform(&format!(
             "there is nothing to read; press {choose} to choose it"
         ));
@@ -310,7 +314,7 @@ fn read(model: &mut Model) -> Vec<Effect> {
         .choice(&card.document)
         .and_then(|choice| choice.passage);
     open.reading = Some(Reading::new(card, chosen));
-    model.stack.push(Screen::Passage);
+    model.stack.push(Screen::PASSAGE);
     record(
         model,
         Action::Open {
@@ -322,7 +326,7 @@ fn read(model: &mut Model) -> Vec<Effect> {
 /// Hides the task and stops its clock, or resumes.
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel_mut().open_mut() else {
         return Vec::new();
     };
     if open.paused {
@@ -333,7 +337,7 @@ pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     let effects = record(model, Action::Leave);
-    if let Some(open) = model.duel.open_mut() {
+    if let Some(open) = model.duel_mut().open_mut() {
         open.paused = true;
         open.clock.stop();
     }
@@ -343,12 +347,12 @@ pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
 /// `Esc` ends a pause and closes the list of tasks before it leaves the screen.
 pub(super) fn closes(model: &mut Model) -> bool {
     let tasks = |open: &mut OpenDuel| open.tasks_cursor.take().is_some();
-    ends_pause(model) || model.duel.open_mut().is_some_and(tasks)
+    ends_pause(model) || model.duel_mut().open_mut().is_some_and(tasks)
 }
 
 /// Ends a pause; returns false if there is none.
 pub(crate) fn ends_pause(model: &mut Model) -> bool {
-    let paused = model.duel.open().is_some_and(|open| open.paused);
+    let paused = model.duel().open().is_some_and(|open| open.paused);
     if paused {
         pause(model);
     }
@@ -356,7 +360,7 @@ pub(crate) fn ends_pause(model: &mut Model) -> bool {
 }
 
 pub(crate) fn pause_label(model: &Model) -> &'static [(&'static str, &'static str)] {
-    if model.duel.open().is_some_and(|open| open.paused) {
+    if model.duel().open().is_some_and(|open| open.paused) {
         &[("pause", "continue")]
     } else {
         &[]
@@ -366,7 +370,7 @@ pub(crate) fn pause_label(model: &Model) -> &'static [(&'static str, &'static st
 /// The duel is visible again.
 pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     let now = model.now;
-    if let Some(open) = model.duel.open_mut()
+    if let Some(open) = model.duel_mut().open_mut()
         && open.task_cards().is_some()
     {
         open.clock.start(now);
@@ -376,8 +380,8 @@ pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
 
 /// The person leaves the duel, or one of its texts if the program ends.
 pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
-    let paused = model.duel.open().is_none_or(|open| open.paused);
-    if model.screen() == Screen::Duel && !paused {
+    let paused = model.duel().open().is_none_or(|open| open.paused);
+    if model.screen() == Screen::DUEL && !paused {
         record(model, Action::Leave)
     } else {
         Vec::new()
@@ -387,14 +391,14 @@ pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
 /// Shows a summary of the work since the duel was opened.
 pub(super) fn closed(model: &mut Model) {
     summary::show(model);
-    if let Some(open) = model.duel.open_mut() {
+    if let Some(open) = model.duel_mut().open_mut() {
         open.clock.stop();
     }
 }
 
 /// Shows the result. A person with open tasks is asked first, since it ends their blindness.
 fn ask_for_result(model: &mut Model) -> Vec<Effect> {
-    let Some(open) = model.duel.open() else {
+    let Some(open) = model.duel().open() else {
         return Vec::new();
     };
     if open.all_done() || open.has_seen_result() {
@@ -409,12 +413,12 @@ fn ask_for_result(model: &mut Model) -> Vec<Effect> {
             left => format!("{left} tasks are"),
         }
     );
-    model.confirm("Result", &question, ConfirmFor::EndBlindness);
+    model.confirm("Result", &question, ConfirmFor::Screen(Screen::DUEL));
     Vec::new()
 }
 
 pub(crate) fn show_result(model: &mut Model) -> Vec<Effect> {
-    let Some(open) = model.duel.open() else {
+    let Some(open) = model.duel().open() else {
         return Vec::new();
     };
     let (key, seen) = (open.session.key, open.has_seen_result());
@@ -431,10 +435,10 @@ pub(crate) fn show_result(model: &mut Model) -> Vec<Effect> {
 /// A click moves the cursor; a click on the cursor opens the text.
 pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {
     let areas = model.areas;
-    if let DuelState::Choosing(chooser) = &mut model.duel.state {
+    if let DuelPhase::Choosing(chooser) = &mut model.duel_mut().state {
         return chooser::click(chooser, areas, row);
     }
-    let Some(open) = model.duel.open_mut() else {
+    let Some(open) = model.duel_mut().open_mut() else {
         return Click::Moved;
     };
     if open.paused {

@@ -3,7 +3,7 @@
 use super::{chooser, grid, lists, tasks};
 use crate::domain::sanitise;
 use crate::features::duel::domain::{Answer, DuelForm};
-use crate::features::duel::screen::state::{DuelState, OpenDuel};
+use crate::features::duel::screen::state::{DuelPhase, OpenDuel};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
@@ -24,21 +24,21 @@ const SMALL: u16 = 18;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
-    let open = match &model.duel.state {
-        DuelState::Loading => {
+    let open = match &model.duel().state {
+        DuelPhase::Loading => {
             notice("loading the duel …", theme, rest, buf);
             return Areas::default();
         }
-        DuelState::Choosing(choice) => {
+        DuelPhase::Choosing(choice) => {
             return chooser::view(model, choice, Canvas::new(theme, rest, buf));
         }
-        DuelState::Failed(why) => {
+        DuelPhase::Failed(why) => {
             let columns = usize::from(rest.width);
             let words = format!("the duel cannot be opened: {}", sanitise::line(why));
             Paragraph::new(text::lines(&words, columns, theme.error())).render(rest, buf);
             return Areas::default();
         }
-        DuelState::Open(open) => open,
+        DuelPhase::Open(open) => open,
     };
     if open.paused {
         paused(open, Canvas::new(theme, rest, buf));
@@ -88,8 +88,8 @@ pub(super) fn place_at(open: &OpenDuel, areas: Areas, at: (u16, u16)) -> Option<
 }
 
 fn question(form: DuelForm) -> String {
-    let none = key_on(Command::NoneServes, Screen::Duel);
-    let done = key_on(Command::FinishTask, Screen::Duel);
+    let none = key_on(Command::NoneServes, Screen::DUEL);
+    let done = key_on(Command::FinishTask, Screen::DUEL);
     match form {
         DuelForm::Grid | DuelForm::Interleaved => format!(
             "Which of these serve the query? Choose each and mark the passage that shows it. Press \
@@ -153,7 +153,7 @@ pub(super) fn answer_words(answer: &Answer) -> Option<String> {
 
 pub(crate) fn paused(open: &OpenDuel, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
-    let go_on = key_on(Command::PauseTask, Screen::Duel);
+    let go_on = key_on(Command::PauseTask, Screen::DUEL);
     let lines = vec![
         Line::styled("Paused", theme.strong()),
         Line::default(),

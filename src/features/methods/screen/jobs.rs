@@ -12,7 +12,7 @@ use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 
-const REPORT: Slot = Slot::of(Screen::Methods, "comparison");
+const REPORT: Slot = Slot::of(Screen::METHODS, "comparison");
 
 /// Evaluates all methods with these parameters.
 #[derive(Debug, PartialEq)]

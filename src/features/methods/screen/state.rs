@@ -5,6 +5,7 @@ use crate::app::truth::TruthSource;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::methods::app::{MethodEntry, MethodsReport};
 use crate::features::methods::domain::QueryDelta;
+use crate::tui::model::Model;
 use std::collections::BTreeMap;
 
 /// Available cutoffs, in documents per ranking.
@@ -63,7 +64,7 @@ impl MethodsChoice {
 }
 
 #[derive(Debug, Default)]
-pub struct MethodsScreen {
+pub struct MethodsState {
     /// Parameters of the current report.
     pub choice: MethodsChoice,
     /// Parameters of the report being computed.
@@ -80,7 +81,17 @@ pub struct MethodsScreen {
     pub rank_cursor: usize,
 }
 
-impl MethodsScreen {
+impl Model {
+    pub(crate) fn methods(&self) -> &MethodsState {
+        self.state()
+    }
+
+    pub(crate) fn methods_mut(&mut self) -> &mut MethodsState {
+        self.state_mut()
+    }
+}
+
+impl MethodsState {
     pub(crate) fn found(&self) -> Option<&MethodsReport> {
         self.report.as_ref()?.as_deref().ok()
     }

@@ -37,13 +37,13 @@ pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -
         header.push(Span::raw(format!(" {}", pad_left(name, *width))));
     }
     Line::from(header).style(theme.muted()).render(head, buf);
-    let first = scroll_to(0, model.methods.cursor, usize::from(list.height));
+    let first = scroll_to(0, model.methods().cursor, usize::from(list.height));
     let (low, high) = span(report);
     for (row, (at, method)) in list
         .rows()
         .zip(report.methods.iter().enumerate().skip(first))
     {
-        let selected = at == model.methods.cursor;
+        let selected = at == model.methods().cursor;
         if selected {
             buf.set_style(row, theme.selection());
         }

@@ -1,5 +1,6 @@
 //! Selecting a method, and a query on which it differs from the baseline.
 
+use super::rankings;
 use crate::app::error::AppError;
 use crate::app::truth::TruthSource;
 use crate::features::methods::app::MethodsReport;
@@ -8,20 +9,20 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::moved;
-use crate::tui::screens::{Screen, rankings};
+use crate::tui::screens::Screen;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
-    model.methods.report = None;
-    model.methods.in_queries = false;
-    model.stack.push(Screen::Methods);
+    model.methods_mut().report = None;
+    model.methods_mut().in_queries = false;
+    model.stack.push(Screen::METHODS);
     // Keep a choice whose report is still pending.
-    let choice = model.methods.asked.clone();
-    let choice = choice.unwrap_or_else(|| model.methods.choice.clone());
+    let choice = model.methods().asked.clone();
+    let choice = choice.unwrap_or_else(|| model.methods().choice.clone());
     measure(model, choice)
 }
 
 fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
-    model.methods.asked = Some(choice.clone());
+    model.methods_mut().asked = Some(choice.clone());
     model.compare_methods(choice)
 }
 
@@ -31,7 +32,7 @@ pub(crate) fn compared(
     asked: MethodsChoice,
     report: Result<Box<MethodsReport>, AppError>,
 ) {
-    let screen = &mut model.methods;
+    let screen = model.methods_mut();
     screen.asked = None;
     match report {
         // What was requested does not exist, so keep what is shown.
@@ -65,7 +66,7 @@ pub(crate) fn compared(
 
 /// The changed parameters of the comparison.
 fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
-    let choice = model.methods.choice.clone();
+    let choice = model.methods().choice.clone();
     Some(match command {
         Command::NextTruth => MethodsChoice {
             truth: match choice.truth {
@@ -77,15 +78,15 @@ fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
             ..choice
         },
         Command::NextDepth => MethodsChoice {
-            depth: choice.next_depth(model.methods.longest_ranking()),
+            depth: choice.next_depth(model.methods().longest_ranking()),
             ..choice
         },
         Command::SetBaseline => {
-            if model.methods.is_baseline() {
+            if model.methods().is_baseline() {
                 model.inform("this method is the baseline already");
                 return None;
             }
-            let name = model.methods.method()?.name.clone();
+            let name = model.methods().method()?.name.clone();
             MethodsChoice {
                 baseline: Some(name),
                 ..choice
@@ -96,7 +97,7 @@ fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
 }
 
 fn say_that_no_query_differs(model: &mut Model) {
-    model.inform(if model.methods.is_baseline() {
+    model.inform(if model.methods().is_baseline() {
         "this is the baseline: choose a method to compare with it"
     } else {
         "this method and the baseline are equal on every query"
@@ -113,7 +114,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
             | Command::SetBaseline
             | Command::NextDepth
     );
-    !own || model.methods.found().is_some()
+    !own || model.methods().found().is_some()
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -122,7 +123,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextTruth | Command::NextDepth | Command::SetBaseline
     ) {
         // Allow one change at a time, since two answers could arrive in any order.
-        if model.methods.asked.is_some() {
+        if model.methods().asked.is_some() {
             return Vec::new();
         }
         return match chosen(model, command) {
@@ -130,36 +131,36 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             None => Vec::new(),
         };
     }
-    let Some(count) = model.methods.found().map(|report| report.methods.len()) else {
+    let Some(count) = model.methods().found().map(|report| report.methods.len()) else {
         return Vec::new();
     };
-    let deltas = model.methods.deltas();
+    let deltas = model.methods().deltas();
     match command {
         Command::NextPane if deltas.is_empty() => say_that_no_query_differs(model),
-        Command::NextPane => model.methods.in_queries = !model.methods.in_queries,
+        Command::NextPane => model.methods_mut().in_queries = !model.methods().in_queries,
         Command::Open => {
-            let at = if model.methods.in_queries {
-                model.methods.query_cursor
+            let at = if model.methods().in_queries {
+                model.methods().query_cursor
             } else {
                 0
             };
             let query = deltas
                 .get(at.min(deltas.len().saturating_sub(1)))
-                .and_then(|of| model.methods.found()?.queries.get(of.query).cloned());
+                .and_then(|of| model.methods().found()?.queries.get(of.query).cloned());
             match query {
                 Some(query) => return rankings::update::show(model, query),
                 None => say_that_no_query_differs(model),
             }
         }
-        _ if model.methods.in_queries => {
+        _ if model.methods().in_queries => {
             let page = model.areas.page;
-            let cursor = model.methods.query_cursor;
-            model.methods.query_cursor = moved(cursor, command, deltas.len(), page);
+            let cursor = model.methods().query_cursor;
+            model.methods_mut().query_cursor = moved(cursor, command, deltas.len(), page);
         }
         _ => {
             let page = model.areas.page;
-            model.methods.cursor = moved(model.methods.cursor, command, count, page);
-            model.methods.query_cursor = 0;
+            model.methods_mut().cursor = moved(model.methods().cursor, command, count, page);
+            model.methods_mut().query_cursor = 0;
         }
     }
     Vec::new()
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_choice_survives_leaving_and_a_superseded_report_is_dropped() {
-        let mut model = model(Screen::Queries);
+        let mut model = model(Screen::QUERIES);
         let now = model.now;
         let choice = MethodsChoice {
             baseline: Some("bm25".to_owned()),
@@ -190,13 +191,13 @@ mod tests {
             fail::<CompareMethods>(&mut late, "no truth"),
             now,
         );
-        assert!(model.methods.report.is_none());
+        assert!(model.methods().report.is_none());
         apply(
             &mut model,
             fail::<CompareMethods>(&mut again, "no truth"),
             now,
         );
-        assert!(model.methods.report.is_some());
-        assert!(model.methods.asked.is_none());
+        assert!(model.methods().report.is_some());
+        assert!(model.methods().asked.is_none());
     }
 }

@@ -25,7 +25,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
-    let report = match &model.methods.report {
+    let report = match &model.methods().report {
         None => {
             notice("measuring every method …", theme, area, buf);
             return Areas::default();
@@ -58,10 +58,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let areas = table(model, report, Canvas::new(theme, methods, buf));
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
     if below.width < SIDE_BY_SIDE {
-        if model.methods.in_queries {
+        if model.methods().in_queries {
             return queries(model, report, Canvas::new(theme, below, buf));
         } else {
-            plane(report, model.methods.cursor, Canvas::new(theme, below, buf))
+            plane(
+                report,
+                model.methods().cursor,
+                Canvas::new(theme, below, buf),
+            )
         }
         return areas;
     }
@@ -71,9 +75,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Constraint::Min(1),
     ])
     .areas(below);
-    plane(report, model.methods.cursor, Canvas::new(theme, one, buf));
+    plane(report, model.methods().cursor, Canvas::new(theme, one, buf));
     let of_queries = queries(model, report, Canvas::new(theme, other, buf));
-    if model.methods.in_queries {
+    if model.methods().in_queries {
         of_queries
     } else {
         areas
@@ -98,7 +102,7 @@ fn heading(
         sanitise::line(&against),
         sanitise::line(&report.baseline),
     );
-    let mark = match model.methods.asked {
+    let mark = match model.methods().asked {
         Some(_) => "measuring …",
         None => "* no other method is better and cheaper",
     };
@@ -146,7 +150,7 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
         area: mut place,
         buf,
     } = canvas;
-    let Some(method) = model.methods.method() else {
+    let Some(method) = model.methods().method() else {
         return Areas::default();
     };
     let name = sanitise::line(&method.name);
@@ -164,7 +168,7 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let words = format!(" · {metric} by query 0 {bars} 1");
     let name = text::truncate(&name, columns.saturating_sub(text::width(&words))).into_owned();
     text::line(&format!("{name}{words}"), columns, theme.muted()).render(cut(&mut place, 1), buf);
-    let deltas = model.methods.deltas();
+    let deltas = model.methods().deltas();
     if deltas.is_empty() {
         let words = if method.name == report.baseline {
             "the baseline of the other methods".to_owned()
@@ -177,10 +181,10 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
         text::line(&words, columns, theme.muted()).render(place, buf);
         return Areas::default();
     }
-    let cursor = model.methods.query_cursor.min(deltas.len() - 1);
+    let cursor = model.methods().query_cursor.min(deltas.len() - 1);
     let first = scroll_to(0, cursor, usize::from(place.height));
     for (row, (at, of)) in place.rows().zip(deltas.iter().enumerate().skip(first)) {
-        let selected = model.methods.in_queries && at == cursor;
+        let selected = model.methods().in_queries && at == cursor;
         if selected {
             buf.set_style(row, theme.selection());
         }

@@ -5,13 +5,18 @@ use super::anchors::prepare_anchor_run;
 use super::links::{LinkEstimate, LinkRun, prepare_link_run};
 use crate::app::choose_judges::{JudgeConfiguration, is_paid};
 use crate::app::error::AppError;
-use crate::app::question_set::{QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress};
+use crate::app::question_set::{
+    AddedQuestions, JudgeChoice, PreparedQuestions, QuestionSetOutcome, QuestionSetPrice,
+    TellProgress,
+};
 use crate::app::text_format::counted;
 use crate::client::RunControl;
+use crate::domain::sanitise;
 use crate::features::methods::app::rerank::PreparedRun;
 use crate::features::methods::app::rerank::estimate::{CallVolume, MethodEstimate};
 use crate::features::methods::app::rerank::run::{RerankEvent, run};
 use crate::store::Store;
+use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
@@ -19,6 +24,99 @@ use tokio::sync::{mpsc, watch};
 pub const ANCHORS: u8 = 5;
 /// Default number of links per query.
 pub const LINKS: u8 = 4;
+
+/// Grades of a few documents of each query.
+#[derive(Debug)]
+pub struct Anchors;
+
+impl AddedQuestions for Anchors {
+    fn noun(&self) -> &'static str {
+        "anchors"
+    }
+
+    fn answer_noun(&self) -> &'static str {
+        "anchor"
+    }
+
+    fn title(&self) -> &'static str {
+        "Anchors: one scale over queries"
+    }
+
+    /// One judge grades all anchors, so each judge is a choice.
+    fn choices(&self, judges: &[String]) -> Vec<JudgeChoice> {
+        let choice = |judge: &String| JudgeChoice {
+            judges: vec![judge.clone()],
+            name: sanitise::line(judge).into_owned(),
+            doc: format!("grades {ANCHORS} documents of each query, 0 to 3"),
+        };
+        judges.iter().map(choice).collect()
+    }
+
+    fn prepare(
+        &self,
+        store: &Store,
+        configuration: &JudgeConfiguration<'_>,
+        judges: &[String],
+        _seed: u64,
+    ) -> Result<Box<dyn PreparedQuestions>, AppError> {
+        let [judge] = judges else {
+            return Err(AppError::Failed("anchors need one judge".to_owned()));
+        };
+        Ok(Box::new(PreparedScale::anchors(
+            store,
+            configuration,
+            judge,
+        )?))
+    }
+}
+
+/// Comparisons of documents of two queries.
+#[derive(Debug)]
+pub struct Links;
+
+impl AddedQuestions for Links {
+    fn noun(&self) -> &'static str {
+        "links"
+    }
+
+    fn answer_noun(&self) -> &'static str {
+        "answer"
+    }
+
+    fn title(&self) -> &'static str {
+        "Links: one scale over queries"
+    }
+
+    /// The choices are all judges together, or one of them.
+    fn choices(&self, judges: &[String]) -> Vec<JudgeChoice> {
+        let together = (judges.len() > 1).then(|| JudgeChoice {
+            judges: judges.to_vec(),
+            name: format!("all {}", counted(judges.len(), "judge")),
+            doc: format!("compare documents of two queries, {LINKS} times each query"),
+        });
+        let alone = judges.iter().map(|judge| JudgeChoice {
+            judges: vec![judge.clone()],
+            name: sanitise::line(judge).into_owned(),
+            doc: format!("compares documents of two queries, {LINKS} times each query"),
+        });
+        together.into_iter().chain(alone).collect()
+    }
+
+    fn prepare(
+        &self,
+        store: &Store,
+        configuration: &JudgeConfiguration<'_>,
+        judges: &[String],
+        seed: u64,
+    ) -> Result<Box<dyn PreparedQuestions>, AppError> {
+        Ok(Box::new(PreparedScale::links(
+            store,
+            configuration,
+            judges,
+            seed,
+        )?))
+    }
+}
 
 /// The remaining questions, and the judges to ask.
 #[derive(Debug)]
@@ -79,56 +177,11 @@ impl PreparedScale {
         }
     }
 
-    pub fn price(&self) -> QuestionSetPrice {
-        let (about, already, ensemble, most, notes) = match self {
-            Self::Anchors(run, _, most) => (
-                format!(
-                    "{ANCHORS} documents of each of {}",
-                    counted(run.plan.rankings(), "query")
-                ),
-                (run.plan.already > 0)
-                    .then(|| format!("The grades of {}", counted(run.plan.already, "query"))),
-                &run.ensemble,
-                most,
-                &run.notes,
-            ),
-            Self::Links(run, estimate) => (
-                format!(
-                    "{}, so that each of {} takes part in {LINKS}",
-                    counted(estimate.there + estimate.planned, "link"),
-                    counted(estimate.queries, "query")
-                ),
-                (estimate.answered > 0).then(|| counted(estimate.answered, "answer")),
-                &run.judges.ensemble,
-                &estimate.most,
-                &run.judges.notes,
-            ),
-        };
-        let expected = self.expected();
-        QuestionSetPrice {
-            about,
-            calls: expected.calls as usize,
-            already,
-            judges: ensemble
-                .iter()
-                .map(|judge| judge.spec().name.clone())
-                .collect(),
-            expected_usd: expected.usd,
-            worst_usd: most.usd,
-            paid: ensemble.iter().any(|judge| is_paid(judge.as_ref())),
-            notes: notes.clone(),
-        }
-    }
-
-    /// Asks the questions. Every answer is in the project before `tell` is called.
-    ///
-    /// # Errors
-    /// The worst-case cost of a call is unknown although there is a budget, or the project fails.
-    pub async fn run(
+    async fn ask(
         self,
         store: &Store,
         control: watch::Receiver<RunControl>,
-        mut tell: impl FnMut(&QuestionSetProgress),
+        mut tell: TellProgress<'_>,
     ) -> Result<QuestionSetOutcome, AppError> {
         let mut outcome = QuestionSetOutcome::of(self.expected().calls as usize);
         let budget = control.borrow().budget_usd;
@@ -176,5 +229,57 @@ impl PreparedScale {
         result?;
         let cancelled = control.borrow().cancelled;
         Ok(outcome.ended(cancelled))
+    }
+}
+
+impl PreparedQuestions for PreparedScale {
+    fn price(&self) -> QuestionSetPrice {
+        let (about, already, ensemble, most, notes) = match self {
+            Self::Anchors(run, _, most) => (
+                format!(
+                    "{ANCHORS} documents of each of {}",
+                    counted(run.plan.rankings(), "query")
+                ),
+                (run.plan.already > 0)
+                    .then(|| format!("The grades of {}", counted(run.plan.already, "query"))),
+                &run.ensemble,
+                most,
+                &run.notes,
+            ),
+            Self::Links(run, estimate) => (
+                format!(
+                    "{}, so that each of {} takes part in {LINKS}",
+                    counted(estimate.there + estimate.planned, "link"),
+                    counted(estimate.queries, "query")
+                ),
+                (estimate.answered > 0).then(|| counted(estimate.answered, "answer")),
+                &run.judges.ensemble,
+                &estimate.most,
+                &run.judges.notes,
+            ),
+        };
+        let expected = self.expected();
+        QuestionSetPrice {
+            about,
+            calls: expected.calls as usize,
+            already,
+            judges: ensemble
+                .iter()
+                .map(|judge| judge.spec().name.clone())
+                .collect(),
+            expected_usd: expected.usd,
+            worst_usd: most.usd,
+            paid: ensemble.iter().any(|judge| is_paid(judge.as_ref())),
+            notes: notes.clone(),
+        }
+    }
+
+    fn run<'a>(
+        self: Box<Self>,
+        store: &'a Store,
+        control: watch::Receiver<RunControl>,
+        tell: TellProgress<'a>,
+    ) -> BoxFuture<'a, Result<QuestionSetOutcome, AppError>> {
+        Box::pin(self.ask(store, control, tell))
     }
 }

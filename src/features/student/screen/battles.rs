@@ -1,24 +1,67 @@
 //! Student battles screen: the battles in a group of a student's figure, largest difference first.
 
+mod keys;
 mod update;
 mod view;
 
-use crate::tui::screens::spec::{Click, Copied, ScreenSpec};
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::behavior::{Click, Copied, ScreenBehavior};
 
-pub(crate) const SPEC: ScreenSpec = ScreenSpec {
-    chapter: "student",
-    returned: |model| crate::features::student::screen::update::ask_again(model),
-    copy: |model| match model.student.battle(model.student.battle_cursor) {
-        Some(battle) => Copied::Text(format!("{}\t{}\t{}", battle.query, battle.a, battle.b)),
-        None => Copied::Nothing,
-    },
-    click: |model, _, row| {
+impl Screen {
+    pub(crate) const STUDENT_BATTLES: Self = Self::named("battles");
+}
+
+pub(crate) struct StudentBattlesScreen;
+
+impl ScreenBehavior for StudentBattlesScreen {
+    fn id(&self) -> Screen {
+        Screen::STUDENT_BATTLES
+    }
+
+    fn heading(&self) -> &'static str {
+        "Student battles"
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn chapter(&self) -> &'static str {
+        "student"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn returned(&self, model: &mut Model) -> Vec<Effect> {
+        super::update::ask_again(model)
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let student = model.student();
+        match student.battle(student.battle_cursor) {
+            Some(battle) => Copied::Text(format!("{}\t{}\t{}", battle.query, battle.a, battle.b)),
+            None => Copied::Nothing,
+        }
+    }
+
+    fn click(&self, model: &mut Model, _column: u16, row: u16) -> Click {
         let at = model.areas.first + usize::from(row.saturating_sub(model.areas.list.y));
-        if at == model.student.battle_cursor {
+        let student = model.student_mut();
+        if at == student.battle_cursor {
             return Click::Open;
         }
-        model.student.battle_cursor = at.min(model.student.battles.len().saturating_sub(1));
+        student.battle_cursor = at.min(student.battles.len().saturating_sub(1));
         Click::Moved
-    },
-    ..ScreenSpec::new(view::view, update::update)
-};
+    }
+}

@@ -1,9 +1,12 @@
 //! The students below the judges: they do not vote, and have other columns.
 
+use crate::app::error::AppError;
 use crate::app::text_format::counted;
 use crate::domain::sanitise;
-use crate::features::student::app::StudentCard;
+use crate::features::student::app::{StudentCard, student_cards};
+use crate::store::Store;
 use crate::tui::canvas::Canvas;
+use crate::tui::screens::additions::AddedRaters;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
@@ -15,8 +18,32 @@ const WIDTHS: [usize; 8] = [0, 13, 22, 6, 6, 14, 14, 20];
 /// Minimum screen width at which each cell is shown.
 const FROM: [u16; 8] = [0, 110, 0, 60, 60, 125, 125, 74];
 
-/// Draws a header and one row per student; `selected` is the row under the cursor.
-pub(crate) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
+#[derive(Debug)]
+struct Students(Vec<StudentCard>);
+
+/// The students of a project.
+pub(crate) fn students(store: &Store) -> Result<Box<dyn AddedRaters>, AppError> {
+    Ok(Box::new(Students(student_cards(store, None)?)))
+}
+
+impl AddedRaters for Students {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn render(&self, selected: Option<usize>, canvas: Canvas<'_>) {
+        render(&self.0, selected, canvas);
+    }
+
+    fn lines(&self, at: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        match self.0.get(at) {
+            Some(card) => lines(card, theme, columns),
+            None => Vec::new(),
+        }
+    }
+}
+
+fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let shown: Vec<usize> = (1..WIDTHS.len())
         .filter(|at| area.width + 2 >= FROM[*at])
@@ -64,7 +91,7 @@ pub(crate) fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Can
 }
 
 /// Text about a student.
-pub(crate) fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let name = sanitise::line(&card.student).into_owned();
     let mut words = match card.pairs {
         0 => vec![format!("{name} predicts no judged pair.")],

@@ -6,7 +6,7 @@ use crate::app::text_format::counted;
 use crate::domain::sanitise;
 use crate::features::student::domain::figure::{Figure, correlation_interval};
 use crate::features::student::domain::figures::{Category, Figures, Measured};
-use crate::features::student::screen::state::StudentScreen;
+use crate::features::student::screen::state::StudentState;
 use crate::tui::canvas::Canvas;
 use crate::tui::text::{self, pad_left, pad_right};
 use crate::tui::theme::{ColourDepth, Theme};
@@ -25,7 +25,7 @@ const INTERVAL: usize = 11;
 
 /// The summary of a figure, and its legend.
 pub(super) fn summary(
-    screen: &StudentScreen,
+    screen: &StudentState,
     figures: &Figures,
     theme: &Theme,
     columns: usize,
@@ -37,7 +37,7 @@ pub(super) fn summary(
 
 /// The summary of a figure.
 pub(super) fn totals(
-    screen: &StudentScreen,
+    screen: &StudentState,
     figures: &Figures,
     theme: &Theme,
     columns: usize,
@@ -174,7 +174,7 @@ fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
 
 /// Draws the groups of a figure that form a sequence, with the selected one; returns the area of
 /// the rows and the first visible one.
-pub(super) fn table(screen: &StudentScreen, canvas: Canvas<'_>) -> (Rect, usize) {
+pub(super) fn table(screen: &StudentState, canvas: Canvas<'_>) -> (Rect, usize) {
     let Canvas { theme, area, buf } = canvas;
     let mut list = area;
     let head = crate::tui::layout::cut(&mut list, 1);
@@ -243,7 +243,7 @@ fn group_word(figure: Figure) -> &'static str {
 }
 
 /// The correlation of P(tie) with |C| in a bucket, with its interval.
-fn correlation(screen: &StudentScreen, at: usize) -> Option<(f64, Option<(f64, f64)>)> {
+fn correlation(screen: &StudentState, at: usize) -> Option<(f64, Option<(f64, f64)>)> {
     let of = screen.step()?.figures.residual_ties.get(at)?;
     let value = of.correlation?;
     Some((value, correlation_interval(value, of.n)))
@@ -251,7 +251,7 @@ fn correlation(screen: &StudentScreen, at: usize) -> Option<(f64, Option<(f64, f
 
 /// Describes the selected group and its composition, on three lines if two are too narrow.
 pub(super) fn description(
-    screen: &StudentScreen,
+    screen: &StudentState,
     figures: &Figures,
     theme: &Theme,
     columns: usize,

@@ -4,7 +4,7 @@ use super::shapes::{Plot, PlotWords};
 use crate::features::student::app::StepReport;
 use crate::features::student::domain::figure::{CELLS, Figure, FigureGroup, correlation_interval};
 use crate::features::student::domain::figures::{Category, Figures, FoldedRow};
-use crate::features::student::screen::state::StudentScreen;
+use crate::features::student::screen::state::StudentState;
 use crate::tui::canvas::Canvas;
 use crate::tui::theme::ColourDepth;
 use crate::tui::widgets::notice;
@@ -14,7 +14,7 @@ use std::ops::Range;
 pub(super) const SIGNS: [char; 5] = ['█', '▒', '·', '/', '×'];
 
 /// Draws the current figure with the selected group marked.
-pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
+pub(super) fn plot(screen: &StudentState, canvas: Canvas<'_>) {
     let Some(step) = screen.step() else { return };
     let figures = &step.figures;
     let count = screen.groups.len().max(1);
@@ -80,7 +80,7 @@ pub(super) fn plot(screen: &StudentScreen, canvas: Canvas<'_>) {
     mark_cursor(&mut plot, screen);
 }
 
-fn checkpoints(screen: &StudentScreen) -> usize {
+fn checkpoints(screen: &StudentState) -> usize {
     screen
         .report()
         .map_or(1, |report| report.steps.len())
@@ -88,7 +88,7 @@ fn checkpoints(screen: &StudentScreen) -> usize {
 }
 
 /// The first and the last checkpoint; empty if there is only one.
-fn steps_shown(screen: &StudentScreen) -> (String, String) {
+fn steps_shown(screen: &StudentState) -> (String, String) {
     let steps = screen.report().map_or(&[][..], |report| &*report.steps);
     let name = |of: &StepReport| of.step.map_or(String::new(), |step| step.to_string());
     match steps {
@@ -98,7 +98,7 @@ fn steps_shown(screen: &StudentScreen) -> (String, String) {
 }
 
 /// Number of strips and cells of the segments.
-fn divisions(screen: &StudentScreen) -> (usize, usize) {
+fn divisions(screen: &StudentState) -> (usize, usize) {
     screen
         .groups
         .iter()
@@ -109,7 +109,7 @@ fn divisions(screen: &StudentScreen) -> (usize, usize) {
 }
 
 /// Upper end of the buckets' scale, in tenths.
-fn highest(screen: &StudentScreen) -> f64 {
+fn highest(screen: &StudentState) -> f64 {
     let ends = screen
         .groups
         .iter()
@@ -120,7 +120,7 @@ fn highest(screen: &StudentScreen) -> f64 {
     (ends.fold(0.5, f64::max) * 10.0).ceil() / 10.0
 }
 
-fn mark_cursor(plot: &mut Plot<'_>, screen: &StudentScreen) {
+fn mark_cursor(plot: &mut Plot<'_>, screen: &StudentState) {
     let Some(group) = screen.group() else { return };
     let (column, row) = group.place;
     let cells = CELLS as f64;
@@ -159,7 +159,7 @@ fn mark_cursor(plot: &mut Plot<'_>, screen: &StudentScreen) {
 /// Draws each checkpoint's accuracy with its interval, and a line at one half, which this labels.
 const COIN: &str = " a coin";
 
-fn accuracy(plot: &mut Plot<'_>, screen: &StudentScreen) {
+fn accuracy(plot: &mut Plot<'_>, screen: &StudentState) {
     plot.level(0.5);
     let end = plot.columns().saturating_sub(COIN.len());
     plot.mark(end, 0.5, COIN, plot.theme.muted());
@@ -256,7 +256,7 @@ fn stacked(plot: &mut Plot<'_>, composed: &[[f64; 5]], height: impl Fn(usize) ->
     });
 }
 
-fn rings(plot: &mut Plot<'_>, screen: &StudentScreen, figures: &Figures) {
+fn rings(plot: &mut Plot<'_>, screen: &StudentState, figures: &Figures) {
     let counts = screen.groups.iter().map(|group| group.rows.len());
     let most = counts.clone().max().unwrap_or(1).max(1) as f64;
     let heights: Vec<f64> = counts.map(|count| count as f64 / most).collect();
@@ -270,7 +270,7 @@ fn rings(plot: &mut Plot<'_>, screen: &StudentScreen, figures: &Figures) {
     });
 }
 
-fn grown(plot: &mut Plot<'_>, screen: &StudentScreen, figures: &Figures) {
+fn grown(plot: &mut Plot<'_>, screen: &StudentState, figures: &Figures) {
     let shares: Vec<f64> = screen
         .groups
         .iter()
@@ -285,7 +285,7 @@ fn grown(plot: &mut Plot<'_>, screen: &StudentScreen, figures: &Figures) {
 }
 
 /// Draws expected scores as rings, and observed ones as dots with intervals.
-fn buckets(plot: &mut Plot<'_>, screen: &StudentScreen) {
+fn buckets(plot: &mut Plot<'_>, screen: &StudentState) {
     for (at, group) in screen.groups.iter().enumerate() {
         let columns = plot.columns_of(at as f64, (at + 1) as f64);
         let middle = (columns.start + columns.end) / 2;
@@ -322,7 +322,7 @@ fn residual_ties(plot: &mut Plot<'_>, figures: &Figures) {
 }
 
 /// Draws blocks colored by the observed score, which is printed in them.
-fn segments(plot: &mut Plot<'_>, screen: &StudentScreen) {
+fn segments(plot: &mut Plot<'_>, screen: &StudentState) {
     for (at, group) in screen.groups.iter().enumerate() {
         let (strip, cell) = group.place;
         let columns = plot.columns_of(strip as f64, (strip + 1) as f64);

@@ -4,9 +4,10 @@
 use crate::app::error::AppError;
 use crate::features::student::app::{ReportedBattle, StepReport, StudentReport, StudentsFound};
 use crate::features::student::domain::figure::{Figure, FigureGroup, groups};
+use crate::tui::model::Model;
 
 #[derive(Debug, Default)]
-pub struct StudentScreen {
+pub struct StudentState {
     /// The result, or why there is none; `None` while it is being computed.
     pub found: Option<Result<Box<StudentsFound>, AppError>>,
     /// Index of the checkpoint.
@@ -21,7 +22,17 @@ pub struct StudentScreen {
     pub battle_cursor: usize,
 }
 
-impl StudentScreen {
+impl Model {
+    pub(crate) fn student(&self) -> &StudentState {
+        self.state()
+    }
+
+    pub(crate) fn student_mut(&mut self) -> &mut StudentState {
+        self.state_mut()
+    }
+}
+
+impl StudentState {
     pub(crate) fn names(&self) -> &[String] {
         let found = self.found.as_ref().and_then(|found| found.as_ref().ok());
         found.map_or(&[], |found| &found.names)

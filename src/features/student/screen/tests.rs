@@ -59,7 +59,7 @@ fn found(name: &str, steps: Vec<StepReport>) -> Box<StudentsFound> {
 
 /// Two students, the first with three checkpoints.
 fn shown() -> Model {
-    let mut model = model(Screen::Student);
+    let mut model = model(Screen::STUDENT);
     let steps = [(100, 40), (200, 150), (300, 300)];
     let steps = steps.map(|(number, battles)| step(Some(number), battles));
     reported(&mut model, Ok(found("one", steps.into())));
@@ -98,7 +98,7 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
     assert!(flat(&mut model, SIZES[1]).contains("step 200, 2 of 3"));
     update(&mut model, Command::NextCheckpoint);
     update(&mut model, Command::NextCheckpoint);
-    assert_eq!(model.student.step, 2);
+    assert_eq!(model.student().step, 2);
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn tab_asks_for_the_next_student_and_late_answers_are_dropped() {
 fn every_group_of_every_figure_can_be_reached_and_opened() {
     let mut model = shown();
     for figure in Figure::ALL {
-        assert_eq!(model.student.figure, figure);
-        let count = model.student.groups.len();
+        assert_eq!(model.student().figure, figure);
+        let count = model.student().groups.len();
         let mut seen = vec![false; count];
         let ways = [Command::Right, Command::Left, Command::Up, Command::Down];
         let mut open = vec![0];
@@ -142,35 +142,35 @@ fn every_group_of_every_figure_can_be_reached_and_opened() {
                 continue;
             }
             for way in ways {
-                model.student.cursor = at;
+                model.student_mut().cursor = at;
                 update(&mut model, way);
-                open.push(model.student.cursor);
+                open.push(model.student().cursor);
             }
         }
         assert!(seen.iter().all(|seen| *seen), "{figure:?}");
-        model.student.cursor = count - 1;
-        let battles = model.student.groups[count - 1].rows.len();
+        model.student_mut().cursor = count - 1;
+        let battles = model.student().groups[count - 1].rows.len();
         update(&mut model, Command::Open);
-        assert_eq!(model.screen() == Screen::StudentBattles, battles > 0);
+        assert_eq!(model.screen() == Screen::STUDENT_BATTLES, battles > 0);
         if battles > 0 {
-            assert_eq!(model.student.battles.len(), battles);
+            assert_eq!(model.student().battles.len(), battles);
             model.stack.pop();
         }
         update(&mut model, Command::NextFigure);
     }
-    assert_eq!(model.student.figure, Figure::Accuracy);
+    assert_eq!(model.student().figure, Figure::Accuracy);
 }
 
 #[test]
 fn battles_are_listed_from_the_farthest_on_without_control_characters() {
     let mut model = shown();
-    model.student.figure = Figure::Buckets;
-    model.student.regroup();
+    model.student_mut().figure = Figure::Buckets;
+    model.student_mut().regroup();
     update(&mut model, Command::Last);
     update(&mut model, Command::Open);
-    let figures = &model.student.step().unwrap().figures;
+    let figures = &model.student().step().unwrap().figures;
     let distances: Vec<f64> = model
-        .student
+        .student()
         .battles
         .iter()
         .map(|at| (figures.rows[*at].expected() - figures.rows[*at].score).abs())
@@ -185,7 +185,7 @@ fn battles_are_listed_from_the_farthest_on_without_control_characters() {
 
 #[test]
 fn what_cannot_be_shown_is_said() {
-    let mut model = model(Screen::Student);
+    let mut model = model(Screen::STUDENT);
     assert!(flat(&mut model, SIZES[0]).contains("calculating"));
     let error = AppError::Failed("no pair is judged".to_owned());
     reported(&mut model, Err(error));

@@ -12,9 +12,9 @@ use crate::tui::screens::Screen;
 use crate::tui::widgets::page::Page;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
-    model.stack.push(Screen::Student);
-    model.student.found = None;
-    model.student.groups.clear();
+    model.stack.push(Screen::STUDENT);
+    model.student_mut().found = None;
+    model.student_mut().groups.clear();
     ask(model, None)
 }
 
@@ -26,37 +26,37 @@ pub(crate) fn ask(model: &mut Model, name: Option<String>) -> Vec<Effect> {
 /// Requests the current report again, since a verdict changes the scores that the student is
 /// compared with.
 pub(crate) fn ask_again(model: &mut Model) -> Vec<Effect> {
-    let name = model.student.report().map(|report| report.name.clone());
+    let name = model.student().report().map(|report| report.name.clone());
     ask(model, name)
 }
 
 pub(crate) fn reported(model: &mut Model, found: Result<Box<StudentsFound>, AppError>) {
-    let before = model.student.report().map(|report| report.name.clone());
-    model.student.found = Some(found);
+    let before = model.student().report().map(|report| report.name.clone());
+    model.student_mut().found = Some(found);
     let steps = model
-        .student
+        .student()
         .report()
         .map_or(0, |report| report.steps.len());
-    let same = before.is_some() && before == model.student.report().map(|of| of.name.clone());
+    let same = before.is_some() && before == model.student().report().map(|of| of.name.clone());
     // Show the latest checkpoint until the person chooses another one.
     if !same {
-        model.student.step = steps.saturating_sub(1);
+        model.student_mut().step = steps.saturating_sub(1);
     }
-    model.student.step = model.student.step.min(steps.saturating_sub(1));
-    model.student.regroup();
+    model.student_mut().step = model.student().step.min(steps.saturating_sub(1));
+    model.student_mut().regroup();
 }
 
 /// Which commands are available now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let steps = model
-        .student
+        .student()
         .report()
         .map_or(0, |report| report.steps.len());
     match command {
-        Command::NextStudent => model.student.names().len() > 1,
+        Command::NextStudent => model.student().names().len() > 1,
         Command::NextCheckpoint | Command::PreviousCheckpoint => steps > 1,
         Command::Open => model
-            .student
+            .student()
             .group()
             .is_some_and(|group| !group.rows.is_empty()),
         Command::NextFigure | Command::PreviousFigure | Command::ShowTables => steps > 0,
@@ -65,7 +65,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    let Some(steps) = model.student.report().map(|report| report.steps.len()) else {
+    let Some(steps) = model.student().report().map(|report| report.steps.len()) else {
         return Vec::new();
     };
     match command {
@@ -75,25 +75,25 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::NextFigure | Command::PreviousFigure => {
             let forward = command == Command::NextFigure;
-            model.student.figure = cycled(&Figure::ALL, model.student.figure, forward);
-            model.student.cursor = 0;
-            model.student.regroup();
+            model.student_mut().figure = cycled(&Figure::ALL, model.student().figure, forward);
+            model.student_mut().cursor = 0;
+            model.student_mut().regroup();
         }
         Command::NextCheckpoint | Command::PreviousCheckpoint => {
             let forward = command == Command::NextCheckpoint;
-            match neighbour(model.student.step, forward, steps) {
+            match neighbour(model.student().step, forward, steps) {
                 Some(step) => {
-                    model.student.step = step;
-                    model.student.regroup();
+                    model.student_mut().step = step;
+                    model.student_mut().regroup();
                 }
                 None => model.inform("no further checkpoint on this side"),
             }
         }
-        Command::Open => match model.student.group() {
+        Command::Open => match model.student().group() {
             Some(group) if !group.rows.is_empty() => {
-                model.student.battle_cursor = 0;
-                model.student.sort_battles();
-                model.stack.push(Screen::StudentBattles);
+                model.student_mut().battle_cursor = 0;
+                model.student_mut().sort_battles();
+                model.stack.push(Screen::STUDENT_BATTLES);
             }
             _ => model.inform("no battle is here"),
         },
@@ -104,9 +104,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             }
         }
         _ => {
-            let (at, page) = (model.student.cursor, model.areas.page);
-            let groups = &model.student.groups;
-            model.student.cursor = if model.student.figure.is_plane() {
+            let (at, page) = (model.student().cursor, model.areas.page);
+            let groups = &model.student().groups;
+            model.student_mut().cursor = if model.student().figure.is_plane() {
                 neighbor(groups, at, command).unwrap_or(at)
             } else {
                 let along = match command {
@@ -122,8 +122,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 fn other_student(model: &mut Model, forward: bool) -> Vec<Effect> {
-    let names = model.student.names().to_vec();
-    let here = model.student.report().map(|report| report.name.clone());
+    let names = model.student().names().to_vec();
+    let here = model.student().report().map(|report| report.name.clone());
     let at = names.iter().position(|name| Some(name) == here.as_ref());
     let count = names.len();
     if count < 2 {

@@ -31,7 +31,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut area = inset(area);
     let columns = usize::from(area.width);
-    match &model.student.found {
+    match &model.student().found {
         None => {
             notice("calculating the figures …", theme, area, buf);
             return Areas::default();
@@ -44,13 +44,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         }
         Some(Ok(_)) => {}
     }
-    let (Some(report), Some(step)) = (model.student.report(), model.student.step()) else {
-        let manual = key_on(Command::Manual, Screen::Student);
+    let (Some(report), Some(step)) = (model.student().report(), model.student().step()) else {
+        let manual = key_on(Command::Manual, Screen::STUDENT);
         let words = format!("{NONE_YET} Press {manual} for the chapter of the manual.");
         Paragraph::new(text::lines(&words, columns, theme.muted())).render(area, buf);
         return Areas::default();
     };
-    let figure = model.student.figure;
+    let figure = model.student().figure;
     let head = headline(model, report, step);
     text::line(&head, columns, theme.muted()).render(cut(&mut area, 1), buf);
     let title = format!(
@@ -60,7 +60,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         figure.title()
     );
     text::line(&title, columns, theme.title()).render(cut(&mut area, 1), buf);
-    let words = description(&model.student, &step.figures, theme, columns);
+    let words = description(&model.student(), &step.figures, theme, columns);
     let lines = if columns < TWO_LINES { 3 } else { 2 };
     let foot = cut_bottom(&mut area, lines);
     Paragraph::new(words).render(foot, buf);
@@ -72,15 +72,15 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Constraint::Length(numbers),
     ])
     .areas(area);
-    plot(&model.student, Canvas::new(theme, drawn, buf));
+    plot(&model.student(), Canvas::new(theme, drawn, buf));
     let lines = summary(
-        &model.student,
+        &model.student(),
         &step.figures,
         theme,
         usize::from(numbers.width),
     );
     let rows = (lines.len() as u16).min(numbers.height);
-    let lines = folded_rows(lines, rows, &page_hint(Screen::Student), theme);
+    let lines = folded_rows(lines, rows, &page_hint(Screen::STUDENT), theme);
     Paragraph::new(lines).render(cut(&mut numbers, rows), buf);
     if figure.is_plane() {
         return Areas {
@@ -92,8 +92,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if numbers.height < 2 {
         return Areas::default();
     }
-    let (list, first) = table(&model.student, Canvas::new(theme, numbers, buf));
-    let count = model.student.groups.len();
+    let (list, first) = table(&model.student(), Canvas::new(theme, numbers, buf));
+    let count = model.student().groups.len();
     scrollbar(first, count, Canvas::new(theme, list, buf));
     Areas {
         list,
@@ -106,12 +106,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 
 /// All numbers of a figure, wrapped to this many columns, for a separate page.
 pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
-    let (report, step) = (model.student.report()?, model.student.step()?);
+    let (report, step) = (model.student().report()?, model.student().step()?);
     let theme = Theme {
         depth: ColourDepth::None,
         ..Theme::default()
     };
-    let figure = model.student.figure;
+    let figure = model.student().figure;
     let mut lines = text::lines(&headline(model, report, step), columns, theme.text());
     lines.push(Line::raw(format!(
         "{}. {}",
@@ -119,9 +119,9 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
         figure.title()
     )));
     lines.push(Line::default());
-    lines.extend(totals(&model.student, &step.figures, &theme, columns));
+    lines.extend(totals(&model.student(), &step.figures, &theme, columns));
     lines.push(Line::default());
-    let groups = model.student.groups.iter();
+    let groups = model.student().groups.iter();
     lines.extend(groups.flat_map(|group| group_lines(group, columns, &theme)));
     Some(lines.iter().map(|line| format!("{line}\n")).collect())
 }
@@ -141,7 +141,7 @@ fn group_lines(group: &FigureGroup, columns: usize, theme: &Theme) -> Vec<Line<'
 
 /// The student, its checkpoint, and the number of battles it is evaluated on.
 fn headline(model: &Model, report: &StudentReport, step: &StepReport) -> String {
-    let names = model.student.names();
+    let names = model.student().names();
     let mut parts = vec![format!("student {}", sanitise::line(&report.name))];
     if let Some(at) = names.iter().position(|name| *name == report.name)
         && names.len() > 1
@@ -151,7 +151,7 @@ fn headline(model: &Model, report: &StudentReport, step: &StepReport) -> String 
     if let Some(number) = step.step {
         let place = match report.steps.len() {
             1 => String::new(),
-            count => format!(", {} of {count}", model.student.step + 1),
+            count => format!(", {} of {count}", model.student().step + 1),
         };
         parts.push(format!("step {number}{place}"));
     }

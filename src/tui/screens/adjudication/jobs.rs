@@ -19,7 +19,7 @@ use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 use std::collections::HashMap;
 
-const OVERVIEW: Slot = Slot::of(Screen::Adjudication, "overview");
+const OVERVIEW: Slot = Slot::of(Screen::ADJUDICATION, "overview");
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct ReadOverview {

@@ -208,7 +208,7 @@ pub(super) fn effect(
     let place = match overview.effect.len() {
         1 => String::new(),
         count => {
-            let next = key_on(Command::NextPane, Screen::Adjudication);
+            let next = key_on(Command::NextPane, Screen::ADJUDICATION);
             format!(" ({} of {count}, {next})", at + 1)
         }
     };

@@ -97,8 +97,8 @@ pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverv
 }
 
 pub(in crate::tui::screens) fn adjudicating() -> Model {
-    let mut model = model(Screen::Queries);
-    model.stack = vec![Screen::Queries];
+    let mut model = model(Screen::QUERIES);
+    model.stack = vec![Screen::QUERIES];
     let mut effects = on_command(&mut model, Command::ShowAdjudication);
     let Some(ReadOverview { rule, .. }) = only(&effects) else {
         panic!("{effects:?}");
@@ -182,7 +182,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     on_command(&mut model, Command::Back);
     assert_eq!(
         (model.screen(), model.adjudication.filter.as_str()),
-        (Screen::Adjudication, "")
+        (Screen::ADJUDICATION, "")
     );
 }
 

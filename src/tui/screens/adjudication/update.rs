@@ -14,7 +14,7 @@ use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{cycled, moved};
 use crate::tui::requests;
-use crate::tui::screens::spec::Copied;
+use crate::tui::screens::behavior::Copied;
 use crate::tui::screens::{Screen, ruling};
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
@@ -26,7 +26,7 @@ const PAGE: usize = 20;
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.adjudication.cursor = 0;
     model.adjudication.current = None;
-    model.stack.push(Screen::Adjudication);
+    model.stack.push(Screen::ADJUDICATION);
     model.read_overview()
 }
 
@@ -84,7 +84,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 .get(model.adjudication.cursor)
                 .copied()
             {
-                model.stack.push(Screen::Ruling);
+                model.stack.push(Screen::RULING);
                 return ruling::update::begin_ruling(model, at);
             }
         }
@@ -164,18 +164,18 @@ pub(crate) fn overviewed(
     if let Some((query, document)) = model.adjudication.wanted.take() {
         return go_to(model, query, &document);
     }
-    if model.screen() == Screen::Ruling && model.adjudication.current.is_none() {
+    if model.screen() == Screen::RULING && model.adjudication.current.is_none() {
         return ruling::update::begin_ruling(model, 0);
     }
     match model.screen() {
-        Screen::Adjudication => read_titles(model),
+        Screen::ADJUDICATION => read_titles(model),
         _ => Vec::new(),
     }
 }
 
 /// Goes to the document of an undone ruling, if it is listed.
 fn go_to(model: &mut Model, query: QueryKey, document: &DocId) -> Vec<Effect> {
-    if model.screen() == Screen::Ruling {
+    if model.screen() == Screen::RULING {
         return ruling::update::take_up(model, query, document).unwrap_or_default();
     }
     let items = &model.adjudication.disagreements;
@@ -209,7 +209,7 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
     let mut effects = Vec::new();
     if !here {
         let taken = match model.screen() {
-            Screen::Ruling => ruling::update::take_up(model, undone.query, &ruling.document),
+            Screen::RULING => ruling::update::take_up(model, undone.query, &ruling.document),
             _ => None,
         };
         if taken.is_none() {
@@ -248,7 +248,7 @@ pub(crate) fn redone(model: &mut Model, redone: Option<StoredRuling>) -> Vec<Eff
     let words = format!("redone: query {query}, document {document}: {finding}");
     model.say(Level::Good, &words);
     let mut effects = model.read_overview();
-    if model.screen() == Screen::Ruling {
+    if model.screen() == Screen::RULING {
         let taken = ruling::update::take_up(model, redone.query, &ruling.document);
         effects.extend(taken.unwrap_or_default());
     }

@@ -55,7 +55,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     } else {
         effect_rows
     };
-    let hint = page_hint(Screen::Adjudication);
+    let hint = page_hint(Screen::ADJUDICATION);
     let judges = folded_rows(judges, judge_rows, &hint, theme);
     let effect = folded_rows(effect, effect_rows, &hint, theme);
     let [head, boxes, gap, measures, rule, list] = Layout::vertical([
@@ -77,18 +77,18 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas.page = usize::from(list.height);
     areas.lines = shown.len();
     if shown.is_empty() {
-        let next = key_on(Command::Conflicts, Screen::Adjudication);
+        let next = key_on(Command::Conflicts, Screen::ADJUDICATION);
         let words = match (
             model.adjudication.filter.is_empty(),
             model.adjudication.list,
         ) {
             _ if model.is_reading_overview() => "reading …".to_owned(),
             (false, _) => {
-                let back = key_on(Command::Back, Screen::Adjudication);
+                let back = key_on(Command::Back, Screen::ADJUDICATION);
                 format!("Nothing matches the filter. Press {back} to show all.")
             }
             (true, AdjudicationList::Open) => {
-                let export = key_on(Command::Export, Screen::Adjudication);
+                let export = key_on(Command::Export, Screen::ADJUDICATION);
                 format!("Nothing left to rule on. Press {export} to export the corrected labels.")
             }
             (true, AdjudicationList::Ruled) => {
@@ -257,7 +257,7 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
     let on_queries = |command| {
         format!(
             "{} on the list of queries",
-            key_on(command, Screen::Queries)
+            key_on(command, Screen::QUERIES)
         )
     };
     let steps = [
@@ -279,7 +279,7 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
             "overrule pick",
             format!(
                 "has judges pick the relevant documents; or {} here",
-                key_on(Command::Pick, Screen::Adjudication)
+                key_on(Command::Pick, Screen::ADJUDICATION)
             ),
         ),
     ];

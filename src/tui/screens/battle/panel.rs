@@ -25,7 +25,7 @@ pub(super) fn lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = decision_keys(Screen::Battle, theme, columns);
+    let mut lines = decision_keys(Screen::BATTLE, theme, columns);
     let (a, b) = (model.battle.a, model.battle.b);
     let Some(pair) = Pair::new(a, b) else {
         return lines;

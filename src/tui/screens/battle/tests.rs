@@ -18,7 +18,7 @@ use crate::tui::update::requests::verdicts::{SaveDraft, SaveVerdict};
 use crate::tui::update::update as apply;
 
 fn on(a: usize, b: usize) -> Model {
-    let mut model = model(Screen::Battle);
+    let mut model = model(Screen::BATTLE);
     (model.battle.a, model.battle.b) = (a, b);
     model
 }
@@ -121,7 +121,7 @@ fn a_pair_that_only_a_person_judged_is_not_called_unfought() {
             "{page}"
         );
     }
-    model.stack.push(Screen::Matrix);
+    model.stack.push(Screen::MATRIX);
     model.look_at(2, 4);
     let page = flat(&mut model, (120, 38));
     assert!(
@@ -345,7 +345,7 @@ fn a_failure_made_good_is_asked_for_anew() {
 fn no_size_and_no_pool_is_too_small() {
     for (documents, judges) in [(6, 3), (2, 1), (1, 1), (0, 0)] {
         for size in TINY.into_iter().chain(SIZES) {
-            let mut model = sized(Screen::Battle, documents, judges);
+            let mut model = sized(Screen::BATTLE, documents, judges);
             flat(&mut model, size);
             give_verdict(&mut model, Decision::Tie);
             update(&mut model, Command::Down);

@@ -5,13 +5,12 @@ use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::battle::BattleScreen;
-use crate::tui::model::document::most_surprising_first;
+use crate::tui::model::battle::BattleState;
 use crate::tui::navigation::{neighbour, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::verdict::decision_of;
-use crate::tui::screens::spec::Copied;
+use crate::tui::screens::behavior::Copied;
 use crate::tui::widgets::document_text::PreparedText;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -84,14 +83,14 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
     };
-    let from_document = model.stack.iter().rev().nth(1) == Some(&Screen::Document);
+    let from_document = model.stack.iter().rev().nth(1) == Some(&Screen::DOCUMENT);
     let mut order = if from_document {
-        model.document.battles(open)
+        model.document().battles(open)
     } else {
         (0..open.view.battles.len()).collect()
     };
     if !from_document {
-        most_surprising_first(open, &mut order);
+        open.sort_by_surprise(&mut order);
     }
     let mut seen = HashSet::new();
     let pairs: Vec<(usize, usize)> = order
@@ -99,7 +98,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         .filter_map(|index| open.battle(index))
         .filter(|battle| Pair::new(battle.a, battle.b).is_some_and(|pair| seen.insert(pair)))
         .map(|battle| {
-            if from_document && battle.b == model.document.document {
+            if from_document && battle.b == model.document().document {
                 (battle.b, battle.a)
             } else {
                 (battle.a, battle.b)
@@ -115,9 +114,9 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         return Vec::new();
     };
     if from_document {
-        model.document.cursor = next;
+        model.document_mut().cursor = next;
     }
-    model.battle = BattleScreen {
+    model.battle = BattleState {
         raw: model.battle.raw,
         ..model.battle.on(a, b)
     };
@@ -129,7 +128,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
 pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
     model.look_at(a, b);
     model.battle = model.battle.on(a, b);
-    model.stack.push(Screen::Battle);
+    model.stack.push(Screen::BATTLE);
     requests::pair(model)
 }
 

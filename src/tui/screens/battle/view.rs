@@ -83,13 +83,13 @@ pub(crate) fn view_with(
     } else {
         // After a blind verdict, the panel lists the available actions.
         let share = match model.screen() {
-            Screen::Review => 3,
+            Screen::REVIEW => 3,
             _ => 5,
         };
         if height < SMALL {
             // The texts get half of the rows, and the footer shows the keys. After a blind verdict,
             // the panel needs more space.
-            (1, 1 + u16::from(model.screen() == Screen::Review))
+            (1, 1 + u16::from(model.screen() == Screen::REVIEW))
         } else {
             (most(&figures, 6), most(&panel, share))
         }
@@ -110,7 +110,7 @@ pub(crate) fn view_with(
     Paragraph::new(figures).render(cut(&mut side, figures_rows), buf);
     if let Some(before) = &model.battle.before {
         let screen = model.screen();
-        let most = match (wide, height < SMALL && screen == Screen::Review) {
+        let most = match (wide, height < SMALL && screen == Screen::REVIEW) {
             // The line below the query shows the pair's rank changes.
             (false, true) => 0,
             (false, false) => side.height * 3 / 5,

@@ -6,10 +6,10 @@ use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
 use crate::tui::theme::ColourDepth;
 
 fn on(a: usize, b: usize) -> Model {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.look_at(a, b);
     show(&mut model);
-    assert_eq!(model.screen(), Screen::Comparison);
+    assert_eq!(model.screen(), Screen::COMPARISON);
     model
 }
 
@@ -38,24 +38,24 @@ fn the_direct_battle_reads_as_in_the_matrix_and_every_line_opens_its_battle() {
     update(&mut model, Command::Open);
     assert_eq!(
         (model.screen(), model.battle.a, model.battle.b),
-        (Screen::Battle, 0, 1)
+        (Screen::BATTLE, 0, 1)
     );
     model.stack.pop();
     update(&mut model, Command::Last);
-    let (a, other) = model.comparison.chosen().unwrap();
+    let (a, other) = model.comparison().chosen().unwrap();
     assert_eq!(a, 0);
     update(&mut model, Command::Right);
-    assert_eq!(model.comparison.chosen(), Some((1, other)));
+    assert_eq!(model.comparison().chosen(), Some((1, other)));
     update(&mut model, Command::Open);
     assert_eq!((model.battle.a, model.battle.b), (1, other));
 }
 
 #[test]
 fn a_document_and_itself_are_no_pair() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.look_at(1, 1);
     show(&mut model);
-    assert_eq!(model.screen(), Screen::Matrix);
+    assert_eq!(model.screen(), Screen::MATRIX);
     assert!(model.toast.is_some());
 }
 
@@ -63,7 +63,7 @@ fn a_document_and_itself_are_no_pair() {
 fn no_size_and_no_pool_is_too_small() {
     for size in TINY.into_iter().chain(SIZES) {
         for depth in [ColourDepth::None, ColourDepth::True] {
-            let mut model = sized(Screen::Matrix, 6, 3);
+            let mut model = sized(Screen::MATRIX, 6, 3);
             model.look_at(0, 3);
             show(&mut model);
             for command in [Command::Down, Command::Last, Command::Right] {

@@ -3,11 +3,11 @@
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::comparison::ComparisonScreen;
 use crate::tui::navigation::moved;
 use crate::tui::screens::Screen;
+use crate::tui::screens::behavior::Copied;
+use crate::tui::screens::comparison::state::ComparisonState;
 use crate::tui::screens::run::ask_pair;
-use crate::tui::screens::spec::Copied;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     let Some((a, b)) = model.pair_on_screen().filter(|(a, b)| a != b) else {
@@ -15,8 +15,8 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     if let Some(open) = &model.open {
-        model.comparison = ComparisonScreen::of(open, a, b);
-        model.stack.push(Screen::Comparison);
+        *model.comparison_mut() = ComparisonState::of(open, a, b);
+        model.stack.push(Screen::COMPARISON);
     }
     ask_pair::price_again(model)
 }
@@ -24,26 +24,26 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 /// The votes may have changed.
 pub(super) fn renew(model: &mut Model) -> Vec<Effect> {
     if let Some(open) = &model.open {
-        let (a, b) = (model.comparison.a, model.comparison.b);
-        model.comparison.evidence = open.view.order_evidence(a, b);
+        let (a, b) = (model.comparison().a, model.comparison().b);
+        model.comparison_mut().evidence = open.view.order_evidence(a, b);
     }
     Vec::new()
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    let count = model.comparison.entries().len();
+    let count = model.comparison().entries().len();
     match command {
         Command::Open => {
-            return match model.comparison.chosen() {
+            return match model.comparison().chosen() {
                 Some((a, b)) => model.open_battle(a, b),
                 None => Vec::new(),
             };
         }
-        Command::Left => model.comparison.right = false,
-        Command::Right => model.comparison.right = true,
+        Command::Left => model.comparison_mut().right = false,
+        Command::Right => model.comparison_mut().right = true,
         _ => {
-            let from = model.comparison.cursor.min(count.saturating_sub(1));
-            model.comparison.cursor = moved(from, command, count, model.areas.page);
+            let from = model.comparison().cursor.min(count.saturating_sub(1));
+            model.comparison_mut().cursor = moved(from, command, count, model.areas.page);
         }
     }
     Vec::new()
@@ -58,6 +58,6 @@ pub(super) fn copy(model: &Model) -> Copied {
             .get(document)
             .map_or(String::new(), |document| document.id.to_string())
     };
-    let (a, b) = (id(model.comparison.a), id(model.comparison.b));
+    let (a, b) = (id(model.comparison().a), id(model.comparison().b));
     Copied::Text(format!("{}\t{a}\t{b}", open.info.id))
 }

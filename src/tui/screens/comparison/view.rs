@@ -9,10 +9,10 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
-use crate::tui::model::comparison::EvidenceEntry;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::numbers::votes_text;
+use crate::tui::screens::comparison::state::EvidenceEntry;
 use crate::tui::screens::run::ask_pair::price_words;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
@@ -32,7 +32,11 @@ const SIDE: usize = 8 + SIDE_BAR;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
-    let Some((open, evidence)) = model.open.as_ref().zip(model.comparison.evidence.as_ref()) else {
+    let Some((open, evidence)) = model
+        .open
+        .as_ref()
+        .zip(model.comparison().evidence.as_ref())
+    else {
         notice("loading …", theme, rest, buf);
         return Areas::default();
     };
@@ -42,7 +46,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
     let (lines, places) = body(model, open, evidence, theme, columns);
     let page = usize::from(rest.height);
-    let cursor = model.comparison.cursor.min(places.len().saturating_sub(1));
+    let cursor = model
+        .comparison()
+        .cursor
+        .min(places.len().saturating_sub(1));
     let at = places.get(cursor).copied().unwrap_or(0);
     let first = (at + 2)
         .saturating_sub(page)
@@ -130,7 +137,7 @@ fn sureness(
         ),
     ])];
     let mut parts = Vec::new();
-    if let Some(before) = model.comparison.above_before {
+    if let Some(before) = model.comparison().above_before {
         parts.push(format!(
             "P(A above B) was {} before the judges were asked",
             text::probability(before)
@@ -175,8 +182,13 @@ fn body(
     };
     let mut lines = vec![Line::default(), title("their own battles".to_owned())];
     let mut places = Vec::new();
-    let entries = model.comparison.entries();
-    let chosen = entries.get(model.comparison.cursor.min(entries.len().saturating_sub(1)));
+    let entries = model.comparison().entries();
+    let chosen = entries.get(
+        model
+            .comparison()
+            .cursor
+            .min(entries.len().saturating_sub(1)),
+    );
     let weakest = evidence.weakest();
     for entry in &entries {
         let here = Some(entry) == chosen;
@@ -248,8 +260,8 @@ fn body(
 
 /// Cost of asking the judges about the pair, or why they cannot be asked; empty until it is known.
 fn asking(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let key = key_on(Command::AskJudges, Screen::Comparison);
-    let words = match &model.comparison.price {
+    let key = key_on(Command::AskJudges, Screen::COMPARISON);
+    let words = match &model.comparison().price {
         None => return Vec::new(),
         Some(_) if model.run.running => "a run is in progress".to_owned(),
         Some(Ok(priced)) => format!("{key} {}", price_words(priced)),
@@ -334,7 +346,7 @@ fn opponent(
         };
         Span::styled(text::pad_right(&words, SIDE + 4), style)
     };
-    let right = model.comparison.right;
+    let right = model.comparison().right;
     let used = 2 + 2 * (SIDE + 4) + 8;
     let rank = open.standing(other);
     let rank = rank.map_or("–".to_owned(), |standing| standing.rank.to_string());

@@ -3,14 +3,14 @@ use crate::domain::ranking::{RankingSettings, View};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::tui::keymap::Command;
 use crate::tui::model::Model;
-use crate::tui::model::cycles::rows;
 use crate::tui::screens::Screen;
+use crate::tui::screens::cycles::state::rows;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model};
 use crate::tui::theme::ColourDepth;
 
 /// A person ranks 0 far above 1 and 1 far above 2, and 2 above 0.
 fn circle() -> Model {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     let open = model.open.as_mut().unwrap();
     let mut rows = open.view.rows().clone();
     for (a, b) in [(0, 1), (1, 2), (2, 0)] {
@@ -53,7 +53,7 @@ fn a_cycle_is_a_circle_of_wins_with_the_weakest_first() {
     update(&mut model, Command::Open);
     assert_eq!(
         (model.screen(), model.battle.a, model.battle.b),
-        (Screen::Battle, 2, 0)
+        (Screen::BATTLE, 2, 0)
     );
 }
 

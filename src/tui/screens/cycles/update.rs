@@ -4,14 +4,14 @@ use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::cycles::rows;
 use crate::tui::navigation::moved;
 use crate::tui::requests;
 use crate::tui::screens::Screen;
+use crate::tui::screens::cycles::state::rows;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
-    model.cycles.cursor = 0;
-    model.stack.push(Screen::Cycles);
+    model.cycles_mut().cursor = 0;
+    model.stack.push(Screen::CYCLES);
     load(model)
 }
 
@@ -20,14 +20,14 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         return Vec::new();
     };
     let rows = rows(open);
-    let cursor = model.cycles.cursor.min(rows.len().saturating_sub(1));
+    let cursor = model.cycles().cursor.min(rows.len().saturating_sub(1));
     if command == Command::Open
         && let Some(row) = rows.get(cursor)
     {
         let (winner, loser) = row.weakest();
         return model.open_battle(winner, loser);
     }
-    model.cycles.cursor = moved(cursor, command, rows.len(), model.areas.page);
+    model.cycles_mut().cursor = moved(cursor, command, rows.len(), model.areas.page);
     load(model)
 }
 
@@ -42,7 +42,7 @@ fn load(model: &Model) -> Vec<Effect> {
         return Vec::new();
     };
     let rows = rows(open);
-    let Some(row) = rows.get(model.cycles.cursor.min(rows.len().saturating_sub(1))) else {
+    let Some(row) = rows.get(model.cycles().cursor.min(rows.len().saturating_sub(1))) else {
         return Vec::new();
     };
     let battles: Vec<usize> = row

@@ -7,9 +7,9 @@ use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
-use crate::tui::model::cycles::{CycleRow, rows};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::battle::numbers::votes_text;
+use crate::tui::screens::cycles::state::{CycleRow, rows};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
@@ -57,7 +57,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     );
     text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
     let page = usize::from(list.height);
-    let cursor = model.cycles.cursor.min(rows.len() - 1);
+    let cursor = model.cycles().cursor.min(rows.len() - 1);
     let first = (cursor + 1).saturating_sub(page);
     for (line, (place, row)) in list.rows().zip(rows.iter().enumerate().skip(first)) {
         if place == cursor {

@@ -20,7 +20,7 @@ pub(super) fn lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let document = model.document.document;
+    let document = model.document().document;
     let name = open.name(document);
     let room = columns.saturating_sub(text::width(&name) + 2);
     let fitted = |words: &str, style: Style| text::line(words, columns, style);

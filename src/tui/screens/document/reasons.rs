@@ -30,12 +30,12 @@ pub(super) fn render(
         heading("reasoning", false, theme, top, buf);
         return (0, 0);
     };
-    let expanded = model.document.expanded;
+    let expanded = model.document().expanded;
     let one = |document: usize| {
         let rank = open
             .standing(document)
             .map_or("not scored".to_owned(), |one| format!("rank {}", one.rank));
-        let this = if document == model.document.document {
+        let this = if document == model.document().document {
             ", this document"
         } else {
             ""
@@ -43,7 +43,7 @@ pub(super) fn render(
         format!("{} ({rank}{this})", open.name(document))
     };
     // As in the table above, A is this document.
-    let pair = if battle.b == model.document.document {
+    let pair = if battle.b == model.document().document {
         (battle.b, battle.a)
     } else {
         (battle.a, battle.b)
@@ -51,9 +51,9 @@ pub(super) fn render(
     let words = format!("A {} against B {}", one(pair.0), one(pair.1));
     heading(&words, expanded, theme, top, buf);
     let (scroll, hint) = if expanded {
-        (model.document.scroll.unwrap_or(0), String::new())
+        (model.document().scroll.unwrap_or(0), String::new())
     } else {
-        let key = key_on(Command::ExpandReasoning, Screen::Document);
+        let key = key_on(Command::ExpandReasoning, Screen::DOCUMENT);
         (0, format!(": {key} shows all"))
     };
     let lines = lines(model, open, index, pair, theme, usize::from(rest.width));
@@ -82,14 +82,14 @@ fn lines(
 ) -> Vec<Line<'static>> {
     let texts = QuoteTexts::of(model, open, a, b);
     let mut lines = Vec::new();
-    if model.document.expanded && open.offline() {
+    if model.document().expanded && open.offline() {
         lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
     }
     if let Some(words) = overruled(open, a, b) {
         lines.extend(text::lines(&words, columns, theme.override_mark()));
     }
     for call in calls::of_battle(open, index, a) {
-        if !lines.is_empty() && model.document.expanded {
+        if !lines.is_empty() && model.document().expanded {
             lines.push(Line::default());
         }
         let mut title = vec![Span::styled(

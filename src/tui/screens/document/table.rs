@@ -8,9 +8,9 @@ use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
-use crate::tui::model::document::opponent;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::battle::calls::{self, CallResult};
+use crate::tui::screens::document::state::opponent;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heading;
@@ -77,10 +77,10 @@ pub(super) fn render(
     let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
     let columns = usize::from(area.width);
-    let document = model.document.document;
-    let sort = model.document.sort.describe();
+    let document = model.document().document;
+    let sort = model.document().sort.describe();
     let words = format!("battles: {} · {sort}{}", shown.len(), gaps(open, shown));
-    let focus = !model.document.reading;
+    let focus = !model.document().reading;
     heading(&words, focus, theme, cut(&mut rest, 1), buf);
     Paragraph::new(legend(open, document, theme, columns)).render(cut(&mut rest, 1), buf);
     let opponents: Vec<usize> = shown
@@ -94,7 +94,7 @@ pub(super) fn render(
         return (rest, 0);
     }
     let page = usize::from(rest.height).max(1);
-    let cursor = model.document.cursor.min(shown.len() - 1);
+    let cursor = model.document().cursor.min(shown.len() - 1);
     let first = cursor
         .saturating_sub(page / 2)
         .min(shown.len().saturating_sub(page));

@@ -5,9 +5,9 @@ use crate::store::corpus::QueryKey;
 use crate::tui::job::{answer, first};
 use crate::tui::keymap::Command;
 use crate::tui::model::Model;
-use crate::tui::model::document::BattleSort;
 use crate::tui::requests::{ReadTexts, ReadVotes};
 use crate::tui::screens::Screen;
+use crate::tui::screens::document::state::BattleSort;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
 use crate::tui::theme::ColourDepth;
 use crate::tui::update::requests::queries::ReadScale;
@@ -18,8 +18,8 @@ fn shown(model: &mut Model, size: (u16, u16)) -> String {
 }
 
 fn on(document: usize) -> Model {
-    let mut model = model(Screen::Document);
-    model.document.document = document;
+    let mut model = model(Screen::DOCUMENT);
+    model.document_mut().document = document;
     model
 }
 
@@ -109,26 +109,26 @@ fn hostile_and_empty_documents_are_shown_safely() {
 #[test]
 fn the_cursor_walks_the_battles_and_opens_one_with_itself_as_a() {
     let mut model = on(1);
-    model.document.sort = BattleSort::Planned;
+    model.document_mut().sort = BattleSort::Planned;
     shown(&mut model, (80, 22));
     update(&mut model, Command::Last);
-    assert_eq!(model.document.cursor, 3);
+    assert_eq!(model.document().cursor, 3);
     update(&mut model, Command::Up);
     update(&mut model, Command::Open);
     assert_eq!(
         (model.screen(), model.battle.a, model.battle.b),
-        (Screen::Battle, 1, 4)
+        (Screen::BATTLE, 1, 4)
     );
 }
 
 #[test]
 fn sorting_keeps_the_cursor_on_its_battle() {
     let mut model = on(1);
-    model.document.cursor = 2;
+    model.document_mut().cursor = 2;
     let chosen = model.document_battles()[2];
     for _ in 0..3 {
         update(&mut model, Command::SortBattles);
-        assert_eq!(model.document_battles()[model.document.cursor], chosen);
+        assert_eq!(model.document_battles()[model.document().cursor], chosen);
     }
 }
 
@@ -136,15 +136,15 @@ fn sorting_keeps_the_cursor_on_its_battle() {
 fn documents_are_walked_through_by_score() {
     let mut model = on(0);
     let order = model.open.as_ref().unwrap().view.by_zelo.clone();
-    model.document.document = order[0];
+    model.document_mut().document = order[0];
     update(&mut model, Command::PreviousDocument);
-    assert_eq!(model.document.document, order[0]);
+    assert_eq!(model.document().document, order[0]);
     for expected in &order[1..] {
         update(&mut model, Command::NextDocument);
-        assert_eq!(model.document.document, *expected);
+        assert_eq!(model.document().document, *expected);
     }
     update(&mut model, Command::NextDocument);
-    assert_eq!(Some(&model.document.document), order.last());
+    assert_eq!(Some(&model.document().document), order.last());
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn reading_scrolls_the_text_and_expanding_shows_all_reasoning() {
     update(&mut model, Command::NextPane);
     shown(&mut model, (80, 22));
     update(&mut model, Command::Last);
-    assert!(model.document.scroll > Some(60) && model.document.cursor == 0);
+    assert!(model.document().scroll > Some(60) && model.document().cursor == 0);
     update(&mut model, Command::ExpandReasoning);
-    assert_eq!(model.document.scroll, None);
+    assert_eq!(model.document().scroll, None);
     let page = shown(&mut model, (120, 38));
     assert!(
         page.contains("[not in text]") || page.contains("reasoning"),
@@ -170,13 +170,13 @@ fn reading_scrolls_the_text_and_expanding_shows_all_reasoning() {
     );
     assert!(!page.contains("+ for this document"), "{page}");
     update(&mut model, Command::Right);
-    assert_eq!(model.document.cursor, 1);
+    assert_eq!(model.document().cursor, 1);
 }
 
 #[test]
 fn the_reasoning_is_relabelled_as_on_the_battle_screen() {
     let mut model = on(1);
-    model.document.sort = BattleSort::Planned;
+    model.document_mut().sort = BattleSort::Planned;
     update(&mut model, Command::ExpandReasoning);
     let page = shown(&mut model, (120, 38));
     assert!(
@@ -214,8 +214,8 @@ fn no_size_and_no_pool_is_too_small() {
     for (documents, judges) in [(6, 3), (2, 1), (1, 1), (0, 0)] {
         for size in TINY.into_iter().chain(SIZES) {
             for expanded in [false, true] {
-                let mut model = sized(Screen::Document, documents, judges);
-                model.document.expanded = expanded;
+                let mut model = sized(Screen::DOCUMENT, documents, judges);
+                model.document_mut().expanded = expanded;
                 shown(&mut model, size);
                 for command in [
                     Command::Down,

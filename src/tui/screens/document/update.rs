@@ -4,11 +4,11 @@ use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::document::{BattleSort, DocumentScreen, opponent};
 use crate::tui::navigation::{cycled, moved, neighbour, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
-use crate::tui::screens::spec::Copied;
+use crate::tui::screens::behavior::Copied;
+use crate::tui::screens::document::state::{BattleSort, DocumentState, opponent};
 use crate::tui::widgets::document_text::PreparedText;
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use std::sync::Arc;
 const AHEAD: usize = 32;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    let scrolls = model.document.expanded || model.document.reading;
+    let scrolls = model.document().expanded || model.document().reading;
     match command {
         Command::Open => return open_battle(model),
         Command::SortBattles => sort(model),
         Command::NextDocument => return turn(model, true),
         Command::PreviousDocument => return turn(model, false),
         Command::ExpandReasoning => {
-            model.document.expanded = !model.document.expanded;
-            model.document.scroll = None;
+            model.document_mut().expanded = !model.document().expanded;
+            model.document_mut().scroll = None;
         }
-        Command::NextPane | Command::PreviousPane if !model.document.expanded => {
-            model.document.reading = !model.document.reading;
+        Command::NextPane | Command::PreviousPane if !model.document().expanded => {
+            model.document_mut().reading = !model.document().reading;
         }
-        Command::Left | Command::Right if model.document.expanded => {
-            model.document.scroll = None;
+        Command::Left | Command::Right if model.document().expanded => {
+            model.document_mut().scroll = None;
             let step = match command {
                 Command::Left => Command::Up,
                 _ => Command::Down,
@@ -39,8 +39,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         _ if scrolls => {
             let (lines, page) = (model.areas.lines, model.areas.page);
-            let first = model.document.scroll.unwrap_or(model.areas.text_first);
-            model.document.scroll = Some(scrolled(first, command, lines, page));
+            let first = model.document().scroll.unwrap_or(model.areas.text_first);
+            model.document_mut().scroll = Some(scrolled(first, command, lines, page));
         }
         _ => return walk(model, command),
     }
@@ -50,7 +50,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 /// The text, once it is loaded.
 pub(super) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
     let text = model.open.as_ref().and_then(|open| {
-        let source = open.texts.get(&model.document.document)?;
+        let source = open.texts.get(&model.document().document)?;
         Some(model.layouts.prepared(source, &open.info.text))
     });
     vec![text]
@@ -58,34 +58,40 @@ pub(super) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
 
 /// Scrolls the text to the search match and gives it the focus.
 pub(super) fn reveal(model: &mut Model, _: usize) {
-    let screen = &mut model.document;
+    let screen = model.document_mut();
     (screen.expanded, screen.reading, screen.scroll) = (false, true, None);
 }
 
 fn walk(model: &mut Model, command: Command) -> Vec<Effect> {
     let count = model.document_battles().len();
-    let from = model.document.cursor.min(count.saturating_sub(1));
-    model.document.cursor = moved(from, command, count, model.areas.page);
+    let from = model.document().cursor.min(count.saturating_sub(1));
+    model.document_mut().cursor = moved(from, command, count, model.areas.page);
     load_from(model, 1)
 }
 
 fn open_battle(model: &mut Model) -> Vec<Effect> {
-    let index = model.document_battles().get(model.document.cursor).copied();
+    let index = model
+        .document_battles()
+        .get(model.document().cursor)
+        .copied();
     let battle = index.and_then(|index| model.open.as_ref()?.battle(index));
-    let own = model.document.document;
+    let own = model.document().document;
     let other = battle.and_then(|battle| Pair::new(battle.a, battle.b)?.other(own));
     other.map_or(Vec::new(), |other| model.open_battle(own, other))
 }
 
 /// Switches to the next sort order, keeping the cursor on its battle.
 fn sort(model: &mut Model) {
-    let chosen = model.document_battles().get(model.document.cursor).copied();
-    model.document.sort = cycled(&BattleSort::ALL, model.document.sort, true);
+    let chosen = model
+        .document_battles()
+        .get(model.document().cursor)
+        .copied();
+    model.document_mut().sort = cycled(&BattleSort::ALL, model.document().sort, true);
     let at = model
         .document_battles()
         .iter()
         .position(|index| Some(*index) == chosen);
-    model.document.cursor = at.unwrap_or(0);
+    model.document_mut().cursor = at.unwrap_or(0);
 }
 
 /// Goes to the next document by score.
@@ -96,17 +102,17 @@ fn turn(model: &mut Model, forward: bool) -> Vec<Effect> {
     let order = &open.view.by_zelo;
     let at = order
         .iter()
-        .position(|document| *document == model.document.document)
+        .position(|document| *document == model.document().document)
         .unwrap_or(0);
     let Some(next) = neighbour(at, forward, order.len()) else {
         return Vec::new();
     };
-    model.document = DocumentScreen {
+    *model.document_mut() = DocumentState {
         document: order[next],
-        sort: model.document.sort,
-        expanded: model.document.expanded,
-        reading: model.document.reading,
-        ..DocumentScreen::default()
+        sort: model.document().sort,
+        expanded: model.document().expanded,
+        reading: model.document().reading,
+        ..DocumentState::default()
     };
     load(model)
 }
@@ -122,12 +128,12 @@ fn load_from(model: &Model, ahead: usize) -> Vec<Effect> {
         return Vec::new();
     };
     let shown = model.document_battles();
-    let cursor = model.document.cursor.min(shown.len().saturating_sub(1));
-    let mut documents = vec![model.document.document];
+    let cursor = model.document().cursor.min(shown.len().saturating_sub(1));
+    let mut documents = vec![model.document().document];
     documents.extend(
         shown
             .get(cursor)
-            .and_then(|index| opponent(open, *index, model.document.document)),
+            .and_then(|index| opponent(open, *index, model.document().document)),
     );
     let (before, after) = shown.split_at(cursor);
     let battles: Vec<usize> = after.iter().chain(before).copied().take(ahead).collect();
@@ -135,14 +141,14 @@ fn load_from(model: &Model, ahead: usize) -> Vec<Effect> {
 }
 
 pub(crate) fn open_document(model: &mut Model, document: usize) -> Vec<Effect> {
-    let same = model.document.document == document;
-    model.document = DocumentScreen {
+    let same = model.document().document == document;
+    *model.document_mut() = DocumentState {
         document,
-        cursor: if same { model.document.cursor } else { 0 },
-        sort: model.document.sort,
-        ..DocumentScreen::default()
+        cursor: if same { model.document().cursor } else { 0 },
+        sort: model.document().sort,
+        ..DocumentState::default()
     };
-    model.stack.push(Screen::Document);
+    model.stack.push(Screen::DOCUMENT);
     load(model)
 }
 
@@ -150,6 +156,6 @@ pub(super) fn copy(model: &Model) -> Copied {
     let Some(open) = &model.open else {
         return Copied::SelectedQuery;
     };
-    let found = open.documents.get(model.document.document);
+    let found = open.documents.get(model.document().document);
     Copied::Text(found.map_or(String::new(), |document| document.id.to_string()))
 }

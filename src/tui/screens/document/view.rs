@@ -24,24 +24,24 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         notice("loading …", theme, rest, buf);
         return areas;
     };
-    if model.document.document >= open.documents.len() {
+    if model.document().document >= open.documents.len() {
         notice("no such document in this query", theme, rest, buf);
         return areas;
     }
     let lines = head::lines(model, open, theme, usize::from(rest.width));
     let rows = (lines.len() as u16).min((rest.height / 3).max(4));
     Paragraph::new(lines).render(cut(&mut rest, rows), buf);
-    let shown = model.document.battles(open);
+    let shown = model.document().battles(open);
     let chosen = shown
-        .get(model.document.cursor.min(shown.len().saturating_sub(1)))
+        .get(model.document().cursor.min(shown.len().saturating_sub(1)))
         .copied();
-    if model.document.expanded {
+    if model.document().expanded {
         let (lines, page) = reasons::render(model, open, chosen, Canvas::new(theme, rest, buf));
         let last = lines.saturating_sub(page);
         return Areas {
             lines,
             page,
-            text_first: model.document.scroll.unwrap_or(0).min(last),
+            text_first: model.document().scroll.unwrap_or(0).min(last),
             list: Rect::default(),
             ..areas
         };
@@ -57,7 +57,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         battles = right;
         left
     } else {
-        let source = open.texts.get(&model.document.document);
+        let source = open.texts.get(&model.document().document);
         let wanted = source.map_or(1, |source| {
             model
                 .layouts
@@ -83,7 +83,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas.list = list;
     areas.first = first;
     reasons::render(model, open, chosen, Canvas::new(theme, below, buf));
-    if !model.document.reading {
+    if !model.document().reading {
         areas.page = usize::from(list.height);
     }
     areas
@@ -99,8 +99,8 @@ fn read_pane(
     buf: &mut Buffer,
 ) -> (usize, usize, usize) {
     let top = cut(area, 1);
-    let focus = model.document.reading;
-    let Some(source) = open.texts.get(&model.document.document) else {
+    let focus = model.document().reading;
+    let Some(source) = open.texts.get(&model.document().document) else {
         heading("text", focus, theme, top, buf);
         Line::styled("loading the text …", theme.missing()).render(*area, buf);
         return (0, 0, 0);
@@ -117,7 +117,7 @@ fn read_pane(
         current: search.and_then(|search| search.current_in(0)),
     };
     let last = lines.len().saturating_sub(page);
-    let first = match (model.document.scroll, &marks.current) {
+    let first = match (model.document().scroll, &marks.current) {
         (Some(first), _) => first.min(last),
         (None, Some(place)) => shown.line_in_view(&lines, page, place),
         (None, None) => 0,

@@ -23,7 +23,7 @@ pub(super) fn detail_lines(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let rows = rows(report);
-    let Some(row) = rows.get(model.judges.cursor.min(rows.len().saturating_sub(1))) else {
+    let Some(row) = rows.get(model.judges().cursor.min(rows.len().saturating_sub(1))) else {
         return Vec::new();
     };
     let name = &row.name;
@@ -91,7 +91,7 @@ pub(super) fn detail_lines(
                 .collect();
             words.push(format!("Failed calls: {}.", list.join(", ")));
         }
-        if let Some((judge, without)) = model.judges.without
+        if let Some((judge, without)) = model.judges().without
             && report
                 .rater_data
                 .judges
@@ -103,15 +103,15 @@ pub(super) fn detail_lines(
             words.push(format!(
                 "Press {} to see what would change without this judge, {} for the battles where it \
                  differs from the others.",
-                key_on(Command::WithoutJudge, Screen::Judges),
-                key_on(Command::Open, Screen::Judges)
+                key_on(Command::WithoutJudge, Screen::JUDGES),
+                key_on(Command::Open, Screen::JUDGES)
             ));
         }
     }
     if report.rater_data.verdicts.is_empty() {
         words.push(format!(
             "No verdict yet, so agreement with people cannot be measured. {} opens the queue.",
-            key_on(Command::ShowQueue, Screen::Judges)
+            key_on(Command::ShowQueue, Screen::JUDGES)
         ));
     }
     let lines = |sentence: &String| text::lines(sentence, columns, theme.text());

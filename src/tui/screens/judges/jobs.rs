@@ -4,26 +4,28 @@ use crate::app::error::AppError;
 use crate::app::judge_report::ranking_shift::{RankingShift, ranking_without_judge};
 use crate::app::judge_report::report::{RaterReport, rater_report};
 use crate::domain::vote::JudgeId;
-use crate::features::student::app::{StudentCard, student_cards};
+use crate::registry::RATERS;
 use crate::tui::job::{Job, JobContext, Task};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
+use crate::tui::screens::additions::AddedRaters;
 use crate::tui::slot::Slot;
 
-const REPORT: Slot = Slot::of(Screen::Judges, "report");
-const WITHOUT: Slot = Slot::of(Screen::Judges, "without a judge");
+const REPORT: Slot = Slot::of(Screen::JUDGES, "report");
+const WITHOUT: Slot = Slot::of(Screen::JUDGES, "without a judge");
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct ReportJudges;
 
 impl Task for ReportJudges {
-    type Answer = (RaterReport, Vec<StudentCard>);
+    type Answer = (RaterReport, Vec<Box<dyn AddedRaters>>);
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
         let store = context.store();
         let report = rater_report(&store, None)?;
-        Ok((report, student_cards(&store, None)?))
+        let added = RATERS.iter().map(|read| read(&store));
+        Ok((report, added.collect::<Result<_, _>>()?))
     }
 }
 
@@ -41,9 +43,9 @@ impl Task for RankWithout {
 
 impl Model {
     pub(crate) fn report_judges(&mut self) -> Vec<Effect> {
-        let job = Job::task(ReportJudges, |model, (report, students)| {
-            model.judges.report = Some(Box::new(report));
-            model.judges.students = students;
+        let job = Job::task(ReportJudges, |model, (report, added)| {
+            model.judges_mut().report = Some(Box::new(report));
+            model.judges_mut().added = added;
             Vec::new()
         });
         vec![job.latest(&mut self.jobs, REPORT).into()]
@@ -51,7 +53,7 @@ impl Model {
 
     pub(crate) fn rank_without_judge(&mut self, judge: JudgeId) -> Vec<Effect> {
         let job = Job::task(RankWithout(judge), move |model, shift| {
-            model.judges.without = Some((judge, shift));
+            model.judges_mut().without = Some((judge, shift));
             Vec::new()
         });
         vec![job.latest(&mut self.jobs, WITHOUT).into()]

@@ -88,7 +88,7 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
     }
     Line::from(header).render(head, buf);
     for (line, (place, row)) in list.rows().zip(rows.iter().enumerate()) {
-        let selected = place == model.judges.cursor;
+        let selected = place == model.judges().cursor;
         if selected {
             buf.set_style(line, theme.selection());
         }

@@ -10,29 +10,29 @@ use crate::tui::screens::{Screen, queue};
 use crate::tui::widgets::page::Page;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
-    model.stack.push(Screen::Judges);
-    model.judges.without = None;
+    model.stack.push(Screen::JUDGES);
+    model.judges_mut().without = None;
     model.report_judges()
 }
 
 /// Once the report is ready, a judge can be opened or excluded; the ensemble and students cannot.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
-    let Some(report) = &model.judges.report else {
+    let Some(report) = &model.judges().report else {
         return !matches!(
             command,
             Command::Open | Command::WithoutJudge | Command::ShowTables
         );
     };
-    let one = model.judges.cursor < report.rater_data.judges.len();
+    let one = model.judges().cursor < report.rater_data.judges.len();
     one || !matches!(command, Command::Open | Command::WithoutJudge)
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    let Some(report) = &model.judges.report else {
+    let Some(report) = &model.judges().report else {
         return Vec::new();
     };
     let judges = &report.rater_data.judges;
-    let judge = judges.get(model.judges.cursor).map(|(id, _)| *id);
+    let judge = judges.get(model.judges().cursor).map(|(id, _)| *id);
     match (command, judge) {
         (Command::WithoutJudge | Command::Open, None) => model.inform("choose a single judge"),
         (Command::ShowTables, _) => {
@@ -43,9 +43,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         (Command::WithoutJudge, Some(judge)) => return model.rank_without_judge(judge),
         (Command::Open, judge) => return queue::update::show_against(model, judge),
         _ => {
-            let count = rows(report).len() + model.judges.students.len();
+            let count = rows(report).len() + model.judges().added_count();
             let page = model.areas.page;
-            model.judges.cursor = moved(model.judges.cursor, command, count, page);
+            model.judges_mut().cursor = moved(model.judges().cursor, command, count, page);
         }
     }
     Vec::new()

@@ -5,13 +5,13 @@ use super::kappas;
 use super::table::{figures, rows, table};
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::Alpha;
-use crate::features::student::screen::judges as students;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
-use crate::tui::layout::inset;
+use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
+use crate::tui::screens::additions::AddedRaters;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_rows, notice, page_hint};
@@ -25,36 +25,37 @@ const DETAILS: u16 = 60;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
-    let Some(report) = &model.judges.report else {
+    let Some(report) = &model.judges().report else {
         notice("reading all votes …", theme, area, buf);
         return Areas::default();
     };
     let count = rows(report).len();
-    let cards = &model.judges.students;
-    if count + cards.len() == 0 {
-        let start = key_on(Command::StartRun, Screen::Queries);
+    let judges = model.judges();
+    if count + judges.added_count() == 0 {
+        let start = key_on(Command::StartRun, Screen::QUERIES);
         let words =
             format!("No judge has voted yet. Press {start} on the list of queries to start a run.");
         notice(&words, theme, area, buf);
         return Areas::default();
     }
     let headline = headline(report, theme, usize::from(area.width));
-    let student_rows = match cards.len() {
-        0 => 0,
-        rows => rows as u16 + 1,
-    };
-    let [head, judges, right, rule, below] = Layout::vertical([
+    let added_rows = judges.added.iter().map(|raters| rows_of(raters.as_ref()));
+    let [head, table_area, mut below_table, rule, below] = Layout::vertical([
         Constraint::Length(headline.len() as u16),
         Constraint::Length(count as u16 + 1),
-        Constraint::Length(student_rows),
+        Constraint::Length(added_rows.sum()),
         Constraint::Length(1),
         Constraint::Min(1),
     ])
     .areas(area);
     Paragraph::new(headline).render(head, buf);
-    let areas = table(model, report, Canvas::new(theme, judges, buf));
-    let student = model.judges.cursor.checked_sub(count);
-    students::render(cards, student, Canvas::new(theme, right, buf));
+    let areas = table(model, report, Canvas::new(theme, table_area, buf));
+    let mut selected = judges.cursor.checked_sub(count);
+    for raters in &judges.added {
+        let area = cut(&mut below_table, rows_of(raters.as_ref()));
+        raters.render(selected, Canvas::new(theme, area, buf));
+        selected = selected.and_then(|at| at.checked_sub(raters.count()));
+    }
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
     let mut detail = below;
     if let Some((width, height)) = kappas::size(report)
@@ -71,23 +72,30 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         kappas::render(report, Canvas::new(theme, grid, buf));
     }
     let columns = usize::from(detail.width);
-    let lines = match student.and_then(|at| cards.get(at)) {
-        Some(card) => students::lines(card, theme, columns),
+    let lines = match judges.added_under_cursor(count) {
+        Some((raters, at)) => raters.lines(at, theme, columns),
         None => detail_lines(model, report, theme, columns),
     };
-    let lines = folded_rows(lines, detail.height, &page_hint(Screen::Judges), theme);
+    let lines = folded_rows(lines, detail.height, &page_hint(Screen::JUDGES), theme);
     Paragraph::new(lines).render(detail, buf);
     areas
 }
 
-/// All details on the selected judge or student, for a separate page.
+/// Height of a table that a feature adds, with its header.
+fn rows_of(raters: &dyn AddedRaters) -> u16 {
+    match raters.count() {
+        0 => 0,
+        count => count as u16 + 1,
+    }
+}
+
+/// All details on the selected judge or other rater, for a separate page.
 pub(super) fn page_text(model: &Model, report: &RaterReport, columns: usize) -> String {
     let theme = Theme::default();
     let rows = rows(report);
-    let at = model.judges.cursor;
-    let student = at.checked_sub(rows.len());
-    let lines = match student.and_then(|at| model.judges.students.get(at)) {
-        Some(card) => students::lines(card, &theme, columns),
+    let at = model.judges().cursor;
+    let lines = match model.judges().added_under_cursor(rows.len()) {
+        Some((raters, at)) => raters.lines(at, &theme, columns),
         None => {
             let mut lines = headline(report, &theme, columns);
             lines.push(Line::default());

@@ -116,7 +116,7 @@ pub(super) fn sentences(
         let hint = if wide {
             format!(
                 " {} opens the document.",
-                key_on(Command::Open, Screen::Matrix)
+                key_on(Command::Open, Screen::MATRIX)
             )
         } else {
             String::new()
@@ -179,7 +179,7 @@ fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> S
         return format!("No judge was asked about {name_row} and {name_column}.");
     }
     if battles.is_empty() {
-        let enter = key_on(Command::Open, Screen::Matrix);
+        let enter = key_on(Command::Open, Screen::MATRIX);
         return format!(
             "{name_row} and {name_column} never fought. {enter} to judge them yourself."
         );

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_dispersion_is_said_with_where_it_comes_from() {
-        let mut open = model(Screen::Matrix).open.unwrap();
+        let mut open = model(Screen::MATRIX).open.unwrap();
         let words = text_of(&open);
         assert!(
             words.contains("φ is 0.33. It is assumed to be one over the 3 judges"),

@@ -77,7 +77,7 @@ pub(super) fn render(
         text::line("no battle yet", columns, theme.muted()).render(rest, buf);
         return;
     }
-    let key = |command| key_name(command, Scope::Screen(Screen::Matrix));
+    let key = |command| key_name(command, Scope::Screen(Screen::MATRIX));
     let top = open.top();
     let mut facts = Vec::new();
     if let Some((probability, settled)) = top_standing(open, known, kept) {

@@ -33,12 +33,12 @@ const KEYS: [(Command, Command); 6] = [
 /// Opens the cell of two documents and presses a verdict key; returns the model and the stored
 /// verdict.
 fn judged(row: usize, column: usize, key: Command) -> (Model, NewVerdict) {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.look_at(row, column);
     update(&mut model, Command::Open);
     assert_eq!(
         (model.screen(), model.battle.a, model.battle.b),
-        (Screen::Battle, row, column)
+        (Screen::BATTLE, row, column)
     );
     let mut effects = in_battle(&mut model, key);
     let saved = effects.pop();
@@ -99,7 +99,7 @@ proptest! {
 #[test]
 fn the_battle_shows_the_row_as_a_and_both_screens_say_the_votes_alike() {
     for (row, column, votes) in [(1, 2, "A 0 : 1 B · 1 tie"), (2, 1, "A 1 : 0 B · 1 tie")] {
-        let mut model = model(Screen::Matrix);
+        let mut model = model(Screen::MATRIX);
         model.look_at(row, column);
         let page = flat(&mut model, (120, 38));
         assert!(page.contains(votes), "{page}");
@@ -113,7 +113,7 @@ fn the_battle_shows_the_row_as_a_and_both_screens_say_the_votes_alike() {
 
 #[test]
 fn the_cursor_follows_the_battles_that_are_walked_through() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.look_at(0, 1);
     update(&mut model, Command::Open);
     for _ in 0..3 {
@@ -129,7 +129,7 @@ fn the_cursor_follows_the_battles_that_are_walked_through() {
 
 #[test]
 fn where_the_order_changes_the_cursor_stays_on_its_pair() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.look_at(0, 3);
     let pair = |model: &Model| {
         let order = model.matrix_order();
@@ -154,7 +154,7 @@ fn where_the_order_changes_the_cursor_stays_on_its_pair() {
 
 #[test]
 fn a_run_over_this_query_alone_is_started_from_its_matrix() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     let key = model.open.as_ref().unwrap().info.key;
     let effects = update(&mut model, Command::StartRun);
     assert_eq!(effects, [Effect::Start(RunScope::Query(key))]);
@@ -163,7 +163,7 @@ fn a_run_over_this_query_alone_is_started_from_its_matrix() {
 
 #[test]
 fn a_paid_run_over_this_query_is_asked_about_first() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.options.paid = true;
     let key = model.open.as_ref().unwrap().info.key;
     let effects = update(&mut model, Command::StartRun);
@@ -173,7 +173,7 @@ fn a_paid_run_over_this_query_is_asked_about_first() {
 
 #[test]
 fn expectations_and_titles_are_shown_until_a_key_hides_them() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     let page = flat(&mut model, (120, 38));
     assert!(page.contains("not fought: the fit's expectation"), "{page}");
     assert!(page.contains("3 therapy for pain"), "{page}");
@@ -189,7 +189,7 @@ fn expectations_and_titles_are_shown_until_a_key_hides_them() {
 
 #[test]
 fn a_weak_signal_is_named_under_the_matrix() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     for size in SIZES {
         assert!(!flat(&mut model, size).contains("weak signal"));
     }
@@ -212,7 +212,7 @@ fn a_weak_signal_is_named_under_the_matrix() {
 fn no_size_breaks_the_matrix() {
     for size in TINY.into_iter().chain(SIZES).chain([(60, 12)]) {
         for (documents, judges) in [(6, 3), (2, 1), (1, 1), (0, 0)] {
-            let mut model = sized(Screen::Matrix, documents, judges);
+            let mut model = sized(Screen::MATRIX, documents, judges);
             flat(&mut model, size);
         }
     }
@@ -233,7 +233,7 @@ fn with_student(model: &mut Model) {
 
 #[test]
 fn the_layer_of_a_student_shows_votes_and_expectations_apart() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     with_student(&mut model);
     let (judges, places) = {
         let open = model.open.as_ref().unwrap();

@@ -4,12 +4,12 @@ use super::{numbers, view};
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::matrix::{Layer, MatrixScreen};
+use crate::tui::model::matrix::{Layer, MatrixState};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation;
+use crate::tui::screens::behavior::{Click, Copied};
 use crate::tui::screens::run;
-use crate::tui::screens::spec::{Click, Copied};
 use crate::tui::widgets::heatmap::Zoom;
 use crate::tui::widgets::page::Page;
 
@@ -82,7 +82,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 /// Reverses the order, keeping the cursor on the same pair of documents.
-fn flip(matrix: &mut MatrixScreen, open: &OpenQuery, order: &[usize]) {
+fn flip(matrix: &mut MatrixState, open: &OpenQuery, order: &[usize]) {
     matrix.order = match matrix.order {
         DocumentOrder::Hybrid => DocumentOrder::Zelo,
         DocumentOrder::Zelo => DocumentOrder::Hybrid,
@@ -91,7 +91,7 @@ fn flip(matrix: &mut MatrixScreen, open: &OpenQuery, order: &[usize]) {
 }
 
 /// Keeps the cursor on the pair that it was on in the order `before`.
-pub(crate) fn follow(matrix: &mut MatrixScreen, open: &OpenQuery, before: &[usize]) {
+pub(crate) fn follow(matrix: &mut MatrixState, open: &OpenQuery, before: &[usize]) {
     let (row, column) = matrix.heat.cursor;
     let pair = (before.get(row).copied(), before.get(column).copied());
     let order = open.view.order(matrix.order);

@@ -224,7 +224,7 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let list = match judges.len() {
         0 => format!(
             "not judged yet: press {} to start",
-            key_name(Command::StartRun, Scope::Screen(Screen::Matrix))
+            key_name(Command::StartRun, Scope::Screen(Screen::MATRIX))
         ),
         count => format!("{}: {}", text::counted(count, "judge"), judges.join(", ")),
     };

@@ -1,7 +1,7 @@
 //! The columns of the list of queries, with their headers.
 
 use crate::store::summary_cache::QuerySummary;
-use crate::tui::model::queries::{QueriesScreen, QuerySort};
+use crate::tui::model::queries::{QueriesState, QuerySort};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::gauge::gauge;
@@ -88,7 +88,7 @@ impl Column {
     /// header names k of the top if it is the same for all queries; small pools have a smaller one.
     pub(super) fn header(
         self,
-        queries: &QueriesScreen,
+        queries: &QueriesState,
         screen: u16,
         theme: &Theme,
     ) -> Span<'static> {

@@ -8,8 +8,8 @@ use crate::tui::model::Model;
 use crate::tui::model::queries::{QueryRow, QuerySort};
 use crate::tui::navigation;
 use crate::tui::screens::Screen;
+use crate::tui::screens::behavior::Click;
 use crate::tui::screens::run;
-use crate::tui::screens::spec::Click;
 use std::collections::HashSet;
 
 const SUMMARIES: usize = 16;
@@ -28,7 +28,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::StartRun => return run::update::start(model, None),
         Command::Open | Command::ShowMatrix => {
             if let Some(key) = model.queries.selected().map(|(info, _)| info.key) {
-                model.stack.push(Screen::Matrix);
+                model.stack.push(Screen::MATRIX);
                 return model.open_query(key);
             }
         }
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn every_summary_is_asked_for_once_however_many_arrive_late() {
-        let mut model = model(Screen::Queries);
+        let mut model = model(Screen::QUERIES);
         let row = |key| QueryInfo {
             key: QueryKey(key),
             id: QueryId::new(key.to_string()),

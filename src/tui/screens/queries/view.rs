@@ -102,7 +102,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let text = format!(
             "No query matches “{}”. Press {} to show all.",
             sanitise::line(&queries.filter),
-            key_on(Command::Back, Screen::Queries)
+            key_on(Command::Back, Screen::QUERIES)
         );
         Line::styled(text, theme.muted()).render(list, buf);
     }
@@ -166,8 +166,8 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         Some(summary) if summary.battles == 0 => vec![format!(
             "{}, not judged yet: {} starts the run, {} opens adjudication.",
             counted(info.documents, "document"),
-            key_on(Command::StartRun, Screen::Queries),
-            key_on(Command::ShowAdjudication, Screen::Queries)
+            key_on(Command::StartRun, Screen::QUERIES),
+            key_on(Command::ShowAdjudication, Screen::QUERIES)
         )],
         Some(summary) => {
             let relevant = model.scale.query_words(&info.id);

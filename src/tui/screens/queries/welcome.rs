@@ -8,7 +8,7 @@ use crate::tui::screens::Screen;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-const SCOPE: Scope = Scope::Screen(Screen::Queries);
+const SCOPE: Scope = Scope::Screen(Screen::QUERIES);
 
 pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines = vec![
@@ -132,7 +132,7 @@ mod tests {
     /// The keys of the suggested actions on the sample in at most `rows` rows, given the number of
     /// battles with votes in each query.
     fn keys(fought: &[usize], rows: usize) -> (usize, String) {
-        let mut model = testing::model(Screen::Matrix);
+        let mut model = testing::model(Screen::MATRIX);
         model.options.sample = Some(Sample::Scifact);
         let info = model.open.as_ref().map(|open| open.info.clone()).unwrap();
         let row = |fought: &usize| {
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn calls_that_failed_are_the_next_step_once_all_else_is_judged() {
         let proposed = |failures| {
-            let mut model = testing::model(Screen::Matrix);
+            let mut model = testing::model(Screen::MATRIX);
             let info = model.open.as_ref().map(|open| open.info.clone()).unwrap();
             let summary = QuerySummary {
                 fought: 8,

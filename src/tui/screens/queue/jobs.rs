@@ -21,8 +21,8 @@ use crate::tui::slot::Slot;
 use crate::tui::widgets::toast::Level;
 use std::collections::HashMap;
 
-const QUEUE: Slot = Slot::of(Screen::Queue, "queue");
-const DESCRIPTION: Slot = Slot::of(Screen::Queue, "description");
+const QUEUE: Slot = Slot::of(Screen::QUEUE, "queue");
+const DESCRIPTION: Slot = Slot::of(Screen::QUEUE, "description");
 
 /// Number of queries between two reports of how many a queue is waiting for.
 const TOLD_EVERY: usize = 50;

@@ -29,7 +29,7 @@ fn item(low: usize) -> QueueItem {
 
 /// A queue of four pairs under a policy, and the requests to the project when it arrived.
 fn queue(policy: Policy) -> (Model, Vec<Effect>) {
-    let mut model = model(Screen::Queue);
+    let mut model = model(Screen::QUEUE);
     model.queue.policy = policy;
     let items = (0..4).map(item).collect();
     let effects = super::update::queued(&mut model, items, AnnotatorStatistics::default());

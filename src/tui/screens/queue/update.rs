@@ -20,10 +20,10 @@ const PAGE: usize = 50;
 /// Opens the queue of the project, or of the query that is open in a matrix.
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.queue.scope = match model.screen() {
-        Screen::Matrix | Screen::Cycles => model.open.as_ref().map(|open| open.info.key),
+        Screen::MATRIX | Screen::CYCLES => model.open.as_ref().map(|open| open.info.key),
         _ => None,
     };
-    if model.screen() == Screen::Cycles {
+    if model.screen() == Screen::CYCLES {
         model.queue.policy = Policy::Cycle;
     }
     show_against(model, None)
@@ -33,7 +33,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Effect> {
     model.queue.against = judge;
     model.queue.current = None;
-    model.stack.push(Screen::Queue);
+    model.stack.push(Screen::QUEUE);
     ask_anew(model)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn queued(
     model.queue.failed = None;
     let last = model.shown_items().len().saturating_sub(1);
     model.queue.cursor = model.queue.cursor.min(last);
-    if model.screen() == Screen::Review && model.queue.current.is_none() {
+    if model.screen() == Screen::REVIEW && model.queue.current.is_none() {
         model.queue.cursor = 0;
         return review::update::review_item(model, 0);
     }
@@ -131,7 +131,7 @@ fn open(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     if model.options.judging.queue_blind {
-        model.stack.push(Screen::Review);
+        model.stack.push(Screen::REVIEW);
         return review::update::review_item(model, at);
     }
     let item = model.queue.items[at];

@@ -380,7 +380,7 @@ fn about(model: &Model) -> Vec<String> {
 }
 
 fn empty(model: &Model) -> String {
-    let key = |command| key_on(command, Screen::Queue);
+    let key = |command| key_on(command, Screen::QUEUE);
     if let Some(why) = &model.queue.failed {
         return sanitise::line(why).into_owned();
     }

@@ -15,7 +15,7 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::Choice;
 use ratatui::text::Line;
 
-const SCOPE: Scope = Scope::Screen(Screen::Review);
+const SCOPE: Scope = Scope::Screen(Screen::REVIEW);
 
 pub(super) const CONFIDENCES: Choice<Confidence> = Choice(&[
     (Command::Guess, Confidence::Low),
@@ -43,7 +43,7 @@ pub(super) fn blind(
         lines.push(Line::styled("loading the texts …", theme.muted()));
         return lines;
     }
-    lines.extend(decision_keys(Screen::Review, theme, columns));
+    lines.extend(decision_keys(Screen::REVIEW, theme, columns));
     lines.extend(draft(model, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));
@@ -66,7 +66,7 @@ pub(super) fn contested(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = people(model, true, theme, columns);
-    lines.extend(decision_keys(Screen::Review, theme, columns));
+    lines.extend(decision_keys(Screen::REVIEW, theme, columns));
     lines.extend(draft(model, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));

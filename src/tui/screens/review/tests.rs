@@ -28,8 +28,8 @@ fn item(a: usize, b: usize) -> QueueItem {
 
 /// The test query with three items in the queue, the first one under review.
 pub(crate) fn reviewing() -> Model {
-    let mut model = model(Screen::Review);
-    model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
+    let mut model = model(Screen::REVIEW);
+    model.stack = vec![Screen::QUERIES, Screen::QUEUE, Screen::REVIEW];
     let items = vec![item(0, 1), item(1, 2), item(0, 4)];
     let effects =
         super::super::queue::update::queued(&mut model, items, AnnotatorStatistics::default());
@@ -126,7 +126,7 @@ fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
             Some("two readings")
         )
     );
-    assert_eq!(model.screen(), Screen::Queue);
+    assert_eq!(model.screen(), Screen::QUEUE);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_pair_chosen_from_further_down_was_nobodys_draw() {
 
 #[test]
 fn a_queue_that_is_not_there_yet_says_how_much_is_left() {
-    let mut model = model(Screen::Queue);
+    let mut model = model(Screen::QUEUE);
     model.queue.loaded = false;
     let now = model.now;
     let waits = |left| {
@@ -205,10 +205,10 @@ fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
 
 #[test]
 fn a_battle_of_the_matrix_is_judged_blind_where_that_is_asked_for() {
-    let mut model = model(Screen::Matrix);
+    let mut model = model(Screen::MATRIX);
     model.options.judging.battle_blind = true;
     model.open_battle(0, 1);
-    assert_eq!(model.screen(), Screen::Review);
+    assert_eq!(model.screen(), Screen::REVIEW);
     later(&mut model, 1);
     let effects = on_command(&mut model, Command::JudgeB);
     let Some(SaveVerdict(blind)) = only(&effects) else {
@@ -217,23 +217,23 @@ fn a_battle_of_the_matrix_is_judged_blind_where_that_is_asked_for() {
     assert!(blind.blind && blind.item.is_none());
     let effects = on_command(&mut model, Command::Open);
     assert!(only::<SaveVerdict>(&effects).is_some(), "{effects:?}");
-    assert_eq!(model.screen(), Screen::Matrix);
+    assert_eq!(model.screen(), Screen::MATRIX);
 }
 
 #[test]
 fn a_queue_that_is_not_blind_opens_the_battle() {
     let mut model = reviewing();
-    model.stack = vec![Screen::Queries, Screen::Queue];
+    model.stack = vec![Screen::QUERIES, Screen::QUEUE];
     model.options.judging.queue_blind = false;
     on_command(&mut model, Command::Open);
-    assert_eq!(model.screen(), Screen::Battle);
+    assert_eq!(model.screen(), Screen::BATTLE);
     assert!(!model.battle.blind);
 }
 
 #[test]
 fn a_pair_on_which_people_differ_is_decided_with_what_they_said_in_sight() {
-    let mut model = model(Screen::Review);
-    model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
+    let mut model = model(Screen::REVIEW);
+    model.stack = vec![Screen::QUERIES, Screen::QUEUE, Screen::REVIEW];
     model.queue.conflicts = true;
     let items = vec![item(2, 3), item(1, 2)];
     super::super::queue::update::queued(&mut model, items, AnnotatorStatistics::default());

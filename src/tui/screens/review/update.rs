@@ -11,13 +11,13 @@ use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
-use crate::tui::model::battle::BattleScreen;
+use crate::tui::model::battle::BattleState;
 use crate::tui::model::review::{CurrentItem, active_ms};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::neighbour;
 use crate::tui::requests;
 use crate::tui::screens::battle::verdict::decision_of;
-use crate::tui::screens::spec::Copied;
+use crate::tui::screens::behavior::Copied;
 use crate::tui::screens::{Screen, battle};
 use crate::tui::widgets::page::Page;
 
@@ -126,7 +126,7 @@ fn show_pair(model: &mut Model, item: &QueueItem) {
     let blind = model.queue.current.as_ref();
     let blind = blind.is_none_or(CurrentItem::is_hidden);
     let (a, b) = item.sides(model.options.request.seed, &model.options.annotator);
-    model.battle = BattleScreen {
+    model.battle = BattleState {
         blind,
         ..model.battle.on(a, b)
     };
@@ -282,7 +282,7 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
 fn keep(model: &mut Model) -> Vec<Effect> {
     let Some(effect) = final_verdict(model) else {
         if model.queue.current.is_some() {
-            let enter = key_on(Command::Open, Screen::Review);
+            let enter = key_on(Command::Open, Screen::REVIEW);
             model.inform(&format!(
                 "decide first; then {enter} keeps the verdict and opens the next pair"
             ));
@@ -336,8 +336,8 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
             effects
         }
         _ => {
-            let enter = key_on(Command::Open, Screen::Review);
-            let undo = key_on(Command::Undo, Screen::Review);
+            let enter = key_on(Command::Open, Screen::REVIEW);
+            let undo = key_on(Command::Undo, Screen::REVIEW);
             model.inform(&format!(
                 "you have decided: {enter} keeps the verdict, {undo} undoes it"
             ));
@@ -359,7 +359,7 @@ pub(crate) fn review_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
         standing: QueueItemState::Fresh,
     };
     begin_chosen(model, item);
-    model.stack.push(Screen::Review);
+    model.stack.push(Screen::REVIEW);
     requests::pair(model)
 }
 
@@ -422,7 +422,7 @@ pub(crate) fn take_up(model: &mut Model, query: QueryKey, pair: Pair, queued: bo
 /// The verdict on the pair under review was redone, so the item is done.
 pub(crate) fn done_again(model: &mut Model) -> Vec<Effect> {
     match model.screen() {
-        Screen::Review => finish_item(model),
+        Screen::REVIEW => finish_item(model),
         _ => Vec::new(),
     }
 }
@@ -432,7 +432,7 @@ pub(crate) fn close(model: &mut Model) {
     let session = std::mem::take(&mut model.session);
     if let Some(summary) = session
         .summary()
-        .filter(|_| model.screen() == Screen::Queue)
+        .filter(|_| model.screen() == Screen::QUEUE)
     {
         model
             .overlays

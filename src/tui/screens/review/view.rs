@@ -20,7 +20,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let mut rest = inset(area);
     let (Some(current), Some(open)) = (&model.queue.current, &model.open) else {
         let words = if model.queue.loaded && model.queue.items.is_empty() {
-            let back = key_on(Command::Back, Screen::Review);
+            let back = key_on(Command::Back, Screen::REVIEW);
             format!("Nothing left to judge here. Press {back} to go back to the queue.")
         } else {
             "loading …".to_owned()

@@ -17,7 +17,7 @@ use ratatui::text::{Line, Span};
 use serde::Deserialize;
 use std::ops::Range;
 
-const SCOPE: Scope = Scope::Screen(Screen::Ruling);
+const SCOPE: Scope = Scope::Screen(Screen::RULING);
 
 pub(super) const FINDINGS: Choice<Finding> = Choice(&[
     (Command::RuleRelevant, Finding::Relevant),

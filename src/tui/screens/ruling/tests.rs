@@ -182,7 +182,7 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
     );
     let last = &effects[effects.len() - 1..];
     assert!(only::<ReadOverview>(last).is_some(), "{effects:?}");
-    assert_eq!(model.screen(), Screen::Adjudication);
+    assert_eq!(model.screen(), Screen::ADJUDICATION);
 }
 
 #[test]
@@ -446,7 +446,7 @@ fn rulings_faster_than_reading_are_said() {
         let now = model.now;
         update(&mut model, long(names[at]), now);
         model.now += Duration::from_secs(1);
-        model.stack = vec![Screen::Queries, Screen::Adjudication, Screen::Ruling];
+        model.stack = vec![Screen::QUERIES, Screen::ADJUDICATION, Screen::RULING];
         assert!(model.adjudication.session.warning().is_none());
         on_command(&mut model, Command::RuleRelevant);
     }

@@ -15,7 +15,7 @@ use crate::tui::model::ruling_session::RuledDocument;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{neighbour, scrolled};
 use crate::tui::screens::Screen;
-use crate::tui::screens::spec::Copied;
+use crate::tui::screens::behavior::Copied;
 use crate::tui::widgets::document_text::PreparedText;
 use crate::tui::widgets::page::Page;
 use std::sync::Arc;
@@ -284,7 +284,7 @@ pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
 fn keep(model: &mut Model) -> Vec<Effect> {
     let ruled = |current: &CurrentRuling| current.ruled.is_some();
     if !model.adjudication.current.as_ref().is_some_and(ruled) {
-        let enter = key_on(Command::Open, Screen::Ruling);
+        let enter = key_on(Command::Open, Screen::RULING);
         model.inform(&format!(
             "rule first; then {enter} keeps the ruling and opens the next document"
         ));
@@ -357,7 +357,7 @@ pub(crate) fn close(model: &mut Model) {
     let session = std::mem::take(&mut model.adjudication.session);
     if let Some(summary) = session
         .summary()
-        .filter(|_| model.screen() == Screen::Adjudication)
+        .filter(|_| model.screen() == Screen::ADJUDICATION)
     {
         let page = Page::new("This session", &summary);
         model.overlays.push(Overlay::Page(page));

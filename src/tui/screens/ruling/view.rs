@@ -33,7 +33,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let words = if model.adjudication.overview.is_some()
             && model.adjudication.disagreements.is_empty()
         {
-            let back = key_on(Command::Back, Screen::Ruling);
+            let back = key_on(Command::Back, Screen::RULING);
             format!("Nothing left to rule on. Press {back} to go back to the list.")
         } else {
             "loading …".to_owned()
@@ -72,7 +72,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if small {
         lines.remove(0);
     }
-    lines = folded_rows(lines, room, &page_hint(Screen::Ruling), theme);
+    lines = folded_rows(lines, room, &page_hint(Screen::RULING), theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
     if aside {
@@ -92,7 +92,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             buf,
         );
         let lines = panel::aside(model, evidence, theme, columns);
-        let hint = page_hint(Screen::Ruling);
+        let hint = page_hint(Screen::RULING);
         Paragraph::new(folded_rows(lines, said.height, &hint, theme)).render(said, buf);
     }
     (areas.lines, areas.page, areas.first) =

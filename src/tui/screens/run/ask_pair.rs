@@ -45,8 +45,8 @@ pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
 
 /// Shows the price of a question next to the pair.
 pub(crate) fn show_price(model: &mut Model, query: QueryKey, pair: Pair, priced: &Priced) {
-    if model.screen() == Screen::Comparison && subject(model) == Some((query, pair)) {
-        model.comparison.price = Some(match priced {
+    if model.screen() == Screen::COMPARISON && subject(model) == Some((query, pair)) {
+        model.comparison_mut().price = Some(match priced {
             Ok(price) => Ok(price.clone()),
             Err(error) => Err(error.to_string()),
         });
@@ -160,7 +160,7 @@ pub(super) fn ended(model: &mut Model) -> Option<&'static str> {
 /// The price changes when a run has ended.
 pub(crate) fn price_again(model: &mut Model) -> Vec<Effect> {
     match (model.screen(), subject(model)) {
-        (Screen::Comparison, Some((query, pair))) if !model.run.running => {
+        (Screen::COMPARISON, Some((query, pair))) if !model.run.running => {
             vec![model.price_pair(query, pair)]
         }
         _ => Vec::new(),

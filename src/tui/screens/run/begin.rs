@@ -27,7 +27,7 @@ pub(crate) fn budget_words(model: &Model) -> String {
         Some(usd) => format!("The project may spend {} in total.", text::usd(usd)),
         None => format!(
             "No budget is set ({} on the run screen sets one).",
-            key_on(Command::SetBudget, Screen::Run)
+            key_on(Command::SetBudget, Screen::RUN)
         ),
     }
 }
@@ -49,8 +49,8 @@ fn of_pair(model: &mut Model) {
         return;
     }
     model.run.dropped_before = std::mem::take(&mut model.run.control.dropped);
-    if model.screen() == Screen::Comparison {
-        let evidence = model.comparison.evidence.as_ref();
-        model.comparison.above_before = evidence.and_then(|evidence| evidence.above);
+    if model.screen() == Screen::COMPARISON {
+        let evidence = model.comparison().evidence.as_ref();
+        model.comparison_mut().above_before = evidence.and_then(|evidence| evidence.above);
     }
 }

@@ -330,7 +330,7 @@ mod tests {
     /// The table of three judges with one failed call each, in this many rows, with one of them
     /// chosen.
     fn shown(rows: usize, chosen: usize) -> Vec<String> {
-        let mut model = model(Screen::Run);
+        let mut model = model(Screen::RUN);
         model.run.chosen_judge = chosen;
         let judges = ["ada", "bob", "eve"].map(|name| {
             let mut judge = JudgeProgress {

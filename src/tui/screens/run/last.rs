@@ -16,7 +16,7 @@ pub(super) fn lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let start = key_on(Command::StartRun, Screen::Run);
+    let start = key_on(Command::StartRun, Screen::RUN);
     let mut lines = vec![Line::default()];
     match last {
         None => lines.push(Line::styled("looking up the last run …", theme.muted())),

@@ -36,6 +36,17 @@ const PACES: [f64; 9] = [
     f64::INFINITY,
 ];
 
+pub(super) fn show(model: &mut Model) -> Vec<Effect> {
+    if model.screen() != Screen::RUN {
+        model.stack.push(Screen::RUN);
+    }
+    if model.run.progress.is_none() && model.run.last.is_none() {
+        vec![model.read_last_run()]
+    } else {
+        Vec::new()
+    }
+}
+
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let control = model.run.control;
     match command {
@@ -43,7 +54,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::StopRun if model.run.running => {
             let question = format!(
                 "What has been judged is kept, and {} resumes later. Stop?",
-                key_on(Command::StartRun, Screen::Run)
+                key_on(Command::StartRun, Screen::RUN)
             );
             model.confirm("Stop the run", &question, ConfirmFor::Stop);
         }
@@ -246,7 +257,7 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
 
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
     if !model.run.running {
-        let start = key_on(Command::StartRun, Screen::Run);
+        let start = key_on(Command::StartRun, Screen::RUN);
         model.inform(&format!(
             "no run is in progress; press {start} to start one"
         ));
@@ -276,7 +287,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
         return Vec::new();
     }
     let mut effects = Vec::new();
-    if model.screen() == Screen::Queries
+    if model.screen() == Screen::QUERIES
         && !model.is_listing()
         && model.now.duration_since(model.listed) >= SUMMARISE_EVERY
     {
@@ -285,7 +296,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
     }
     let watching = matches!(
         model.screen(),
-        Screen::Matrix | Screen::Document | Screen::Battle | Screen::Comparison
+        Screen::MATRIX | Screen::DOCUMENT | Screen::BATTLE | Screen::COMPARISON
     );
     if watching
         && model.saving == 0
@@ -313,7 +324,7 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
             };
             match (outcome.cancelled, outcome.missing) {
                 (true, _) => {
-                    let start = key_on(Command::StartRun, Screen::Run);
+                    let start = key_on(Command::StartRun, Screen::RUN);
                     (Level::Warn, format!("stopped; press {start} to resume"))
                 }
                 (false, Some(0)) if asked => (Level::Good, all.to_owned()),
@@ -432,7 +443,7 @@ mod tests {
 
     #[test]
     fn a_run_that_had_nothing_to_ask_leaves_the_one_before_in_sight() {
-        let mut model = model(Screen::Run);
+        let mut model = model(Screen::RUN);
         let run = |model: &mut Model, votes| {
             begin(model);
             progressed(model, outcome(votes).progress);
@@ -463,7 +474,7 @@ mod tests {
 
     /// A project with one query, this many of whose calls failed.
     fn failing(failures: usize) -> Model {
-        let mut model = model(Screen::Run);
+        let mut model = model(Screen::RUN);
         let open = model.open.as_ref().map(|open| open.info.clone()).unwrap();
         let summary = QuerySummary {
             failures,

@@ -29,7 +29,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut area = inset(area);
     let columns = usize::from(area.width);
-    let hint = page_hint(Screen::Run);
+    let hint = page_hint(Screen::RUN);
     let Some(progress) = &model.run.progress else {
         let mut lines = idle_lines(model, theme, columns);
         lines.splice(0..0, questions::line(model, theme));
@@ -145,7 +145,7 @@ fn retry_line(model: &Model, theme: &Theme, columns: usize) -> Option<Line<'stat
     offered.then(|| {
         let words = format!(
             "Press {} to ask again for {}.",
-            key_on(Command::StartRun, Screen::Run),
+            key_on(Command::StartRun, Screen::RUN),
             text::counted(failed, "failed call")
         );
         text::line(&words, columns, theme.strong())
@@ -373,7 +373,7 @@ mod tests {
     use crate::tui::theme::ColourDepth;
 
     fn drawn(progress: RunProgress) -> String {
-        let mut model = model(Screen::Run);
+        let mut model = model(Screen::RUN);
         model.run.running = true;
         model.run.progress = Some(progress);
         let area = Rect::new(0, 0, 150, 20);

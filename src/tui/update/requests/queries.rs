@@ -2,7 +2,7 @@
 
 use crate::app::error::AppError;
 use crate::domain::common_scale::ProjectScale;
-use crate::registry::project_scale;
+use crate::registry::{self, project_scale};
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::last_run::LastRun;
 use crate::store::summary_cache::QuerySummary;
@@ -124,12 +124,16 @@ fn read_query(db: &Db, key: QueryKey) -> Result<OpenQuery> {
     let view = db.view(key)?;
     // Prepared here, so that no frame waits for it.
     view.prepare_matrix();
+    let mut students = Vec::new();
+    for read in registry::PREDICTIONS {
+        students.extend(read(db, key)?);
+    }
     Ok(OpenQuery {
         info: db.query(key)?,
         documents: db.documents(key)?,
         judges: db.judges_of(key)?,
         view,
-        students: db.students_of(key)?,
+        students,
         people: db.people(key)?,
         texts: HashMap::new(),
         votes: HashMap::new(),

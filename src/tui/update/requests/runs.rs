@@ -7,7 +7,7 @@ use crate::app::question_set::{QuestionSet, QuestionSetPrice};
 use crate::domain::battle::Pair;
 use crate::judge::JudgeEnsemble;
 use crate::store::corpus::QueryKey;
-use crate::tui::effects::question_set::Prepared;
+use crate::tui::effects::question_set::prepare;
 use crate::tui::effects::runs::run_request;
 use crate::tui::job::{Job, JobContext, Task};
 use crate::tui::message::Effect;
@@ -73,8 +73,7 @@ impl Task for PriceQuestions {
     const IN_TURN: bool = false;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
-        let prepared = Prepared::of(&context.store(), context.options(), &self.0)?;
-        Ok(prepared.price())
+        prepare(&context.store(), context.options(), &self.0).map(|prepared| prepared.price())
     }
 }
 

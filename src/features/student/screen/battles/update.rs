@@ -6,13 +6,13 @@ use crate::tui::model::Model;
 use crate::tui::navigation::moved;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    let (count, at) = (model.student.battles.len(), model.student.battle_cursor);
+    let (count, at) = (model.student().battles.len(), model.student().battle_cursor);
     if command != Command::Open {
-        model.student.battle_cursor = moved(at, command, count, model.areas.page);
+        model.student_mut().battle_cursor = moved(at, command, count, model.areas.page);
         return Vec::new();
     }
     let Some((query, pair)) = model
-        .student
+        .student()
         .battle(at)
         .map(|battle| (battle.query.clone(), battle.pair))
     else {

@@ -23,17 +23,17 @@ const NAMES_GAPS: usize = 3;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut list = inset(area);
-    let (Some(report), Some(group)) = (model.student.report(), model.student.group()) else {
+    let (Some(report), Some(group)) = (model.student().report(), model.student().group()) else {
         notice("calculating the figures …", theme, list, buf);
         return Areas::default();
     };
     let columns = usize::from(list.width);
-    let count = model.student.battles.len();
-    let cursor = model.student.battle_cursor.min(count.saturating_sub(1));
+    let count = model.student().battles.len();
+    let cursor = model.student().battle_cursor.min(count.saturating_sub(1));
     let words = format!(
         "{} · figure {} · {} · least expected first",
         sanitise::line(&report.name),
-        model.student.figure.number(),
+        model.student().figure.number(),
         group.name
     );
     let head = cut(&mut list, 1);
@@ -47,7 +47,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let longest = |of: fn(&ReportedBattle) -> &str| {
         let widths = shown
             .clone()
-            .filter_map(|at| model.student.battle(at))
+            .filter_map(|at| model.student().battle(at))
             .map(|battle| text::width(&sanitise::line(of(battle))));
         widths.max().unwrap_or(0).clamp(NAMES.0, NAMES.1)
     };
@@ -88,7 +88,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     text::line(&titles, columns, theme.muted()).render(cut(&mut list, 1), buf);
     for (row, at) in list.rows().zip(shown) {
-        let Some(battle) = model.student.battle(at) else {
+        let Some(battle) = model.student().battle(at) else {
             continue;
         };
         let selected = at == cursor;

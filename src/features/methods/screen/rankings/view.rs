@@ -22,9 +22,9 @@ const SIGNS: &str = "≠ another document here · ▲ ▼ higher or lower than i
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut area = inset(area);
-    let rankings = model.methods.rankings();
-    let grades = model.methods.grades();
-    let (Some((one, other)), Some(report)) = (rankings, model.methods.found()) else {
+    let rankings = model.methods().rankings();
+    let grades = model.methods().grades();
+    let (Some((one, other)), Some(report)) = (rankings, model.methods().found()) else {
         notice(
             "one of the two methods has no ranking of this query",
             theme,
@@ -42,7 +42,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .render(cut(&mut area, 1), buf);
     let half = columns.saturating_sub(FIXED) / 2;
     let method = model
-        .methods
+        .methods()
         .method()
         .map_or("", |method| method.name.as_str());
     let whole = columns >= WHOLE;
@@ -66,7 +66,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         text::line(SIGNS, columns, theme.muted()).render(row, buf);
     }
     let count = one.len().max(other.len());
-    let cursor = model.methods.rank_cursor.min(count.saturating_sub(1));
+    let cursor = model.methods().rank_cursor.min(count.saturating_sub(1));
     let first = scroll_to(0, cursor, usize::from(area.height));
     for (row, at) in area.rows().zip(first..count) {
         let selected = at == cursor;

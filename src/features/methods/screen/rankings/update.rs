@@ -20,23 +20,23 @@ pub(crate) fn show(model: &mut Model, query: QueryId) -> Vec<Effect> {
         model.inform("the list of queries is still being read");
         return Vec::new();
     };
-    model.methods.query = Some(query);
+    model.methods_mut().query = Some(query);
     let differ = model
-        .methods
+        .methods()
         .rankings()
         .and_then(|(one, other)| one.iter().zip(other).position(|(one, other)| one != other));
-    model.methods.rank_cursor = differ.unwrap_or(0);
-    model.stack.push(Screen::Rankings);
+    model.methods_mut().rank_cursor = differ.unwrap_or(0);
+    model.stack.push(Screen::RANKINGS);
     model.open_query(key)
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    let Some((one, other)) = model.methods.rankings() else {
+    let Some((one, other)) = model.methods().rankings() else {
         return Vec::new();
     };
-    let (count, at) = (one.len().max(other.len()), model.methods.rank_cursor);
+    let (count, at) = (one.len().max(other.len()), model.methods().rank_cursor);
     if command != Command::Open {
-        model.methods.rank_cursor = moved(at, command, count, model.areas.page);
+        model.methods_mut().rank_cursor = moved(at, command, count, model.areas.page);
         return Vec::new();
     }
     let pair = one.get(at).cloned().zip(other.get(at).cloned());

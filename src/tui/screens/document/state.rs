@@ -1,6 +1,7 @@
 //! State of the document screen: the document, and the order of its battles.
 
 use crate::domain::battle::Pair;
+use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 
 /// Sort order of a document's battles.
@@ -25,7 +26,7 @@ impl BattleSort {
 }
 
 #[derive(Debug, Default)]
-pub struct DocumentScreen {
+pub struct DocumentState {
     /// Pool index.
     pub document: usize,
     /// Index of the battle under the cursor, among those shown.
@@ -39,7 +40,23 @@ pub struct DocumentScreen {
     pub scroll: Option<usize>,
 }
 
-impl DocumentScreen {
+impl Model {
+    pub(crate) fn document(&self) -> &DocumentState {
+        self.state()
+    }
+
+    pub(crate) fn document_mut(&mut self) -> &mut DocumentState {
+        self.state_mut()
+    }
+
+    /// Indices of the document screen's battles in display order.
+    pub(crate) fn document_battles(&self) -> Vec<usize> {
+        let open = self.open.as_ref();
+        open.map_or(Vec::new(), |open| self.document().battles(open))
+    }
+}
+
+impl DocumentState {
     /// Indices of the document's battles in display order.
     pub fn battles(&self, open: &OpenQuery) -> Vec<usize> {
         let mut battles = open.view.battles_with(self.document);
@@ -50,21 +67,10 @@ impl DocumentScreen {
                 let standing = other.and_then(|other| open.standing(other));
                 standing.map_or(usize::MAX, |standing| standing.rank)
             }),
-            BattleSort::Surprise => most_surprising_first(open, &mut battles),
+            BattleSort::Surprise => open.sort_by_surprise(&mut battles),
         }
         battles
     }
-}
-
-/// Sorts battles by the size of their surprise; those without one come last.
-pub fn most_surprising_first(open: &OpenQuery, battles: &mut [usize]) {
-    let size = |index: &usize| {
-        let battle = open.view.battles.get(*index);
-        battle
-            .and_then(|battle| battle.surprise)
-            .map_or(-1.0, f64::abs)
-    };
-    battles.sort_by(|x, y| size(y).total_cmp(&size(x)));
 }
 
 /// The other document of a battle.

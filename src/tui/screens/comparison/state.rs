@@ -3,10 +3,11 @@
 
 use crate::app::annotate::pair_question::PricedQuestion;
 use crate::domain::ranking::OrderEvidence;
+use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 
 #[derive(Debug, Default)]
-pub struct ComparisonScreen {
+pub struct ComparisonState {
     pub a: usize,
     pub b: usize,
     /// Index in [`Self::entries`].
@@ -33,7 +34,17 @@ pub(crate) enum EvidenceEntry {
     Opponent(usize),
 }
 
-impl ComparisonScreen {
+impl Model {
+    pub(crate) fn comparison(&self) -> &ComparisonState {
+        self.state()
+    }
+
+    pub(crate) fn comparison_mut(&mut self) -> &mut ComparisonState {
+        self.state_mut()
+    }
+}
+
+impl ComparisonState {
     pub(crate) fn of(open: &OpenQuery, a: usize, b: usize) -> Self {
         Self {
             a,

@@ -9,21 +9,21 @@ use crate::tui::keymap::{Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
-use crate::tui::screens::spec::Click;
+use crate::tui::screens::behavior::Click;
 
 fn reading(model: &mut Model) -> Option<&mut Reading> {
-    model.duel.open_mut()?.reading.as_mut()
+    model.duel_mut().open_mut()?.reading.as_mut()
 }
 
 /// Two lists are compared as a whole: their texts can be read, but nothing in them is chosen.
 fn only_read(model: &Model) -> bool {
-    let open = model.duel.open();
+    let open = model.duel().open();
     open.is_none_or(|open| open.form() == DuelForm::Lists)
 }
 
 /// Why nothing can be chosen now.
 pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
-    let open = model.duel.open();
+    let open = model.duel().open();
     if open.is_none_or(|open| open.reading.is_none()) {
         return Some("no text is open");
     }
@@ -34,7 +34,7 @@ pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
 }
 
 pub(super) fn offers(model: &Model, command: Command) -> bool {
-    let Some(open) = model.duel.open() else {
+    let Some(open) = model.duel().open() else {
         return false;
     };
     let Some(reading) = &open.reading else {
@@ -42,7 +42,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     };
     if open.paused {
         let own = |binding: &Binding| binding.command == command;
-        let others = !Scope::Screen(Screen::Passage).own().iter().any(own);
+        let others = !Scope::Screen(Screen::PASSAGE).own().iter().any(own);
         return others || command == Command::PauseTask;
     }
     let chosen = open.choice(&reading.document);
@@ -65,7 +65,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if command == Command::PauseTask {
         return duel::update::pause(model);
     }
-    if model.duel.open().is_none_or(|open| open.paused) {
+    if model.duel().open().is_none_or(|open| open.paused) {
         return Vec::new();
     }
     match command {
@@ -121,10 +121,10 @@ fn choose(model: &mut Model, marked: bool) -> Vec<Effect> {
 /// Closes the text after a decision; without one, the text stays open.
 fn shut(model: &mut Model, effects: Vec<Effect>) -> Vec<Effect> {
     if !effects.is_empty() {
-        if let Some(open) = model.duel.open_mut() {
+        if let Some(open) = model.duel_mut().open_mut() {
             open.reading = None;
         }
-        model.stack.retain(|screen| *screen != Screen::Passage);
+        model.stack.retain(|screen| *screen != Screen::PASSAGE);
     }
     effects
 }
@@ -132,13 +132,13 @@ fn shut(model: &mut Model, effects: Vec<Effect>) -> Vec<Effect> {
 /// The text is closed without a choice.
 pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
     match model.screen() {
-        Screen::Passage => duel::moving::close_text(model),
+        Screen::PASSAGE => duel::moving::close_text(model),
         _ => Vec::new(),
     }
 }
 
 pub(super) fn closed(model: &mut Model) {
-    if let Some(open) = model.duel.open_mut() {
+    if let Some(open) = model.duel_mut().open_mut() {
         open.reading = None;
     }
 }

@@ -5,26 +5,37 @@ use crate::domain::priority::{
     CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,
 };
 use crate::domain::vote::JudgeId;
+use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use std::collections::HashMap;
 
 #[derive(Debug, Default)]
-pub struct CyclesScreen {
-    pub cursor: usize,
+pub(crate) struct CyclesState {
+    pub(super) cursor: usize,
+}
+
+impl Model {
+    pub(super) fn cycles(&self) -> &CyclesState {
+        self.state()
+    }
+
+    pub(super) fn cycles_mut(&mut self) -> &mut CyclesState {
+        self.state_mut()
+    }
 }
 
 /// A cycle of the ensemble or of one judge.
-pub(crate) struct CycleRow {
-    pub(crate) judge: Option<(usize, JudgeId)>,
-    pub(crate) triad: CyclicTriad,
+pub(super) struct CycleRow {
+    pub(super) judge: Option<(usize, JudgeId)>,
+    pub(super) triad: CyclicTriad,
     /// Its three pairs in the direction of the cycle, where each loser is the winner of the next
     /// pair; the weakest pair comes first.
-    pub(crate) edges: Vec<DecidedPair>,
+    pub(super) edges: Vec<DecidedPair>,
 }
 
 impl CycleRow {
     /// Winner and loser of the weakest pair.
-    pub(crate) fn weakest(&self) -> (usize, usize) {
+    pub(super) fn weakest(&self) -> (usize, usize) {
         let pair = self.triad.weakest;
         self.edges
             .first()
@@ -32,7 +43,7 @@ impl CycleRow {
     }
 }
 
-pub(crate) fn rows(open: &OpenQuery) -> Vec<CycleRow> {
+pub(super) fn rows(open: &OpenQuery) -> Vec<CycleRow> {
     let mut rows = of(None, &decided_pairs(&open.view));
     for (index, (judge, _)) in open.judges.iter().enumerate() {
         let decided = decided_pairs_of_judge(&open.view, *judge);

@@ -32,7 +32,7 @@ fn open_card(open: &OpenDuel) -> Option<(&Reading, &Card)> {
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
-    let open = model.duel.open();
+    let open = model.duel().open();
     let Some((open, (reading, card))) = open.and_then(|open| Some((open, open_card(open)?))) else {
         notice("no text is open", theme, rest, buf);
         return Areas::default();
@@ -110,12 +110,12 @@ fn first_line(
 /// Describes the mark and the earlier choice.
 fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> Line<'static> {
     if open.form() == DuelForm::Lists {
-        let back = key_on(Command::Back, Screen::Passage);
+        let back = key_on(Command::Back, Screen::PASSAGE);
         let words = format!("{back} goes back to the lists");
         return text::line(&words, columns, theme.muted());
     }
-    let enter = key_on(Command::Open, Screen::Passage);
-    let whole = key_on(Command::ChooseWhole, Screen::Passage);
+    let enter = key_on(Command::Open, Screen::PASSAGE);
+    let whole = key_on(Command::ChooseWhole, Screen::PASSAGE);
     let lead = if reading.is_empty() {
         "nothing to mark".to_owned()
     } else {
@@ -138,7 +138,7 @@ fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> 
 
 /// The byte of the text that is drawn at a position of the terminal.
 pub(super) fn byte_at(model: &Model, (column, row): (u16, u16)) -> Option<usize> {
-    let open = model.duel.open()?;
+    let open = model.duel().open()?;
     let (_, card) = open_card(open)?;
     let area = model.areas.list;
     let query = open.task_cards().map_or("", |cards| cards.query.as_str());

@@ -1,11 +1,11 @@
 //! Priorities, impacts and certainty of simulated queries.
 
-use super::impact::{FlipContext, Impact, impacts};
-use super::inclusion::sampling_weights;
-use super::queue_design::QueueEntry;
-use super::*;
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::numeric::best_first;
+use crate::domain::priority::impact::{FlipContext, Impact, impacts};
+use crate::domain::priority::inclusion::sampling_weights;
+use crate::domain::priority::queue_design::QueueEntry;
+use crate::domain::priority::*;
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::{SeededRng, plan};

@@ -1,0 +1,7 @@
+//! The keys of two rankings side by side, most important first.
+
+use crate::tui::keymap::binding::{Binding, ENTER, shown};
+use crate::tui::keymap::command::Command as Do;
+
+#[rustfmt::skip]
+pub(super) const KEYS: &[Binding] = &[shown(&[ENTER], Do::Open, "battle")];

@@ -1,0 +1,193 @@
+//! The interface between the workbench and a screen.
+
+use super::decisions::{Decisions, Verdicts};
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::model::{Model, Subject};
+use crate::tui::widgets::document_text::PreparedText;
+use crate::tui::widgets::export_dialog::ExportSubject;
+use std::sync::Arc;
+
+/// What a screen shows and does. Only methods without a default differ on every screen.
+pub(crate) trait ScreenBehavior: Sync {
+    fn id(&self) -> Screen;
+
+    /// The heading of its key table.
+    fn heading(&self) -> &'static str;
+
+    /// Its keys, most important first.
+    fn keys(&self) -> &'static [Binding];
+
+    /// The topic of the manual's chapter about it.
+    fn chapter(&self) -> &'static str {
+        "screens"
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas;
+
+    /// Handles a command that is not the same on all screens.
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect>;
+
+    /// The command that opens it from every screen.
+    fn opened_by(&self) -> Option<Command> {
+        None
+    }
+
+    /// Opens the screen on that command.
+    fn open(&self, model: &mut Model) -> Vec<Effect> {
+        model.stack.push(self.id());
+        Vec::new()
+    }
+
+    /// Opens the screen when the workbench starts, for the row with this key.
+    fn open_row(&self, model: &mut Model, _key: i64) -> Vec<Effect> {
+        self.open(model)
+    }
+
+    /// The open query was loaded or has changed.
+    fn loaded(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// The screen is on top again.
+    fn returned(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// There was a key, a click or a paste, on this screen or on another one.
+    fn touched(&self, _model: &mut Model) {}
+
+    /// The screen is being left; stores unconfirmed changes.
+    fn leave(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// The screen has been left.
+    fn closed(&self, _model: &mut Model) {}
+
+    /// Closes a part of the screen; returns false if there is none, and the screen itself is left.
+    fn closes(&self, _model: &mut Model) -> bool {
+        false
+    }
+
+    /// Text of the header while a query is open.
+    fn crumb(&self, _model: &Model, _open: &OpenQuery) -> String {
+        self.id().name().to_owned()
+    }
+
+    /// Hints with a more specific label in the current state, each with that label.
+    fn labels(&self, _model: &Model) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Whether one of the screen's own commands is available now; others are hidden.
+    fn offers(&self, _model: &Model, _command: Command) -> bool {
+        true
+    }
+
+    fn find(&self) -> Find {
+        Find::Nothing
+    }
+
+    /// The filter has changed.
+    fn filtered(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// Scrolls to the current search match in the text of this side.
+    fn reveal(&self, _model: &mut Model, _side: usize) {}
+
+    /// Whether a command gives a verdict, a ruling or an answer here. In the verdict state, such a
+    /// command runs only on its own key.
+    fn decides(&self, command: Command) -> bool {
+        command.decides()
+    }
+
+    /// Why no verdict can be given now; `None` if one can.
+    fn obstacle(&self, _model: &Model) -> Option<&'static str> {
+        Some("no verdict is given on this screen")
+    }
+
+    /// The subject of a decision made now.
+    fn subject(&self, _model: &Model) -> Option<Subject> {
+        None
+    }
+
+    /// Whether something on it is to be judged without knowing other opinions of it.
+    fn is_blind(&self, _model: &Model) -> bool {
+        false
+    }
+
+    /// Stores the reason for the decision.
+    fn reason(&self, _model: &mut Model, _text: &str) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// The decisions that undo and redo refer to.
+    fn decisions(&self) -> &'static dyn Decisions {
+        &Verdicts
+    }
+
+    /// The person has confirmed what [`ConfirmFor::Screen`] asked.
+    ///
+    /// [`ConfirmFor::Screen`]: crate::tui::model::ConfirmFor::Screen
+    fn confirmed(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// The two documents that it is about, A first; the same one twice on the diagonal of a matrix.
+    fn pair(&self, _model: &Model, _open: &OpenQuery) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// The data that it shows, which the export offers first.
+    fn exports(&self) -> ExportSubject {
+        ExportSubject::Scores
+    }
+
+    /// What is under the cursor, for the clipboard.
+    fn copy(&self, _model: &Model) -> Copied {
+        Copied::SelectedQuery
+    }
+
+    /// A click in [`Areas::list`], at a column and a row of the terminal.
+    fn click(&self, _model: &mut Model, _column: u16, _row: u16) -> Click {
+        Click::Moved
+    }
+
+    /// A drag from there to a column and a row of the terminal.
+    fn drag(&self, _model: &mut Model, _column: u16, _row: u16) {}
+}
+
+pub(crate) enum Find {
+    /// It filters rows.
+    Rows {
+        /// Gives access to the cursor and the filter.
+        list: fn(&mut Model) -> (&mut usize, &mut String),
+        filter: fn(&Model) -> &str,
+    },
+    Document,
+    /// It shows texts; gives access to the loaded ones, by side.
+    Texts(fn(&Model) -> Vec<Option<Arc<PreparedText>>>),
+    /// There is nothing to search: `/` does nothing.
+    Nothing,
+}
+
+pub(crate) enum Copied {
+    SelectedQuery,
+    /// Identifiers, separated by tabs.
+    Text(String),
+    Nothing,
+    /// Names are hidden until the person has decided.
+    Hidden,
+}
+
+pub(crate) enum Click {
+    Moved,
+    /// It was on the cursor.
+    Open,
+}

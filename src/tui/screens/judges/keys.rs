@@ -1,0 +1,13 @@
+//! The keys of the judges, most important first.
+
+use crate::tui::keymap::binding::{Binding, ENTER, hidden, key, shown};
+use crate::tui::keymap::command::Command as Do;
+
+#[rustfmt::skip]
+pub(super) const KEYS: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "its battles"),
+    shown(&[key('X')], Do::WithoutJudge, "without it"),
+    shown(&[key('w')], Do::ShowQueue, "queue"),
+    shown(&[key('K')], Do::ShowTables, "numbers"),
+    hidden(&[key('Y')], Do::ShowStudent, "student"),
+];

@@ -3,7 +3,7 @@
 
 use super::error::{AppError, FileProblems, invalid};
 use super::text_format::{counted, first_names};
-use crate::domain::corpus::{Pool, QueryId};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun, ScoreWidth, sort_as_trec_eval};
 use crate::formats::columns::{self, Layout, TableContent};
 use crate::formats::dataset::{self, BenchmarkLabels};
@@ -103,19 +103,7 @@ pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Resul
         FileKind::RanxQrels => read_ranx(open(path)?, &name)
             .and_then(|numbers| numbers.qrels(&name))
             .map_err(AppError::invalid)?,
-        FileKind::Dataset => {
-            let mut qrels = Qrels::new();
-            let mut pools = dataset::read_pools(open(path)?, &name);
-            while let Some(pool) = pools.next() {
-                let line = Some(pools.line());
-                if let Some(pool) = problems.keep(pool) {
-                    add_grades(&pool, &mut qrels, &mut |what| {
-                        problems.add(Problem::new(&name, line, what));
-                    });
-                }
-            }
-            qrels
-        }
+        FileKind::Dataset => read_graded(path)?.0,
         FileKind::Table(_) | FileKind::RanxRun => {
             return Err(invalid!(
                 "{name}: is {}, not labels; name the file of labels first",
@@ -126,11 +114,35 @@ pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Resul
     problems.refuse_any()?;
     if qrels.values().all(|grades| grades.is_empty()) {
         return Err(invalid!(
-            "{name}: holds no labels; name qrels, or documents with metadata.grade (for scores as \
-             the truth: --profile zbench)"
+            "{name}: holds no labels; name qrels, or documents with metadata.grade"
         ));
     }
     Ok(qrels)
+}
+
+/// The scores of a query's documents, `None` for those without one.
+pub type DocumentScores = (QueryId, Vec<(DocId, Option<f64>)>);
+
+/// The grades and the scores of a dataset.
+pub fn read_graded(path: &Path) -> Result<(Qrels, Vec<DocumentScores>), AppError> {
+    let name = display_name(path);
+    let mut problems = FileProblems::of(path);
+    let (mut qrels, mut scores) = (Qrels::new(), Vec::new());
+    let mut pools = dataset::read_pools(open(path)?, &name);
+    while let Some(pool) = pools.next() {
+        let line = Some(pools.line());
+        let Some(pool) = problems.keep(pool) else {
+            continue;
+        };
+        add_grades(&pool, &mut qrels, &mut |what| {
+            problems.add(Problem::new(&name, line, what));
+        });
+        let documents = pool.documents.into_iter();
+        let of_query = documents.map(|document| (document.id, document.input_score));
+        scores.push((pool.query.id, of_query.collect()));
+    }
+    problems.refuse_any()?;
+    Ok((qrels, scores))
 }
 
 /// The queries of a file: those of labels, or one per line.

@@ -95,6 +95,10 @@ pub const PARQUET: FileForm = FileForm {
     words: "Parquet (.parquet)",
     endings: &["parquet"],
 };
+pub const SVG: FileForm = FileForm {
+    words: "SVG (.svg)",
+    endings: &["svg"],
+};
 pub const TREC: FileForm = FileForm {
     words: "TREC's columns (.trec, .qrels or .txt)",
     endings: &["trec", "qrels", "run", "txt"],

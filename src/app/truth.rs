@@ -1,6 +1,7 @@
 //! The ground truth of a project: its labels, the labels with rulings applied, or its own zELO.
 
 use super::error::{AppError, invalid};
+use super::input_files::{display_name, kind, labels_of, read_graded};
 use super::scored_pools::{
     ENOUGH_LABELS, ENOUGH_ON_EACH_SIDE, SURE, ScoredPool, cut_points, labels_and_corrections,
     scored_pools,
@@ -9,12 +10,14 @@ use super::text_format::{counted, first_names};
 use crate::domain::adjudication::corrected_labels;
 use crate::domain::common_scale::ProjectScale;
 use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, rank_grades};
+use crate::formats::file_kind::FileKind;
 use crate::registry::project_scale;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use clap::ValueEnum;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 /// Number of labels from which the cut points are certain enough to need no note.
 const MANY_LABELS: usize = 150;
@@ -143,6 +146,58 @@ pub fn project_truth(
             zelo_truth(&pools, &corrected(), basis, scale.as_ref())
         }
     }
+}
+
+/// The truth of a file: its labels or the grades of its documents, or grades derived from the scores
+/// of its documents. If it has both, its scores are used if `basis` is not `Auto`.
+pub fn file_truth(path: &Path, basis: GradeBasis) -> Result<Truth, AppError> {
+    let name = display_name(path);
+    let kind = kind(path)?;
+    if kind != FileKind::Dataset {
+        let mut notes = Vec::new();
+        let labels = labels_of(path, &kind, &mut notes)?;
+        return Ok(Truth {
+            notes,
+            ..Truth::labels(name, labels)
+        });
+    }
+    let (grades, scores) = read_graded(path)?;
+    let has_grades = grades.values().any(|grades| !grades.is_empty());
+    let is_scored = scores
+        .iter()
+        .flat_map(|(_, documents)| documents)
+        .any(|(_, score)| score.is_some());
+    if has_grades && (basis == GradeBasis::Auto || !is_scored) {
+        let mut truth = Truth::labels(name, grades);
+        if is_scored {
+            truth.notes.push(
+                "the truth has grades and scores: measured against the grades; --cuts rank, score \
+                 or labels measures against the scores"
+                    .to_owned(),
+            );
+        }
+        return Ok(truth);
+    }
+    if !is_scored {
+        return Err(invalid!(
+            "{name}: holds no labels; name qrels, or documents with metadata.grade or a score"
+        ));
+    }
+    let pools: Vec<ScoredPool> = scores
+        .into_iter()
+        .map(|(query, documents)| ScoredPool {
+            query,
+            documents,
+            judges: Vec::new(),
+            student: None,
+        })
+        .collect();
+    let mut truth = zelo_truth(&pools, &grades, basis, None)?;
+    truth
+        .notes
+        .insert(0, format!("the scores of {name} count as zELO"));
+    truth.name = name;
+    Ok(truth)
 }
 
 /// Grades and gains of scored documents, from their calibrated scores if a common scale covers all

@@ -8,15 +8,18 @@ mod sampling_options;
 mod watch;
 
 use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
+use super::export::member;
 use super::output;
 use super::spending::{SpendingOptions, confirm_spending};
 use crate::app::annotate::estimate::{CostEstimate, PoolOutline};
 use crate::app::annotate::judge_history::JudgeHistory;
 use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::choose_judges::{check_budget, is_paid};
-use crate::app::export::write_annotated;
+use crate::app::export::{
+    UnscoredDocuments, check_members, member_names, write_ai_scores, write_annotated,
+};
 use crate::app::import::datasets;
-use crate::app::output_file::{JSON_LINES, check_ending, output_name, write_whole};
+use crate::app::output_file::{JSON, JSON_LINES, check_ending, output_name, write_whole};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::client::RunControl;
@@ -38,6 +41,8 @@ Examples:
   overrule annotate in.jsonl out.jsonl
   overrule annotate in.jsonl --dry-run    only print the calls and their cost
   overrule annotate in.jsonl out.jsonl --cycles 6 --document-limit 50
+  overrule annotate in.jsonl out.jsonl --ai-scores ai_scores.json    the votes too, as zBench leaves \
+  them behind
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to \
   fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2    better top \
@@ -64,9 +69,28 @@ pub(super) struct AnnotateCommand {
         value_parser = clap::value_parser!(u16).range(1..)
     )]
     cycles: Option<u16>,
-    /// Judge only the first N documents of each query
-    #[arg(long, visible_alias = "document_limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Judge only the first N documents of each query; the others are written with the score of a
+    /// document without battles
+    #[arg(
+        long,
+        visible_aliases = ["document_limit", "document-threshold", "document_threshold"],
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     document_limit: Option<u32>,
+    /// Also write the battles with every vote, as zBench's ai_scores.json
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pair", "sample"])]
+    ai_scores: Option<PathBuf>,
+    /// For --ai-scores: which judges are openai, gemini and anthropic [default: by provider, if each
+    /// has one judge]
+    #[arg(
+        long = "as",
+        value_name = "MEMBER=JUDGE",
+        value_delimiter = ',',
+        value_parser = member,
+        requires = "ai_scores"
+    )]
+    members: Vec<(String, String)>,
     /// Judge only this query (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
@@ -211,6 +235,12 @@ impl AnnotateCommand {
         let printing = option_set(&[(self.json, "--json")]);
         context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
         check_ending(&out, &[JSON_LINES])?;
+        if let Some(ai_scores) = &self.ai_scores {
+            let inputs = [("dataset", path), ("annotated file", out.as_path())];
+            context.check_targets([ai_scores.as_path()], &inputs, printing)?;
+            check_ending(ai_scores, &[JSON])?;
+            check_members(&ensemble, &self.members)?;
+        }
         // Held while the question is open and during the run, so that no other run can start in
         // between.
         let lock = Arc::new(RunLock::take(context.project())?);
@@ -246,17 +276,33 @@ impl AnnotateCommand {
         let (keep, limit) = (self.keep_unscored, request.depth);
         let finish = {
             let (store, out) = (store.clone(), out.clone());
+            let (ai_scores, members) = (self.ai_scores.clone(), self.members.clone());
             move |written: watch::WrittenSender| {
-                Ok(write_whole(&out, |file| {
+                let unscored = write_whole(&out, |file| {
                     write_annotated(&store, &import.keys, limit, keep, file, |queries| {
                         written.send_replace(queries);
                     })
-                })?)
+                })?;
+                let Some(ai_scores) = ai_scores else {
+                    return Ok((unscored, None));
+                };
+                let (members, warning) = member_names(&store, &import.keys, &members)?;
+                write_whole(&ai_scores, |file| {
+                    write_ai_scores(&store, &import.keys, &members, file)
+                })?;
+                Ok((unscored, warning))
             }
         };
-        let (outcome, left_out) =
+        let (outcome, (unscored, warning)) =
             watch::watch(&lock, &store, ensemble, request, control, self.json, finish)?;
-        finish_run(&outcome, budget_reached, left_out, keep, Some(&out))
+        let written = WrittenFiles {
+            annotated: &out,
+            unscored,
+            keep,
+            ai_scores: self.ai_scores.as_deref(),
+            warning,
+        };
+        finish_run(&outcome, budget_reached, Some(&written))
     }
 }
 
@@ -277,8 +323,13 @@ impl AnnotateCommand {
             .iter()
             .take(2)
             .map(|document| Arc::from(document.content.as_str()));
+        let metadata = pool.documents.iter().take(2);
+        let metadata = metadata.map(|document| document.metadata.clone());
         let case = PresentedPair {
-            pool: Arc::new(PoolText::new(pool.query.text.clone(), texts.collect())),
+            pool: Arc::new(
+                PoolText::new(pool.query.text.clone(), texts.collect())
+                    .with_metadata(metadata.collect()),
+            ),
             first: 0,
             second: 1,
         };
@@ -311,14 +362,55 @@ impl AnnotateCommand {
     }
 }
 
+/// The files of a run.
+struct WrittenFiles<'a> {
+    annotated: &'a Path,
+    unscored: UnscoredDocuments,
+    /// Whether documents without a score are in the annotated file.
+    keep: bool,
+    ai_scores: Option<&'a Path>,
+    /// Why zBench cannot read the votes.
+    warning: Option<String>,
+}
+
+impl WrittenFiles<'_> {
+    fn report(&self) {
+        let UnscoredDocuments {
+            left_out,
+            past_limit,
+        } = self.unscored;
+        if past_limit > 0 {
+            output::message(&format!(
+                "{} past the limit: written with the score of a document without battles",
+                counted(past_limit, "document")
+            ));
+        }
+        if left_out > 0 {
+            let how = if self.keep {
+                "written with \"score\":null"
+            } else {
+                "left out"
+            };
+            let documents = counted(left_out, "document");
+            output::message(&format!("{documents} without a vote: {how}"));
+        }
+        output::wrote(self.annotated);
+        if let Some(warning) = &self.warning {
+            output::message(&format!("warning: {warning}"));
+        }
+        if let Some(ai_scores) = self.ai_scores {
+            output::wrote(ai_scores);
+        }
+    }
+}
+
 /// Reports what was written and what is missing, and returns the corresponding result.
 fn finish_run(
     outcome: &RunOutcome,
     budget_reached: bool,
-    left_out: usize,
-    kept: bool,
-    out: Option<&Path>,
+    written: Option<&WrittenFiles<'_>>,
 ) -> CommandResult {
+    let out = written.map(|written| written.annotated);
     if outcome.cancelled {
         let left = outcome.missing.map_or(String::new(), |votes| {
             format!("; {} votes are missing", count(votes))
@@ -359,21 +451,8 @@ fn finish_run(
         ));
         return Err(CommandFailure::incomplete());
     }
-    if left_out > 0 {
-        let why = match outcome.missing {
-            Some(0) => "past the limit",
-            _ => "without a vote or past the limit",
-        };
-        let how = if kept {
-            "written with \"score\":null"
-        } else {
-            "skipped"
-        };
-        let documents = counted(left_out, "document");
-        output::message(&format!("{documents} {why}: {how}"));
-    }
-    if let Some(out) = out {
-        output::wrote(out);
+    if let Some(written) = written {
+        written.report();
     }
     let void = outcome.progress.has_void_judge();
     if void {

@@ -12,16 +12,17 @@ use std::path::PathBuf;
 that both rankings have. P-values are two-sided, from the paired randomization test and the paired
 t-test. --json has the values of both rankings for each query, and their difference.
 
-Example:
-  overrule compare reranked.trec bm25.trec --truth qrels/test.tsv --metrics ndcg@10"
+Examples:
+  overrule compare reranked.trec bm25.trec --truth qrels/test.tsv --metrics ndcg@10
+  overrule compare reranked.trec bm25.trec --truth zelo_annotated.jsonl --histogram"
 )]
 pub(super) struct CompareCommand {
     /// Ranking: a TREC run, or documents with scores
     first: PathBuf,
     /// Ranking to compare it with
     second: PathBuf,
-    /// Labels: TREC or BEIR qrels, documents with metadata.grade, or qrels, rulings or zelo of the
-    /// project
+    /// Labels: TREC or BEIR qrels, documents with metadata.grade or scores, or qrels, rulings or zelo
+    /// of the project
     #[arg(long, value_name = "TRUTH")]
     truth: PathBuf,
     #[command(flatten)]

@@ -1,15 +1,17 @@
 //! `overrule evaluate`: evaluates a ranking against labels.
 
-use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::output::{self, or_dash};
 use crate::app::evaluate::{
     Comparand, EvaluationOptions, EvaluationReport, MetricRow, TruthInput, evaluate_run,
     evaluate_zbench,
 };
+use crate::app::output_file::{SVG, check_ending, write_whole};
 use crate::app::text_format::{counted, p_value};
 use crate::app::truth::{GradeBasis, Truth, TruthSource, project_truth};
 use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
 use crate::domain::number_words::{fixed, signed};
+use crate::formats::svg::histogram_svg;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -18,10 +20,12 @@ use std::path::{Path, PathBuf};
     override_usage = "overrule evaluate [OPTIONS] <TRUTH> <TEST>\n       overrule evaluate \
                       [OPTIONS] --truth <TRUTH> <TEST>",
     after_help = "TRUTH is a file of labels (TREC's 4 columns, BEIR's .tsv, or a table with \
-                  ratings) or a dataset whose documents have metadata.grade. With --truth, it can also be
-one of the project's own: qrels, rulings (the labels corrected by the rulings) or zelo (the
-judges); write ./qrels for a file of that name. TEST is a run (TREC's 6 columns), a table with
-scores or ranks, or a dataset with scores. If the ranking lacks judged queries, the exit code is 3.
+                  ratings) or a dataset whose documents have metadata.grade or a score. Scores count as zELO and
+become grades (--cuts); if there are grades as well, only --cuts rank, score and labels use the
+scores. With --truth, TRUTH can also be one of the project's own: qrels, rulings (the labels
+corrected by the rulings) or zelo (the judges); write ./qrels for a file of that name. TEST is a run
+(TREC's 6 columns), a table with scores or ranks, or a dataset with scores. If the ranking lacks
+judged queries, the exit code is 3.
 
 Values are those of trec_eval: documents are ordered by score and, if scores are equal, by
 descending document id; unjudged documents are not relevant; queries without relevant documents
@@ -35,6 +39,8 @@ Examples:
   overrule evaluate qrels.txt reranked.trec --metrics ndcg@10,map --baseline bm25.trec
   overrule evaluate reranked.trec --truth zelo            against the judges; needs no labels
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
+  overrule evaluate zelo_annotated.jsonl bm25.trec        against the scores of a file
+  overrule evaluate qrels.txt bm25.trec --histogram       how ndcg is distributed over the queries
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
 pub(super) struct EvaluateCommand {
@@ -88,8 +94,20 @@ pub(super) struct MeasureOptions {
     #[arg(long, value_enum, default_value = "auto")]
     cuts: GradeBasis,
     /// With --profile zbench, number of documents per query, from the top of the file; 0 for all
-    #[arg(long, visible_alias = "document_limit", value_name = "N", default_value_t = zbench::DOCUMENT_LIMIT)]
+    #[arg(
+        long,
+        visible_aliases = ["document_limit", "document-threshold", "document_threshold"],
+        value_name = "N",
+        default_value_t = zbench::DOCUMENT_LIMIT
+    )]
     document_limit: usize,
+    /// Print how ndcg is distributed over the queries; with --json, its counts by tenth are always
+    /// there
+    #[arg(long)]
+    histogram: bool,
+    /// Draw these histograms to this SVG file
+    #[arg(long, value_name = "FILE")]
+    histogram_svg: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -139,6 +157,12 @@ impl EvaluateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let (truth, test) = self.operands()?;
         let how = &self.how;
+        let inputs = [("truth", truth), ("ranking", test)];
+        let printing = option_set(&[(how.json, "--json")]);
+        context.check_targets(how.histogram_svg.as_deref(), &inputs, printing)?;
+        if let Some(path) = &how.histogram_svg {
+            check_ending(path, &[SVG])?;
+        }
         let report = match (how.profile, &self.before) {
             (MeasureProfile::Trec, before) => {
                 // Two arguments are files, whatever their names.
@@ -148,10 +172,10 @@ impl EvaluateCommand {
                 };
                 let truth = own
                     .as_ref()
-                    .map_or(TruthInput::File(truth), TruthInput::Project);
+                    .map_or(TruthInput::File(truth, how.cuts), TruthInput::Project);
                 let comparand = match (&self.baseline, before) {
                     (Some(path), _) => Comparand::Baseline(path),
-                    (None, Some(path)) => Comparand::Before(path),
+                    (None, Some(path)) => Comparand::Before(TruthInput::File(path, how.cuts)),
                     (None, None) => Comparand::Nothing,
                 };
                 let rules = EvaluationRules {
@@ -181,6 +205,18 @@ impl EvaluateCommand {
                 evaluate_zbench(truth, test, baseline, &how.metrics, limit, how.partial)?
             }
         };
+        let wants_histogram = how.histogram || how.histogram_svg.is_some();
+        let distributions = report.ndcg_distributions();
+        if wants_histogram && distributions.is_empty() {
+            return Err(usage!("--histogram is of ndcg, which --metrics leaves out"));
+        }
+        if let Some(path) = &how.histogram_svg {
+            let title = "ndcg by query";
+            let caption = format!("{}, {}", counted(report.queries, "query"), report.truth);
+            let picture = histogram_svg(&distributions, "ndcg", title, &caption);
+            write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
+            output::wrote(path);
+        }
         if how.json {
             output::json(&report.json())?;
         } else {
@@ -188,6 +224,9 @@ impl EvaluateCommand {
                 output::message(&format!("note: {warning}"));
             }
             output::text(&describe(&report))?;
+            if how.histogram {
+                output::text(&output::histograms(&distributions))?;
+            }
         }
         if !report.incomplete {
             return Ok(());

@@ -19,6 +19,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   overrule export annotated --out scored.jsonl
+  overrule export annotated --ranking zerank --out zerank.jsonl    the scores of a method or \
+  reranker, for zBench
   overrule export votes --format jsonl | jq 'select(.failure)'
   overrule export votes --out votes.parquet                also for verdicts, rulings, duels and \
   predictions
@@ -26,8 +28,8 @@ use std::path::PathBuf;
   overrule export qrels --corrected --out corrected.tsv    also writes corrected_rulings.csv: who \
   ruled, when and why
   overrule export run --out zelo.trec.gz                   names that end in .gz are compressed
-  overrule export run --ranking rankgpt@20 --out r.trec    a ranking of `overrule rerank`; its \
-  scores are positions counted from the end
+  overrule export run --ranking rankgpt@20 --out r.trec    a ranking of `overrule rerank`, \
+  with its scores if it has any
   overrule export qrels --from zelo --out zelo.qrels       the judges' grades; stderr says how \
   they were derived
   overrule export qrels --diff                             only what the rulings change
@@ -50,12 +52,16 @@ pub(crate) struct ExportCommand {
     format: Option<TableFormat>,
     #[command(flatten)]
     labels: QrelsOptions,
-    /// For run: a method, a ranking of the project, or original [default: the zELO order]
+    /// For run and annotated: a method or reranker, a ranking of the project, or original
+    /// [default: zELO]
     #[arg(long, value_name = "NAME")]
     ranking: Option<String>,
     /// For run: the name in the last column [default: the name of the ranking, or zelo]
     #[arg(long, value_name = "NAME")]
     tag: Option<String>,
+    /// For run with --ranking: write positions counted from the end instead of scores
+    #[arg(long, requires = "ranking")]
+    places: bool,
     /// For ai-scores: which judges are openai, gemini and anthropic [default: by provider, if each
     /// has one judge]
     #[arg(long = "as", value_name = "MEMBER=JUDGE", value_delimiter = ',', value_parser = member)]
@@ -136,7 +142,7 @@ fn grades(text: &str) -> Result<RulingGrades, ArgumentError> {
 }
 
 /// Parses a member of zBench's with the judge that fills it.
-fn member(text: &str) -> Result<(String, String), ArgumentError> {
+pub(super) fn member(text: &str) -> Result<(String, String), ArgumentError> {
     match text.split_once('=') {
         Some((member, judge)) if ZBENCH_JUDGES.contains(&member) && !judge.is_empty() => {
             Ok((member.to_owned(), judge.to_owned()))
@@ -172,8 +178,13 @@ impl ExportCommand {
             ));
         }
         self.added.check(added, &self.query)?;
-        if self.ranking.is_some() && self.kind != OrAdded::Core(ExportKind::Run) {
-            return Err(usage!("--ranking is for a run"));
+        let is_run = self.kind == OrAdded::Core(ExportKind::Run);
+        let is_scored = is_run || self.kind == OrAdded::Core(ExportKind::Annotated);
+        if self.ranking.is_some() && !is_scored {
+            return Err(usage!("--ranking is for run and annotated"));
+        }
+        if self.places && !is_run {
+            return Err(usage!("--places is for run"));
         }
         let store = context.open()?;
         let request = self.request(context, &store)?;
@@ -219,6 +230,7 @@ impl ExportCommand {
     fn of_core(&self, store: &Store, kind: ExportKind) -> Result<Export, CommandFailure> {
         Ok(match kind {
             ExportKind::Annotated => Export::Annotated {
+                ranking: self.ranking.clone(),
                 keep_unscored: self.keep_unscored,
             },
             ExportKind::AiScores => Export::AiScores {
@@ -229,6 +241,7 @@ impl ExportCommand {
             ExportKind::Run => Export::Run {
                 ranking: self.ranking.clone(),
                 tag: self.tag.clone(),
+                places: self.places,
             },
             ExportKind::Qrels => Export::Labels(LabelExport {
                 source: match self.labels.from {

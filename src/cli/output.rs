@@ -2,10 +2,12 @@
 //! is never printed raw.
 
 mod held;
+mod histogram;
 mod lines;
 mod table;
 
 pub(crate) use held::{HeldOutput, JsonArray};
+pub(crate) use histogram::histograms;
 pub(crate) use lines::{shortened, wrap_command, wrap_into};
 pub(crate) use table::{TableColumns, table};
 

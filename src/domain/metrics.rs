@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod grade_model;
+mod histogram;
 mod measure;
 mod rank_correlation;
 pub(crate) mod significance;
@@ -18,6 +19,7 @@ pub use evaluate::{
     sort_as_trec_eval,
 };
 pub use grade_model::{GradeModel, GradedScore, rank_grades};
+pub use histogram::{MetricDistribution, histogram};
 pub use measure::{Measure, Metric};
 pub use rank_correlation::kendall_tau_b;
 pub use significance::{

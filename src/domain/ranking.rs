@@ -38,7 +38,7 @@ pub use warning::{ScoreWarning, fit_warnings};
 
 use super::analysis;
 use super::battle::Pair;
-use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError};
+use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError, RatingModel};
 use super::verdict::Verdict;
 use fit_inputs::{FitInputs, consensus, counted_votes};
 use opinion_battles::opinion_observations;
@@ -517,6 +517,35 @@ pub fn opinion_share(rows: &QueryRows, settings: &RankingSettings) -> Option<Opi
     let entered = inputs.entered.len();
     let predictions = opinion_observations(rows, settings, entered, &inputs.compact);
     OpinionShare::of(&predictions, entered)
+}
+
+/// The scores as in [`scores`], and the score of a document that nothing compares with others. Under
+/// zBench's model, its iteration runs over all documents of the pool, as zBench's own does; under
+/// the others, such a document has the mean.
+pub fn scores_and_bare(
+    rows: &QueryRows,
+    settings: &RankingSettings,
+) -> Result<(Vec<Option<f64>>, f64), RatingError> {
+    let inputs = FitInputs::new(rows, settings);
+    let Some(bare) = inputs.compact.iter().position(Option::is_none) else {
+        return Ok((scores(rows, settings)?, 0.0));
+    };
+    if settings.model != RatingModel::Zbench {
+        return Ok((scores(rows, settings)?, 0.0));
+    }
+    let observations: Vec<Observation> = inputs
+        .observations
+        .iter()
+        .map(|of| Observation {
+            a: inputs.entered[of.a],
+            b: inputs.entered[of.b],
+            ..*of
+        })
+        .collect();
+    let fit = rating::fit(rows.documents, &observations, &settings.rating(), None)?;
+    let entered = inputs.compact.iter().zip(&fit.scores);
+    let scores = entered.map(|(place, score)| place.map(|_| *score));
+    Ok((scores.collect(), fit.scores[bare]))
 }
 
 /// The fitted score of every document by pool index, without errors, intervals and warnings;

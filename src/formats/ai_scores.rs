@@ -1,7 +1,8 @@
 //! zBench's `ai_scores.json`: pairs of documents with each judge's score.
 //!
 //! A score of 0.0 without a thought is how zBench records an API error: it is read as a failure,
-//! never as a vote. A score of 0.0 with a thought is a tie.
+//! never as a vote. A score of 0.0 with a thought is a tie. zBench checks no score, so a file may
+//! contain one outside −1..1, which is no vote either.
 
 mod element;
 mod pair;

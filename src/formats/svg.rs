@@ -2,10 +2,12 @@
 //! the same bytes.
 
 pub(crate) mod chart;
+mod histogram;
 mod labels;
 mod plane;
 
 pub use chart::{CHART_STYLE, Place};
+pub use histogram::histogram_svg;
 pub use labels::{SvgLabel, escape};
 pub use plane::{PlanePoint, PlaneWords, plane_svg};
 

@@ -179,6 +179,17 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
+    /// The scores of a query, and that of a document which nothing compares with others
+    /// ([`ranking::scores_and_bare`]).
+    pub fn scores_and_bare(
+        &self,
+        query: QueryKey,
+    ) -> Result<std::result::Result<(Vec<Option<f64>>, f64), RatingError>> {
+        let settings = self.settings_under(self.ensemble_of(query)?)?;
+        let rows = self.fitted_rows(query, &settings)?;
+        Ok(ranking::scores_and_bare(&rows, &settings))
+    }
+
     /// The scores of [`Db::view_without_student`], without computing the rest of that view.
     pub fn scores_without_student(
         &self,

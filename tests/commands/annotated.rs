@@ -188,46 +188,109 @@ fn a_dry_run_on_a_project_changes_nothing_and_knows_what_is_there() {
 }
 
 #[test]
-fn documents_past_the_limit_have_no_score() {
+fn documents_past_the_limit_have_the_score_of_one_without_battles() {
     let sandbox = prepared();
     let ran = sandbox.done("annotate in.jsonl out.jsonl --document-limit 3");
-    assert!(
-        ran.stderr.contains("6 documents past the limit: skipped"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(
-        scores(&sandbox.read("out.jsonl"))
-            .iter()
-            .map(Vec::len)
-            .collect::<Vec<_>>(),
-        [1, 2, 3, 3]
-    );
+    ran.says("6 documents past the limit: written with the score of a document without battles");
+    let limited = scores(&sandbox.read("out.jsonl"));
+    assert_eq!(limited.iter().map(Vec::len).collect::<Vec<_>>(), SIZES);
+    assert_eq!(limited[3][3..], [Some(0.0); 6]);
+    let judged: f64 = limited[3][..3].iter().flatten().sum();
+    assert!(judged.abs() < 1e-9 && limited[3][..3].iter().all(Option::is_some));
 
-    sandbox.done("annotate in.jsonl kept.jsonl --document-limit 3 --keep-unscored");
-    let kept = scores(&sandbox.read("kept.jsonl"));
-    assert_eq!(kept.iter().map(Vec::len).collect::<Vec<_>>(), SIZES);
-    assert_eq!(kept[3].iter().flatten().count(), 3);
+    // zBench's iteration runs over all documents of the pool.
+    sandbox.done("config project --model zbench");
+    sandbox
+        .done("annotate in.jsonl zbench.jsonl --document_threshold 3 --ai-scores ai_scores.json");
+    let limited = scores(&sandbox.read("zbench.jsonl"));
+    let all: f64 = limited[3].iter().flatten().sum();
+    assert!(all.abs() < 1e-9, "{limited:?}");
+    assert!(limited[3][3..].iter().all(|score| *score == limited[3][3]));
+}
+
+/// The file that zBench leaves behind: its members, and our own import reads it.
+#[test]
+fn the_votes_are_written_as_zbench_leaves_them() {
+    let sandbox = prepared();
+    let ran = sandbox.done("annotate in.jsonl out.jsonl --ai-scores ai_scores.json");
+    ran.says("warning: zBench's own reader refuses this file");
+    ran.says("wrote ai_scores.json");
     assert_eq!(
-        sandbox
-            .read("kept.jsonl")
-            .matches(r#""score":null"#)
-            .count(),
-        6
+        sandbox.read("ai_scores.json"),
+        sandbox.done("export ai-scores").text()
     );
+    let judges = sandbox.json("judges --json");
+    let judges = judges["judges"].as_array().unwrap().iter();
+    let names: Vec<&str> = judges
+        .map(|judge| judge["judge"].as_str().or(judge["name"].as_str()).unwrap())
+        .collect();
+    let named = format!(
+        "openai={},gemini={},anthropic={}",
+        names[0], names[1], names[2]
+    );
+    let ran = sandbox.done(&format!(
+        "annotate in.jsonl out.jsonl --ai-scores zbench.json --as {named}"
+    ));
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    let file: Value = serde_json::from_str(&sandbox.read("zbench.json")).unwrap();
+    assert_eq!(keys(&file), ["scored_pairs"]);
+    let pairs = file["scored_pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 44);
+    let members = ["pair", "openai_score", "gemini_score", "anthropic_score"];
+    for pair in pairs {
+        assert_eq!(keys(pair), members);
+        assert_eq!(
+            keys(&pair["pair"]),
+            ["pair_id", "query_id", "query", "document_a", "document_b"]
+        );
+        for document in ["document_a", "document_b"] {
+            let document = &pair["pair"][document];
+            assert_eq!(keys(document), ["document_id", "metadata", "content"]);
+        }
+        for member in &members[1..] {
+            assert_eq!(keys(&pair[*member]), ["thought", "score"]);
+        }
+    }
+    // What was written is read again, in a new project.
+    sandbox.done("import zbench.json --project again.db");
+    let again = sandbox.done(
+        "export ai-scores --project again.db --as openai=openai,gemini=gemini,anthropic=anthropic",
+    );
+    assert_eq!(again.text(), sandbox.read("zbench.json"));
+
+    for (command, why) in [
+        (
+            "--ai-scores out.jsonl",
+            "would overwrite the annotated file",
+        ),
+        ("--ai-scores votes.csv", "JSON (.json)"),
+        ("--ai-scores in.jsonl", "would overwrite the dataset"),
+        (
+            "--ai-scores a.json --as openai=nobody",
+            "no judge of these queries is called",
+        ),
+        ("--as openai=x", "--ai-scores"),
+    ] {
+        let command = format!("annotate in.jsonl out.jsonl {command}");
+        sandbox.refused(command.as_str(), 2, &[why]);
+    }
 }
 
 #[test]
 fn zbench_spellings_of_the_options_work() {
     let sandbox = prepared();
-    sandbox.done("annotate in.jsonl out.jsonl --cycle_num 1 --document_limit 2");
-    assert_eq!(
-        scores(&sandbox.read("out.jsonl"))
-            .iter()
-            .map(Vec::len)
-            .collect::<Vec<_>>(),
-        [1, 2, 2, 2]
-    );
+    for (name, limit) in [("one", "document_limit"), ("two", "document_threshold")] {
+        sandbox.done(&format!(
+            "annotate in.jsonl {name}.jsonl --cycle_num 1 --{limit} 2 --project {name}.db"
+        ));
+    }
+    assert_eq!(sandbox.read("one.jsonl"), sandbox.read("two.jsonl"));
+    let written = scores(&sandbox.read("one.jsonl"));
+    let judged = written
+        .iter()
+        .flatten()
+        .filter(|score| **score != Some(0.0));
+    assert_eq!(judged.count(), 6);
 }
 
 #[test]
@@ -369,7 +432,7 @@ fn a_limit_writes_the_same_documents_whatever_ran_before() {
             .collect()
     };
     let fresh = documents("fresh.jsonl");
-    assert!(fresh.iter().all(|documents| documents.len() <= 3));
+    assert_eq!(fresh.iter().map(Vec::len).collect::<Vec<_>>(), SIZES);
     sandbox.done("annotate in.jsonl full.jsonl");
     for more in [
         "",
@@ -378,12 +441,7 @@ fn a_limit_writes_the_same_documents_whatever_ran_before() {
         " --sampler swiss",
     ] {
         let command = format!("annotate in.jsonl out.jsonl --document-limit 3{more}");
-        let ran = sandbox.done(command.as_str());
-        assert!(
-            ran.stderr.contains("6 documents past the limit: skipped"),
-            "{}",
-            ran.stderr
-        );
+        sandbox.done(command.as_str());
         let wanted = if more.contains("--query") {
             &fresh[3..]
         } else {
@@ -393,11 +451,9 @@ fn a_limit_writes_the_same_documents_whatever_ran_before() {
     }
     // The scores are those of the project, which has seen the other documents too.
     let (full, limited) = (scores(&sandbox.read("full.jsonl")), "out.jsonl");
-    sandbox
-        .done(format!("annotate in.jsonl {limited} --document-limit 3 --keep-unscored").as_str());
     let kept = scores(&sandbox.read(limited));
     assert_eq!(kept[3].len(), full[3].len());
-    assert!(kept[3][3..].iter().all(Option::is_none) && kept[3][..3].iter().all(Option::is_some));
+    assert!(kept[3].iter().all(Option::is_some) && kept[3][3] != Some(0.0));
     // Up again: everything is there, and nothing is bought for it.
     let before = calls(&sandbox);
     sandbox.done("annotate in.jsonl out.jsonl");

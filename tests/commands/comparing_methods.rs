@@ -234,7 +234,21 @@ fn what_a_method_made_leaves_as_a_run() {
     assert_eq!(row["scores"].as_array().unwrap().len(), 6);
     assert!(artefact["per_query"][0]["scores"].is_null());
 
-    sandbox.done("export run --ranking pointwise@6 --out p.trec");
+    let told = sandbox.done("export run --ranking pointwise@6 --out scored.trec");
+    told.says("with the score of the one before");
+    let scored = sandbox.read("scored.trec");
+    let mut of_query = scored.lines().filter(|line| line.starts_with("q1 "));
+    for (id, score) in row["ranked_ids"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(row["scores"].as_array().unwrap())
+    {
+        let cells: Vec<&str> = of_query.next().unwrap().split(' ').collect();
+        assert_eq!(cells[2], id.as_str().unwrap());
+        assert_eq!(cells[4].parse::<f64>().unwrap(), score.as_f64().unwrap());
+    }
+    sandbox.done("export run --ranking pointwise@6 --places --out p.trec");
     let run = sandbox.read("p.trec");
     assert_eq!(run.lines().count(), 18);
     let of_query: Vec<&str> = run.lines().filter(|line| line.starts_with("q1 ")).collect();
@@ -250,6 +264,7 @@ fn what_a_method_made_leaves_as_a_run() {
         );
     }
     let one = sandbox.done("export run --ranking original --query q2 --tag first");
+    one.says("original: 1 query without scores that give its order");
     assert!(
         one.text().starts_with("q2 Q0 d0 1 6 first\n"),
         "{}",
@@ -272,8 +287,9 @@ fn what_a_method_made_leaves_as_a_run() {
     sandbox.refused(
         "export qrels --ranking original",
         2,
-        &["--ranking is for a run"],
+        &["--ranking is for run and annotated"],
     );
+    sandbox.refused("export annotated --places", 2, &["--ranking"]);
 }
 
 #[test]
@@ -353,4 +369,60 @@ fn native_candidates_are_ranked_in_their_order_with_title_and_text() {
             assert_eq!(sandbox.count(&stored), 1, "{query} {id}");
         }
     }
+}
+
+/// zBench's second step: a reranker's scores in its format, measured against zELO as its truth.
+#[test]
+fn what_a_reranker_scored_is_written_for_zbench() {
+    let sandbox = reranked();
+    sandbox.done("annotate in.jsonl zelo.jsonl --judges bm25 --yes");
+    let told = sandbox.done("export annotated --ranking pointwise@6 --out scored.jsonl");
+    assert!(!told.stderr.contains("left out"), "{}", told.stderr);
+    sandbox.done("export run --ranking pointwise@6 --out scored.trec");
+    let mut in_run = BTreeMap::new();
+    for line in sandbox.read("scored.trec").lines() {
+        let cells: Vec<&str> = line.split(' ').collect();
+        let score: f64 = cells[4].parse().unwrap();
+        in_run.insert((cells[0].to_owned(), cells[2].to_owned()), score);
+    }
+    let input = sandbox.read("in.jsonl");
+    let written = sandbox.read("scored.jsonl");
+    assert_eq!(written.lines().count(), input.lines().count());
+    for (line, given) in written.lines().zip(input.lines()) {
+        let pool: Value = serde_json::from_str(line).unwrap();
+        let given: Value = serde_json::from_str(given).unwrap();
+        let documents = pool["documents"].as_array().unwrap();
+        // In the order of the input, of which zBench measures the first ten.
+        for (document, given) in documents.iter().zip(given["documents"].as_array().unwrap()) {
+            assert_eq!(document["id"], given["id"]);
+            let id = document["id"].as_str().unwrap().to_owned();
+            let query = pool["query"]["id"].as_str().unwrap().to_owned();
+            assert_eq!(document["score"].as_f64().unwrap(), in_run[&(query, id)]);
+        }
+    }
+    let measured = sandbox.json("evaluate zelo.jsonl scored.jsonl --profile zbench --json");
+    assert_eq!(measured["queries"], input.lines().count());
+    let told = sandbox.done("export annotated --ranking original --query q1");
+    told.says("original: 1 query without scores that give its order");
+    assert!(told.text().contains("\"score\":6.0"), "{}", told.text());
+    sandbox.refused("export annotated --ranking nobody", 2, &["no such ranking"]);
+}
+
+#[test]
+fn documents_that_a_method_does_not_score_are_counted() {
+    let sandbox = reranked();
+    sandbox.done("rerank --method pointwise@3 --judges bm25");
+    let told = sandbox.done("export annotated --ranking pointwise@3 --query q1 --out three.jsonl");
+    told.says("3 documents without a score or outside of the pool are left out");
+    assert_eq!(sandbox.read("three.jsonl").matches("\"score\":").count(), 3);
+    let told = sandbox.done("export run --ranking pointwise@3 --query q1");
+    told.says("3 documents that it does not score");
+    let scores = told.text().lines().map(|line| {
+        let cell = line.split(' ').nth(4).unwrap();
+        cell.parse::<f64>().unwrap()
+    });
+    let scores: Vec<f64> = scores.collect();
+    assert_eq!(scores.len(), 6);
+    assert_eq!(scores[3], scores[2] - 1.0);
+    assert_eq!(scores[5], scores[2] - 3.0);
 }

@@ -286,7 +286,7 @@ fn zbenchs_own_numbers_come_out() {
 #[case::strange("qrels strange", &["strange:1: has semicolons between its cells", "commas or tabs"])]
 #[case::no_file("nowhere run", &["nowhere: cannot be opened"])]
 #[case::no_scores("qrels bare.jsonl", &["bare.jsonl: holds no scores; `overrule annotate`"])]
-#[case::no_grades("bare.jsonl run", &["bare.jsonl: holds no labels", "--profile zbench"])]
+#[case::no_grades("bare.jsonl run", &["bare.jsonl: holds no labels", "metadata.grade or a score"])]
 #[case::other_queries("qrels other", &["other: shares no query with the labels"])]
 #[case::bad_line("qrels bad", &["bad:2: the score \"x\" is not a number", "bad:3: document \"a\" of query \"q1\" is already on line 1", "bad: 2 problems"])]
 #[case::bad_metric("qrels run --metrics p", &["--metrics: \"p\" is not a metric: expected ndcg[@K]"])]
@@ -329,4 +329,98 @@ fn a_p_value_is_never_printed_as_nothing() {
         "{}",
         text.text()
     );
+}
+
+/// What `annotate` wrote, as the truth of every command that measures.
+#[test]
+fn documents_with_scores_are_a_truth() {
+    let sandbox = Sandbox::new();
+    sandbox.write("zelo.jsonl", scored(&ZELO));
+    let documents = ["q Q0 d0 1 3 x", "q Q0 d1 2 2 x", "q Q0 d2 3 1 x"];
+    sandbox.write("run", documents.join("\n"));
+    sandbox.write("other", "q Q0 d1 1 3 x\nq Q0 d0 2 2 x\nq Q0 d2 3 1 x\n");
+    let found = sandbox.json("evaluate zelo.jsonl run --json");
+    assert_eq!(found["truth"], "zelo.jsonl");
+    assert_eq!(found["against"], "against these judges, not against people");
+    let warnings = found["warnings"].to_string();
+    assert!(warnings.contains("the scores of zelo.jsonl count as zELO"));
+    assert!(warnings.contains("not calibrated"), "{warnings}");
+    // The best document by zELO is second in the run and first in the other one.
+    let mean = |of: &Value| of["metrics"]["ndcg@10"]["mean"].as_f64().unwrap();
+    assert!(mean(&found) < 1.0);
+    let best = sandbox.json("evaluate --truth zelo.jsonl other --json");
+    assert!((mean(&best) - 1.0).abs() < 1e-9);
+    let compared = sandbox.json("compare other run --truth zelo.jsonl --metrics ndcg@10 --json");
+    let row = &compared["metrics"]["ndcg@10"];
+    assert_eq!(row["baseline"].as_f64().unwrap(), mean(&found));
+    let refused = "evaluate zelo.jsonl run --cuts labels";
+    sandbox.refused(refused, 2, &["cut points need 30 labeled documents"]);
+
+    // Grades count before scores, unless --cuts asks for the scores.
+    let graded = scored(&ZELO).replacen(
+        "\"id\":\"d0\"",
+        "\"id\":\"d0\",\"metadata\":{\"grade\":1}",
+        1,
+    );
+    sandbox.write("both.jsonl", graded);
+    let found = sandbox.json("evaluate both.jsonl run --json");
+    assert!(found["against"].is_null());
+    assert!((mean(&found) - 1.0).abs() < 1e-9);
+    let warnings = found["warnings"].to_string();
+    assert!(
+        warnings.contains("the truth has grades and scores"),
+        "{warnings}"
+    );
+    let found = sandbox.json("evaluate both.jsonl run --cuts rank --json");
+    assert!(mean(&found) < 1.0, "{found}");
+
+    // The comparison of methods reads it as well.
+    sandbox.done("import zelo.jsonl");
+    sandbox.done("rerank --method run --method other");
+    let found = sandbox.json("methods --truth zelo.jsonl --json");
+    let methods = found["methods"].as_array().unwrap();
+    assert!(
+        methods.iter().any(|of| of["method"] == "other"
+            && of["metrics"]["ndcg@10"]["mean"].as_f64().unwrap() > 0.999)
+    );
+    let told = sandbox.done("methods --truth zelo.jsonl --histogram --histogram-svg m.svg");
+    told.prints("other: n 1, mean 1.0000\n0.0 to 0.1   0\n");
+    assert!(sandbox.read("m.svg").contains("other · mean 1.0000, n 1"));
+}
+
+#[test]
+fn ndcg_is_shown_by_query_as_a_histogram() {
+    let sandbox = Sandbox::new();
+    sandbox.write("qrels", "q1 0 a 1\nq2 0 a 1\nq3 0 a 1\n");
+    sandbox.write(
+        "run",
+        "q1 Q0 a 1 2 x\nq2 Q0 b 1 2 x\nq2 Q0 a 2 1 x\nq3 Q0 b 1 1 x\n",
+    );
+    let told = sandbox.done("evaluate qrels run --histogram --histogram-svg h.svg");
+    told.says("wrote h.svg");
+    told.prints("ndcg@10: n 3, mean 0.5436\n");
+    let bar = "█".repeat(40);
+    for (line, count) in [("0.0 to 0.1", 1), ("0.6 to 0.7", 1), ("0.9 to 1.0", 1)] {
+        told.prints(&format!("{line}  {bar} {count}\n"));
+    }
+    told.prints("0.1 to 0.2   0\n");
+    let svg = sandbox.read("h.svg");
+    assert!(svg.contains("ndcg@10 · mean 0.5436, n 3"), "{svg}");
+    assert_eq!(svg.matches("class=\"bar\"").count(), 3);
+    let found = sandbox.json("evaluate qrels run --json");
+    let histogram = &found["metrics"]["ndcg@10"]["histogram"];
+    assert_eq!(
+        *histogram,
+        serde_json::json!([1, 0, 0, 0, 0, 0, 1, 0, 0, 1])
+    );
+    assert!(found["metrics"]["map"]["histogram"].is_null());
+    let both = sandbox.done("compare run run --truth ./qrels --metrics ndcg@10 --histogram");
+    both.prints("ndcg@10, baseline: n 3");
+    sandbox.write("zelo.jsonl", scored(&ZELO));
+    let told = sandbox.done("evaluate zelo.jsonl zelo.jsonl --profile zbench --histogram");
+    told.prints("ndcg: n 1, mean 1.0000");
+    let no_ndcg = "evaluate qrels run --metrics map --histogram";
+    sandbox.refused(no_ndcg, 2, &["--histogram is of ndcg"]);
+    let project = "evaluate qrels run --histogram-svg qrels";
+    sandbox.refused(project, 2, &["would overwrite the truth"]);
 }

@@ -2,9 +2,9 @@
 
 use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
-use crate::app::input_files::{display_name, read_labels, read_ranking};
+use crate::app::input_files::{display_name, read_ranking};
 use crate::app::text_format::{OWN_DOCUMENT, UNTESTED};
-use crate::app::truth::{AGAINST_JUDGES, Truth};
+use crate::app::truth::{AGAINST_JUDGES, GradeBasis, Truth, file_truth};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Metric, Qrels, QueryValues, RankedRun, Resampling, ScoreWidth,
@@ -32,15 +32,15 @@ pub enum Comparand<'a> {
     Nothing,
     /// Another ranking, under the same labels.
     Baseline(&'a Path),
-    /// The same ranking, under other labels.
-    Before(&'a Path),
+    /// The same ranking, under another truth.
+    Before(TruthInput<'a>),
 }
 
 /// What a ranking is evaluated against.
 #[derive(Clone, Copy, Debug)]
 pub enum TruthInput<'a> {
-    /// The labels of a file.
-    File(&'a Path),
+    /// The labels of a file, or grades derived from its scores.
+    File(&'a Path, GradeBasis),
     /// The project's own labels.
     Project(&'a Truth),
 }
@@ -48,14 +48,7 @@ pub enum TruthInput<'a> {
 impl TruthInput<'_> {
     pub fn read(self) -> Result<Truth, AppError> {
         Ok(match self {
-            Self::File(path) => {
-                let mut notes = Vec::new();
-                let labels = read_labels(path, &mut notes)?;
-                Truth {
-                    notes,
-                    ..Truth::labels(display_name(path), labels)
-                }
-            }
+            Self::File(path, basis) => file_truth(path, basis)?,
             Self::Project(truth) => truth.clone(),
         })
     }
@@ -188,7 +181,7 @@ impl<'a> OtherFile<'a> {
         Ok(match comparand {
             Comparand::Nothing => Self::Nothing,
             Comparand::Baseline(path) => Self::Baseline(RankingFile::read(path)?),
-            Comparand::Before(path) => Self::Before(TruthInput::File(path).read()?),
+            Comparand::Before(truth) => Self::Before(truth.read()?),
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::app::estimate_json::{difference_json, mean_json};
 use crate::app::text_format::{counted, first_names};
 use crate::domain::corpus::QueryId;
-use crate::domain::metrics::{Comparison, MeanEstimate};
+use crate::domain::metrics::{Comparison, MeanEstimate, MetricDistribution, histogram};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -93,6 +93,23 @@ impl EvaluationReport {
         }
     }
 
+    /// The values of each NDCG by query, of the ranking and of the other one.
+    pub fn ndcg_distributions(&self) -> Vec<MetricDistribution> {
+        let of = |name: String, per_query: &PerQuery| MetricDistribution {
+            name,
+            values: per_query.iter().filter_map(|(_, value)| *value).collect(),
+        };
+        let mut found = Vec::new();
+        for row in self.rows.iter().filter(|row| row.name.starts_with("ndcg")) {
+            found.push(of(row.name.clone(), &row.per_query));
+            if row.against.is_some() {
+                let name = format!("{}, {}", row.name, self.other);
+                found.push(of(name, &row.other_per_query));
+            }
+        }
+        found
+    }
+
     pub fn json(&self) -> Value {
         let metrics: Map<String, Value> = self
             .rows
@@ -129,6 +146,10 @@ impl MetricRow {
         let per_query = by_query(&self.per_query);
         if let Value::Object(row) = &mut row {
             row.insert("per_query".to_owned(), per_query);
+            if self.name.starts_with("ndcg") {
+                let values = self.per_query.iter().filter_map(|(_, value)| *value);
+                row.insert("histogram".to_owned(), json!(histogram::<10>(values)));
+            }
         }
         row
     }

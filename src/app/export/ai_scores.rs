@@ -3,8 +3,10 @@
 use super::member_names::MemberNames;
 use crate::app::embedded_reasoning::{EmbeddedReasoning, REASONING_GONE};
 use crate::app::error::AppError;
+use crate::domain::corpus::QueryId;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPairsWriter, ZbenchPair};
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteReasoning;
@@ -30,6 +32,14 @@ pub fn member_names(
         Ok(found)
     })?;
     MemberNames::choose(&judges, chosen).map_err(AppError::invalid)
+}
+
+/// Checks that these judges can fill the chosen members.
+pub fn check_members(judges: &JudgeEnsemble, chosen: &[(String, String)]) -> Result<(), AppError> {
+    let specs = judges.iter().map(|judge| judge.spec().clone()).collect();
+    let judges = [(QueryId::new(""), specs)];
+    MemberNames::choose(&judges, chosen).map_err(AppError::invalid)?;
+    Ok(())
 }
 
 /// Writes the battles of some queries with a vote of each of their judges; a missing vote is

@@ -9,9 +9,19 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::io::Write;
 
+/// How many documents got no score of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnscoredDocuments {
+    /// Without a score, although judges were asked about them.
+    pub left_out: usize,
+    /// After the limit, and written with the score of a document without battles.
+    pub past_limit: usize,
+}
+
 /// Writes the annotated dataset of some queries and reports the number of queries written after
-/// each one. Returns the number of documents that have no score or follow the first `limit` of a
-/// query, which are written without a score if `keep` is set and skipped otherwise.
+/// each one. Documents after the first `limit` of a query that have no score get that of a document
+/// without battles, as from zBench. Others without a score are written without one if `keep` is set
+/// and skipped otherwise. A query without any scores is skipped.
 pub fn write_annotated(
     store: &Store,
     keys: &[QueryKey],
@@ -19,35 +29,40 @@ pub fn write_annotated(
     keep: bool,
     out: &mut dyn Write,
     mut wrote: impl FnMut(usize),
-) -> Result<usize, AppError> {
-    let unscored = if keep {
-        Unscored::Null
-    } else {
-        Unscored::LeaveOut
-    };
-    let (mut written, mut left_out) = (0, 0);
+) -> Result<UnscoredDocuments, AppError> {
+    let unscored = Unscored::keep(keep);
+    let (mut written, mut unscored_documents) = (0, UnscoredDocuments::default());
     store.read_each(
         keys,
         |db, key| {
-            let scores = db.scores(key)?.map(|mut scores| {
-                scores
-                    .iter_mut()
-                    .skip(limit.unwrap_or(usize::MAX))
-                    .for_each(|score| *score = None);
-                scores
-            });
-            Ok(scored_lines(&db.pool(key)?, scores, unscored))
+            let mut past_limit = 0;
+            let scores = match limit {
+                None => db.scores(key)?,
+                Some(limit) => db.scores_and_bare(key)?.map(|(mut scores, bare)| {
+                    if scores.iter().any(Option::is_some) {
+                        let past = scores.iter_mut().skip(limit);
+                        for score in past.filter(|score| score.is_none()) {
+                            *score = Some(bare);
+                            past_limit += 1;
+                        }
+                    }
+                    scores
+                }),
+            };
+            let lines = scored_lines(&db.pool(key)?, scores, unscored);
+            Ok(lines.map(|(lines, missing)| (lines, missing, past_limit)))
         },
         |_, lines| {
-            let (lines, missing) = lines?;
+            let (lines, missing, past_limit) = lines?;
             out.write_all(&lines)?;
-            left_out += missing;
+            unscored_documents.left_out += missing;
+            unscored_documents.past_limit += past_limit;
             written += 1;
             wrote(written);
             Ok::<(), AppError>(())
         },
     )?;
-    Ok(left_out)
+    Ok(unscored_documents)
 }
 
 /// A query's part of the annotated dataset, and the number of its documents without a score.

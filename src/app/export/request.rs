@@ -1,9 +1,9 @@
 //! An export request: what to write, in which format, and where.
 
 use super::{
-    AddedExport, AddedLabels, LabelChanges, member_names, write_ai_scores, write_annotated,
-    write_label_changes, write_labels, write_picks, write_ranking, write_rulings, write_run,
-    write_verdicts, write_votes,
+    AddedExport, AddedLabels, FoundRanking, LabelChanges, UnscoredDocuments, WrittenRanking,
+    member_names, write_ai_scores, write_annotated, write_label_changes, write_labels, write_picks,
+    write_ranking, write_rulings, write_run, write_scored_by, write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
@@ -17,6 +17,7 @@ use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
+use crate::domain::sanitise;
 use crate::formats::file::unpacked_name;
 use crate::formats::table_file::TableFormat;
 use crate::formats::{beir, trec};
@@ -32,7 +33,7 @@ use std::sync::Arc;
 /// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportKind {
-    /// Documents with zELO scores, as JSON lines in zBench's format
+    /// Documents with zELO scores, or with those of --ranking, as JSON lines in zBench's format
     Annotated,
     /// Battles with every vote, in zBench's ai_scores.json format
     AiScores,
@@ -57,6 +58,8 @@ pub enum ExportKind {
 pub enum Export {
     /// Documents with scores, in zBench's format.
     Annotated {
+        /// The name of a ranking whose scores to use instead of zELO.
+        ranking: Option<String>,
         /// Include documents without a score.
         keep_unscored: bool,
     },
@@ -74,6 +77,8 @@ pub enum Export {
         ranking: Option<String>,
         /// The content of the last column; by default, the ranking's name.
         tag: Option<String>,
+        /// Write positions counted from the end instead of the ranking's scores.
+        places: bool,
     },
     Rulings(RulingOptions),
     Picks,
@@ -231,14 +236,30 @@ impl ExportRequest {
         out: &mut (dyn Write + Send),
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        if matches!(self.export, Export::Annotated { .. } | Export::Run { .. })
-            && let Some(note) = student_in_scores(store, keys)?
-        {
+        let is_by_zelo = matches!(
+            self.export,
+            Export::Annotated { ranking: None, .. } | Export::Run { ranking: None, .. }
+        );
+        if is_by_zelo && let Some(note) = student_in_scores(store, keys)? {
             tell(&note);
         }
         match &self.export {
-            Export::Annotated { keep_unscored } => {
-                let left_out = write_annotated(store, keys, None, *keep_unscored, out, |_| {})?;
+            Export::Annotated {
+                ranking: Some(name),
+                keep_unscored,
+            } => {
+                let ranking = find_ranking(store, name)?;
+                ranking.notes.iter().for_each(|note| tell(note));
+                let written = write_scored_by(store, keys, &ranking, *keep_unscored, out)?;
+                written.notes(&ranking).iter().for_each(|note| tell(note));
+                Ok(())
+            }
+            Export::Annotated {
+                ranking: None,
+                keep_unscored,
+            } => {
+                let UnscoredDocuments { left_out, .. } =
+                    write_annotated(store, keys, None, *keep_unscored, out, |_| {})?;
                 if left_out > 0 && !keep_unscored {
                     tell(&format!("skipped {left_out} documents without a score"));
                 }
@@ -264,13 +285,18 @@ impl ExportRequest {
             Export::Run {
                 ranking: Some(name),
                 tag,
+                places,
             } => {
                 let ranking = find_ranking(store, name)?;
                 ranking.notes.iter().for_each(|note| tell(note));
                 let wants = |query: &QueryId| self.wants(query);
-                write_ranking(&ranking, wants, tag.as_deref(), out)
+                let written = write_ranking(&ranking, wants, tag.as_deref(), *places, out)?;
+                written.notes(&ranking).iter().for_each(|note| tell(note));
+                Ok(())
             }
-            Export::Run { ranking: None, tag } => {
+            Export::Run {
+                ranking: None, tag, ..
+            } => {
                 let tag = tag.as_deref().unwrap_or(TruthSource::Zelo.name());
                 let left_out = write_run(store, keys, tag, out)?;
                 if left_out > 0 {
@@ -404,6 +430,43 @@ impl ExportRequest {
     ) -> Result<(), AppError> {
         let data = self.labels_and_rulings(store, options)?;
         write_rulings(&data, &data.corrections(options.grades), format, out)
+    }
+}
+
+impl WrittenRanking {
+    /// What the user should know about the scores that were written, one sentence each.
+    fn notes(self, ranking: &FoundRanking) -> Vec<String> {
+        let name = sanitise::line(&ranking.name);
+        let count = |number: usize, of: &str, rest: &str| {
+            (number > 0).then(|| format!("{name}: {} {rest}", counted(number, of)))
+        };
+        [
+            count(
+                self.placed,
+                "query",
+                "without scores that give its order: the scores are positions counted from the end",
+            ),
+            count(
+                self.appended,
+                "document",
+                "that it does not score: last in their order, each 1 below the one before",
+            ),
+            count(
+                self.tied,
+                "document",
+                "with the score of the one before, which other programs order by descending id \
+                 (--places writes positions instead)",
+            ),
+            count(
+                self.left_out,
+                "document",
+                "without a score or outside of the pool are left out",
+            ),
+            count(self.missing, "query", "not in the ranking: left out"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 

@@ -7,6 +7,12 @@ use crate::store::contents::ProjectContents;
 /// without writing it.
 pub fn why_empty(held: ProjectContents, export: &Export) -> Option<&'static str> {
     let (has, why) = match export {
+        Export::Annotated {
+            ranking: Some(_), ..
+        }
+        | Export::Run {
+            ranking: Some(_), ..
+        } => return None,
         Export::Annotated { .. } | Export::Run { .. } => (
             held.votes || held.verdicts || held.student,
             "nothing is scored yet",
@@ -39,6 +45,7 @@ mod tests {
 
     fn annotated() -> Export {
         Export::Annotated {
+            ranking: None,
             keep_unscored: false,
         }
     }
@@ -53,6 +60,7 @@ mod tests {
             Export::Run {
                 ranking: None,
                 tag: None,
+                places: false,
             },
             Export::AiScores {
                 members: Vec::new(),

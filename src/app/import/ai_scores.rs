@@ -119,10 +119,12 @@ pub(super) fn check(
             }
             None => {
                 let votes = pair.votes.iter();
-                counts.votes += votes
-                    .filter(|(_, vote)| matches!(vote, RecordedVote::Vote { .. }))
-                    .count();
-                counts.battles += 1;
+                if !pair.meets_itself() {
+                    counts.votes += votes
+                        .filter(|(_, vote)| matches!(vote, RecordedVote::Vote { .. }))
+                        .count();
+                    counts.battles += 1;
+                }
                 counts.queries.insert(pair.query_id);
             }
         }
@@ -167,6 +169,14 @@ pub fn add(
             import.skipped += 1;
             continue;
         };
+        if pair.meets_itself() {
+            import.self_pairs += 1;
+        } else {
+            let outside = |(_, vote): &&(String, RecordedVote)| {
+                matches!(vote, RecordedVote::OutOfRange { .. })
+            };
+            import.out_of_range += pair.votes.iter().filter(outside).count();
+        }
         let id = pair.query_id.as_str().to_owned();
         if !gathered.contains_key(&id) {
             order.push(id.clone());
@@ -222,7 +232,7 @@ pub fn add(
     for pair in
         ai_scores::read_scored_pairs(second, name, ExpectedJudges::Any).filter_map(Result::ok)
     {
-        if texts.contradicted_by(&pair).is_some() {
+        if texts.contradicted_by(&pair).is_some() || pair.meets_itself() {
             continue;
         }
         if let Some(key) = keys.get(pair.query_id.as_str()) {
@@ -328,11 +338,21 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
             let margin = if reversed { margin.flipped() } else { *margin };
             (*swapped != reversed, recorded_vote(margin, thought))
         }
+        RecordedVote::OutOfRange { score, .. } => (
+            false,
+            failure(format!("recorded score {score} is outside -1..1")),
+        ),
         RecordedVote::Failure => {
-            let message = "recorded by zBench as score 0 with an empty thought".to_owned();
-            let cause = FailureCause::Malformed;
-            (false, CallOutcome::Failure { cause, message })
+            let message = "recorded by zBench as score 0 with an empty thought";
+            (false, failure(message.to_owned()))
         }
     };
     recorded_call(battle, judge, swapped, now_ms(), result)
+}
+
+fn failure(message: String) -> CallOutcome {
+    CallOutcome::Failure {
+        cause: FailureCause::Malformed,
+        message,
+    }
 }

@@ -30,6 +30,10 @@ pub struct PoolsImport {
     pub failures: usize,
     /// Skipped lines or pairs.
     pub skipped: usize,
+    /// Pairs of a document with itself, which are no battles.
+    pub self_pairs: usize,
+    /// Scores outside −1..1, which count as failed calls.
+    pub out_of_range: usize,
     /// Documents with a score, which is stored but not used.
     #[serde(skip)]
     pub scored: usize,
@@ -44,8 +48,8 @@ impl PoolsImport {
         (self.queries_updated > 0).then(|| {
             format!(
                 "metadata, titles or other fields of {} in {} differ from the project's and \
-                 replace them; votes stay, because no judge is shown \
-                 these fields",
+                 replace them; votes stay, and judges with the option metadata were shown the \
+                 earlier fields",
                 counted(self.documents_updated, "document"),
                 counted(self.queries_updated, "query")
             )
@@ -81,6 +85,14 @@ impl Display for PoolsImport {
                  this project",
                 self.scored
             )?;
+        }
+        if self.self_pairs > 0 {
+            let pairs = counted(self.self_pairs, "pair");
+            write!(f, "; {pairs} of a document with itself left out")?;
+        }
+        if self.out_of_range > 0 {
+            let scores = counted(self.out_of_range, "score");
+            write!(f, "; {scores} outside -1..1 read as failed calls")?;
         }
         match self.skipped {
             0 => Ok(()),

@@ -102,9 +102,9 @@ impl AnnotateCommand {
         let before = PairStanding::read(&store, key, (a_at, b_at))?;
         let control = self.spending.control(context, budget, &ensemble);
         let asked = priced.question.request(&request);
-        let (outcome, _) =
+        let (outcome, ()) =
             watch::watch(&lock, &store, ensemble, asked, control, self.json, |_| {
-                Ok(0)
+                Ok(())
             })?;
         if outcome.cancelled {
             return Err(CommandFailure::interrupted());

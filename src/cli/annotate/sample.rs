@@ -70,10 +70,10 @@ impl AnnotateCommand {
         let control = self.spending.control(context, budget, &ensemble);
         let (request, budget_reached) =
             self.hand_over(&lock, &store, &ensemble, request, control)?;
-        let (outcome, _) =
+        let (outcome, ()) =
             watch::watch(&lock, &store, ensemble, request, control, self.json, |_| {
-                Ok(0)
+                Ok(())
             })?;
-        finish_run(&outcome, budget_reached, 0, false, None)
+        finish_run(&outcome, budget_reached, None)
     }
 }

@@ -30,15 +30,15 @@ pub(super) type WrittenSender = watch::Sender<usize>;
 /// Runs on a new runtime, showing progress on stderr, and then calls `finish`, unless it is
 /// stopped: the first Ctrl-C ends the run in order, and the second one ends everything. `finish`
 /// reports the number of queries written.
-pub(super) fn watch(
+pub(super) fn watch<T: Default + Send + 'static>(
     lock: &Arc<RunLock>,
     store: &Store,
     ensemble: JudgeEnsemble,
     request: RunRequest,
     control: RunControl,
     json: bool,
-    finish: impl FnOnce(WrittenSender) -> Result<usize, CommandFailure> + Send + 'static,
-) -> Result<(crate::app::annotate::RunOutcome, usize), CommandFailure> {
+    finish: impl FnOnce(WrittenSender) -> Result<T, CommandFailure> + Send + 'static,
+) -> Result<(crate::app::annotate::RunOutcome, T), CommandFailure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
         output::message(OFFLINE_LABEL);
     }
@@ -69,7 +69,7 @@ pub(super) fn watch(
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
         if outcome.cancelled || outcome.model_changed.is_some() || outcome.has_no_vote() {
             display.finish(&outcome.progress);
-            return Ok((outcome, 0));
+            return Ok((outcome, T::default()));
         }
         let mut writing = outcome.progress.clone();
         writing.enter(
@@ -92,9 +92,9 @@ pub(super) fn watch(
             }
         };
         display.finish(&outcome.progress);
-        let left_out =
+        let written =
             finished.map_err(|error| anyhow!("the export ended unexpectedly: {error}"))??;
-        Ok((outcome, left_out))
+        Ok((outcome, written))
     });
     // Do not wait for an export that was interrupted by a second signal.
     runtime.shutdown_background();

@@ -16,7 +16,7 @@ use crate::features::methods::app::{MethodEntry, MethodsOptions, MethodsReport, 
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
 use crate::formats::safe_stdout::SafeStdout;
-use crate::formats::svg::{PlanePoint, PlaneWords, plane_svg};
+use crate::formats::svg::{PlanePoint, PlaneWords, histogram_svg, plane_svg};
 use crate::store::Store;
 use clap::Args;
 use std::io::Write as _;
@@ -36,11 +36,13 @@ Examples:
   there are none
   overrule methods --truth zelo --baseline original --at 5
   overrule methods --md > methods.md
+  overrule methods --histogram                           how ndcg@10 is distributed over the queries
+  overrule methods --truth zelo_annotated.jsonl          against the scores of a file
   overrule methods --svg plane.svg --export artifact.json"
 )]
 pub(crate) struct MethodsCommand {
-    /// Labels: a file, or qrels, rulings or zelo of the project [default: qrels if there are
-    /// labels, otherwise zelo]
+    /// Labels: a file of labels or of documents with scores, or qrels, rulings or zelo of the
+    /// project [default: qrels if there are labels, otherwise zelo]
     #[arg(long, value_name = "TRUTH")]
     truth: Option<PathBuf>,
     /// How to convert zELO scores to grades
@@ -64,6 +66,12 @@ pub(crate) struct MethodsCommand {
     /// Print a table in Markdown
     #[arg(long)]
     md: bool,
+    /// Print how the first metric is distributed over the queries, by method
+    #[arg(long, conflicts_with_all = ["json", "csv", "md"])]
+    histogram: bool,
+    /// Draw these histograms to this SVG file
+    #[arg(long, value_name = "FILE")]
+    histogram_svg: Option<PathBuf>,
     /// Draw quality and cost to this SVG file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -78,7 +86,8 @@ pub(crate) struct MethodsCommand {
 
 impl MethodsCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
-        let files = self.svg.iter().chain(&self.export).map(PathBuf::as_path);
+        let files = self.svg.iter().chain(&self.export);
+        let files = files.chain(&self.histogram_svg).map(PathBuf::as_path);
         let printing = [
             (self.json, "--json"),
             (self.csv, "--csv"),
@@ -101,6 +110,15 @@ impl MethodsCommand {
             write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
             output::wrote(path);
         }
+        if let Some(path) = &self.histogram_svg {
+            let metric = report.metrics.first().map(ToString::to_string);
+            let metric = metric.unwrap_or_default();
+            let title = format!("{metric} by query");
+            let caption = heading(&report);
+            let picture = histogram_svg(&report.distributions(), &metric, &title, &caption);
+            write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
+            output::wrote(path);
+        }
         if let Some(path) = &self.export {
             let artefact = safe_json::pretty(&report.artefact(self.at))?;
             write_whole(path, |out| Ok(out.write_all(artefact.as_bytes())?))?;
@@ -116,6 +134,9 @@ impl MethodsCommand {
                 (true, _) => csv(&report)?,
                 (_, true) => output::raw(&markdown(&report))?,
                 _ => output::text(&table(&report))?,
+            }
+            if self.histogram {
+                output::text(&output::histograms(&report.distributions()))?;
             }
         }
         let failed: usize = report
@@ -146,7 +167,7 @@ impl MethodsCommand {
         };
         match project_truth_of(name, self.cuts, context)? {
             Some(truth) => Ok(truth),
-            None => Ok(TruthInput::File(name).read()?),
+            None => Ok(TruthInput::File(name, self.cuts).read()?),
         }
     }
 }

@@ -4,7 +4,7 @@ mod comparison;
 mod effort;
 pub mod reranking;
 
-pub use comparison::{MethodValues, QueryDelta, histogram, holm, methods_on_front};
+pub use comparison::{MethodValues, QueryDelta, holm, methods_on_front};
 pub use effort::MethodEffort;
 #[cfg(test)]
 pub(crate) use effort::nearest_rank;

@@ -5,7 +5,6 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::vote::Margin;
 use crate::formats::json::{ValueError, number, object};
 use crate::formats::object::{ObjectReader, ProblemNotes};
-use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,17 +38,12 @@ fn pair(mut element: ObjectReader<'_, '_>, expected: ExpectedJudges) -> Option<Z
     let query = pair.string("query");
     let a = pair.object("document_a").and_then(document);
     let b = pair.object("document_b").and_then(document);
-    let (a, b) = (a?, b?);
-    if a.id == b.id {
-        let id = quoted(a.id.as_str());
-        pair.note_self(format!("{id} meets itself: both documents have this id"));
-    }
     Some(ZbenchPair {
         pair_id: pair_id?,
         query_id: QueryId::new(query_id?),
         query: query?,
-        a,
-        b,
+        a: a?,
+        b: b?,
         votes,
     })
 }
@@ -110,8 +104,11 @@ fn votes(
 fn vote(mut vote: ObjectReader<'_, '_>) -> Option<RecordedVote> {
     let thought = vote.string("thought");
     let score = vote.required("score");
-    let margin = score.and_then(|score| vote.read("score", score, margin));
-    let (thought, margin) = (thought?, margin?);
+    let score = score.and_then(|score| vote.read("score", score, number));
+    let (thought, score) = (thought?, score?);
+    let Some(margin) = Margin::new(score) else {
+        return Some(RecordedVote::OutOfRange { score, thought });
+    };
     if margin.get() == 0.0 && thought.is_empty() {
         return Some(RecordedVote::Failure);
     }
@@ -124,16 +121,5 @@ fn vote(mut vote: ObjectReader<'_, '_>) -> Option<RecordedVote> {
         margin,
         swapped,
         thought,
-    })
-}
-
-fn margin(score: &RawValue) -> Result<Margin, ValueError> {
-    Margin::new(number(score)?).ok_or_else(|| {
-        // Spelled as in the file, truncated if long.
-        let spelt = score.get().get(..24).unwrap_or(score.get());
-        ValueError::OutOfRange {
-            found: spelt.to_owned(),
-            range: "outside -1..1",
-        }
     })
 }

@@ -31,12 +31,18 @@ pub enum RecordedVote {
         /// The judge's reasoning, without the prefix of a swap.
         thought: String,
     },
+    /// A score outside −1..1: there is no vote.
+    OutOfRange {
+        score: f64,
+        /// As in the file, with the prefix of a swap.
+        thought: String,
+    },
     /// The call failed: there is no vote.
     Failure,
 }
 
 /// Two documents and the judges' votes on them. A file may contain a pair several times, in either
-/// orientation.
+/// orientation. For a query with one document, zBench writes pairs of it with itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ZbenchPair {
     /// The file's name for the pair; zBench's own is [`ZbenchPair::zbench_id`].
@@ -51,6 +57,11 @@ pub struct ZbenchPair {
 }
 
 impl ZbenchPair {
+    /// Whether both documents are the same, as zBench writes for queries with one document.
+    pub fn meets_itself(&self) -> bool {
+        self.a.id == self.b.id
+    }
+
     /// zBench's name of a pair: the three identifiers joined by hyphens.
     pub fn zbench_id(query: &QueryId, a: &DocId, b: &DocId) -> String {
         format!("{query}-{a}-{b}")

@@ -77,6 +77,7 @@ fn metadata(out: &mut impl Write, metadata: &JsonObject) -> io::Result<()> {
 fn vote(out: &mut impl Write, judge: &str, recorded: &RecordedVote) -> io::Result<()> {
     let (thought, score) = match recorded {
         RecordedVote::Failure => (Cow::Borrowed(""), 0.0),
+        RecordedVote::OutOfRange { score, thought } => (Cow::Borrowed(thought.as_str()), *score),
         RecordedVote::Vote {
             margin,
             swapped: true,

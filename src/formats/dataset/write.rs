@@ -14,6 +14,13 @@ pub enum Unscored {
     Null,
 }
 
+impl Unscored {
+    /// `Null` if documents without a score are kept.
+    pub fn keep(keep: bool) -> Self {
+        if keep { Self::Null } else { Self::LeaveOut }
+    }
+}
+
 /// Writes a pool as one line of zBench's annotated format, and returns the number of documents
 /// without a score.
 ///

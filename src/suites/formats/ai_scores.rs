@@ -92,11 +92,33 @@ fn other_ensembles_survive_and_a_silent_tie_stays_a_vote() {
 }
 
 #[rstest]
-#[case(
-    "\"score\": -0.75",
-    "\"score\": 1.7",
-    "35: scored_pairs[0].gemini_score.score: 1.7 is outside -1..1"
-)]
+#[case("1.7")]
+#[case("-3.0")]
+#[case("1.0000000000000002")]
+fn a_score_outside_the_range_is_read_as_no_vote(#[case] score: &str) {
+    let text = AI_SCORES.replacen("\"score\": -0.75", &format!("\"score\": {score}"), 1);
+    let (pairs, problems) = scored(&text, ExpectedJudges::Zbench);
+    assert_eq!(problems, [""; 0]);
+    let found = &pairs[0].votes[1].1;
+    let given = score.parse::<f64>().unwrap();
+    assert!(
+        matches!(found, RecordedVote::OutOfRange { score, .. } if *score == given),
+        "{found:?}"
+    );
+    assert_eq!(written(&pairs), text);
+}
+
+#[test]
+fn a_document_may_meet_itself() {
+    let text = AI_SCORES.replacen("\"document_id\": \"d1\"", "\"document_id\": \"d2\"", 1);
+    let (pairs, problems) = scored(&text, ExpectedJudges::Zbench);
+    assert_eq!(problems, [""; 0]);
+    let itself: Vec<bool> = pairs.iter().map(ZbenchPair::meets_itself).collect();
+    assert_eq!(itself, [true, false, false]);
+    assert_eq!(written(&pairs), text);
+}
+
+#[rstest]
 #[case(
     "\"score\": -0.75",
     "\"score\": \"a\"",
@@ -126,11 +148,6 @@ fn other_ensembles_survive_and_a_silent_tie_stays_a_vote() {
     "\"document_id\": \"d1\"",
     "\"document_id\": 1.5",
     "9: scored_pairs[0].pair.document_a.document_id: expected a string, found the number \"1.5\"; put it in quotes"
-)]
-#[case(
-    "\"document_id\": \"d1\"",
-    "\"document_id\": \"d2\"",
-    "4: scored_pairs[0].pair: \"d2\" meets itself: both documents have this id"
 )]
 fn a_bad_pair_is_named_by_line_index_and_path(
     #[case] from: &str,

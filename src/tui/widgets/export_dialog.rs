@@ -42,8 +42,8 @@ const TABLE_ENDINGS: &str = "the ending says the form: .csv, .jsonl or .parquet"
 
 #[rustfmt::skip]
 static CHOICES: [Choice; 9] = [
-    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", about: ExportSubject::Scores, export: Export::Annotated { keep_unscored: false } },
-    Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, export: Export::Run { ranking: None, tag: None } },
+    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", about: ExportSubject::Scores, export: Export::Annotated { ranking: None, keep_unscored: false } },
+    Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, export: Export::Run { ranking: None, tag: None, places: false } },
     Choice { name: "votes", doc: "every vote and failed call of every judge", file: "votes.csv", about: ExportSubject::Votes, export: Export::Votes },
     Choice { name: "verdicts", doc: "every verdict of every person", file: "verdicts.csv", about: ExportSubject::Verdicts, export: Export::Verdicts },
     Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: "corrected.qrels", about: ExportSubject::Labels, export: Export::labels(LabelSource::Corrected(RulingOptions::USUAL)) },

@@ -9,9 +9,10 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::named::did_you_mean;
 use crate::domain::sanitise;
 use crate::features::methods::app::ORIGINAL;
+use crate::features::methods::domain::MethodRow;
 use crate::store::corpus::first_stage_order;
 use crate::store::{Db, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Maximum number of names listed for an unknown name.
@@ -144,27 +145,34 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
     let found = store.read_blocking(move |db| {
         let (rankings, mut methods) = (db.rankings()?, methods(db)?);
         let known = rankings.into_iter().find(|(known, _)| *known == wanted);
-        let found = |name, orders, places_only, notes| FoundRanking {
-            name,
-            orders,
-            places_only,
-            notes,
-        };
         if let Some((name, run)) = known {
-            return Ok(Ok(found(
+            return Ok(Ok(FoundRanking {
                 name,
-                run.into_iter().collect(),
-                false,
-                Vec::new(),
-            )));
+                orders: run.into_iter().collect(),
+                ..FoundRanking::default()
+            }));
         }
         if wanted == ORIGINAL {
-            return Ok(Ok(found(wanted, original(db)?, true, Vec::new())));
+            let orders = original(db)?;
+            return Ok(Ok(FoundRanking {
+                name: wanted,
+                placed: orders.keys().cloned().collect(),
+                orders,
+                places_only: true,
+                ..FoundRanking::default()
+            }));
         }
         let of_method = of_method(&methods, &wanted).map(str::to_owned);
         let of_method = of_method.and_then(|name| methods.remove_entry(&name));
         Ok(match of_method {
-            Some((name, made)) => Ok(found(name, made.orders, made.places_only, made.notes)),
+            Some((name, made)) => Ok(FoundRanking {
+                name,
+                orders: made.orders,
+                places_only: !made.placed.is_empty() || !made.partly_scored.is_empty(),
+                partly_scored: made.partly_scored,
+                placed: made.placed,
+                notes: made.notes,
+            }),
             None => Err(ranking_names(db)?),
         })
     })?;
@@ -186,8 +194,8 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
     Ok(FoundRanking {
         name: stem(path),
         orders,
-        places_only: false,
         notes,
+        ..FoundRanking::default()
     })
 }
 
@@ -219,9 +227,32 @@ fn original(db: &Db) -> crate::store::Result<BTreeMap<QueryId, Vec<(DocId, f64)>
 #[derive(Default)]
 struct MethodOrders {
     orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
-    places_only: bool,
+    partly_scored: BTreeMap<QueryId, Vec<Option<f64>>>,
+    placed: BTreeSet<QueryId>,
     failed: usize,
     notes: Vec<String>,
+}
+
+impl MethodOrders {
+    /// Adds a query with its scores if all documents have one, else with positions.
+    fn add(&mut self, row: MethodRow) {
+        let complete = row.scores.as_ref().and_then(|scores| {
+            let scores: Option<Vec<f64>> = scores.iter().copied().collect();
+            scores.filter(|scores| scores.len() == row.order.len())
+        });
+        let order = match (complete, row.scores) {
+            (Some(scores), _) => row.order.into_iter().zip(scores).collect(),
+            (None, Some(scores)) if scores.iter().any(Option::is_some) => {
+                self.partly_scored.insert(row.query.clone(), scores);
+                by_place(row.order)
+            }
+            (None, _) => {
+                self.placed.insert(row.query.clone());
+                by_place(row.order)
+            }
+        };
+        self.orders.insert(row.query, order);
+    }
 }
 
 /// The method with this name, or the only one that consists of this name plus parameters or judges.
@@ -242,13 +273,10 @@ fn methods(db: &Db) -> crate::store::Result<BTreeMap<String, MethodOrders>> {
     let mut methods: BTreeMap<String, MethodOrders> = BTreeMap::new();
     for result in db.rerank_results()? {
         let row = result.row;
-        let method = methods.entry(row.method).or_default();
+        let method = methods.entry(row.method.clone()).or_default();
         match row.failure {
             Some(_) => method.failed += 1,
-            None => {
-                method.places_only = true;
-                method.orders.insert(row.query, by_place(row.order));
-            }
+            None => method.add(row),
         }
     }
     for (name, method) in &mut methods {

@@ -61,6 +61,7 @@ impl SbrInput {
             orders,
             places_only,
             mut notes,
+            ..
         } = find_ranking(store, name)?;
         if places_only {
             notes.push(format!(

@@ -2,8 +2,8 @@
 
 use crate::app::estimate_json::{difference_json, mean_json};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Comparison, Metric, Qrels};
-use crate::features::methods::domain::{MethodEffort, MethodValues, histogram};
+use crate::domain::metrics::{Comparison, Metric, MetricDistribution, Qrels, histogram};
+use crate::features::methods::domain::{MethodEffort, MethodValues};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -88,6 +88,22 @@ impl MethodsReport {
         orders.map(Vec::len).max().unwrap_or(0)
     }
 
+    /// The values of the first metric by method.
+    pub fn distributions(&self) -> Vec<MetricDistribution> {
+        self.methods
+            .iter()
+            .map(|method| MetricDistribution {
+                name: method.name.clone(),
+                values: method
+                    .values
+                    .first()
+                    .into_iter()
+                    .flat_map(|values| values.per_query.iter().flatten().copied())
+                    .collect(),
+            })
+            .collect()
+    }
+
     /// Unit of the plot's cost.
     pub fn cost_unit(&self) -> &'static str {
         if self.in_usd {
@@ -159,7 +175,7 @@ impl MethodsReport {
         let mut row = mean_json(values.all);
         let present = values.per_query.iter().flatten().copied();
         row["answered_only"] = mean_json(values.answered);
-        row["histogram"] = json!(histogram(present));
+        row["histogram"] = json!(histogram::<10>(present));
         let by_query = self.queries.iter().zip(&values.per_query);
         let by_query: Map<String, Value> = by_query
             .map(|(query, value)| (query.to_string(), json!(value)))

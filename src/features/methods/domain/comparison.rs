@@ -103,21 +103,10 @@ pub fn methods_on_front(methods: &[Option<(f64, f64)>]) -> Vec<bool> {
     methods.iter().map(on_front).collect()
 }
 
-/// The number of values in each tenth of 0..=1; 1 is in the last.
-pub fn histogram(values: impl Iterator<Item = f64>) -> [usize; 10] {
-    let mut counts = [0; 10];
-    for value in values {
-        let bin = ((value * 10.0).floor().max(0.0) as usize).min(9);
-        if let Some(count) = counts.get_mut(bin) {
-            *count += 1;
-        }
-    }
-    counts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::metrics::histogram;
 
     #[test]
     fn failed_queries_are_missing_or_nothing_and_never_both() {
@@ -172,7 +161,7 @@ mod tests {
 
     #[test]
     fn tenths_are_counted() {
-        let counts = histogram([0.0, 0.05, 0.1, 0.95, 1.0].into_iter());
+        let counts: [usize; 10] = histogram([0.0, 0.05, 0.1, 0.95, 1.0].into_iter());
         assert_eq!((counts[0], counts[1], counts[9]), (2, 1, 2));
     }
 }

@@ -4,9 +4,9 @@
 use super::plane::plane;
 use super::table::table;
 use crate::app::text_format::counted;
+use crate::domain::metrics::histogram;
 use crate::domain::sanitise;
 use crate::features::methods::app::MethodsReport;
-use crate::features::methods::domain::histogram;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, inset};

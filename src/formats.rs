@@ -20,6 +20,7 @@ pub mod own_tables;
 pub mod picks;
 pub mod predictions;
 pub mod problem;
+pub(crate) mod python;
 pub mod query_list;
 pub mod ranx;
 pub mod records;

@@ -378,7 +378,19 @@ fn complete(mut chosen: ChosenJudges) -> Result<ChosenJudges, AppError> {
         return Err(invalid!("{why}"));
     }
     chosen.notes.extend(retirements(&chosen.ensemble));
+    chosen.notes.extend(withheld_metadata(&chosen.ensemble));
     Ok(chosen)
+}
+
+/// For each judge that is shown metadata, which fields it is not shown because they hold labels.
+fn withheld_metadata(ensemble: &JudgeEnsemble) -> impl Iterator<Item = String> {
+    ensemble.iter().filter_map(|judge| {
+        let withheld = judge.metadata()?.withheld()?;
+        let name = sanitise::line(&judge.spec().name);
+        Some(format!(
+            "{name} is not shown the metadata fields that hold labels: {withheld}"
+        ))
+    })
 }
 
 /// Keeps the judges that have the required capability; others are skipped, or rejected if they are

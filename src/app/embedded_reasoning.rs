@@ -129,10 +129,7 @@ impl EmbeddedReasoning {
         {
             return Ok(Arc::clone(pool));
         }
-        let documents = (0..info.documents)
-            .map(|at| db.document_text(query, at))
-            .collect::<Result<_>>()?;
-        let pool = Arc::new(PoolText::new(info.text, documents));
+        let pool = Arc::new(db.pool_text(query, None)?);
         self.pool = Some((query, Arc::clone(&pool)));
         Ok(pool)
     }

@@ -133,6 +133,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
+/// The members of an object in order; `None` if the text is no object.
+pub(crate) fn members(object: &str) -> Option<Vec<(Cow<'_, str>, &RawValue)>> {
+    let members: Members<'_> = serde_json::from_str(object).ok()?;
+    Some(members.0)
+}
+
 /// A member's name: a slice of the input unless it contains escapes.
 struct MemberName<'a>(Cow<'a, str>);
 

@@ -106,6 +106,11 @@ fn judges_from(
                 "the name belongs to the offline judges; give this judge another name".to_owned(),
             ));
         }
+        if config.provider == OFFLINE && config.metadata.is_some() {
+            return Err(wrong(
+                "metadata: the offline judges read texts only; leave it out".to_owned(),
+            ));
+        }
         if config.provider == OFFLINE {
             let known = offline::NAMES.join(", ");
             let judge = offline::judge(&config.model);

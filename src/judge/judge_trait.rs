@@ -4,6 +4,7 @@ use super::batch::BatchApi;
 use super::call::{
     CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage, catch_panic,
 };
+use super::metadata::MetadataFields;
 use super::parse::{self, ParseError, Written};
 use super::presented::{JudgeQuestion, PresentedPair};
 use super::spec::{JudgeLimits, JudgeSpec};
@@ -23,6 +24,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
     /// The prompt for a question that it [can answer](Self::can_answer).
     fn prompt(&self, question: JudgeQuestion<'_>) -> JudgePrompt;
+
+    /// The metadata that it is shown with a document's text; `None` if it is shown the text alone.
+    fn metadata(&self) -> Option<&MetadataFields> {
+        None
+    }
 
     /// The seed that calls are sent with, if their answers are random (at a temperature other than
     /// 0).

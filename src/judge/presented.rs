@@ -1,8 +1,10 @@
 //! The texts presented to a judge: a pool, two of its documents, some, or all of them.
 
 use super::lexical::LexicalAnalysis;
+use super::metadata::MetadataFields;
 use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::{GradeScale, Question};
+use crate::domain::corpus::JsonObject;
 use std::sync::{Arc, OnceLock};
 
 /// The texts of a pool, shared by all calls on it.
@@ -10,6 +12,8 @@ use std::sync::{Arc, OnceLock};
 pub struct PoolText {
     pub query: String,
     pub documents: Vec<Arc<str>>,
+    /// The metadata of the documents, in the same order, for judges that are shown any.
+    pub metadata: Vec<JsonObject>,
     /// The query of the second document, if it differs.
     pub second_query: Option<String>,
     analysis: OnceLock<LexicalAnalysis>,
@@ -20,9 +24,30 @@ impl PoolText {
         Self {
             query: query.into(),
             documents,
+            metadata: Vec::new(),
             second_query: None,
             analysis: OnceLock::new(),
         }
+    }
+
+    /// The same texts with the metadata of the documents.
+    #[must_use]
+    pub fn with_metadata(self, metadata: Vec<JsonObject>) -> Self {
+        Self { metadata, ..self }
+    }
+
+    /// These documents alone, each with its metadata and its text as one text.
+    fn showing(&self, fields: &MetadataFields, shown: impl Iterator<Item = usize>) -> Arc<Self> {
+        let none = JsonObject::default();
+        let texts = shown.map(|at| {
+            let text = self.documents.get(at).map_or("", |text| text);
+            let metadata = self.metadata.get(at).unwrap_or(&none);
+            Arc::from(fields.with(metadata, text))
+        });
+        Arc::new(Self {
+            second_query: self.second_query.clone(),
+            ..Self::new(self.query.clone(), texts.collect())
+        })
     }
 
     /// Two queries with a document of each.
@@ -55,6 +80,18 @@ pub struct PresentedPair {
 }
 
 impl PresentedPair {
+    /// The same pair as a judge sees it that is shown metadata.
+    #[must_use]
+    pub fn showing(&self, fields: &MetadataFields) -> Self {
+        Self {
+            pool: self
+                .pool
+                .showing(fields, [self.first, self.second].into_iter()),
+            first: 0,
+            second: 1,
+        }
+    }
+
     /// Text of the document presented as A; empty if the index is outside the pool.
     pub fn first_text(&self) -> &str {
         self.pool.documents.get(self.first).map_or("", |text| text)
@@ -82,6 +119,15 @@ pub struct PresentedPool {
 }
 
 impl PresentedPool {
+    /// The same pool as a judge sees it that is shown metadata.
+    #[must_use]
+    pub fn showing(&self, fields: &MetadataFields) -> Self {
+        Self {
+            pool: self.pool.showing(fields, 0..self.pool.documents.len()),
+            ask: self.ask,
+        }
+    }
+
     /// All texts shown to the judge: the query and the documents.
     pub fn shown_texts(&self) -> Vec<&str> {
         let documents = self.pool.documents.iter().map(|text| &**text);
@@ -157,6 +203,16 @@ pub struct PresentedQuestion {
 }
 
 impl PresentedQuestion {
+    /// The same question as a judge sees it that is shown metadata.
+    #[must_use]
+    pub fn showing(&self, fields: &MetadataFields) -> Self {
+        Self {
+            pool: self.pool.showing(fields, self.shown.iter().copied()),
+            shown: (0..self.shown.len()).collect(),
+            ask: self.ask,
+        }
+    }
+
     /// An empty question of that kind, to check whether a judge supports it.
     pub fn example(kind: RerankKind) -> Self {
         let ask = match kind {

@@ -3,6 +3,7 @@
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::domain::named::did_you_mean;
+use crate::judge::PoolText;
 use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -385,6 +386,37 @@ impl Db {
             Some(row) => self.content_text(row, 0).map(Arc::from),
             None => Err(StoreError::NotFound("no such document".to_owned())),
         }
+    }
+
+    /// A query's text with the texts and the metadata of its first `depth` documents, or of all.
+    pub fn pool_text(&self, key: QueryKey, depth: Option<usize>) -> Result<PoolText> {
+        let info = self.query(key)?;
+        let depth = depth.map_or(info.documents, |limit| limit.min(info.documents));
+        let mut statement = self.connection.prepare_cached(
+            "SELECT text, dictionary, packed, metadata FROM document JOIN content
+             ON content.id = document.content
+             WHERE query = ?1 AND position < ?2 ORDER BY position",
+        )?;
+        let mut rows = statement.query(params![key.0, depth])?;
+        let (mut texts, mut metadata) = (Vec::with_capacity(depth), Vec::with_capacity(depth));
+        while let Some(row) = rows.next()? {
+            texts.push(self.content_text(row, 0).map(Arc::from)?);
+            metadata.push(row.get(3)?);
+        }
+        if texts.len() < depth {
+            return Err(StoreError::NotFound("no such document".to_owned()));
+        }
+        Ok(PoolText::new(info.text, texts).with_metadata(metadata))
+    }
+
+    /// The metadata of one document.
+    pub fn document_metadata(&self, key: QueryKey, position: usize) -> Result<JsonObject> {
+        let found = self.maybe(
+            "SELECT metadata FROM document WHERE query = ?1 AND position = ?2",
+            params![key.0, position],
+            |row| row.get(0),
+        )?;
+        found.ok_or_else(|| StoreError::NotFound("no such document".to_owned()))
     }
 
     /// A query with its documents, as imported.

@@ -17,6 +17,7 @@ mod first_file;
 mod handed_over;
 mod identity;
 mod ledger;
+mod metadata;
 mod models;
 mod open_files;
 mod pair;

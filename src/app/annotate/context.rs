@@ -45,18 +45,11 @@ impl RunContext {
         // are shown.
         let lexical = self.ensemble.iter().any(|judge| judge.spec().is_offline());
         let depth = self.request.text_depth().filter(|_| !lexical);
-        let (text, documents) = self
+        let pool = self
             .store
-            .read(move |db| {
-                let info = db.query(query)?;
-                let depth = depth.map_or(info.documents, |limit| limit.min(info.documents));
-                let documents = (0..depth)
-                    .map(|at| db.document_text(query, at))
-                    .collect::<Result<Vec<_>, _>>()?;
-                Ok((info.text, documents))
-            })
+            .read(move |db| db.pool_text(query, depth))
             .await?;
-        let pool = Arc::new(PoolText::new(text, documents));
+        let pool = Arc::new(pool);
         if lexical {
             // The first analysis of a large pool takes a while and would block all other tasks.
             let analysed = Arc::clone(&pool);

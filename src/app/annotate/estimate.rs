@@ -216,15 +216,11 @@ impl CostEstimate {
         let shares = probe_shares(request, &self.specs, documents);
         let mut identical = IdenticalCalls::new(&outlines, Some(store), self.batch)?;
         for (key, probe) in queries.into_iter().zip(shares) {
-            let (info, texts) = store.read_blocking(move |db| {
-                let info = db.query(key)?;
-                let texts = (0..info.documents).map(|at| db.document_text(key, at));
-                let texts = texts.collect::<Result<Vec<_>, _>>()?;
-                Ok((info, texts))
-            })?;
-            let pool = Arc::new(PoolText::new(info.text, texts));
+            let (id, pool) =
+                store.read_blocking(move |db| Ok((db.query(key)?.id, db.pool_text(key, None)?)))?;
+            let pool = Arc::new(pool);
             let known = (Some(store), probe, &mut identical);
-            self.add_texts(info.id.as_str(), &pool, ensemble, request, known)?;
+            self.add_texts(id.as_str(), &pool, ensemble, request, known)?;
         }
         Ok(self)
     }
@@ -242,7 +238,13 @@ impl CostEstimate {
             .documents
             .iter()
             .map(|document| Arc::from(document.content.as_str()));
-        let text = Arc::new(PoolText::new(pool.query.text.clone(), documents.collect()));
+        let metadata = pool
+            .documents
+            .iter()
+            .map(|document| document.metadata.clone());
+        let text = PoolText::new(pool.query.text.clone(), documents.collect())
+            .with_metadata(metadata.collect());
+        let text = Arc::new(text);
         self.add_texts(pool.query.id.as_str(), &text, ensemble, request, known)
     }
 

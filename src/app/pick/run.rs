@@ -69,10 +69,14 @@ impl ShownPool {
     pub fn new(pool: &Pool, order: &[usize], ask: PickRequest) -> Self {
         let shown = || order.iter().filter_map(|at| pool.documents.get(*at));
         let texts = shown().map(|document| Arc::from(document.content.as_str()));
+        let metadata = shown().map(|document| document.metadata.clone());
         Self {
             documents: shown().map(|document| document.id.clone()).collect(),
             lineup: PresentedPool {
-                pool: Arc::new(PoolText::new(pool.query.text.clone(), texts.collect())),
+                pool: Arc::new(
+                    PoolText::new(pool.query.text.clone(), texts.collect())
+                        .with_metadata(metadata.collect()),
+                ),
                 ask,
             },
         }

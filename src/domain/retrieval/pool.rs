@@ -5,7 +5,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sampling::SeededRng;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
-use strum::IntoStaticStr;
+use strum::{EnumString, IntoStaticStr};
 
 /// The order of the documents in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,18 @@ pub enum PoolLayout {
 }
 
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]

@@ -9,6 +9,7 @@ use crate::formats::file;
 use crate::judge::billing::{TermsRange, find_field};
 use crate::judge::call::JudgePrompt;
 use crate::judge::identity::identity_of;
+use crate::judge::metadata::MetadataFields;
 use crate::judge::presented::RerankKind;
 use crate::judge::price::{Price, PriceTable, TokenRates};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
@@ -67,7 +68,13 @@ pub(super) fn judge(
         return Err("the model is empty; name one".to_owned().into());
     }
     let reached = reach(config, provider, &access, sources, http)?;
+    let metadata = config.metadata.as_ref().map(MetadataFields::of).transpose();
+    let metadata = metadata.map_err(|error| error.to_string())?;
     let template = template(config, provider.decides(), sources, task)?;
+    let template = match &metadata {
+        Some(fields) => template.with_metadata(fields),
+        None => template,
+    };
     let cap = config.max_output_tokens.unwrap_or(limits.cap);
     // A verdict on each document of a pool needs more tokens.
     let needs_room = is_told_to_think(&config.params) || template.answer == AnswerForm::Verdicts;
@@ -117,6 +124,7 @@ pub(super) fn judge(
             params: String::new(),
         },
         template,
+        metadata,
         cut: DocumentCut { chars },
         cap,
         short_cap,

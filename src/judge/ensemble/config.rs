@@ -2,6 +2,7 @@
 
 use super::sources::EnsembleError;
 use crate::formats::file;
+use crate::judge::metadata::MetadataSetting;
 use crate::judge::price::{RerankRates, TokenRates};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -44,6 +45,8 @@ pub struct JudgeConfig {
     pub pick_prompt: Option<String>,
     /// A file with the prompt for per-document verdicts, instead of the embedded one.
     pub verdict_prompt: Option<String>,
+    /// Which metadata of the documents it is shown; by default, none.
+    pub metadata: Option<MetadataSetting>,
     pub max_document_chars: Option<usize>,
     /// Maximum number of (estimated) tokens of a document.
     pub max_document_tokens: Option<usize>,

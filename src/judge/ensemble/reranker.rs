@@ -129,6 +129,7 @@ fn connected(
                 params: String::new(),
             },
             template,
+            metadata: None,
             cut: DocumentCut {
                 chars: config.max_document_chars.unwrap_or(CHARS),
             },

@@ -107,6 +107,16 @@ fn what_changes_answers_is_in_the_spec_and_the_key_is_nowhere() {
     ] {
         assert_ne!(spec(&format!("{openai}{more}")), plain, "{more}");
     }
+    // The identity that projects have recorded; metadata is part of the prompt's version.
+    assert_eq!(plain.prompt_hash, "2673a2810eda5a51");
+    let metadata = |setting: &str| spec(&format!("{openai}metadata = {setting}"));
+    let shown = ["\"all\"", "[\"price\"]", "[\"price\", \"brand\"]"].map(metadata);
+    for (at, one) in shown.iter().enumerate() {
+        assert_eq!(one.params, plain.params);
+        let others = shown[..at].iter().chain([&plain]);
+        assert!(others.into_iter().all(|other| !one.is_same_judge(other)));
+    }
+    assert_eq!(metadata("[\"brand\", \"price\", \"brand\"]"), shown[2]);
     for more in [
         "concurrency = 3",
         "headers = { X-Team = \"search\" }",
@@ -380,6 +390,22 @@ fn wrong_judges_say_what_is_wrong() {
             "no provider is called \"opnai\"",
         ),
         ("provider = \"openai\"\nmodel = \"\"", "the model is empty"),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nmetadata = \"price\"",
+            "metadata: expected \"all\" or a list of fields, such as [\"price\"], found \"price\"",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nmetadata = []",
+            "metadata: the list names no field",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nmetadata = true",
+            "\"all\" or a list of fields",
+        ),
+        (
+            "provider = \"offline\"\nmodel = \"bm25\"\nmetadata = \"all\"",
+            "metadata: the offline judges read texts only",
+        ),
         (
             "provider = \"azure\"\nmodel = \"m\"",
             "set base_url, or AZURE_OPENAI_ENDPOINT",

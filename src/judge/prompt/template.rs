@@ -7,6 +7,7 @@ use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::GradeScale;
 use crate::domain::hex::{hex, short_hex};
 use crate::judge::call::{Asking, JudgePrompt};
+use crate::judge::metadata::MetadataFields;
 use crate::judge::presented::{PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -16,6 +17,8 @@ use std::str::FromStr as _;
 /// Part of every prompt hash; increment it when the code below changes the prompt for the same
 /// template.
 const LAYOUT: &str = "overrule prompt layout 1";
+/// The same for the form in which metadata is shown.
+const METADATA: &str = "metadata 1";
 const SYSTEM: &str = "=== system ===";
 const CASE: &str = "=== case ===";
 /// Number of placeholders that a case must contain; they come first among the names.
@@ -88,6 +91,17 @@ impl Template {
             system: system.trim().to_owned(),
             case,
         })
+    }
+
+    /// The template for documents with this metadata in front of their texts, which makes it another
+    /// version of the prompt.
+    #[must_use]
+    pub fn with_metadata(self, fields: &MetadataFields) -> Self {
+        let digest = Sha256::digest(format!("{METADATA}\n{}\n{}", self.hash, fields.canonical()));
+        Self {
+            hash: short_hex(&digest),
+            ..self
+        }
     }
 
     /// The prompt for a case, with documents truncated to `cut`. For templates that ask about two

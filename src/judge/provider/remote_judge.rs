@@ -17,14 +17,18 @@ use crate::judge::call::{
     Asking, CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage,
 };
 use crate::judge::judge_trait::Judge;
+use crate::judge::metadata::MetadataFields;
 use crate::judge::parse::{self, ParseError};
-use crate::judge::presented::{JudgeQuestion, PresentedPair, RerankAsk};
+use crate::judge::presented::{
+    JudgeQuestion, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk,
+};
 use crate::judge::prompt::AnswerForm;
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::civil::Date;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Number of requests of this process without a response yet. The process ends as a whole, so one
@@ -95,6 +99,18 @@ impl RemoteJudge {
             batch,
             models: None,
             learnt: AtomicU32::new(0),
+        }
+    }
+
+    /// A question as this judge sees it: with the metadata that it is shown.
+    fn shown<'a, Q: Clone>(
+        &self,
+        question: &'a Q,
+        showing: impl Fn(&Q, &MetadataFields) -> Q,
+    ) -> Cow<'a, Q> {
+        match &self.settings.metadata {
+            None => Cow::Borrowed(question),
+            Some(fields) => Cow::Owned(showing(question, fields)),
         }
     }
 
@@ -235,6 +251,10 @@ impl Judge for RemoteJudge {
         &self.settings.spec
     }
 
+    fn metadata(&self) -> Option<&MetadataFields> {
+        self.settings.metadata.as_ref()
+    }
+
     fn seed(&self) -> Option<String> {
         self.settings.seed.clone()
     }
@@ -255,9 +275,15 @@ impl Judge for RemoteJudge {
     fn prompt(&self, question: JudgeQuestion<'_>) -> JudgePrompt {
         let JudgeSettings { template, cut, .. } = &self.settings;
         match question {
-            JudgeQuestion::Pair(case) => template.fill(case, *cut),
-            JudgeQuestion::Pool(lineup) => template.fill_pool(lineup, *cut),
-            JudgeQuestion::Rerank(question) => template.fill_question(question, *cut),
+            JudgeQuestion::Pair(case) => {
+                template.fill(&self.shown(case, PresentedPair::showing), *cut)
+            }
+            JudgeQuestion::Pool(lineup) => {
+                template.fill_pool(&self.shown(lineup, PresentedPool::showing), *cut)
+            }
+            JudgeQuestion::Rerank(question) => {
+                template.fill_question(&self.shown(question, PresentedQuestion::showing), *cut)
+            }
         }
     }
 
@@ -290,8 +316,11 @@ impl Judge for RemoteJudge {
     }
 
     fn parse(&self, case: &PresentedPair, reply: &JudgeReply) -> Result<Opinion, ParseError> {
-        self.wire
-            .opinion(&self.settings, reply, &case.shown_texts())
+        self.wire.opinion(
+            &self.settings,
+            reply,
+            &self.shown(case, PresentedPair::showing).shown_texts(),
+        )
     }
 
     fn keeps_form(&self, reply: &JudgeReply) -> bool {
@@ -331,16 +360,21 @@ impl Judge for RemoteJudge {
     fn truncated(&self, question: JudgeQuestion<'_>) -> usize {
         let cut = self.settings.cut;
         match question {
-            JudgeQuestion::Pair(case) => [case.first_text(), case.second_text()]
-                .into_iter()
-                .filter(|text| cut.cuts(text))
-                .count(),
+            JudgeQuestion::Pair(case) => {
+                let case = self.shown(case, PresentedPair::showing);
+                [case.first_text(), case.second_text()]
+                    .into_iter()
+                    .filter(|text| cut.cuts(text))
+                    .count()
+            }
             JudgeQuestion::Pool(lineup) => {
+                let lineup = self.shown(lineup, PresentedPool::showing);
                 let documents = &lineup.pool.documents;
                 let cut = cut.shared(documents.len());
                 documents.iter().filter(|text| cut.cuts(text)).count()
             }
             JudgeQuestion::Rerank(question) => {
+                let question = self.shown(question, PresentedQuestion::showing);
                 let cut = match question.ask {
                     RerankAsk::Compare | RerankAsk::Link | RerankAsk::Grade(_) => cut,
                     RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {

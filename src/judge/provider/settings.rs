@@ -6,6 +6,7 @@ use super::response::HttpResponse;
 use super::token_counts::ChargedTokens;
 use crate::judge::billing::{ServedTerms, ServiceTier, TermsRange, is_us};
 use crate::judge::call::{Asking, CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
+use crate::judge::metadata::MetadataFields;
 use crate::judge::price::{CacheWrites, Price};
 use crate::judge::prompt::{AnswerForm, DocumentCut, Template};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
@@ -33,6 +34,8 @@ const ENVELOPE: u64 = 400;
 pub struct JudgeSettings {
     pub spec: JudgeSpec,
     pub template: Template,
+    /// The metadata that it sees with a document's text.
+    pub metadata: Option<MetadataFields>,
     /// How much of a document it sees.
     pub cut: DocumentCut,
     /// Maximum number of output tokens, including reasoning.

@@ -31,6 +31,7 @@ pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
             params: "{}".to_owned(),
         },
         template,
+        metadata: None,
         cut: DocumentCut { chars: 1000 },
         cap: provider_named(provider).unwrap().limits().cap,
         short_cap: None,

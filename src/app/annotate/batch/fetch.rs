@@ -466,9 +466,13 @@ fn presented(db: &Db, call: &BatchCall) -> Result<PresentedPair, StoreError> {
         db.document_text(query.key, a)?,
         db.document_text(query.key, b)?,
     ];
+    let metadata = vec![
+        db.document_metadata(query.key, a)?,
+        db.document_metadata(query.key, b)?,
+    ];
     let (first, second) = if call.swapped { (1, 0) } else { (0, 1) };
     Ok(PresentedPair {
-        pool: Arc::new(PoolText::new(query.text, documents)),
+        pool: Arc::new(PoolText::new(query.text, documents).with_metadata(metadata)),
         first,
         second,
     })

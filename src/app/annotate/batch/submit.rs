@@ -190,17 +190,15 @@ impl BatchSubmitter<'_> {
         let found = self
             .store
             .read(move |db| {
-                let info = db.query(query)?;
                 let plan = plan_so_far(db, query, &request, &[spec], &[id])?;
                 let calls =
                     db.outstanding(query, &plan.planned, &[id], &plan.shown, request.selection)?;
-                let depth = request.text_depth();
-                let depth = depth.map_or(info.documents, |limit| limit.min(info.documents));
-                let wanted = if calls.is_empty() { 0 } else { depth };
-                let documents = (0..wanted)
-                    .map(|at| db.document_text(query, at))
-                    .collect::<Result<Vec<_>, _>>()?;
-                Ok((Arc::new(PoolText::new(info.text, documents)), calls))
+                let depth = if calls.is_empty() {
+                    Some(0)
+                } else {
+                    request.text_depth()
+                };
+                Ok((Arc::new(db.pool_text(query, depth)?), calls))
             })
             .await?;
         Ok(found)

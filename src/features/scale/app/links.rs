@@ -6,7 +6,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::scored_pools::{ScoreSource, ScoredPool, fitted_pools};
 use crate::client::{RunControl, now_ms};
 use crate::domain::common_scale::Offset;
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{JsonObject, QueryId};
 use crate::domain::sampling::SeededRng;
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::links::{LinkJudges, LinkTexts};
@@ -239,6 +239,13 @@ impl LinkRun {
     }
 }
 
+/// A document of a link with its query.
+struct LinkedText {
+    /// Of the query, and of the document.
+    text: (String, Arc<str>),
+    metadata: JsonObject,
+}
+
 /// The texts of links, skipping those with documents that are not in the project.
 fn link_texts(
     db: &Db,
@@ -247,7 +254,7 @@ fn link_texts(
     links: &[StoredLink],
 ) -> Result<Vec<LinkTexts>, StoreError> {
     let places: HashMap<&QueryId, usize> = pools.iter().map(|pool| &pool.query).zip(0..).collect();
-    let text = |of: &LinkedDocument| -> Result<Option<(String, Arc<str>)>, StoreError> {
+    let text = |of: &LinkedDocument| -> Result<Option<LinkedText>, StoreError> {
         let Some((key, pool)) = places
             .get(&of.query)
             .and_then(|at| Some((*keys.get(*at)?, pools.get(*at)?)))
@@ -257,14 +264,19 @@ fn link_texts(
         let Some(at) = pool.documents.iter().position(|(id, _)| *id == of.document) else {
             return Ok(None);
         };
-        Ok(Some((db.query(key)?.text, db.document_text(key, at)?)))
+        Ok(Some(LinkedText {
+            text: (db.query(key)?.text, db.document_text(key, at)?),
+            metadata: db.document_metadata(key, at)?,
+        }))
     };
     let mut texts = Vec::new();
     for link in links {
         if let (Some(a), Some(b)) = (text(&link.a)?, text(&link.b)?) {
             texts.push(LinkTexts {
                 uid: link.uid,
-                texts: Arc::new(PoolText::of_two(a, b)),
+                texts: Arc::new(
+                    PoolText::of_two(a.text, b.text).with_metadata(vec![a.metadata, b.metadata]),
+                ),
                 answered: link.answers.iter().map(|answer| answer.identity).collect(),
             });
         }

@@ -59,11 +59,14 @@ impl Candidates {
         let texts = documents()
             .map(|document| Arc::from(document.content.as_str()))
             .collect();
+        let metadata = documents().map(|document| document.metadata.clone());
         Ok(Self {
             key,
             query: pool.query.id.clone(),
             ids: documents().map(|document| document.id.clone()).collect(),
-            pool: Arc::new(PoolText::new(pool.query.text.clone(), texts)),
+            pool: Arc::new(
+                PoolText::new(pool.query.text.clone(), texts).with_metadata(metadata.collect()),
+            ),
             hash: hash.finalize().into(),
         })
     }

@@ -10,7 +10,7 @@ use crate::features::methods::domain::MethodRow;
 use crate::features::methods::domain::reranking::{Method, MethodKind, Strategy, Validation};
 use crate::features::methods::store::anchors_method;
 use crate::judge::reranker::{RerankCandidate, Reranker};
-use crate::judge::{Judge, JudgeQuestion, JudgeSpec, PresentedPair, PresentedQuestion};
+use crate::judge::{Judge, JudgeQuestion, PresentedPair, PresentedQuestion};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -252,11 +252,11 @@ impl PreparedMethod {
         }
         match &self.asks {
             Asks::Nothing => {}
-            Asks::Judge { judge, .. } => add_spec(&mut add, judge.spec()),
+            Asks::Judge { judge, .. } => add_judge(&mut add, judge.as_ref(), candidates),
             Asks::Ensemble(judges) => {
                 judges
                     .iter()
-                    .for_each(|(_, judge)| add_spec(&mut add, judge.spec()));
+                    .for_each(|(_, judge)| add_judge(&mut add, judge.as_ref(), candidates));
             }
             Asks::Reranker { reranker, .. } => add(reranker.identity()),
             Asks::Orders(orders) => {
@@ -269,7 +269,9 @@ impl PreparedMethod {
     }
 }
 
-fn add_spec(add: &mut impl FnMut(&str), spec: &JudgeSpec) {
+/// Adds a judge, and the metadata of the candidates if it is shown any.
+fn add_judge(add: &mut impl FnMut(&str), judge: &dyn Judge, candidates: &Candidates) {
+    let spec = judge.spec();
     let parts = [
         &spec.name,
         &spec.provider,
@@ -278,4 +280,8 @@ fn add_spec(add: &mut impl FnMut(&str), spec: &JudgeSpec) {
         &spec.params,
     ];
     parts.into_iter().for_each(|part| add(part));
+    if judge.metadata().is_some() {
+        let metadata = candidates.pool.metadata.iter();
+        metadata.for_each(|metadata| add(metadata.as_str()));
+    }
 }

@@ -1,0 +1,167 @@
+//! The metadata of documents that a judge is shown, in the form in which zBench shows it.
+
+use crate::domain::corpus::JsonObject;
+use crate::domain::retrieval::SlotSource;
+use crate::formats::json::{members, string};
+use crate::formats::python;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+use std::str::FromStr as _;
+
+/// The members that hold labels in pools built from them: the grade itself, and the rank in the
+/// first stage, which a document that is there because of its label does not have.
+const LABELS: [&str; 2] = ["grade", "first_stage_rank"];
+
+/// The member that says in such pools whether a document is labeled relevant; in other datasets it
+/// is any member.
+const SOURCE: &str = "source";
+
+/// The setting `metadata` of a judge.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "\"all\" or a list of fields, such as [\"price\", \"brand\"]"
+)]
+pub enum MetadataSetting {
+    Word(String),
+    Fields(Vec<String>),
+}
+
+/// Which members of a document's metadata a judge is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetadataFields {
+    All,
+    /// Those with these names, in the order of the document.
+    Named(BTreeSet<String>),
+}
+
+/// Why a setting names no metadata.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidMetadata {
+    #[error("metadata: expected \"all\" or a list of fields, such as [\"price\"], found {0:?}")]
+    Word(String),
+    #[error("metadata: the list names no field; leave it out to show none")]
+    Empty,
+}
+
+impl MetadataFields {
+    pub fn of(setting: &MetadataSetting) -> Result<Self, InvalidMetadata> {
+        match setting {
+            MetadataSetting::Word(word) if word == "all" => Ok(Self::All),
+            MetadataSetting::Word(word) => Err(InvalidMetadata::Word(word.clone())),
+            MetadataSetting::Fields(fields) if fields.iter().all(|name| name.is_empty()) => {
+                Err(InvalidMetadata::Empty)
+            }
+            MetadataSetting::Fields(fields) => Ok(Self::Named(fields.iter().cloned().collect())),
+        }
+    }
+
+    /// The same text for the same fields, whatever their order in the setting.
+    pub fn canonical(&self) -> String {
+        match self {
+            Self::All => "all".to_owned(),
+            Self::Named(names) => serde_json::Value::from_iter(names.iter().cloned()).to_string(),
+        }
+    }
+
+    /// The text of a document with its metadata, as zBench shows it.
+    pub fn with(&self, metadata: &JsonObject, content: &str) -> String {
+        let members = members(metadata.as_str()).unwrap_or_default();
+        let shown = members
+            .into_iter()
+            .filter(|(name, value)| self.shows(name, value));
+        let mut text = String::from("Metadata: ");
+        python::write_dict(&mut text, shown);
+        text.push_str("\nContent: ");
+        text.push_str(content);
+        text
+    }
+
+    fn shows(&self, name: &str, value: &RawValue) -> bool {
+        let is_label = LABELS.contains(&name) || name == SOURCE && is_slot_source(value);
+        let is_chosen = match self {
+            Self::All => true,
+            Self::Named(names) => names.contains(name),
+        };
+        is_chosen && !is_label
+    }
+
+    /// The chosen fields that are never shown, or not in pools built from labels, in words; `None`
+    /// if there are none.
+    pub fn withheld(&self) -> Option<String> {
+        let is_chosen = |name: &str| match self {
+            Self::All => true,
+            Self::Named(names) => names.contains(name),
+        };
+        let mut names: Vec<String> = LABELS
+            .into_iter()
+            .filter(|name| is_chosen(name))
+            .map(str::to_owned)
+            .collect();
+        if is_chosen(SOURCE) {
+            names.push(format!("{SOURCE} (of pools built from labels)"));
+        }
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+}
+
+fn is_slot_source(value: &RawValue) -> bool {
+    string(value).is_ok_and(|name| SlotSource::from_str(&name).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    fn fields(names: &[&str]) -> MetadataFields {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        MetadataFields::of(&MetadataSetting::Fields(names)).unwrap()
+    }
+
+    #[rstest]
+    #[case(
+        MetadataFields::All,
+        "Metadata: {'price': 3.5, 'source': 'a.pdf', 'brand': 'x'}\nContent: text"
+    )]
+    #[case(fields(&["brand", "price", "none"]), "Metadata: {'price': 3.5, 'brand': 'x'}\nContent: text")]
+    #[case(fields(&["grade"]), "Metadata: {}\nContent: text")]
+    fn chosen_fields_are_shown_as_zbench_shows_them(
+        #[case] fields: MetadataFields,
+        #[case] expected: &str,
+    ) {
+        let metadata =
+            r#"{"price":3.50,"grade":2,"source":"a.pdf","brand":"x","first_stage_rank":7}"#;
+        let metadata = JsonObject::from_compact(metadata);
+        assert_eq!(fields.with(&metadata, "text"), expected);
+    }
+
+    #[rstest]
+    #[case("label-found")]
+    #[case("label-missed")]
+    #[case("fill")]
+    fn a_pool_built_from_labels_does_not_give_them_away(#[case] source: &str) {
+        let metadata = format!(r#"{{"source":"{source}","year":1999}}"#);
+        let metadata = JsonObject::from_compact(metadata);
+        let shown = "Metadata: {'year': 1999}\nContent: x";
+        assert_eq!(MetadataFields::All.with(&metadata, "x"), shown);
+        let shown = "Metadata: {}\nContent: x";
+        assert_eq!(fields(&["source", "grade"]).with(&metadata, "x"), shown);
+    }
+
+    #[test]
+    fn the_order_of_the_setting_makes_no_difference() {
+        let one = fields(&["price", "brand"]);
+        assert_eq!(one, fields(&["brand", "price", "brand"]));
+        assert_eq!(one.canonical(), r#"["brand","price"]"#);
+        assert_eq!(MetadataFields::All.canonical(), "all");
+        assert_ne!(one.canonical(), fields(&["price"]).canonical());
+        assert_eq!(one.withheld(), None);
+        let withheld = MetadataFields::All.withheld().unwrap();
+        assert!(withheld.starts_with("grade, first_stage_rank, source ("));
+        let wrong = MetadataFields::of(&MetadataSetting::Word("price".to_owned()));
+        assert!(wrong.unwrap_err().to_string().contains("found \"price\""));
+        assert!(MetadataFields::of(&MetadataSetting::Fields(Vec::new())).is_err());
+    }
+}

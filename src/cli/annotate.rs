@@ -389,7 +389,7 @@ impl WrittenFiles<'_> {
             let how = if self.keep {
                 "written with \"score\":null"
             } else {
-                "left out"
+                "skipped"
             };
             let documents = counted(left_out, "document");
             output::message(&format!("{documents} without a vote: {how}"));

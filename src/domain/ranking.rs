@@ -519,20 +519,30 @@ pub fn opinion_share(rows: &QueryRows, settings: &RankingSettings) -> Option<Opi
     OpinionShare::of(&predictions, entered)
 }
 
+/// The scores of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolScores {
+    /// By pool index; `None` for documents that nothing compares with others.
+    pub scores: Vec<Option<f64>>,
+    /// The score of such a document.
+    pub bare: f64,
+}
+
 /// The scores as in [`scores`], and the score of a document that nothing compares with others. Under
 /// zBench's model, its iteration runs over all documents of the pool, as zBench's own does; under
 /// the others, such a document has the mean.
 pub fn scores_and_bare(
     rows: &QueryRows,
     settings: &RankingSettings,
-) -> Result<(Vec<Option<f64>>, f64), RatingError> {
+) -> Result<PoolScores, RatingError> {
     let inputs = FitInputs::new(rows, settings);
-    let Some(bare) = inputs.compact.iter().position(Option::is_none) else {
-        return Ok((scores(rows, settings)?, 0.0));
+    let bare = inputs.compact.iter().position(Option::is_none);
+    let Some(bare) = bare.filter(|_| settings.model == RatingModel::Zbench) else {
+        return Ok(PoolScores {
+            scores: scores(rows, settings)?,
+            bare: 0.0,
+        });
     };
-    if settings.model != RatingModel::Zbench {
-        return Ok((scores(rows, settings)?, 0.0));
-    }
     let observations: Vec<Observation> = inputs
         .observations
         .iter()
@@ -545,7 +555,10 @@ pub fn scores_and_bare(
     let fit = rating::fit(rows.documents, &observations, &settings.rating(), None)?;
     let entered = inputs.compact.iter().zip(&fit.scores);
     let scores = entered.map(|(place, score)| place.map(|_| *score));
-    Ok((scores.collect(), fit.scores[bare]))
+    Ok(PoolScores {
+        scores: scores.collect(),
+        bare: fit.scores[bare],
+    })
 }
 
 /// The fitted score of every document by pool index, without errors, intervals and warnings;

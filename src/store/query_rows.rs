@@ -184,7 +184,7 @@ impl Db {
     pub fn scores_and_bare(
         &self,
         query: QueryKey,
-    ) -> Result<std::result::Result<(Vec<Option<f64>>, f64), RatingError>> {
+    ) -> Result<std::result::Result<ranking::PoolScores, RatingError>> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let rows = self.fitted_rows(query, &settings)?;
         Ok(ranking::scores_and_bare(&rows, &settings))

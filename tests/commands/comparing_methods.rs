@@ -377,7 +377,7 @@ fn what_a_reranker_scored_is_written_for_zbench() {
     let sandbox = reranked();
     sandbox.done("annotate in.jsonl zelo.jsonl --judges bm25 --yes");
     let told = sandbox.done("export annotated --ranking pointwise@6 --out scored.jsonl");
-    assert!(!told.stderr.contains("left out"), "{}", told.stderr);
+    assert!(!told.stderr.contains("skipped"), "{}", told.stderr);
     sandbox.done("export run --ranking pointwise@6 --out scored.trec");
     let mut in_run = BTreeMap::new();
     for line in sandbox.read("scored.trec").lines() {
@@ -413,7 +413,7 @@ fn documents_that_a_method_does_not_score_are_counted() {
     let sandbox = reranked();
     sandbox.done("rerank --method pointwise@3 --judges bm25");
     let told = sandbox.done("export annotated --ranking pointwise@3 --query q1 --out three.jsonl");
-    told.says("3 documents without a score or outside of the pool are left out");
+    told.says("3 documents without a score or outside of the pool: skipped");
     assert_eq!(sandbox.read("three.jsonl").matches("\"score\":").count(), 3);
     let told = sandbox.done("export run --ranking pointwise@3 --query q1");
     told.says("3 documents that it does not score");

@@ -353,7 +353,7 @@ fn what_zbench_writes_and_is_no_vote_is_counted() {
     assert_eq!(report[0]["out_of_range"], 2);
     assert_eq!(report[0]["skipped"], 0);
     let again = sandbox.done("import ai_scores.json");
-    again.prints("4 pairs of a document with itself left out");
+    again.prints("4 pairs of a document with itself skipped");
     again.prints("2 scores outside -1..1 read as failed calls");
     again.prints("0 queries added, 2 already there");
     let votes = sandbox.done("export votes --format jsonl --query capital-of-france");

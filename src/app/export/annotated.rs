@@ -2,6 +2,7 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::Pool;
+use crate::domain::ranking::PoolScores;
 use crate::domain::rating::RatingError;
 use crate::domain::sanitise;
 use crate::formats::dataset::{self, Unscored};
@@ -38,7 +39,8 @@ pub fn write_annotated(
             let mut past_limit = 0;
             let scores = match limit {
                 None => db.scores(key)?,
-                Some(limit) => db.scores_and_bare(key)?.map(|(mut scores, bare)| {
+                Some(limit) => db.scores_and_bare(key)?.map(|of| {
+                    let PoolScores { mut scores, bare } = of;
                     if scores.iter().any(Option::is_some) {
                         let past = scores.iter_mut().skip(limit);
                         for score in past.filter(|score| score.is_none()) {

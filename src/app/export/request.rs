@@ -460,9 +460,9 @@ impl WrittenRanking {
             count(
                 self.left_out,
                 "document",
-                "without a score or outside of the pool are left out",
+                "without a score or outside of the pool: skipped",
             ),
-            count(self.missing, "query", "not in the ranking: left out"),
+            count(self.missing, "query", "not in the ranking: skipped"),
         ]
         .into_iter()
         .flatten()

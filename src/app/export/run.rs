@@ -29,6 +29,14 @@ pub struct FoundRanking {
     pub notes: Vec<String>,
 }
 
+/// A query's documents in the order of a ranking.
+struct ScoredOrder<'a> {
+    /// With their scores, if they have one.
+    documents: Vec<(&'a DocId, Option<f64>)>,
+    /// Whether the scores are positions.
+    placed: bool,
+}
+
 /// How a ranking was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrittenRanking {
@@ -46,20 +54,22 @@ pub struct WrittenRanking {
 }
 
 impl FoundRanking {
-    /// The documents of a query with their scores, and whether the scores are positions; `None` if
-    /// the ranking lacks the query. Documents without a score have `None`.
-    fn scored(&self, query: &QueryId) -> Option<(Vec<(&DocId, Option<f64>)>, bool)> {
+    /// The scores of a query; `None` if the ranking lacks the query.
+    fn scored(&self, query: &QueryId) -> Option<ScoredOrder<'_>> {
         let order = self.orders.get(query)?;
         let documents = order.iter().map(|(document, _)| document);
         Some(match self.partly_scored.get(query) {
-            Some(scores) => (documents.zip(scores.iter().copied()).collect(), false),
-            None => (
-                order
+            Some(scores) => ScoredOrder {
+                documents: documents.zip(scores.iter().copied()).collect(),
+                placed: false,
+            },
+            None => ScoredOrder {
+                documents: order
                     .iter()
                     .map(|(document, score)| (document, Some(*score)))
                     .collect(),
-                self.placed.contains(query),
-            ),
+                placed: self.placed.contains(query),
+            },
         })
     }
 }
@@ -124,7 +134,11 @@ pub fn write_ranking(
     let tag = tag.unwrap_or(&ranking.name);
     let (mut written, mut documents) = (WrittenRanking::default(), 0);
     for query in ranking.orders.keys().filter(|query| wants(query)) {
-        let Some((scored, placed)) = ranking.scored(query) else {
+        let Some(ScoredOrder {
+            documents: scored,
+            placed,
+        }) = ranking.scored(query)
+        else {
             continue;
         };
         let scores = (!places && !placed)
@@ -136,7 +150,7 @@ pub fn write_ranking(
                 scores
             }
             None => {
-                written.placed += 1;
+                written.placed += usize::from(!places);
                 (1..=scored.len()).rev().map(|place| place as f64).collect()
             }
         };
@@ -168,11 +182,11 @@ pub fn write_scored_by(
 ) -> Result<WrittenRanking, AppError> {
     let mut written = WrittenRanking::default();
     store.read_each(keys, Db::pool, |_, pool| {
-        let Some((scored, placed)) = ranking.scored(&pool.query.id) else {
+        let Some(ScoredOrder { documents, placed }) = ranking.scored(&pool.query.id) else {
             written.missing += 1;
             return Ok::<(), AppError>(());
         };
-        let given: HashMap<&DocId, f64> = scored
+        let given: HashMap<&DocId, f64> = documents
             .into_iter()
             .filter_map(|(document, score)| Some((document, score?)))
             .collect();

@@ -88,7 +88,7 @@ impl Display for PoolsImport {
         }
         if self.self_pairs > 0 {
             let pairs = counted(self.self_pairs, "pair");
-            write!(f, "; {pairs} of a document with itself left out")?;
+            write!(f, "; {pairs} of a document with itself skipped")?;
         }
         if self.out_of_range > 0 {
             let scores = counted(self.out_of_range, "score");

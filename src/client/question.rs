@@ -1,7 +1,7 @@
 //! The question trait of the worker: how one paid question is sent and what is stored of each
 //! answer.
 
-use crate::judge::{CallError, Exchange};
+use crate::judge::{CallError, Exchange, MAX_CHARGED};
 use crate::store::{Db, StoreError};
 use futures::future::BoxFuture;
 
@@ -69,6 +69,11 @@ pub(crate) trait ServiceQuestion: Sized + Send + Sync + 'static {
     /// The question to ask once more after a paid answer without content; `None` if that is useless
     /// or this already is the rephrased question.
     fn rephrased(&self, error: &CallError) -> Option<Self>;
+
+    /// Maximum number of attempts that may be charged; after that, the question has failed.
+    fn most_charged(&self) -> u32 {
+        MAX_CHARGED
+    }
 
     /// Key that identical questions share; `None` if this question is always asked separately.
     fn key(&self) -> Option<[u8; 32]> {

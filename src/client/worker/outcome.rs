@@ -7,7 +7,7 @@ use crate::client::lock;
 use crate::client::pace::{back_off, named};
 use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::domain::sampling::SeededRng;
-use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, MAX_CHARGED, Retry};
+use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, Retry};
 use crate::store::ledger::{AttemptFailure, Charge};
 use futures::FutureExt as _;
 use std::time::Duration;
@@ -118,6 +118,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let attempts = CallAttempts {
             attempts: call.attempts,
             charged: call.charged,
+            most_charged: call.question.most_charged(),
             adaptions: call.adaptions,
             answers: call.answers,
         };
@@ -356,6 +357,8 @@ struct CallAttempts {
     /// Those that count toward [`ATTEMPTS`], without the one that failed.
     attempts: u32,
     charged: u32,
+    /// Number of charged attempts after which the call has failed.
+    most_charged: u32,
     adaptions: usize,
     /// Number of answers of the service when the call was last refused.
     answers: u64,
@@ -397,7 +400,7 @@ fn decide<Q>(
     service: ServiceState,
     rephrased: Option<Q>,
 ) -> Next<Q> {
-    let may_be_charged = call.charged < MAX_CHARGED;
+    let may_be_charged = call.charged < call.most_charged;
     if error.retry == Retry::Adapted && call.adaptions < MAX_ADAPTIONS && may_be_charged {
         return Next::Adapt;
     }
@@ -462,10 +465,12 @@ fn unknown(worst_usd: Option<f64>) -> Charge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::MAX_CHARGED;
 
     const FIRST: CallAttempts = CallAttempts {
         attempts: 0,
         charged: 0,
+        most_charged: MAX_CHARGED,
         adaptions: 0,
         answers: 0,
     };
@@ -508,6 +513,12 @@ mod tests {
         );
         assert_eq!(after(ATTEMPTS - 1, 0), Next::Fail);
         assert_eq!(after(0, MAX_CHARGED), Next::Fail);
+        let once = CallAttempts {
+            charged: 1,
+            most_charged: 1,
+            ..FIRST
+        };
+        assert_eq!(next(&error, once, HEALTHY), Next::Fail);
     }
 
     #[test]

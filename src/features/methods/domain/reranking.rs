@@ -28,7 +28,7 @@ mod zelo;
 
 pub use call_bounds::CallBounds;
 pub use front::pareto_front;
-pub use method::{Method, MethodKind, MethodOptions, Shuffle};
+pub use method::{CandidateCountError, Method, MethodKind, MethodOptions, Shuffle};
 pub use method_name::is_free_reranker_name;
 pub use played::play;
 pub use validation::{AnswerError, Validation};

@@ -70,24 +70,19 @@ fn rankgpt_asks_about_the_same_windows() {
             window: vector.window_size,
             stride: vector.stride,
         };
-        // No question is asked about a single candidate, which ranksmith does.
-        let told = vector.calls.iter().filter(|(shown, _)| shown.len() > 1);
-        let told: Trace = told.cloned().collect();
-        let count = told.len();
-        let mut left = told.into_iter();
+        let count = vector.calls.len();
+        let mut left = vector.calls.into_iter();
         let played = play(strategy(kind.clone(), vector.n).as_mut(), &mut |question| {
             replayed(&mut left, question)
         });
         let played = played.unwrap();
         assert_eq!(played.ranking.order, vector.final_order);
         assert_eq!((played.calls, played.repairs), (count, 0));
-        if vector.window_size > 1 {
-            let bounds = strict(kind).calls(vector.n, 1);
-            assert_eq!(
-                (bounds.least, bounds.expected, bounds.most),
-                (count, count, count)
-            );
-        }
+        let bounds = strict(kind).calls(vector.n, 1);
+        assert_eq!(
+            (bounds.least, bounds.expected, bounds.most),
+            (count, count, count)
+        );
     }
 }
 
@@ -300,11 +295,15 @@ fn tourrank_takes_any_number_of_candidates() {
             assert_eq!(of(Shuffle::Seeded), calls, "{n}");
         }
     }
-    // ranksmith rejects these with its default stages.
+    // ranksmith rejects these with its default stages, and one candidate with any stages.
     for error in &golden.errors {
         let n = error["n"].as_u64().unwrap_or(1) as usize;
         for shuffle in [Shuffle::Seeded, Shuffle::Cpython] {
             let kind = MethodKind::TourRank { rounds: 2, shuffle };
+            assert_eq!(strict(kind.clone()).check_count(n).is_ok(), n > 1, "{n}");
+            if n == 1 {
+                continue;
+            }
             let played = play(strategy(kind, n).as_mut(), &mut |question| match question {
                 Question::Select { count, .. } => Answer::Numbers((1..=*count as i64).collect()),
                 other => panic!("{other:?}"),

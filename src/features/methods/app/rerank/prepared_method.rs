@@ -130,6 +130,12 @@ impl PreparedMethod {
         self.method.strategy(looked_at, seed, judges)
     }
 
+    /// Why it fails on these candidates before any call, if it does.
+    pub(super) fn refusal(&self, candidates: &Candidates) -> Option<QueryFailure> {
+        let count = self.method.check_count(self.looks_at(candidates));
+        count.err().map(QueryFailure::from)
+    }
+
     /// Number of candidates that it considers.
     pub(super) fn looks_at(&self, candidates: &Candidates) -> usize {
         self.method.looks_at(candidates.ids.len())

@@ -92,7 +92,11 @@ pub(super) async fn rank(
     // Scores that arrive in batches, and the number of pending batches.
     let mut scores: HashMap<usize, (usize, Vec<f64>)> = HashMap::new();
     let mut cut_short = false;
+    let refusal = method.refusal(candidates);
     let failure = 'asking: loop {
+        if refusal.is_some() {
+            break refusal;
+        }
         let mut own = None;
         let asked = if cut_short {
             Vec::new()

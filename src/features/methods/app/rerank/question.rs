@@ -10,12 +10,12 @@ use crate::client::question::{
 };
 use crate::domain::candidate_question::Answer;
 use crate::domain::numeric::best_first;
-use crate::features::methods::domain::reranking::AnswerError;
+use crate::features::methods::domain::reranking::{AnswerError, CandidateCountError};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
-    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, PresentedPair,
-    PresentedQuestion, catch_panic, opinion_of, read_answer, read_answer_strictly,
+    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, MAX_CHARGED,
+    PresentedPair, PresentedQuestion, catch_panic, opinion_of, read_answer, read_answer_strictly,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -54,6 +54,14 @@ impl Target {
         match self {
             Self::Judge { judge, .. } | Self::Battle { judge, .. } => &judge.spec().name,
             Self::Reranker { reranker, .. } => reranker.name(),
+        }
+    }
+
+    /// Maximum number of charged attempts of one question.
+    pub(super) fn most_charged(&self) -> u32 {
+        match self {
+            Self::Judge { strict: true, .. } => 1,
+            Self::Judge { .. } | Self::Battle { .. } | Self::Reranker { .. } => MAX_CHARGED,
         }
     }
 
@@ -153,6 +161,8 @@ pub(super) enum QueryFailure {
     CannotAsk,
     #[error(transparent)]
     TooManyCandidates(#[from] TooManyCandidates),
+    #[error(transparent)]
+    CandidateCount(#[from] CandidateCountError),
     /// A call failed.
     #[error("{0}")]
     Call(String),
@@ -418,9 +428,13 @@ impl ServiceQuestion for RerankQuestion {
         }
     }
 
+    fn most_charged(&self) -> u32 {
+        self.target.most_charged()
+    }
+
     fn rephrased(&self, error: &CallError) -> Option<Self> {
-        let strict = matches!(&*self.target, Target::Judge { strict: true, .. });
-        let (judge, prompt) = self.judge().filter(|_| !self.once_more && !strict)?;
+        let once = self.once_more || self.target.most_charged() == 1;
+        let (judge, prompt) = self.judge().filter(|_| !once)?;
         let prompt = judge.ask_again(prompt, error)?;
         Some(Self {
             target: Arc::clone(&self.target),

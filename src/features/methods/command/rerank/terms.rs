@@ -248,7 +248,7 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
     if estimates.iter().any(|estimate| estimate.most.calls > 0.0) {
         text.push_str(&format!(
             "At most: every query with the most calls and the longest documents, each call charged \
-             {MAX_CHARGED} times at its highest price.\n"
+             {MAX_CHARGED} times at its highest price (once with :strict).\n"
         ));
     }
     if plan.asks_servers() {

@@ -73,6 +73,13 @@ named! {
     }
 }
 
+/// A number of candidates that a method cannot rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CandidateCountError {
+    #[error("tourrank needs at least 2 candidates, found {0}")]
+    TooFew(usize),
+}
+
 /// Options of methods in addition to their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MethodOptions {
@@ -98,6 +105,18 @@ impl Method {
         match self.kind {
             MethodKind::Original => 0,
             _ => self.depth.unwrap_or(candidates).min(candidates),
+        }
+    }
+
+    /// Checks that the method can rank `n` candidates, as many as [`Method::looks_at`] returns. As
+    /// in ranksmith, a tournament of one candidate is an error, and no candidates need no order.
+    ///
+    /// # Errors
+    /// It cannot.
+    pub fn check_count(&self, n: usize) -> Result<(), CandidateCountError> {
+        match self.kind {
+            MethodKind::TourRank { .. } if n == 1 => Err(CandidateCountError::TooFew(n)),
+            _ => Ok(()),
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) const STRIDE: usize = 10;
 
 /// Every window has exactly `window` candidates: the last one is aligned with the start of the
 /// list, whereas the authors' code would leave the first candidates unseen. A single candidate is
-/// never asked about.
+/// asked about as well, as in ranksmith.
 #[derive(Debug)]
 pub(super) struct RankGpt {
     order: Vec<usize>,
@@ -44,11 +44,10 @@ impl RankGpt {
         new
     }
 
-    /// Number of calls: 0 for a single candidate, 1 for up to a window, and 1 + ⌈(n − w) / s⌉ for
-    /// more.
+    /// Number of calls: 1 for up to a window, and 1 + ⌈(n − w) / s⌉ for more.
     pub(super) fn calls(candidates: usize, window: usize, stride: usize) -> usize {
         match candidates {
-            0 | 1 => 0,
+            0 => 0,
             _ => 1 + candidates.saturating_sub(window).div_ceil(stride.max(1)),
         }
     }
@@ -61,7 +60,7 @@ impl RankGpt {
             .take(self.window)
             .copied()
             .collect();
-        if shown.len() > 1 {
+        if !shown.is_empty() {
             let candidates = shown.clone();
             self.calls
                 .ask(Question::Rank { candidates }, (start, shown));

@@ -43,7 +43,7 @@ fn here(case: &str) -> Here {
         "top_k=-1 (after all LLM calls)" => Here::Refused("rankgpt@-1"),
         "empty documents" => Here::Unreadable("rankgpt", 0),
         "provider returns garbage" => Here::Unreadable("rankgpt", 5),
-        "single document listwise still calls the provider" => Here::InOrder("rankgpt"),
+        "single document listwise still calls the provider" => Here::Unreadable("rankgpt", 1),
         "single document pairwise never calls" => Here::InOrder("prp"),
         "Listwise max_document_chars=0"
         | "Listwise bad algorithm"
@@ -104,7 +104,7 @@ fn what_ranksmith_refuses_is_refused() {
             Here::NotThere | Here::Cut | Here::Call => {}
         }
     }
-    assert_eq!((refused, played), (6, 2));
+    assert_eq!((refused, played), (6, 3));
     // Any other name is that of a service, a program or a run, which must exist.
     let named: Method = "rankgpt_sliding@20".parse().unwrap();
     assert!(matches!(named.kind, MethodKind::Named(_)));

@@ -7,7 +7,7 @@ use crate::features::methods::app::rerank::candidates::Candidates;
 use crate::features::methods::app::rerank::prepared_method::PreparedMethod;
 use crate::features::methods::app::rerank::question::Target;
 use crate::features::methods::domain::reranking::{MethodKind, play};
-use crate::judge::{MAX_CHARGED, Usage};
+use crate::judge::Usage;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -16,6 +16,9 @@ const NO_DOCUMENT: usize = usize::MAX;
 
 /// The maximum effort of a method for a query.
 pub(super) fn most(method: &PreparedMethod, candidates: &Candidates) -> Sum {
+    if method.refusal(candidates).is_some() {
+        return Sum::default();
+    }
     let questions = questions(method, candidates);
     let mut known: HashMap<Question, Sum> = HashMap::new();
     let mut dearest_of = |question: &Question| {
@@ -133,8 +136,6 @@ fn about(question: &Question, shown: &[usize]) -> Question {
 }
 
 /// The same question about those of the query's candidates that take the most room in its prompt.
-/// How much of a document is shown depends on the number of documents, so each is measured in a
-/// prompt with that number.
 fn with_longest(method: &PreparedMethod, candidates: &Candidates, question: &Question) -> Question {
     let count = question.shown().len();
     let length = |at: usize| {
@@ -166,10 +167,11 @@ fn with_longest(method: &PreparedMethod, candidates: &Candidates, question: &Que
 
 /// The maximum effort of a question: each of its calls is charged as often as a call can be.
 fn cost(method: &PreparedMethod, candidates: &Candidates, question: &Question) -> Sum {
-    let times = u64::from(MAX_CHARGED);
     let mut sum = Sum::default();
     for (_, _, target) in method.parts(candidates, question).into_iter().flatten() {
+        let times = u64::from(target.most_charged());
         let (usage, usd) = match &target {
+            Target::Judge { judge, prompt, .. } if times == 1 => judge.worst(prompt),
             Target::Judge { judge, prompt, .. } | Target::Battle { judge, prompt, .. } => {
                 judge.most(prompt)
             }

@@ -39,6 +39,9 @@ pub(super) fn played(
     usage: impl Fn(&Target) -> Sum,
 ) -> Sum {
     let mut sum = Sum::default();
+    if method.refusal(candidates).is_some() {
+        return sum;
+    }
     let mut strategy = method.strategy(candidates);
     let mut answer = |question: &Question| {
         if let Some(answer) = method.own_answer(candidates, question) {

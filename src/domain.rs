@@ -11,6 +11,7 @@ pub mod battle;
 pub mod candidate_question;
 pub mod common_scale;
 pub mod corpus;
+pub mod document_cut;
 pub mod hex;
 pub mod judge_report;
 pub mod judge_set;

@@ -134,6 +134,18 @@ pub(crate) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
     }
 }
 
+/// The same, but nothing is spent without `--yes` if there is nobody to ask.
+pub(crate) fn confirm_spending_on_terminal(words: &str, yes: bool) -> CommandResult {
+    if yes || io::stdin().is_terminal() {
+        return confirm_spending(words, yes);
+    }
+    output::message(words.trim_end());
+    Err(usage!(
+        "not started, since it costs money and there is no terminal to ask on; --yes starts it \
+         without asking"
+    ))
+}
+
 /// The effort and cost for each judge.
 pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
     let rows = judges.iter().map(|judge| {

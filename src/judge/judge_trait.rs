@@ -8,6 +8,7 @@ use super::metadata::MetadataFields;
 use super::parse::{self, ParseError, Written};
 use super::presented::{JudgeQuestion, PresentedPair};
 use super::spec::{JudgeLimits, JudgeSpec};
+use crate::domain::document_cut::DocumentCut;
 use futures::future::BoxFuture;
 use jiff::civil::Date;
 use std::fmt;
@@ -125,6 +126,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// Number of documents of the question that are truncated for the judge.
     fn truncated(&self, _question: JudgeQuestion<'_>) -> usize {
         0
+    }
+
+    /// How much of a document it is shown at most; `None` for all of it.
+    fn document_cut(&self) -> Option<DocumentCut> {
+        None
     }
 
     fn limits(&self) -> JudgeLimits {

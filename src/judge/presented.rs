@@ -5,6 +5,7 @@ use super::metadata::MetadataFields;
 use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::{GradeScale, Question};
 use crate::domain::corpus::JsonObject;
+use crate::domain::document_cut::DocumentCut;
 use std::sync::{Arc, OnceLock};
 
 /// The texts of a pool, shared by all calls on it.
@@ -16,6 +17,8 @@ pub struct PoolText {
     pub metadata: Vec<JsonObject>,
     /// The query of the second document, if it differs.
     pub second_query: Option<String>,
+    /// How much of each document may be shown; a judge's own limit may be lower.
+    pub limit: Option<DocumentCut>,
     analysis: OnceLock<LexicalAnalysis>,
 }
 
@@ -26,6 +29,7 @@ impl PoolText {
             documents,
             metadata: Vec::new(),
             second_query: None,
+            limit: None,
             analysis: OnceLock::new(),
         }
     }
@@ -46,8 +50,15 @@ impl PoolText {
         });
         Arc::new(Self {
             second_query: self.second_query.clone(),
+            limit: self.limit,
             ..Self::new(self.query.clone(), texts.collect())
         })
+    }
+
+    /// The same texts, of which at most this much is shown.
+    #[must_use]
+    pub fn with_limit(self, limit: Option<DocumentCut>) -> Self {
+        Self { limit, ..self }
     }
 
     /// Two queries with a document of each.
@@ -65,8 +76,13 @@ impl PoolText {
 
     /// The findings of the lexical measures on the pool, computed on first use and cached.
     pub fn analysis(&self) -> &LexicalAnalysis {
-        self.analysis
-            .get_or_init(|| LexicalAnalysis::new(&self.query, &self.documents))
+        self.analysis.get_or_init(|| {
+            let Some(limit) = self.limit else {
+                return LexicalAnalysis::new(&self.query, &self.documents);
+            };
+            let shown = self.documents.iter().map(|text| limit.head_of(text));
+            LexicalAnalysis::new(&self.query, &shown.collect::<Vec<_>>())
+        })
     }
 }
 

@@ -21,7 +21,6 @@ mod template;
 mod tests;
 
 pub use answer_form::AnswerForm;
-pub use document::DocumentCut;
 pub use template::Template;
 pub(super) use template::{rerank_task_text, task_text};
 

@@ -17,6 +17,7 @@ use super::offline;
 use super::price::{PriceTable, RerankPrice};
 use super::spec::JudgeLimits;
 use crate::domain::corpus::DocId;
+use crate::domain::document_cut::DocumentCut;
 use crate::domain::permission::{ProgramUse, command_line};
 use crate::registry::is_free_reranker_name;
 use program::ProgramReranker;
@@ -156,6 +157,12 @@ impl Reranker {
     /// Maximum number of concurrent calls.
     pub fn concurrency(&self) -> usize {
         self.concurrency
+    }
+
+    /// How much of a document it is sent at most; `None` for all of it.
+    pub fn document_cut(&self) -> Option<DocumentCut> {
+        let chars = self.chars;
+        (chars < usize::MAX).then_some(DocumentCut { chars })
     }
 
     /// Whether it runs on a server.

@@ -61,6 +61,17 @@ pub enum Charge {
 }
 
 impl Charge {
+    /// The spend of a call that was charged this.
+    pub fn spend(self) -> Spend {
+        let mut spend = Spend::default();
+        match self {
+            Self::Known(usd) => spend.known_usd = usd,
+            Self::Assumed(usd) => spend.assumed_usd = usd,
+            Self::Unpriced => spend.unpriced = 1,
+        }
+        spend
+    }
+
     /// Dollars that count against a budget.
     pub fn usd(self) -> f64 {
         match self {

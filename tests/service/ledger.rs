@@ -190,7 +190,14 @@ fn the_budget_kept_in_the_project_holds_for_every_command_that_spends() {
     ));
     let commands: [&[&str]; 3] = [
         &["pick", "--open", "--judges", "gpt"],
-        &["rerank", "--method", "pointwise@9", "--judges", "gpt"],
+        &[
+            "rerank",
+            "--method",
+            "pointwise@9",
+            "--judges",
+            "gpt",
+            "--yes",
+        ],
         &["scale", "run", "--judge", "gpt"],
     ];
     for command in commands {

@@ -20,6 +20,7 @@ mod ledger;
 mod metadata;
 mod models;
 mod open_files;
+mod outcomes;
 mod pair;
 mod permissions;
 mod picks;

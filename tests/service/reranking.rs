@@ -46,7 +46,7 @@ fn desk() -> Desk {
 }
 
 fn rerank(desk: &Desk, more: &[&str]) -> Output {
-    desk.run(&[&["rerank", "pools.jsonl"], more].concat())
+    desk.run(&[&["rerank", "pools.jsonl", "--yes"], more].concat())
 }
 
 /// The best document of each query by relevance, as a method found it.
@@ -444,7 +444,7 @@ fn a_budget_wants_a_price_of_everybody_that_is_asked() {
     );
     let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
     std::fs::write(desk.path("overrule.toml"), config + &unpriced).unwrap();
-    let with_budget = |method: &str| rerank(&desk, &["--method", method, "--budget", "1", "--yes"]);
+    let with_budget = |method: &str| rerank(&desk, &["--method", method, "--budget", "1"]);
     let output = with_budget("dear@20");
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
     let why = "no price is known for the reranker dear; set `price` in overrule.toml";
@@ -468,7 +468,7 @@ fn answers_of_a_merged_project_are_not_bought_again() {
     };
     other(&["import", "pools.jsonl"]);
     other(&["merge", "overrule.db"]);
-    let again = [&["rerank", "pools.jsonl"], &methods[..]].concat();
+    let again = [&["rerank", "pools.jsonl", "--yes"], &methods[..]].concat();
     let rows = json_of(&other(&again));
     assert_eq!(rows["methods"], json_of(&first)["methods"]);
     // Also where only the answers are left of it.
@@ -497,7 +497,14 @@ fn a_dataset_is_all_that_is_ranked_of_a_project() {
     );
     assert!(told(&dry).contains("overrule import"), "{}", told(&dry));
     assert_eq!(desk.run(&["import", "pools.jsonl"]).status.code(), Some(0));
-    let two = ["rerank", "two.jsonl", "--method", "rankgpt", "--json"];
+    let two = [
+        "rerank",
+        "two.jsonl",
+        "--method",
+        "rankgpt",
+        "--yes",
+        "--json",
+    ];
     let dry = json_of(&desk.run(&[&two[..], &["--dry-run"]].concat()));
     assert_eq!(dry["queries"], json!(2));
     let output = desk.run(&two);
@@ -524,6 +531,7 @@ fn a_killed_run_goes_on_where_it_was() {
     let more = [
         "rerank",
         "pools.jsonl",
+        "--yes",
         "--method",
         "prp@20:p2",
         "--concurrency",

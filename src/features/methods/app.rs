@@ -8,6 +8,7 @@ mod measure;
 mod report;
 pub mod rerank;
 mod self_preference;
+mod truncation;
 
 pub use compare::compare_methods;
 pub use log::log_entries;

@@ -22,6 +22,9 @@ use clap::Args;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+/// Maximum number of failed queries of a method that are named.
+const NAMED: usize = 5;
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "Prints one row per method that `overrule rerank` has run, and one for the \
@@ -144,6 +147,24 @@ impl MethodsCommand {
             .iter()
             .map(|method| method.effort.failed)
             .sum();
+        for method in &report.methods {
+            for (query, failure) in method.failures(&report.queries).take(NAMED) {
+                output::message(&format!(
+                    "{}: query {} failed ({}): {}",
+                    clean(&method.name),
+                    clean(query.as_str()),
+                    failure.kind,
+                    clean(&failure.message)
+                ));
+            }
+            let more = method.effort.failed.saturating_sub(NAMED);
+            if more > 0 {
+                output::message(&format!(
+                    "{}: {more} more failed; --json and --export list all",
+                    clean(&method.name)
+                ));
+            }
+        }
         if failed == 0 || self.partial {
             return Ok(());
         }
@@ -186,7 +207,9 @@ fn columns(report: &MethodsReport) -> Vec<String> {
     }
     let rest = [
         ">failed",
+        ">not run",
         ">repaired",
+        ">cut",
         ">calls/query",
         ">$/query",
         ">p50",
@@ -224,7 +247,9 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
     let effort = &method.effort;
     let milliseconds = |time: Option<u64>| or_dash(time, |ms| duration(ms as f64 / 1000.0));
     cells.push(format!("{}/{}", effort.failed, effort.queries));
+    cells.push(method.not_run(&report.queries).count().to_string());
     cells.push(effort.repaired.to_string());
+    cells.push(effort.truncated.to_string());
     cells.push(or_dash(effort.a_query(effort.calls), |calls| {
         format!("{calls:.1}")
     }));
@@ -336,6 +361,10 @@ fn csv(report: &MethodsReport) -> CommandResult {
         "wall_ms_p50",
         "wall_ms_p95",
         "on_front",
+        "not_run",
+        "shared_calls",
+        "truncated_documents",
+        "max_document_chars",
     ];
     heads.extend(rest.map(str::to_owned));
     table.row(&heads)?;
@@ -365,6 +394,10 @@ fn csv(report: &MethodsReport) -> CommandResult {
             whole(effort.wall_p50_ms),
             whole(effort.wall_p95_ms),
             method.on_front.to_string(),
+            method.not_run(&report.queries).count().to_string(),
+            whole(effort.shared_calls),
+            effort.truncated.to_string(),
+            whole(effort.document_chars.map(|chars| chars as u64)),
         ]);
         table.row(&row)?;
     }

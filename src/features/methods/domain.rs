@@ -2,12 +2,14 @@
 
 mod comparison;
 mod effort;
+mod failure;
 pub mod reranking;
 
 pub use comparison::{MethodValues, QueryDelta, holm, methods_on_front};
 pub use effort::MethodEffort;
 #[cfg(test)]
 pub(crate) use effort::nearest_rank;
+pub use failure::{FailureKind, RankingFailure};
 
 use crate::domain::corpus::{DocId, QueryId};
 
@@ -32,17 +34,25 @@ pub struct MethodRow {
     pub tokens_out: u64,
     /// US dollars, or `None` if a price is unknown.
     pub cost_usd: Option<f64>,
-    /// Time from the first question of the query to its order. `None` if some answers were already
-    /// cached, from an earlier run or for another method, because the time is meaningless then.
+    /// How many of `calls` were answered by a call of another ranking or of an earlier run. `None`
+    /// for a result of an earlier version, which did not count them.
+    pub shared_calls: Option<u64>,
+    /// Time from the first question of the query to its order; a shared answer counts with the time
+    /// of its own call. `None` if all answers were shared.
     pub wall_ms: Option<u64>,
     /// The service time, summed over all calls.
     pub service_ms: u64,
     /// Answers that had to be repaired.
     pub repairs: u64,
-    /// Documents that were truncated to the judge's limit.
+    /// Number of documents that were truncated.
     pub truncated: u64,
+    /// Maximum number of characters shown of each document; `None` if they were shown whole.
+    pub document_chars: Option<usize>,
+    /// The truncated documents. `None` for a result of an earlier version, which truncated
+    /// documents in lists to a part of the judge's limit and did not record which.
+    pub cut: Option<Vec<DocId>>,
     /// Why there is no order.
-    pub failure: Option<String>,
+    pub failure: Option<RankingFailure>,
     /// When the row was written, in milliseconds since 1970.
     pub created_ms: i64,
 }

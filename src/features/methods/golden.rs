@@ -4,7 +4,9 @@ pub mod reranking;
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{EvaluationRules, Metric, Qrels, RankedRun, Resampling, evaluate};
-use crate::features::methods::domain::{MethodEffort, MethodRow, MethodValues, nearest_rank};
+use crate::features::methods::domain::{
+    MethodEffort, MethodRow, MethodValues, RankingFailure, nearest_rank,
+};
 use crate::judge::Usage;
 use crate::judge::price::{CacheWrites, Price, TokenRates};
 use serde::Deserialize;
@@ -46,6 +48,7 @@ fn rows_add_up_to_the_same_figures() {
             scores: None,
             calls: row.llm_calls,
             failed_calls: 0,
+            shared_calls: Some(0),
             tokens_in: row.usage.map_or(0, |usage| usage[0]),
             tokens_out: row.usage.map_or(0, |usage| usage[1]),
             cost_usd: row.cost,
@@ -53,7 +56,12 @@ fn rows_add_up_to_the_same_figures() {
             service_ms: 0,
             repairs: 0,
             truncated: 0,
-            failure: row.failure_type.clone(),
+            document_chars: None,
+            cut: Some(Vec::new()),
+            failure: row.failure_type.as_ref().map(|kind| RankingFailure {
+                kind: kind.parse().unwrap(),
+                message: kind.clone(),
+            }),
             created_ms: 0,
         })
         .collect();

@@ -8,8 +8,8 @@ use rusqlite::types::Value;
 const CALL: &str = "uid, key, service, answer, readable, cause, tokens_input, tokens_output,
                     cost_usd, latency_ms, truncated, model, created_ms, message, raw";
 const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, failed_calls,
-                      tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated,
-                      failure, created_ms";
+                      shared_calls, tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs,
+                      truncated, document_chars, cut, failure, failure_type, created_ms";
 
 /// Copies calls of reranking methods, so that their answers need not be bought again.
 pub(crate) fn calls(merger: &mut Merger<'_>) -> Result<()> {
@@ -43,7 +43,7 @@ pub(crate) fn results(merger: &mut Merger<'_>, query: &mut MatchedQuery) -> Resu
     let sql = format!(
         "INSERT INTO rerank_result (query, {RESULT})
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-         ?18) ON CONFLICT DO NOTHING"
+         ?18, ?19, ?20, ?21, ?22) ON CONFLICT DO NOTHING"
     );
     while let Some(row) = rows.next()? {
         let mut values: Vec<Value> = vec![query.ours.0.into()];

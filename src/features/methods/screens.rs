@@ -2,7 +2,7 @@
 //! side by side.
 
 use crate::domain::corpus::DocId;
-use crate::features::methods::domain::MethodRow;
+use crate::features::methods::domain::{FailureKind, MethodRow, RankingFailure};
 use crate::features::methods::store::StoredResult;
 use crate::suites::screens::bench::Bench;
 use crate::suites::screens::{SIZES, name, snapshot};
@@ -51,6 +51,7 @@ fn timed(columns: u16, rows: u16, ms: u64) -> Bench {
                     scores: None,
                     calls,
                     failed_calls: 0,
+                    shared_calls: Some(0),
                     tokens_in: 1000,
                     tokens_out: 20,
                     cost_usd,
@@ -58,7 +59,12 @@ fn timed(columns: u16, rows: u16, ms: u64) -> Bench {
                     service_ms: 100 * calls,
                     repairs: 0,
                     truncated: 0,
-                    failure: failure.map(str::to_owned),
+                    document_chars: None,
+                    cut: Some(Vec::new()),
+                    failure: failure.map(|why: &str| RankingFailure {
+                        kind: FailureKind::LlmOutputInvalid,
+                        message: why.to_owned(),
+                    }),
                     created_ms: 0,
                 };
                 let mut uid = [0; 16];

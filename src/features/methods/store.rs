@@ -4,7 +4,7 @@ use crate::domain::candidate_question::Answer;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::hex::short_hex;
 use crate::domain::retrieval::SlotSource;
-use crate::features::methods::domain::MethodRow;
+use crate::features::methods::domain::{MethodRow, RankingFailure};
 use crate::judge::FailureCause;
 use crate::store::corpus::QueryKey;
 use crate::store::days::{AskedDay, ScaleDay};
@@ -180,12 +180,14 @@ impl Db {
             Some(_) => None,
         };
         let scores = row.scores.as_ref().map(serde_json::to_string).transpose()?;
+        let cut = row.cut.as_ref().map(serde_json::to_string).transpose()?;
+        let failure = row.failure.as_ref();
         self.change(
             "INSERT INTO rerank_result (uid, query, method, judges, identity, ranking, scores,
-             calls, failed_calls, tokens_in,
-                 tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms)
+             calls, failed_calls, shared_calls, tokens_in, tokens_out, cost_usd, wall_ms,
+             service_ms, repairs, truncated, document_chars, cut, failure, failure_type, created_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-             ?18)
+             ?18, ?19, ?20, ?21, ?22)
              ON CONFLICT DO NOTHING",
             params![
                 &uid[..],
@@ -197,6 +199,7 @@ impl Db {
                 scores,
                 row.calls,
                 row.failed_calls,
+                row.shared_calls,
                 row.tokens_in,
                 row.tokens_out,
                 row.cost_usd,
@@ -204,7 +207,10 @@ impl Db {
                 row.service_ms,
                 row.repairs,
                 row.truncated,
-                row.failure,
+                row.document_chars,
+                cut,
+                failure.map(|failure| &failure.message),
+                failure.map(|failure| failure.kind.name()),
                 row.created_ms,
             ],
         )?;
@@ -327,8 +333,8 @@ impl Db {
     ) -> Result<Vec<StoredResult>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.name, method, judges, identity, ranking, rerank_result.scores, calls,
-             failed_calls, tokens_in,
-                 tokens_out, cost_usd, wall_ms, service_ms, repairs, truncated, failure, created_ms
+             failed_calls, shared_calls, tokens_in, tokens_out, cost_usd, wall_ms, service_ms,
+             repairs, truncated, document_chars, cut, failure, failure_type, created_ms
              FROM rerank_result JOIN query ON query.id = rerank_result.query
              WHERE (?1 IS NULL OR rerank_result.query = ?1) AND (?2 IS NULL OR (substr(method, 1,
              length(?3)) = ?3) = ?2)
@@ -353,6 +359,16 @@ fn stored_result(row: &Row<'_>) -> Result<StoredResult> {
     let ranking: Option<String> = row.get(4)?;
     let order: Vec<String> = ranking.map_or(Ok(Vec::new()), |text| serde_json::from_str(&text))?;
     let scores: Option<String> = row.get(5)?;
+    let cut: Option<String> = row.get(17)?;
+    let failure: Option<(String, String)> = row
+        .get::<_, Option<String>>(18)?
+        .zip(row.get::<_, Option<String>>(19)?);
+    let failure = failure.map(|(message, kind)| {
+        let kind = kind
+            .parse()
+            .map_err(|error| StoreError::Corrupt(format!("a failure cannot be read: {error}")))?;
+        Ok::<_, StoreError>(RankingFailure { kind, message })
+    });
     Ok(StoredResult {
         identity: row.get(3)?,
         row: MethodRow {
@@ -363,15 +379,18 @@ fn stored_result(row: &Row<'_>) -> Result<StoredResult> {
             scores: scores.map(|text| serde_json::from_str(&text)).transpose()?,
             calls: row.get(6)?,
             failed_calls: row.get(7)?,
-            tokens_in: row.get(8)?,
-            tokens_out: row.get(9)?,
-            cost_usd: row.get(10)?,
-            wall_ms: row.get(11)?,
-            service_ms: row.get(12)?,
-            repairs: row.get(13)?,
-            truncated: row.get(14)?,
-            failure: row.get(15)?,
-            created_ms: row.get(16)?,
+            shared_calls: row.get(8)?,
+            tokens_in: row.get(9)?,
+            tokens_out: row.get(10)?,
+            cost_usd: row.get(11)?,
+            wall_ms: row.get(12)?,
+            service_ms: row.get(13)?,
+            repairs: row.get(14)?,
+            truncated: row.get(15)?,
+            document_chars: row.get(16)?,
+            cut: cut.map(|text| serde_json::from_str(&text)).transpose()?,
+            failure: failure.transpose()?,
+            created_ms: row.get(20)?,
         },
     })
 }

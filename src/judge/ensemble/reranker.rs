@@ -4,9 +4,10 @@
 use super::config::{JudgeConfig, RerankerConfig};
 use super::reach::{key, patience, reach};
 use super::sources::{BuildError, EnsembleError, JudgeSources};
+use crate::domain::document_cut::DocumentCut;
 use crate::judge::billing::TermsRange;
 use crate::judge::price::{PriceTable, RerankPrice};
-use crate::judge::prompt::{self, DocumentCut, Template};
+use crate::judge::prompt::{self, Template};
 use crate::judge::provider::http::Http;
 use crate::judge::provider::rerank::{RerankProvider, SERVICES, service_named};
 use crate::judge::provider::{ApiConnection, JudgeSettings};

@@ -2,9 +2,10 @@
 //! instructions.
 
 use super::answer_form::AnswerForm;
-use super::document::{DocumentCut, clean};
+use super::document::{clean, truncated};
 use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::GradeScale;
+use crate::domain::document_cut::DocumentCut;
 use crate::domain::hex::{hex, short_hex};
 use crate::judge::call::{Asking, JudgePrompt};
 use crate::judge::metadata::MetadataFields;
@@ -112,8 +113,8 @@ impl Template {
 
     fn fill_pair(&self, query: &str, a: &str, b: &str, cut: DocumentCut) -> JudgePrompt {
         let query = clean(query);
-        let (a, said_a) = cut.apply(a);
-        let (b, said_b) = cut.apply(b);
+        let (a, said_a) = truncated(a, cut);
+        let (b, said_b) = truncated(b, cut);
         let (a, b) = (clean(a), clean(b));
         let mark = mark(&[&query, &a, &b]);
         // In the order of the names.
@@ -130,8 +131,8 @@ impl Template {
         self.fill_list(&pool.query, documents, cut, task)
     }
 
-    /// The prompt for a reranking question, with documents truncated to their share of `cut`. For a
-    /// template with the answer form of the question, or a letter if two documents are compared.
+    /// The prompt for a reranking question, with documents truncated to `cut`. For a template with
+    /// the answer form of the question, or a letter if two documents are compared.
     pub fn fill_question(&self, question: &PresentedQuestion, cut: DocumentCut) -> JudgePrompt {
         let query = &question.pool.query;
         let mut texts = question.texts();
@@ -142,8 +143,8 @@ impl Template {
             }
             RerankAsk::Link => {
                 let second = question.pool.second_query.as_deref().unwrap_or("");
-                let (a, said_a) = cut.apply(texts.next().unwrap_or(""));
-                let (b, said_b) = cut.apply(texts.next().unwrap_or(""));
+                let (a, said_a) = truncated(texts.next().unwrap_or(""), cut);
+                let (b, said_b) = truncated(texts.next().unwrap_or(""), cut);
                 let (first, second) = (clean(query), clean(second));
                 let (a, b) = (clean(a), clean(b));
                 let mark = mark(&[&first, &a, &second, &b]);
@@ -159,7 +160,7 @@ impl Template {
                 ])
             }
             RerankAsk::Grade(_) => {
-                let (text, remark) = cut.apply(texts.next().unwrap_or(""));
+                let (text, remark) = truncated(texts.next().unwrap_or(""), cut);
                 let (query, text) = (clean(query), clean(text));
                 let mark = mark(&[&query, &text]);
                 // In the order of the names.
@@ -168,7 +169,7 @@ impl Template {
             RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
                 let count = question.shown.len();
                 let task = rerank_task_text(question.ask, count);
-                self.fill_list(query, texts, cut.listed(count), task)
+                self.fill_list(query, texts, cut, task)
             }
         }
     }
@@ -183,7 +184,7 @@ impl Template {
         let query = clean(query);
         let shown: Vec<_> = documents
             .map(|text| {
-                let (text, remark) = cut.apply(text);
+                let (text, remark) = truncated(text, cut);
                 (clean(text), remark)
             })
             .collect();

@@ -2,6 +2,7 @@ use super::template::mark;
 use super::*;
 use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::GradeScale;
+use crate::domain::document_cut::DocumentCut;
 use crate::judge::{PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -121,8 +122,8 @@ fn a_long_document_ends_with_a_sentence_and_the_prompt_says_so() {
         prompt.user
     );
     assert_eq!(prompt.user.matches("(cut:").count(), 1);
-    assert_eq!(cut.apply(&"word ".repeat(20)).0.len(), 39);
-    assert_eq!(cut.apply(&"é".repeat(90)).0.chars().count(), 40);
+    assert_eq!(cut.head(&"word ".repeat(20)).unwrap().len(), 39);
+    assert_eq!(cut.head(&"é".repeat(90)).unwrap().chars().count(), 40);
 }
 
 #[test]

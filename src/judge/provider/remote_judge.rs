@@ -12,6 +12,7 @@ use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
 use super::{error_response, output_cap, weights};
+use crate::domain::document_cut::DocumentCut;
 use crate::judge::batch::BatchApi;
 use crate::judge::call::{
     Asking, CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage,
@@ -276,13 +277,15 @@ impl Judge for RemoteJudge {
         let JudgeSettings { template, cut, .. } = &self.settings;
         match question {
             JudgeQuestion::Pair(case) => {
-                template.fill(&self.shown(case, PresentedPair::showing), *cut)
+                let case = self.shown(case, PresentedPair::showing);
+                template.fill(&case, cut.at_most(case.pool.limit))
             }
             JudgeQuestion::Pool(lineup) => {
                 template.fill_pool(&self.shown(lineup, PresentedPool::showing), *cut)
             }
             JudgeQuestion::Rerank(question) => {
-                template.fill_question(&self.shown(question, PresentedQuestion::showing), *cut)
+                let question = self.shown(question, PresentedQuestion::showing);
+                template.fill_question(&question, cut.at_most(question.pool.limit))
             }
         }
     }
@@ -362,6 +365,7 @@ impl Judge for RemoteJudge {
         match question {
             JudgeQuestion::Pair(case) => {
                 let case = self.shown(case, PresentedPair::showing);
+                let cut = cut.at_most(case.pool.limit);
                 [case.first_text(), case.second_text()]
                     .into_iter()
                     .filter(|text| cut.cuts(text))
@@ -375,15 +379,14 @@ impl Judge for RemoteJudge {
             }
             JudgeQuestion::Rerank(question) => {
                 let question = self.shown(question, PresentedQuestion::showing);
-                let cut = match question.ask {
-                    RerankAsk::Compare | RerankAsk::Link | RerankAsk::Grade(_) => cut,
-                    RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
-                        cut.listed(question.shown.len())
-                    }
-                };
+                let cut = cut.at_most(question.pool.limit);
                 question.texts().filter(|text| cut.cuts(text)).count()
             }
         }
+    }
+
+    fn document_cut(&self) -> Option<DocumentCut> {
+        Some(self.settings.cut)
     }
 
     fn limits(&self) -> JudgeLimits {

@@ -3,6 +3,7 @@
 use super::{KEY, with_sources};
 use crate::domain::candidate_question::{Answer, GradeScale};
 use crate::domain::corpus::DocId;
+use crate::domain::document_cut::DocumentCut;
 use crate::judge::ensemble::{JudgesFile, rerank_judges_from};
 use crate::judge::reranker::{RerankCandidate, Reranker};
 use crate::judge::{
@@ -258,38 +259,50 @@ async fn an_endpoint_for_decisions_compares_two_and_answers_nothing_else() {
 }
 
 #[test]
-fn long_candidates_are_cut_to_passages_and_counted() {
+fn every_question_shows_the_same_part_of_a_long_document() {
     let fake = FakeProvider::start();
-    let text: Arc<str> = "word ".repeat(600).into();
-    let question = |count: usize, ask: RerankAsk| PresentedQuestion {
-        pool: Arc::new(PoolText::new("q", vec![Arc::clone(&text); count])),
-        shown: (0..count).collect(),
-        ask,
-    };
-    let cut = |more: &str, count: usize, ask: RerankAsk| {
+    let words: Vec<String> = (0..600).map(|at| format!("zq{at}")).collect();
+    let text: Arc<str> = words.join(" ").into();
+    // The number of documents that are truncated, and of words of the first one that are shown.
+    let shown = |more: &str, limit: Option<usize>, count: usize, ask: RerankAsk| {
+        let limit = limit.map(|chars| DocumentCut { chars });
         let judge = judge(&fake, "openai", "gpt-6.1-terra", true, ask, more);
-        let question = question(count, ask);
-        let prompt = judge.prompt(JudgeQuestion::Rerank(&question));
-        assert_eq!(
-            prompt.user.matches("(cut: the first").count() as u64,
-            judge.truncated(JudgeQuestion::Rerank(&question)) as u64
-        );
-        judge.truncated(JudgeQuestion::Rerank(&question)) as u64
+        let pool = PoolText::new("q", vec![Arc::clone(&text); count]).with_limit(limit);
+        let question = PresentedQuestion {
+            pool: Arc::new(pool),
+            shown: (0..count).collect(),
+            ask,
+        };
+        let question = JudgeQuestion::Rerank(&question);
+        let prompt = judge.prompt(question).user;
+        let truncated = judge.truncated(question);
+        assert_eq!(prompt.matches("(cut: the first").count(), truncated);
+        (truncated, prompt.matches("zq").count() / count)
     };
-    // Two documents of 24,000 characters, or 20 of 2,400, or 100 of 2,000.
-    assert_eq!(cut("", 2, RerankAsk::Compare), 0);
-    assert_eq!(cut("", 10, RerankAsk::Rank), 0);
-    assert_eq!(cut("", 20, RerankAsk::Rank), 20);
-    assert_eq!(cut("", 100, RerankAsk::Rank), 100);
-    assert_eq!(cut("max_document_chars = 4000", 3, RerankAsk::Rank), 3);
-    assert_eq!(
-        cut(
-            "max_document_chars = 100",
-            1,
-            RerankAsk::Grade(GradeScale::YesNo)
-        ),
-        1
-    );
+    let asks = [
+        (RerankAsk::Compare, 2),
+        (RerankAsk::Grade(GradeScale::YesNo), 1),
+        (RerankAsk::Rank, 3),
+        (RerankAsk::Rank, 20),
+        (RerankAsk::Select { count: 10 }, 100),
+        (RerankAsk::Best, 3),
+    ];
+    for (ask, count) in asks {
+        assert_eq!(shown("", None, count, ask), (0, 600), "{ask:?} of {count}");
+        let lower = "max_document_chars = 1000";
+        let (truncated, words) = shown(lower, None, count, ask);
+        assert_eq!(truncated, count);
+        // Words of up to 6 characters.
+        assert!((1000 / 7..1000 / 5).contains(&words), "{ask:?} of {count}");
+        let limited = |limit| shown(lower, Some(limit), count, ask);
+        assert_eq!(
+            limited(2000),
+            (count, words),
+            "the judge's own limit is lower"
+        );
+        assert!(limited(500).1 < words && limited(500).0 == count);
+        assert_eq!(shown("", Some(1000), count, ask), (count, words));
+    }
 }
 
 const CHAPTER: &str = include_str!("../../../assets/manual/rerankers.md");

@@ -141,12 +141,7 @@ impl Dispatcher {
     }
 
     pub(super) fn charge(&mut self, judge_index: usize, charge: Charge) {
-        let judge = &mut self.progress.judges[judge_index];
-        match charge {
-            Charge::Known(usd) => judge.spend.known_usd += usd,
-            Charge::Assumed(usd) => judge.spend.assumed_usd += usd,
-            Charge::Unpriced => judge.spend.unpriced += 1,
-        }
+        self.progress.judges[judge_index].spend += charge.spend();
     }
 
     pub(super) fn used(&mut self, judge_index: usize, usage: Usage, latency: Duration) {

@@ -3,6 +3,7 @@
 use super::measure::{MethodsOptions, metrics, values};
 use super::report::{BaselineTest, MethodEntry, MethodsReport, ORIGINAL};
 use super::self_preference::ranks_without_own_votes;
+use super::truncation::truncation_notes;
 use crate::app::error::{AppError, invalid};
 use crate::app::text_format::{counted, first_names, own_documents};
 use crate::app::truth::{AGAINST_JUDGES, Truth};
@@ -153,6 +154,7 @@ fn measured(
             ));
         }
     }
+    notes.extend(truncation_notes(&methods));
     let usd: Vec<Option<f64>> = methods.iter().map(|method| method.cost(true)).collect();
     let in_usd = usd.iter().all(Option::is_some) && usd.iter().flatten().any(|cost| *cost > 0.0);
     let points: Vec<Option<(f64, f64)>> = methods
@@ -193,6 +195,7 @@ fn original_rows(pools: Vec<(QueryId, Vec<DocId>)>, queries: &[QueryId]) -> Vec<
         scores: None,
         calls: 0,
         failed_calls: 0,
+        shared_calls: Some(0),
         tokens_in: 0,
         tokens_out: 0,
         cost_usd: Some(0.0),
@@ -200,6 +203,8 @@ fn original_rows(pools: Vec<(QueryId, Vec<DocId>)>, queries: &[QueryId]) -> Vec<
         service_ms: 0,
         repairs: 0,
         truncated: 0,
+        document_chars: None,
+        cut: Some(Vec::new()),
         failure: None,
         created_ms: 0,
     };
@@ -215,41 +220,38 @@ fn entry(
     options: &MethodsOptions,
     how: &Resampling,
 ) -> Result<MethodEntry, AppError> {
-    let measured: HashMap<&QueryId, &MethodRow> = rows
-        .iter()
+    let judges: BTreeSet<String> = rows.iter().flat_map(|row| row.judges.clone()).collect();
+    let measured: HashMap<QueryId, MethodRow> = rows
+        .into_iter()
         .filter(|row| queries.binary_search(&row.query).is_ok())
-        .map(|row| (&row.query, row))
+        .map(|row| (row.query.clone(), row))
         .collect();
-    let orders: HashMap<QueryId, Vec<DocId>> = measured
-        .values()
-        .filter(|row| row.failure.is_none() && !row.order.is_empty())
-        .map(|row| (row.query.clone(), row.order.clone()))
-        .collect();
-    let scores = measured.values().filter_map(|row| {
-        let known = orders.contains_key(&row.query);
-        Some((row.query.clone(), row.scores.clone().filter(|_| known)?))
-    });
-    let scores = scores.collect();
-    let found = values(&orders, queries, metrics, truth, options.level)?;
     let run: Vec<bool> = queries
         .iter()
         .map(|query| measured.contains_key(query))
         .collect();
-    let judges: BTreeSet<String> = rows.iter().flat_map(|row| row.judges.clone()).collect();
-    Ok(MethodEntry {
+    let mut entry = MethodEntry {
         name,
         judges: judges.into_iter().collect(),
-        effort: MethodEffort::of(measured.values().copied()),
-        values: found
-            .into_iter()
-            .map(|per_query| MethodValues::new(per_query, &run, how))
-            .collect(),
+        effort: MethodEffort::of(measured.values()),
+        values: Vec::new(),
         tests: Vec::new(),
         on_front: false,
         self_preference: None,
-        orders,
-        scores,
-    })
+        rows: measured,
+    };
+    let found = values(
+        entry.orders(queries),
+        queries,
+        metrics,
+        truth,
+        options.level,
+    )?;
+    entry.values = found
+        .into_iter()
+        .map(|per_query| MethodValues::new(per_query, &run, how))
+        .collect();
+    Ok(entry)
 }
 
 /// Tests all other methods against the one at `base`, metric by metric.

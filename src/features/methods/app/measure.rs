@@ -29,15 +29,14 @@ pub(super) fn metrics(depth: usize) -> Result<Vec<Metric>, AppError> {
 }
 
 /// The value of each metric for each query.
-pub(super) fn values(
-    orders: &HashMap<QueryId, Vec<DocId>>,
+pub(super) fn values<'a>(
+    orders: impl Iterator<Item = (&'a QueryId, &'a [DocId])>,
     queries: &[QueryId],
     metrics: &[Metric],
     truth: &Truth,
     level: i32,
 ) -> Result<Vec<Vec<Option<f64>>>, AppError> {
     let run: RankedRun = orders
-        .iter()
         .map(|(query, order)| {
             let ranked = order
                 .iter()

@@ -3,7 +3,7 @@
 use crate::app::estimate_json::{difference_json, mean_json};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Comparison, Metric, MetricDistribution, Qrels, histogram};
-use crate::features::methods::domain::{MethodEffort, MethodValues};
+use crate::features::methods::domain::{MethodEffort, MethodRow, MethodValues, RankingFailure};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -49,10 +49,8 @@ pub struct MethodEntry {
     /// If its judges are those of the truth: its rank by the first metric, and its rank without
     /// their votes.
     pub self_preference: Option<(usize, Option<usize>)>,
-    /// The order of each query that has one.
-    pub orders: HashMap<QueryId, Vec<DocId>>,
-    /// The points, grades or scores behind the orders, if the method provides them.
-    pub scores: HashMap<QueryId, Vec<Option<f64>>>,
+    /// The result of each query on which it was run.
+    pub rows: HashMap<QueryId, MethodRow>,
 }
 
 /// A method minus the baseline, over the queries for which both have a value.
@@ -64,6 +62,51 @@ pub struct BaselineTest {
 }
 
 impl MethodEntry {
+    /// The order of a query, if it has one.
+    pub fn order(&self, query: &QueryId) -> Option<&[DocId]> {
+        let row = self.rows.get(query)?;
+        let has_order = row.failure.is_none() && !row.order.is_empty();
+        has_order.then_some(row.order.as_slice())
+    }
+
+    /// The points, grades or scores behind the order of a query, if the method provides them.
+    pub fn scores(&self, query: &QueryId) -> Option<&[Option<f64>]> {
+        self.order(query)?;
+        self.rows.get(query)?.scores.as_deref()
+    }
+
+    /// The orders of these queries.
+    pub fn orders<'a>(
+        &'a self,
+        queries: &'a [QueryId],
+    ) -> impl Iterator<Item = (&'a QueryId, &'a [DocId])> {
+        queries
+            .iter()
+            .filter_map(|query| Some((query, self.order(query)?)))
+    }
+
+    /// Why a query has no order, if the method was run on it.
+    pub fn failure(&self, query: &QueryId) -> Option<&RankingFailure> {
+        self.rows.get(query)?.failure.as_ref()
+    }
+
+    /// Those of these queries that failed, and why.
+    pub fn failures<'a>(
+        &'a self,
+        queries: &'a [QueryId],
+    ) -> impl Iterator<Item = (&'a QueryId, &'a RankingFailure)> {
+        queries
+            .iter()
+            .filter_map(|query| Some((query, self.failure(query)?)))
+    }
+
+    /// Those of these queries on which the method was not run.
+    pub fn not_run<'a>(&'a self, queries: &'a [QueryId]) -> impl Iterator<Item = &'a QueryId> {
+        queries
+            .iter()
+            .filter(|query| !self.rows.contains_key(*query))
+    }
+
     /// Cost of the method per query, in dollars or calls; `None` if a price is unknown.
     pub fn cost(&self, in_usd: bool) -> Option<f64> {
         if in_usd {
@@ -81,11 +124,8 @@ impl MethodsReport {
 
     /// Number of documents in the longest ranking.
     pub fn longest_ranking(&self) -> usize {
-        let orders = self
-            .methods
-            .iter()
-            .flat_map(|method| method.orders.values());
-        orders.map(Vec::len).max().unwrap_or(0)
+        let rows = self.methods.iter().flat_map(|method| method.rows.values());
+        rows.map(|row| row.order.len()).max().unwrap_or(0)
     }
 
     /// The values of the first metric by method.
@@ -144,27 +184,36 @@ impl MethodsReport {
             .iter()
             .map(|of| json!({ "query": self.queries.get(of.query), "difference": of.delta }))
             .collect();
+        let failures = method.failures(&self.queries).map(|(query, failure)| {
+            json!({ "query": query, "failure_type": failure.kind, "message": failure.message })
+        });
+        let failures: Vec<Value> = failures.collect();
         json!({
             "method": method.name,
             "judges": method.judges,
             "queries": effort.queries,
             "failed": effort.failed,
             "failed_share": effort.failed_share(),
+            "failures": failures,
+            "not_run": method.not_run(&self.queries).collect::<Vec<_>>(),
             "metrics": metrics,
             "calls": effort.calls,
             "calls_a_query": effort.a_query(effort.calls),
+            "shared_calls": effort.shared_calls,
             "failed_calls": effort.failed_calls,
             "tokens_in": effort.tokens_in,
             "tokens_out": effort.tokens_out,
             "cost_usd": (effort.priced > 0).then_some(effort.cost_usd),
             "priced_queries": effort.priced,
             "usd_a_query": effort.usd_a_query(),
+            "timed_queries": effort.timed,
             "wall_ms_p50": effort.wall_p50_ms,
             "wall_ms_p95": effort.wall_p95_ms,
             "service_ms_a_query": effort.a_query(effort.service_ms),
             "repairs": effort.repairs,
             "repaired_queries": effort.repaired,
             "truncated_documents": effort.truncated,
+            "max_document_chars": effort.document_chars,
             "on_front": method.on_front,
             "differing_queries": differing,
             "self_preference": preference,

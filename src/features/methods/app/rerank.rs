@@ -13,6 +13,7 @@ mod query_run;
 mod question;
 pub mod run;
 mod service;
+mod truncated;
 
-pub use plan::{CandidateSource, RerankPlan, RerankScope};
+pub use plan::{CandidateSource, LongDocuments, RerankPlan, RerankScope};
 pub use prepare::{MethodChoice, PreparedRun, prepare, prepare_anchors};

@@ -115,7 +115,7 @@ fn means_without_judges(
     let mut means = Vec::new();
     for method in &report.methods {
         let found = values(
-            &method.orders,
+            method.orders(&report.queries),
             &report.queries,
             first,
             &truth,

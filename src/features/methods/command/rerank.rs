@@ -6,9 +6,11 @@ mod watch;
 use crate::app::import::datasets;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
-use crate::cli::output::clean;
+use crate::cli::output::{clean, or_dash};
 use crate::cli::spending::{SpendingOptions, usd};
-use crate::features::methods::app::rerank::{CandidateSource, MethodChoice, RerankScope, prepare};
+use crate::features::methods::app::rerank::{
+    CandidateSource, LongDocuments, MethodChoice, RerankScope, prepare,
+};
 use crate::features::methods::domain::reranking::{Method, MethodOptions, Shuffle};
 use clap::Args;
 use serde_json::json;
@@ -39,6 +41,12 @@ queries. A failed query never ends the run.
 Answers are stored as they arrive. Run the same command again to resume: nothing that has been
 answered is asked again, even by another method that asks the same question. `overrule methods`
 compares the methods.
+
+All methods are shown the same part of long documents: the lowest max_document_chars of the judges \
+and rerankers that are asked,
+or less with --max-document-chars. Truncated documents are counted; --refuse-long and :strict fail \
+the query and name the document.
+Without a terminal, --yes is needed to spend money.
 
 Examples:
   overrule rerank --method rankgpt@20 --method prp@20:p3 --judges bm25
@@ -75,6 +83,13 @@ pub(crate) struct RerankCommand {
     /// Rerank one query at a time: slower, but p50 and p95 do not include waiting for other queries
     #[arg(long)]
     one_at_a_time: bool,
+    /// Maximum number of characters shown of each document, the same for all methods [default: the
+    /// lowest limit of the judges and rerankers that are asked]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_document_chars: Option<u32>,
+    /// Fail queries with longer documents, instead of truncating them
+    #[arg(long)]
+    refuse_long: bool,
     #[command(flatten)]
     spending: SpendingOptions,
     /// Print JSON
@@ -129,21 +144,30 @@ impl RerankCommand {
                 .map_or(CandidateSource::Pools, CandidateSource::File),
             retry_failed: self.retry_failed,
             one_at_a_time: self.one_at_a_time,
+            long_documents: LongDocuments {
+                chars: self.max_document_chars.map(|chars| chars as usize),
+                refuse: self.refuse_long,
+            },
         };
         let prepared = prepare(&store, &judges, &choice, &scope)?;
         let how = RankingTerms {
             spending: &self.spending,
             json: self.json,
             noun: "ranking",
+            unattended: false,
         };
         let Some(made) = how.carry_out(context, &store, prepared)? else {
             return Ok(());
         };
         if self.json {
             let methods: Vec<_> = made.summary.iter().map(MethodSummary::json).collect();
-            output::json(
-                &json!({"queries": made.plan.queries(), "methods": methods, "warnings": made.notes}),
-            )?;
+            output::json(&json!({
+                "queries": made.plan.queries(),
+                "calls_made": made.calls,
+                "spent": made.spend,
+                "methods": methods,
+                "warnings": made.notes,
+            }))?;
         } else {
             output::text(&table(&made.summary))?;
             output::message("`overrule methods` measures them against labels, rulings or zELO");
@@ -158,8 +182,10 @@ fn table(summary: &[MethodSummary]) -> String {
         ">ranked",
         ">failed",
         ">calls",
+        ">shared",
         ">failed calls",
         ">repairs",
+        ">cut",
         ">tokens",
         ">cost",
         ">median ms a query",
@@ -171,8 +197,10 @@ fn table(summary: &[MethodSummary]) -> String {
             one.ranked().to_string(),
             effort.failed.to_string(),
             effort.calls.to_string(),
+            or_dash(effort.shared_calls, |calls| calls.to_string()),
             effort.failed_calls.to_string(),
             effort.repairs.to_string(),
+            effort.truncated.to_string(),
             (effort.tokens_in + effort.tokens_out).to_string(),
             usd(one.cost_usd()),
             effort

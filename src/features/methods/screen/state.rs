@@ -4,7 +4,7 @@ use crate::app::error::AppError;
 use crate::app::truth::TruthSource;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::methods::app::{MethodEntry, MethodsReport};
-use crate::features::methods::domain::QueryDelta;
+use crate::features::methods::domain::{QueryDelta, RankingFailure};
 use crate::tui::model::Model;
 use std::collections::BTreeMap;
 
@@ -63,6 +63,23 @@ impl MethodsChoice {
     }
 }
 
+/// A query in the list of a method, by its index in the report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ListedQuery {
+    Failed(usize),
+    Differs(QueryDelta),
+    NotRun(usize),
+}
+
+impl ListedQuery {
+    pub(crate) fn query(self) -> usize {
+        match self {
+            Self::Failed(query) | Self::NotRun(query) => query,
+            Self::Differs(of) => of.query,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct MethodsState {
     /// Parameters of the current report.
@@ -73,7 +90,7 @@ pub struct MethodsState {
     pub report: Option<Result<Box<MethodsReport>, AppError>>,
     /// Index of the method under the cursor.
     pub cursor: usize,
-    /// Whether the cursor is in the list of queries that differ.
+    /// Whether the cursor is in the list of queries.
     pub in_queries: bool,
     pub query_cursor: usize,
     /// The query whose rankings are shown side by side.
@@ -113,14 +130,37 @@ impl MethodsState {
         self.found().map_or(0, MethodsReport::longest_ranking)
     }
 
-    /// The queries for which the method under the cursor and the baseline differ in the first
-    /// metric, largest loss first.
-    pub(crate) fn deltas(&self) -> Vec<QueryDelta> {
-        let found = self.found().and_then(|report| {
-            let baseline = report.method(&report.baseline)?.values.first()?;
-            Some(self.method()?.values.first()?.deltas(baseline))
-        });
-        found.unwrap_or_default()
+    /// The queries of the method under the cursor that are worth a look: those that failed, those
+    /// for which it and the baseline differ in the first metric, largest loss first, and those on
+    /// which it was not run.
+    pub(crate) fn listed(&self) -> Vec<ListedQuery> {
+        let Some((report, method)) = self.found().zip(self.method()) else {
+            return Vec::new();
+        };
+        let where_is = |is: &dyn Fn(&QueryId) -> bool| {
+            let queries = report.queries.iter().enumerate();
+            let found = queries.filter(|(_, query)| is(query)).map(|(at, _)| at);
+            found.collect::<Vec<_>>()
+        };
+        let failed = where_is(&|query| method.failure(query).is_some());
+        let not_run = where_is(&|query| !method.rows.contains_key(query));
+        let baseline = report.method(&report.baseline);
+        let values = method
+            .values
+            .first()
+            .zip(baseline.and_then(|of| of.values.first()));
+        let deltas = values.map_or_else(Vec::new, |(mine, base)| mine.deltas(base));
+        let failed = failed.into_iter().map(ListedQuery::Failed);
+        let not_run = not_run.into_iter().map(ListedQuery::NotRun);
+        failed
+            .chain(deltas.into_iter().map(ListedQuery::Differs))
+            .chain(not_run)
+            .collect()
+    }
+
+    /// Why the method under the cursor has no ranking of the query.
+    pub(crate) fn failure(&self) -> Option<&RankingFailure> {
+        self.method()?.failure(self.query.as_ref()?)
     }
 
     /// The grades of the query's documents, if the truth has any.
@@ -128,10 +168,13 @@ impl MethodsState {
         self.found()?.grades.get(self.query.as_ref()?)
     }
 
-    /// The rankings of the query by the baseline and by the method under the cursor.
+    /// The rankings of the query by the baseline and by the method under the cursor, of which one
+    /// may be missing and is then empty.
     pub(crate) fn rankings(&self) -> Option<(&[DocId], &[DocId])> {
         let (report, query) = (self.found()?, self.query.as_ref()?);
-        let baseline = report.method(&report.baseline)?.orders.get(query)?;
-        Some((baseline, self.method()?.orders.get(query)?))
+        let baseline = report.method(&report.baseline)?.order(query);
+        let own = self.method()?.order(query);
+        (baseline.is_some() || own.is_some())
+            .then(|| (baseline.unwrap_or_default(), own.unwrap_or_default()))
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn compared(
             screen.cursor = screen.cursor.min(last);
             screen.query_cursor = 0;
             screen.report = Some(Ok(report));
-            screen.in_queries &= !screen.deltas().is_empty();
+            screen.in_queries &= !screen.listed().is_empty();
             let only = matches!(asked.truth, TruthChoice::After(_)) && same;
             if only {
                 model.inform("the project has no other truth");
@@ -134,9 +134,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let Some(count) = model.methods().found().map(|report| report.methods.len()) else {
         return Vec::new();
     };
-    let deltas = model.methods().deltas();
+    let listed = model.methods().listed();
     match command {
-        Command::NextPane if deltas.is_empty() => say_that_no_query_differs(model),
+        Command::NextPane if listed.is_empty() => say_that_no_query_differs(model),
         Command::NextPane => model.methods_mut().in_queries = !model.methods().in_queries,
         Command::Open => {
             let at = if model.methods().in_queries {
@@ -144,9 +144,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             } else {
                 0
             };
-            let query = deltas
-                .get(at.min(deltas.len().saturating_sub(1)))
-                .and_then(|of| model.methods().found()?.queries.get(of.query).cloned());
+            let query = listed
+                .get(at.min(listed.len().saturating_sub(1)))
+                .and_then(|of| model.methods().found()?.queries.get(of.query()).cloned());
             match query {
                 Some(query) => return rankings::update::show(model, query),
                 None => say_that_no_query_differs(model),
@@ -155,7 +155,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         _ if model.methods().in_queries => {
             let page = model.areas.page;
             let cursor = model.methods().query_cursor;
-            model.methods_mut().query_cursor = moved(cursor, command, deltas.len(), page);
+            model.methods_mut().query_cursor = moved(cursor, command, listed.len(), page);
         }
         _ => {
             let page = model.areas.page;

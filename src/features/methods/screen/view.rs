@@ -2,6 +2,7 @@
 //! and loses.
 
 use super::plane::plane;
+use super::state::ListedQuery;
 use super::table::table;
 use crate::app::text_format::counted;
 use crate::domain::metrics::histogram;
@@ -11,7 +12,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
-use crate::tui::text;
+use crate::tui::text::{self, pad_right};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{notice, scroll_to};
 use ratatui::layout::{Constraint, Layout};
@@ -20,6 +21,8 @@ use ratatui::widgets::Widget;
 
 /// Minimum columns for showing the plot and the queries side by side.
 const SIDE_BY_SIDE: u16 = 100;
+/// Columns of a gain or of what takes its place.
+const LEAD: usize = 15;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -143,7 +146,8 @@ fn heading(
     lines
 }
 
-/// Draws the queries on which the selected method and the baseline differ, largest loss first.
+/// Draws the queries on which the selected method failed, differs from the baseline, or was not
+/// run.
 fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let Canvas {
         theme,
@@ -168,8 +172,8 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let words = format!(" · {metric} by query 0 {bars} 1");
     let name = text::truncate(&name, columns.saturating_sub(text::width(&words))).into_owned();
     text::line(&format!("{name}{words}"), columns, theme.muted()).render(cut(&mut place, 1), buf);
-    let deltas = model.methods().deltas();
-    if deltas.is_empty() {
+    let listed = model.methods().listed();
+    if listed.is_empty() {
         let words = if method.name == report.baseline {
             "the baseline of the other methods".to_owned()
         } else {
@@ -181,44 +185,54 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
         text::line(&words, columns, theme.muted()).render(place, buf);
         return Areas::default();
     }
-    let cursor = model.methods().query_cursor.min(deltas.len() - 1);
+    let cursor = model.methods().query_cursor.min(listed.len() - 1);
     let first = scroll_to(0, cursor, usize::from(place.height));
-    for (row, (at, of)) in place.rows().zip(deltas.iter().enumerate().skip(first)) {
+    for (row, (at, of)) in place.rows().zip(listed.iter().enumerate().skip(first)) {
         let selected = model.methods().in_queries && at == cursor;
         if selected {
             buf.set_style(row, theme.selection());
         }
         let query = report
             .queries
-            .get(of.query)
+            .get(of.query())
             .map_or("", |query| query.as_str());
         let known = model.queries.rows.iter().map(|(info, _)| info);
         let info = known.into_iter().find(|info| info.id.as_str() == query);
-        let words = info.map_or("", |info| info.text.as_str());
-        delta_line((query, words), of.delta, selected, theme, columns).render(row, buf);
+        let text = info.map_or("", |info| info.text.as_str());
+        let failure = report.queries.get(of.query());
+        let failure = failure.and_then(|query| method.failure(query));
+        let words = failure.map_or(text, |failure| failure.message.as_str());
+        query_line(*of, (query, words), selected, theme, columns).render(row, buf);
     }
     Areas {
         list: place,
-        lines: deltas.len(),
+        lines: listed.len(),
         page: usize::from(place.height),
         ..Areas::default()
     }
 }
 
-/// The gain on a query, its identifier, and as much of its text as fits.
-fn delta_line(
+/// The gain on a query, its identifier, and as much as fits of its text or of the reason why it
+/// failed.
+fn query_line(
+    of: ListedQuery,
     (query, words): (&str, &str),
-    delta: f64,
     selected: bool,
     theme: &Theme,
     columns: usize,
 ) -> Line<'static> {
-    let (word, style) = if delta < 0.0 {
-        ("loses", theme.bad())
-    } else {
-        ("wins ", theme.good())
+    let (lead, style) = match of {
+        ListedQuery::Failed(_) => (pad_right("failed", LEAD), theme.warn()),
+        ListedQuery::NotRun(_) => (pad_right("not run", LEAD), theme.muted()),
+        ListedQuery::Differs(of) if of.delta < 0.0 => (
+            format!("loses {}  ", text::signed(of.delta, 4)),
+            theme.bad(),
+        ),
+        ListedQuery::Differs(of) => (
+            format!("wins  {}  ", text::signed(of.delta, 4)),
+            theme.good(),
+        ),
     };
-    let lead = format!("{word} {}  ", text::signed(delta, 4));
     let query = sanitise::line(query).into_owned();
     let room = columns.saturating_sub(text::width(&lead) + text::width(&query) + 4);
     let words = sanitise::line(words);

@@ -217,6 +217,7 @@ impl PreparedScale {
                     outcome.progress.invalid += usize::from(!answered);
                     tell(&outcome.progress);
                 }
+                RerankEvent::Called(_) => {}
                 RerankEvent::Again(line) => tracing::warn!("{line}"),
                 RerankEvent::Skipped { service, why } => {
                     tracing::warn!("{service} skips a query: {why}")

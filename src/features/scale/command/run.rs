@@ -95,6 +95,7 @@ impl RunCommand {
             spending: &self.spending,
             json: self.json,
             noun: "anchor set",
+            unattended: true,
         };
         let Some(made) = terms.carry_out(context, &store, prepared)? else {
             return Ok(());

@@ -102,8 +102,8 @@ ended.unreadable += 1
                         output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
                     }
                     Some(RerankEvent::BudgetReached) => ended.ended.budget_reached = true,
-                    // Links are not rankings.
-                    Some(RerankEvent::Ranked(_)) => {}
+                    // Links are not rankings, and spending is read from the project.
+                    Some(RerankEvent::Ranked(_) | RerankEvent::Called(_)) => {}
                 },
                 Some(()) = stops.recv() => {
                     ended.ended.interrupted = true;

@@ -3,6 +3,7 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::document_cut::DocumentCut;
 use crate::domain::sanitise;
 use crate::judge::PoolText;
 use crate::store::corpus::{QueryKey, first_stage_order};
@@ -27,11 +28,12 @@ pub(super) struct Candidates {
 pub(super) type NamedCandidates = HashMap<QueryId, Vec<DocId>>;
 
 impl Candidates {
-    /// Reads the candidates of a query.
+    /// Reads the candidates of a query, of which at most `limit` is shown.
     pub(super) fn read(
         db: &Db,
         key: QueryKey,
         named: Option<&[DocId]>,
+        limit: Option<DocumentCut>,
     ) -> Result<Self, StoreError> {
         let pool = db.pool(key)?;
         let positions: Vec<usize> = match named {
@@ -65,7 +67,9 @@ impl Candidates {
             query: pool.query.id.clone(),
             ids: documents().map(|document| document.id.clone()).collect(),
             pool: Arc::new(
-                PoolText::new(pool.query.text.clone(), texts).with_metadata(metadata.collect()),
+                PoolText::new(pool.query.text.clone(), texts)
+                    .with_metadata(metadata.collect())
+                    .with_limit(limit),
             ),
             hash: hash.finalize().into(),
         })

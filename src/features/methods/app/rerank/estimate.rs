@@ -6,7 +6,6 @@ mod learnt;
 mod simulation;
 mod volume;
 
-use super::candidates::Candidates;
 use super::plan::RerankPlan;
 use super::prepared_method::PreparedMethod;
 use crate::store::corpus::QueryKey;
@@ -71,7 +70,7 @@ fn estimate(
     let sample: Vec<QueryKey> = queries.iter().step_by(step).copied().collect();
     let (mut least, mut expected, mut most) = (Sum::default(), Sum::default(), Sum::default());
     let measure = |db: &Db, key| {
-        let candidates = Candidates::read(db, key, plan.named(key))?;
+        let candidates = plan.candidates(db, key)?;
         let [least, expected] = [steady(method, &candidates), shaken(method, &candidates)];
         Ok([least, expected].map(|utility| {
             played(method, &candidates, &utility, |target| {
@@ -85,7 +84,7 @@ fn estimate(
         Ok::<_, StoreError>(())
     })?;
     let bound = |db: &Db, key| {
-        let candidates = Candidates::read(db, key, plan.named(key))?;
+        let candidates = plan.candidates(db, key)?;
         Ok(bound::most(method, &candidates))
     };
     store.read_each(queries, bound, |_, of_query| {

@@ -3,10 +3,13 @@
 use super::candidates::{self, Candidates, NamedCandidates};
 use super::prepared_method::PreparedMethod;
 use super::service::RerankService;
+use super::truncated::TruncatedDocuments;
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::document_cut::DocumentCut;
 use crate::domain::metrics::RankedRun;
+use crate::domain::number_words::count;
 use crate::domain::sanitise;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::store::StoredResult;
@@ -41,6 +44,10 @@ pub struct RerankPlan {
     pub(super) retry: bool,
     /// Whether rankings are made one after the other.
     pub(super) one_at_a_time: bool,
+    /// How much of each document is shown to all methods; `None` for all of it.
+    pub(super) limit: Option<DocumentCut>,
+    /// Whether only this limit counts, and results of earlier versions do not.
+    limit_is_given: bool,
 }
 
 /// Source of the candidates of a query and of their order.
@@ -66,6 +73,17 @@ pub struct RerankScope<'a> {
     /// Make one ranking after the other, so that the measured latency of a method does not include
     /// waiting for other rankings.
     pub one_at_a_time: bool,
+    pub long_documents: LongDocuments,
+}
+
+/// How documents are treated that are longer than a limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LongDocuments {
+    /// The limit for all methods, in characters; by default, the lowest limit of the judges and
+    /// rerankers that are asked.
+    pub chars: Option<usize>,
+    /// Whether they fail their query instead of being truncated.
+    pub refuse: bool,
 }
 
 impl RerankPlan {
@@ -130,6 +148,7 @@ impl RerankPlan {
                 "the project has no queries to rank; import some with `overrule import FILE`"
             ));
         }
+        let limit = limit(&services, scope.long_documents.chars, notes);
         let mut plan = Self {
             methods,
             services,
@@ -140,8 +159,10 @@ impl RerankPlan {
             already: 0,
             retry: scope.retry_failed,
             one_at_a_time: scope.one_at_a_time,
+            limit,
+            limit_is_given: scope.long_documents.chars.is_some(),
         };
-        plan.find_outstanding(store)?;
+        plan.find_outstanding(store, notes)?;
         Ok(plan)
     }
 
@@ -150,24 +171,46 @@ impl RerankPlan {
         self.named.as_ref()?.get(&query).map(Vec::as_slice)
     }
 
-    fn find_outstanding(&mut self, store: &Store) -> Result<(), StoreError> {
+    /// Reads the candidates of a query.
+    pub(super) fn candidates(&self, db: &Db, query: QueryKey) -> Result<Candidates, StoreError> {
+        Candidates::read(db, query, self.named(query), self.limit)
+    }
+
+    fn find_outstanding(
+        &mut self,
+        store: &Store,
+        notes: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
         let keys: Vec<QueryKey> = self.queries.iter().map(|(key, _)| *key).collect();
         let (mut outstanding, mut already) = (Vec::new(), 0);
         let mut identities = HashMap::new();
+        let mut long = TruncatedDocuments::default();
         let this = &*self;
         let work = |db: &Db, key: QueryKey| {
-            let candidates = Candidates::read(db, key, this.named(key))?;
+            let candidates = this.candidates(db, key)?;
             let known = db.rerank_results_of(key)?;
             let states = this.methods.iter().map(|method| {
                 let identity = method.identity(&candidates);
-                let found = known
-                    .iter()
-                    .find(|known| known.row.method == method.name && known.identity == identity);
-                (identity, found.map(|found| method.has_failed(&found.row)))
+                let named = known.iter().filter(|known| known.row.method == method.name);
+                let found = named.clone().find(|known| known.identity == identity);
+                // A result of an earlier version, which truncated documents differently, is kept
+                // unless a limit is asked for.
+                let earlier = named
+                    .filter(|known| known.row.cut.is_none() && !this.limit_is_given)
+                    .find(|known| known.identity == method.identity_of_whole(&candidates));
+                let found = found.or(earlier);
+                (
+                    found.map_or(identity, |found| found.identity),
+                    found.map(|found| method.has_failed(&found.row)),
+                )
             });
-            Ok(states.collect::<Vec<_>>())
+            let states: Vec<_> = states.collect();
+            let cut = this.methods.iter().map(|method| method.cut(&candidates));
+            let cut = cut.max_by_key(Vec::len).unwrap_or_default();
+            Ok((states, candidates.query, cut))
         };
-        store.read_each(&keys, work, |query, states| {
+        store.read_each(&keys, work, |query, (states, name, cut)| {
+            long.add(&name, &cut);
             for (method, (identity, state)) in states.into_iter().enumerate() {
                 identities.insert((method, query), identity);
                 match state {
@@ -179,6 +222,7 @@ impl RerankPlan {
         })?;
         (self.outstanding, self.already) = (outstanding, already);
         self.identities = identities;
+        notes.extend(self.limit.and_then(|limit| long.note(limit)));
         Ok(())
     }
 
@@ -245,6 +289,30 @@ impl RerankPlan {
     pub fn asks_servers(&self) -> bool {
         !self.outstanding.is_empty() && self.services.iter().any(RerankService::is_remote)
     }
+}
+
+/// The lowest limit of the services and of the user: all methods rank the same texts.
+fn limit(
+    services: &[RerankService],
+    given: Option<usize>,
+    notes: &mut Vec<String>,
+) -> Option<DocumentCut> {
+    let given = given.map(|chars| DocumentCut { chars });
+    let limits = services
+        .iter()
+        .filter_map(|service| Some((service.document_cut()?, service.name())));
+    let Some((lowest, name)) = limits.min() else {
+        return given;
+    };
+    if given.is_some_and(|given| lowest < given) {
+        notes.push(format!(
+            "--max-document-chars: {} reads at most {} characters of a document, and so does every \
+             method of this run",
+            sanitise::line(name),
+            count(lowest.chars),
+        ));
+    }
+    Some(lowest.at_most(given))
 }
 
 /// The documents of a run, which is already ordered.

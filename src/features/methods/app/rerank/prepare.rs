@@ -1,7 +1,7 @@
 //! Resolves the names of methods to what they ask: judges configured for their kind of question,
 //! rerankers, or runs.
 
-use super::plan::{CandidateSource, RerankPlan, RerankScope, orders_of};
+use super::plan::{CandidateSource, LongDocuments, RerankPlan, RerankScope, orders_of};
 use super::prepared_method::{Asks, Orders, PreparedMethod};
 use super::service::RerankService;
 use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, check_budget};
@@ -108,6 +108,7 @@ pub fn prepare_anchors(
         candidates: CandidateSource::Named(anchors),
         retry_failed,
         one_at_a_time: false,
+        long_documents: LongDocuments::default(),
     })
 }
 
@@ -205,11 +206,14 @@ impl<'a> Preparing<'a> {
             store,
             services,
             mut notes,
-            methods,
+            mut methods,
             ..
         } = self;
         let ensemble: JudgeEnsemble = services.iter().filter_map(RerankService::judge).collect();
         let offline = ensemble.iter().any(|judge| judge.spec().is_offline());
+        for method in &mut methods {
+            method.refuses_long |= scope.long_documents.refuse;
+        }
         let plan = RerankPlan::new(store, methods, services, scope, &mut notes)?;
         notes.dedup();
         Ok(PreparedRun {

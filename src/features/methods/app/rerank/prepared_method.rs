@@ -6,6 +6,7 @@ use super::question::{QueryFailure, Target};
 use crate::client::call_key::identity_of;
 use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::document_cut::DocumentCut;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::domain::reranking::{Method, MethodKind, Strategy, Validation};
 use crate::features::methods::store::anchors_method;
@@ -53,6 +54,8 @@ pub(super) struct PreparedMethod {
     pub(super) method: Method,
     pub(super) asks: Asks,
     pub(super) seed: u64,
+    /// Whether a document that is longer than the limit fails its query and is not truncated.
+    pub(super) refuses_long: bool,
     /// Whether it grades the anchors of a scale. A missing grade then does not invalidate the other
     /// grades; it is requested again with the failures.
     pub(super) is_anchors: bool,
@@ -79,6 +82,7 @@ impl PreparedMethod {
         Self {
             name,
             judges,
+            refuses_long: method.validation == Validation::Strict,
             method,
             asks,
             seed,
@@ -132,8 +136,42 @@ impl PreparedMethod {
 
     /// Why it fails on these candidates before any call, if it does.
     pub(super) fn refusal(&self, candidates: &Candidates) -> Option<QueryFailure> {
+        let long = self.refuses_long.then(|| self.longer(candidates).next());
+        if let Some((at, limit)) = long.flatten() {
+            let text = candidates.pool.documents.get(at)?;
+            return Some(QueryFailure::DocumentTooLong {
+                document: candidates.ids.get(at)?.clone(),
+                chars: text.chars().count(),
+                limit: limit.chars,
+            });
+        }
         let count = self.method.check_count(self.looks_at(candidates));
         count.err().map(QueryFailure::from)
+    }
+
+    /// Positions of the candidates that are longer than the limit, which is returned along with
+    /// them. None if it asks nobody.
+    fn longer<'c>(
+        &self,
+        candidates: &'c Candidates,
+    ) -> impl Iterator<Item = (usize, DocumentCut)> + use<'c> {
+        let asks = !matches!(self.asks, Asks::Nothing | Asks::Orders(_));
+        let limit = candidates.pool.limit.filter(|_| asks);
+        let looked_at = self.looks_at(candidates);
+        let texts = candidates.pool.documents.iter().take(looked_at).enumerate();
+        limit.into_iter().flat_map(move |limit| {
+            texts
+                .clone()
+                .filter(move |(_, text)| limit.cuts(text))
+                .map(move |(at, _)| (at, limit))
+        })
+    }
+
+    /// The candidates that are truncated.
+    pub(super) fn cut(&self, candidates: &Candidates) -> Vec<DocId> {
+        self.longer(candidates)
+            .filter_map(|(at, _)| candidates.ids.get(at).cloned())
+            .collect()
     }
 
     /// Number of candidates that it considers.
@@ -216,11 +254,13 @@ impl PreparedMethod {
                 Ok(vec![(*service, None, target)])
             }
             (Asks::Reranker { service, reranker }, Question::Score { candidates: asked }) => {
+                let limit = candidates.pool.limit;
                 let documents: Vec<RerankCandidate> = asked
                     .iter()
                     .filter_map(|at| {
-                        let id = candidates.ids.get(*at)?.clone();
-                        Some((id, Arc::clone(candidates.pool.documents.get(*at)?)))
+                        let text = candidates.pool.documents.get(*at)?;
+                        let text = limit.map_or_else(|| Arc::clone(text), |cut| cut.head_of(text));
+                        Some((candidates.ids.get(*at)?.clone(), text))
                     })
                     .collect();
                 let query: Arc<str> = Arc::from(candidates.pool.query.as_str());
@@ -241,8 +281,23 @@ impl PreparedMethod {
     }
 
     /// Hash of everything that the order depends on: method, seed, judges, and the candidates with
-    /// their texts.
+    /// their texts as far as they are shown.
     pub(super) fn identity(&self, candidates: &Candidates) -> [u8; 32] {
+        let whole = self.identity_of_whole(candidates);
+        let Some((_, limit)) = self.longer(candidates).next() else {
+            return whole;
+        };
+        let mut hash = Sha256::new();
+        hash.update(whole);
+        hash_part(&mut hash, &limit.chars.to_string());
+        if self.refuses_long {
+            hash_part(&mut hash, "refuses long documents");
+        }
+        hash.finalize().into()
+    }
+
+    /// The same with the whole texts, as in results of earlier versions.
+    pub(super) fn identity_of_whole(&self, candidates: &Candidates) -> [u8; 32] {
         let mut hash = Sha256::new();
         let mut add = |part: &str| hash_part(&mut hash, part);
         add(&self.method.to_string());

@@ -18,6 +18,7 @@ use futures::stream::FuturesUnordered;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -45,8 +46,8 @@ struct Totals {
     unpriced: bool,
     cost_usd: f64,
     service_ms: f64,
-    truncated: u64,
-    reused: bool,
+    /// Answers of calls for another ranking or of an earlier run.
+    shared: u64,
 }
 
 impl Totals {
@@ -62,8 +63,12 @@ impl Totals {
         self.unpriced |= known.cost_usd.is_none();
         self.cost_usd += known.cost_usd.unwrap_or(0.0);
         self.service_ms += known.latency_ms;
-        self.truncated = self.truncated.max(known.truncated);
-        self.reused |= given.reused;
+        self.shared += u64::from(given.reused);
+    }
+
+    /// Whether there are answers, and all of them are shared.
+    fn is_all_shared(&self) -> bool {
+        self.shared > 0 && self.shared == self.answers + self.unreadable
     }
 }
 
@@ -72,6 +77,23 @@ struct Part {
     call: usize,
     range: Option<Range<usize>>,
     told: Result<Told, oneshot::error::RecvError>,
+    /// When the answer arrived by the clock of the query, if it was not shared.
+    arrived: Duration,
+    /// When it was asked.
+    asked: Duration,
+}
+
+impl Part {
+    /// When the answer arrives by the clock of the query: a shared one after the time that its own
+    /// call took.
+    fn arrival(&self) -> Duration {
+        match &self.told {
+            Ok(Ok(given)) if given.reused => {
+                self.asked + Duration::from_secs_f64(given.known.latency_ms.max(0.0) / 1e3)
+            }
+            _ => self.arrived,
+        }
+    }
 }
 
 /// Lets `method` rank these candidates. Questions with stored answers are not asked again, except
@@ -83,7 +105,8 @@ pub(super) async fn rank(
     store: &Store,
     retry: bool,
 ) -> Result<QueryEnd, StoreError> {
-    let begun = Instant::now();
+    // The clock of the query, which shared answers move on as their own calls would have.
+    let mut clock = Duration::ZERO;
     let case = CaseId(candidates.key.0);
     let failed = Arc::new(Mutex::new(FailedCalls::default()));
     let mut totals = Totals::default();
@@ -139,11 +162,15 @@ pub(super) async fn rank(
                     }
                     (None, None) => {}
                 }
+                let (asked, begun) = (clock, Instant::now());
                 waiting.push(async move {
+                    let told = told.await;
                     Part {
                         call: id,
                         range,
-                        told: told.await,
+                        told,
+                        arrived: asked + begun.elapsed(),
+                        asked,
                     }
                 });
             }
@@ -151,7 +178,7 @@ pub(super) async fn rank(
         if let Some((id, answer)) = own {
             match strategy.answer(id, answer) {
                 Ok(()) => continue,
-                Err(why) => break Some(why.into()),
+                Err(why) => break Some(QueryFailure::Missing(why.to_string())),
             }
         }
         let Some(part) = waiting.next().await else {
@@ -160,6 +187,7 @@ pub(super) async fn rank(
             }
             break None;
         };
+        clock = clock.max(part.arrival());
         let given = match part.told {
             // A call in flight may still fail the query, possibly with the reason why no more calls
             // are made.
@@ -193,7 +221,6 @@ pub(super) async fn rank(
             break Some(why.into());
         }
     };
-    let wall = (!totals.reused).then(|| begun.elapsed().as_millis() as u64);
     let outcome = match (failure, strategy.outcome()) {
         (Some(why), _) => Err(why),
         (None, Some(ranking)) => Ok(ranking.with_rest(candidates.ids.len())),
@@ -201,6 +228,8 @@ pub(super) async fn rank(
     };
     // The workers still wait for this query's pending calls and store their answers.
     let failed = *lock(&failed);
+    let has_own = failed.attempts > 0 || !totals.is_all_shared();
+    let wall = has_own.then_some(clock.as_millis() as u64);
     let result = result(
         method,
         candidates,
@@ -237,8 +266,9 @@ fn result(
             });
             (order, scores, None)
         }
-        Err(why) => (Vec::new(), None, Some(why.to_string())),
+        Err(why) => (Vec::new(), None, Some(why.into())),
     };
+    let cut = method.cut(candidates);
     let failed_calls = failed.attempts + totals.unreadable;
     StoredResult {
         identity: method.identity(candidates),
@@ -250,13 +280,16 @@ fn result(
             scores,
             calls: totals.answers + failed_calls,
             failed_calls,
+            shared_calls: Some(totals.shared),
             tokens_in: totals.tokens_input + failed.tokens_input,
             tokens_out: totals.tokens_output + failed.tokens_output,
             cost_usd: (!totals.unpriced).then_some(totals.cost_usd + failed.cost_usd),
             wall_ms,
             service_ms: (totals.service_ms + failed.service_ms).round() as u64,
             repairs: repairs as u64,
-            truncated: totals.truncated,
+            truncated: cut.len() as u64,
+            document_chars: candidates.pool.limit.map(|limit| limit.chars),
+            cut: Some(cut),
             failure,
             created_ms: now_ms(),
         },

@@ -9,8 +9,10 @@ use crate::client::question::{
     AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
 };
 use crate::domain::candidate_question::Answer;
+use crate::domain::corpus::DocId;
 use crate::domain::numeric::best_first;
 use crate::features::methods::domain::reranking::{AnswerError, CandidateCountError};
+use crate::features::methods::domain::{FailureKind, RankingFailure};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
@@ -163,9 +165,51 @@ pub(super) enum QueryFailure {
     TooManyCandidates(#[from] TooManyCandidates),
     #[error(transparent)]
     CandidateCount(#[from] CandidateCountError),
+    #[error(
+        "document {:?} has {chars} characters, which is more than {limit}; shorten it, raise \
+         --max-document-chars, or truncate it by omitting :strict and --refuse-long",
+        .document.as_str()
+    )]
+    DocumentTooLong {
+        document: DocId,
+        chars: usize,
+        limit: usize,
+    },
+    /// The run that is to be followed lacks the query or its candidates.
+    #[error("{0}")]
+    Missing(String),
     /// A call failed.
     #[error("{0}")]
     Call(String),
+}
+
+impl QueryFailure {
+    /// The kind of failure. A blocked answer is the provider's failure.
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Answer(AnswerError::Unreadable(why))
+                if FailureCause::of_error(why) == Some(FailureCause::Filtered) =>
+            {
+                FailureKind::ProviderError
+            }
+            Self::Answer(_) => FailureKind::LlmOutputInvalid,
+            Self::Call(_) => FailureKind::ProviderError,
+            Self::CannotAsk
+            | Self::TooManyCandidates(_)
+            | Self::CandidateCount(_)
+            | Self::DocumentTooLong { .. }
+            | Self::Missing(_) => FailureKind::InputError,
+        }
+    }
+}
+
+impl From<QueryFailure> for RankingFailure {
+    fn from(failure: QueryFailure) -> Self {
+        Self {
+            kind: failure.kind(),
+            message: failure.to_string(),
+        }
+    }
 }
 
 /// The response to whoever asked: an answer, or why there is none.

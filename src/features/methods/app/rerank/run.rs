@@ -9,6 +9,7 @@ use super::service::RerankService;
 use crate::client::gate::RateGate;
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
 use crate::client::{RunControl, window};
+use crate::domain::spend::Spend;
 use crate::features::methods::domain::MethodRow;
 use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
@@ -31,6 +32,8 @@ pub enum RerankEvent {
     Ranked(Box<MethodRow>),
     /// A judge has answered a question about two queries, or its answer was unreadable.
     Linked { answered: bool },
+    /// A call has ended and was charged this much.
+    Called(Spend),
     /// An attempt is being retried; contains a message.
     Again(String),
     /// A service makes no more calls.
@@ -98,12 +101,25 @@ where
     let mut failure = None;
     while let Some((place, event)) = told.recv().await {
         let event = match event {
-            WorkerEvent::Ended { question, end, .. } => {
+            WorkerEvent::Ended {
+                question,
+                end,
+                charge,
+            } => {
+                let is_own = !matches!(end, QuestionEnd::Shared);
                 answer(&question, end);
-                continue;
+                if !is_own {
+                    continue;
+                }
+                RerankEvent::Called(charge.spend())
             }
-            WorkerEvent::Again { line, .. } if line.is_empty() => continue,
-            WorkerEvent::Again { line, .. } => RerankEvent::Again(line),
+            WorkerEvent::Again { charge, line } => {
+                drop(events.send(RerankEvent::Called(charge.spend())));
+                if line.is_empty() {
+                    continue;
+                }
+                RerankEvent::Again(line)
+            }
             WorkerEvent::Stopped(why) => RerankEvent::Stopped {
                 service: service(place),
                 why,

@@ -1,5 +1,6 @@
 //! A service that answers questions of reranking methods: a judge of the ensemble, or a reranker.
 
+use crate::domain::document_cut::DocumentCut;
 use crate::judge::Judge;
 use crate::judge::reranker::Reranker;
 use std::sync::Arc;
@@ -30,6 +31,14 @@ impl RerankService {
         match self {
             Self::Judge(_) => None,
             Self::Reranker(reranker) => Some(Arc::clone(reranker)),
+        }
+    }
+
+    /// How much of a document it is shown at most; `None` for all of it.
+    pub(super) fn document_cut(&self) -> Option<DocumentCut> {
+        match self {
+            Self::Judge(judge) => judge.document_cut(),
+            Self::Reranker(reranker) => reranker.document_cut(),
         }
     }
 

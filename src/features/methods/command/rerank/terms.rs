@@ -4,15 +4,17 @@
 use super::watch;
 use crate::app::choose_judges::is_paid;
 use crate::app::permissions::{AskedUser, Consent as _};
-use crate::app::text_format::counted;
+use crate::app::text_format::{counted, first_names};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::signals::RunEnd;
-use crate::cli::spending::{SpendingOptions, confirm_spending, usd};
+use crate::cli::spending::{SpendingOptions, confirm_spending, confirm_spending_on_terminal, usd};
+use crate::domain::corpus::QueryId;
 use crate::domain::permission::{PermissionRequest, ProgramUse};
+use crate::domain::spend::Spend;
 use crate::features::methods::app::rerank::estimate::{CallVolume, MethodEstimate};
 use crate::features::methods::app::rerank::{PreparedRun, RerankPlan};
-use crate::features::methods::domain::{MethodEffort, MethodRow};
+use crate::features::methods::domain::{FailureKind, MethodEffort, MethodRow};
 use crate::judge::ensemble::NotAllowed;
 use crate::judge::{FailureCause, MAX_CHARGED, OFFLINE_LABEL, provider};
 use crate::store::Store;
@@ -26,6 +28,8 @@ pub(crate) struct RankingTerms<'o> {
     pub(crate) json: bool,
     /// The noun for the work on one query, such as `ranking`.
     pub(crate) noun: &'static str,
+    /// Whether it may spend money without `--yes` if there is no terminal to ask on.
+    pub(crate) unattended: bool,
 }
 
 /// A run that has ended or was stopped.
@@ -35,6 +39,9 @@ pub(crate) struct EndedRun {
     /// Results of the plan's methods for its queries.
     pub(crate) rows: Vec<MethodRow>,
     pub(crate) summary: Vec<MethodSummary>,
+    /// The calls that this run made, and what they cost.
+    pub(crate) calls: usize,
+    pub(crate) spend: Spend,
     ended: RunEnd,
     noun: &'static str,
 }
@@ -87,11 +94,16 @@ impl RankingTerms<'_> {
             output::message(OFFLINE_LABEL);
         }
         if paid && plan.rankings() > 0 {
-            confirm_spending(&describe(&plan, &estimates, self.noun), self.spending.yes)?;
+            let words = describe(&plan, &estimates, self.noun);
+            if self.unattended {
+                confirm_spending(&words, self.spending.yes)?;
+            } else {
+                confirm_spending_on_terminal(&words, self.spending.yes)?;
+            }
         }
         let control = self.spending.control(context, budget, &ensemble);
         let plan = Arc::new(plan);
-        let ended = watch::watch(&plan, control, store, self.noun)?;
+        let (ended, progress) = watch::watch(&plan, control, store, self.noun)?;
         let rows = plan.results(store)?;
         let summary = plan
             .method_names()
@@ -102,6 +114,8 @@ impl RankingTerms<'_> {
             notes,
             rows,
             summary,
+            calls: progress.calls,
+            spend: progress.spend,
             ended,
             noun: self.noun,
         }))
@@ -161,12 +175,13 @@ impl EndedRun {
         let failed: usize = summary.iter().map(|one| one.effort.failed).sum();
         for one in summary {
             for failures in &one.failures {
-                let queries = counted(failures.queries, "query");
+                let queries = counted(failures.queries.len(), "query");
                 let remedy = failures.cause.and_then(FailureCause::remedy);
                 let remedy = remedy.map(|remedy| format!("; {remedy}"));
                 output::message(&format!(
-                    "{}: {queries} failed, the first one with: {}{}",
+                    "{}: {queries} failed ({}), the first one with: {}{}",
                     clean(&one.method),
+                    first_names(&failures.names()),
                     clean(&failures.first),
                     remedy.unwrap_or_default()
                 ));
@@ -268,14 +283,25 @@ pub(crate) struct MethodSummary {
 struct FailuresOfMethod {
     /// `None` if no call caused the failure.
     cause: Option<FailureCause>,
-    queries: usize,
+    kind: FailureKind,
+    queries: Vec<QueryId>,
     /// The message of the first failure.
     first: String,
 }
 
 impl FailuresOfMethod {
     fn json(&self) -> serde_json::Value {
-        json!({ "cause": self.cause, "queries": self.queries, "first": self.first })
+        json!({
+            "cause": self.cause,
+            "failure_type": self.kind,
+            "queries": self.queries.len(),
+            "query_ids": self.queries,
+            "first": self.first,
+        })
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.queries.iter().map(QueryId::as_str).collect()
     }
 }
 
@@ -283,14 +309,16 @@ impl MethodSummary {
     fn new(method: &str, rows: &[MethodRow]) -> Self {
         let own = || rows.iter().filter(|row| row.method == method);
         let mut failures: Vec<FailuresOfMethod> = Vec::new();
-        for failure in own().filter_map(|row| row.failure.as_ref()) {
-            let cause = FailureCause::of_error(failure);
-            match failures.iter_mut().find(|known| known.cause == cause) {
-                Some(known) => known.queries += 1,
+        for (query, failure) in own().filter_map(|row| Some((&row.query, row.failure.as_ref()?))) {
+            let (cause, kind) = (FailureCause::of_error(&failure.message), failure.kind);
+            let alike = |known: &&mut FailuresOfMethod| (known.cause, known.kind) == (cause, kind);
+            match failures.iter_mut().find(alike) {
+                Some(known) => known.queries.push(query.clone()),
                 None => failures.push(FailuresOfMethod {
                     cause,
-                    queries: 1,
-                    first: failure.clone(),
+                    kind,
+                    queries: vec![query.clone()],
+                    first: failure.message.clone(),
                 }),
             }
         }
@@ -319,11 +347,13 @@ impl MethodSummary {
             "first_failure": self.failures.first().map(|failures| &failures.first),
             "failures": self.failures.iter().map(FailuresOfMethod::json).collect::<Vec<_>>(),
             "calls": effort.calls,
+            "shared_calls": effort.shared_calls,
             "failed_calls": effort.failed_calls,
             "tokens": effort.tokens_in + effort.tokens_out,
             "cost_usd": self.cost_usd(),
             "repairs": effort.repairs,
             "truncated_documents": effort.truncated,
+            "max_document_chars": effort.document_chars,
             "median_ms": effort.wall_p50_ms,
         })
     }

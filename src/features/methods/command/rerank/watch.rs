@@ -17,11 +17,12 @@ use tokio::sync::{mpsc, watch};
 
 /// Progress so far.
 #[derive(Default)]
-struct Progress {
+pub(super) struct Progress {
     done: usize,
     failed: usize,
-    calls: u64,
-    spend: Spend,
+    /// The calls made, each once, whatever number of rankings share its answer.
+    pub(super) calls: usize,
+    pub(super) spend: Spend,
 }
 
 /// Runs the plan and shows progress on stderr. The first signal stops it in order, the second one
@@ -31,9 +32,9 @@ pub(super) fn watch(
     control: RunControl,
     store: &Store,
     noun: &str,
-) -> Result<RunEnd, CommandFailure> {
+) -> Result<(RunEnd, Progress), CommandFailure> {
     if plan.rankings() == 0 {
-        return Ok(RunEnd::default());
+        return Ok(<(RunEnd, Progress)>::default());
     }
     let runtime = signals::runtime()?;
     let result = runtime.block_on(async {
@@ -55,17 +56,13 @@ pub(super) fn watch(
                     Some(RerankEvent::Ranked(row)) => {
                         progress.done += 1;
                         progress.failed += usize::from(row.failure.is_some());
-                        progress.calls += row.calls;
-                        progress.spend += Spend {
-                            unpriced: match row.cost_usd {
-                                Some(_) => 0,
-                                None => row.calls as usize,
-                            },
-                            ..Spend::of(row.cost_usd)
-                        };
                         if pace.is_due() {
                             output::message(&progress.describe(plan, noun));
                         }
+                    }
+                    Some(RerankEvent::Called(spend)) => {
+                        progress.calls += 1;
+                        progress.spend += spend;
                     }
                     Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
                     Some(RerankEvent::Stopped { service, why }) => {
@@ -88,7 +85,7 @@ pub(super) fn watch(
         run.await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
         output::message(&progress.describe(plan, noun));
-        Ok(ended)
+        Ok((ended, progress))
     });
     runtime.shutdown_background();
     result
@@ -101,7 +98,7 @@ impl Progress {
             count(self.done),
             counted(plan.rankings(), noun),
             count(self.failed),
-            counted(self.calls as usize, "call"),
+            counted(self.calls, "call"),
             self.spend.words(),
         )
     }

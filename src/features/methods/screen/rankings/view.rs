@@ -26,7 +26,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let grades = model.methods().grades();
     let (Some((one, other)), Some(report)) = (rankings, model.methods().found()) else {
         notice(
-            "one of the two methods has no ranking of this query",
+            "neither of the two methods has a ranking of this query",
             theme,
             area,
             buf,
@@ -40,6 +40,15 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let columns = usize::from(area.width);
     text::line(&sanitise::line(&open.info.text), columns, theme.title())
         .render(cut(&mut area, 1), buf);
+    if let Some(failure) = model.methods.failure() {
+        let words = format!("failed: {}", sanitise::line(&failure.message));
+        for line in text::lines(&words, columns, theme.warn())
+            .into_iter()
+            .take(3)
+        {
+            line.render(cut(&mut area, 1), buf);
+        }
+    }
     let half = columns.saturating_sub(FIXED) / 2;
     let method = model
         .methods()

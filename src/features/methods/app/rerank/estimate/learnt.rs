@@ -48,9 +48,10 @@ impl LearntRatio {
             if sums.results == RESULTS {
                 break;
             }
-            let (key, named) = (result.query, plan.named(result.query).map(<[_]>::to_vec));
-            let candidates =
-                store.read_blocking(move |db| Candidates::read(db, key, named.as_deref()))?;
+            let (key, limit) = (result.query, plan.limit);
+            let named = plan.named(key).map(<[_]>::to_vec);
+            let candidates = store
+                .read_blocking(move |db| Candidates::read(db, key, named.as_deref(), limit))?;
             if method.identity(&candidates) != result.identity {
                 continue;
             }

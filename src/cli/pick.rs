@@ -12,6 +12,7 @@ use crate::app::pick::{JudgePicks, PickAnswers, PickInputs, PickOptions, PickPla
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::domain::adjudication::PickMode;
+use crate::domain::number_words;
 use crate::judge::{OFFLINE_LABEL, provider};
 use clap::Args;
 use serde_json::json;
@@ -66,6 +67,9 @@ pub(super) struct PickCommand {
     /// Retry failed calls
     #[arg(long)]
     retry_failed: bool,
+    /// Stop if a document is longer than a judge is shown of it, instead of truncating it
+    #[arg(long)]
+    refuse_long: bool,
     #[command(flatten)]
     spending: SpendingOptions,
     /// Print JSON
@@ -106,6 +110,7 @@ impl PickCommand {
             relevant_from: self.level,
             seed: self.seed.unwrap_or(context.config.run.seed),
             retry_failed: self.retry_failed,
+            refuse_long: self.refuse_long,
         };
         let plan = PickPlan::new(&inputs, &ensemble, &options, &answers)?;
         chosen.notes.iter().for_each(|note| output::message(note));
@@ -145,6 +150,18 @@ impl PickCommand {
                     clean(&row.judge),
                     counted(row.unproven, "verdict"),
                 ));
+            }
+            for row in &rows {
+                let cut = row.truncated;
+                if let Some(chars) = cut.max_document_chars {
+                    output::message(&format!(
+                        "{}: {} of {} truncated, to {} characters or more",
+                        clean(&row.judge),
+                        counted(cut.documents, "document"),
+                        counted(cut.pools, "pool"),
+                        number_words::count(chars),
+                    ));
+                }
             }
             output::message("`overrule adjudication` compares the picks with the labels");
         }
@@ -208,7 +225,7 @@ fn describe(plan: &PickPlan) -> String {
 
 fn table(rows: &[JudgePicks]) -> String {
     let header = [
-        "judge", ">asked", ">valid", ">invalid", ">failed", ">missing", ">cost",
+        "judge", ">asked", ">valid", ">invalid", ">failed", ">missing", ">cut", ">cost",
     ];
     let cells = rows.iter().map(|row| {
         let counts = [
@@ -217,6 +234,7 @@ fn table(rows: &[JudgePicks]) -> String {
             row.invalid,
             row.failed,
             row.missing,
+            row.truncated.documents,
         ];
         let mut cells = vec![clean(&row.judge)];
         cells.extend(counts.map(|count| count.to_string()));

@@ -342,3 +342,29 @@ fn every_provider_is_asked_in_its_own_form() {
     let output = pick(&desk, &["--judges", "decider"]);
     assert_eq!(output.status.code(), Some(2));
 }
+
+#[test]
+fn truncated_documents_are_counted_and_refused_by_name() {
+    let desk = desk(&["m"]);
+    let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    std::fs::write(
+        desk.path("overrule.toml"),
+        config + "max_document_chars = 30\n",
+    )
+    .unwrap();
+    let refused = pick(&desk, &["--refuse-long"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    let words = "document \"d0\" of query \"q0\" has 8 characters, and m is shown at most 6";
+    assert!(told(&refused).contains(words), "{}", told(&refused));
+    assert_eq!(desk.server.requests().len(), 0);
+    let output = pick(&desk, &["--json"]);
+    let judge = &json_of(&output)["judges"][0];
+    let expected = json!({"documents": 10 * POOLS, "pools": POOLS, "max_document_chars": 6});
+    assert_eq!(judge["truncated"], expected, "{judge}");
+    let output = pick(&desk, &[]);
+    let words = "m: 200 documents of 20 pools truncated, to 6 characters or more";
+    assert!(told(&output).contains(words), "{}", told(&output));
+    let judged = desk.run(&["adjudication"]);
+    let words = "20 answers about pools with truncated documents";
+    assert!(told(&judged).contains(words), "{}", told(&judged));
+}

@@ -5,14 +5,15 @@ use super::answers::{PickAnswers, PickQuestionKey, QuestionState};
 use super::inputs::{PickInputs, PoolSource};
 use super::run::{PickTask, PoolAt, ShownPool, call_id};
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
-use crate::app::error::AppError;
+use crate::app::error::{AppError, invalid};
 use crate::app::text_format::counted;
 use crate::domain::adjudication::{PickMode, PickRequest};
-use crate::domain::corpus::Pool;
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
+use crate::domain::sanitise;
 use crate::domain::spend::Spend;
-use crate::judge::{JudgeEnsemble, JudgeQuestion, LearntUsage, Usage};
+use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, LearntUsage, Usage};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use serde::Serialize;
@@ -31,6 +32,9 @@ pub struct PickOptions {
     pub seed: u64,
     /// Whether to retry failed calls.
     pub retry_failed: bool,
+    /// Whether to fail if a document is longer than a judge is shown of it, instead of truncating
+    /// it.
+    pub refuse_long: bool,
 }
 
 /// All questions, answered or not.
@@ -40,6 +44,8 @@ pub struct PickPlan {
     pub pools: usize,
     /// The questions, one per judge, grouped by a pool's order.
     calls: Vec<PickQuestionKey>,
+    /// The documents that are truncated, by judge.
+    truncated: Vec<TruncatedPools>,
     judges: usize,
     pub tasks: Vec<PickTask>,
     /// Number of resolved questions.
@@ -62,6 +68,7 @@ impl PickPlan {
         let mut plan = Self {
             pools: 0,
             calls: Vec::new(),
+            truncated: vec![TruncatedPools::default(); ensemble.len()],
             judges: ensemble.len(),
             tasks: Vec::new(),
             already: 0,
@@ -79,9 +86,13 @@ impl PickPlan {
             learnt: plan.estimates.iter().map(|of| of.learnt).collect(),
         };
         let mut idle = 0;
-        let mut take = |part: Option<PoolPart>| match part {
-            Some(part) => plan.add(part),
-            None => idle += 1,
+        let mut refused = None;
+        let mut take = |part: Result<Option<PoolPart>, DocumentTooLong>| match part {
+            Ok(Some(part)) => plan.add(part),
+            Ok(None) => idle += 1,
+            Err(error) => {
+                refused.get_or_insert(error);
+            }
         };
         match &inputs.pools {
             PoolSource::Project(store, queries) => {
@@ -97,6 +108,9 @@ impl PickPlan {
                     take(planner.plan(pool, &PoolAt::Loaded(Arc::clone(pool))));
                 }
             }
+        }
+        if let Some(error) = refused {
+            return Err(invalid!("--refuse-long: {error}"));
         }
         if plan.pools == 0 {
             return Err(AppError::file(
@@ -123,6 +137,9 @@ impl PickPlan {
         self.pools += 1;
         self.already += part.already;
         self.calls.extend(part.calls);
+        for (all, (documents, chars)) in self.truncated.iter_mut().zip(part.truncated) {
+            all.add(documents, chars);
+        }
         for (task, cost) in part.tasks {
             if let Some(estimate) = self.estimates.get_mut(task.seat) {
                 estimate.calls += 1;
@@ -172,6 +189,7 @@ impl PickPlan {
                     valid,
                     invalid,
                     unproven,
+                    truncated: self.truncated.get(at).copied().unwrap_or_default(),
                     failed,
                     missing: questions.len() - valid - invalid - failed,
                     tokens_input: usage.input,
@@ -190,6 +208,47 @@ struct PoolPart {
     calls: Vec<PickQuestionKey>,
     already: usize,
     tasks: Vec<(PickTask, TaskCost)>,
+    /// By judge: the number of documents that are truncated, and the limit of each document.
+    truncated: Vec<(usize, usize)>,
+}
+
+/// The documents that are truncated for a judge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TruncatedPools {
+    pub documents: usize,
+    pub pools: usize,
+    /// The lowest limit of a document, in characters.
+    pub max_document_chars: Option<usize>,
+}
+
+impl TruncatedPools {
+    fn add(&mut self, documents: usize, chars: usize) {
+        if documents > 0 {
+            self.documents += documents;
+            self.pools += 1;
+            let lowest = self
+                .max_document_chars
+                .map_or(chars, |lowest| lowest.min(chars));
+            self.max_document_chars = Some(lowest);
+        }
+    }
+}
+
+/// A document that would be truncated.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "document {:?} of query {:?} has {chars} characters, and {} is shown at most {limit} of each \
+     document of this pool; raise max_document_chars or shorten it",
+    .document.as_str(),
+    .query.as_str(),
+    sanitise::line(.judge)
+)]
+struct DocumentTooLong {
+    query: QueryId,
+    document: DocId,
+    judge: String,
+    chars: usize,
+    limit: usize,
 }
 
 /// The expected usage of a question, and its maximum price.
@@ -210,20 +269,43 @@ struct PoolPlanner<'a> {
 }
 
 impl PoolPlanner<'_> {
+    /// The documents of a pool that are truncated for a judge: their number, and the limit of each.
+    fn truncated(&self, pool: &Pool, judge: &dyn Judge) -> Result<(usize, usize), DocumentTooLong> {
+        let Some(cut) = judge.document_cut() else {
+            return Ok((0, usize::MAX));
+        };
+        let cut = cut.shared(pool.documents.len());
+        let long = || pool.documents.iter().filter(|of| cut.cuts(&of.content));
+        match long().next() {
+            Some(document) if self.options.refuse_long => Err(DocumentTooLong {
+                query: pool.query.id.clone(),
+                document: document.id.clone(),
+                judge: judge.spec().name.clone(),
+                chars: document.content.chars().count(),
+                limit: cut.chars,
+            }),
+            _ => Ok((long().count(), cut.chars)),
+        }
+    }
+
     /// The questions about a pool; `None` if there is nothing to ask.
-    fn plan(&self, pool: &Pool, at: &PoolAt) -> Option<PoolPart> {
+    fn plan(&self, pool: &Pool, at: &PoolAt) -> Result<Option<PoolPart>, DocumentTooLong> {
         let wanted = match self.options.way {
             PickMode::Exactly => positives(pool, self.labels, self.options.relevant_from),
             PickMode::AnyNumber | PickMode::PerDocument => 0,
         };
         let ask = self.options.way.ask(wanted);
         if ask == PickRequest::Exactly(0) {
-            return None;
+            return Ok(None);
         }
+        let judges = self.ensemble.iter();
         let mut part = PoolPart {
             calls: Vec::new(),
             already: 0,
             tasks: Vec::new(),
+            truncated: judges
+                .map(|judge| self.truncated(pool, judge.as_ref()))
+                .collect::<Result<_, _>>()?,
         };
         for (above, order) in self.orders(pool).into_iter().enumerate() {
             let permutation = above + 1;
@@ -266,7 +348,7 @@ impl PoolPlanner<'_> {
                 part.tasks.push((task, cost));
             }
         }
-        Some(part)
+        Ok(Some(part))
     }
 
     /// The orders in which a pool is shown, its own first.
@@ -301,6 +383,8 @@ pub struct JudgePicks {
     /// Verdicts in valid answers without a supporting sentence from the document, which do not
     /// count.
     pub unproven: usize,
+    /// Documents that are truncated for the judge.
+    pub truncated: TruncatedPools,
     /// Questions whose call failed.
     pub failed: usize,
     pub missing: usize,

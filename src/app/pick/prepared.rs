@@ -49,6 +49,7 @@ impl PreparedPicks {
             relevant_from: RELEVANT_FROM,
             seed,
             retry_failed: false,
+            refuse_long: false,
         };
         let plan = PickPlan::new(&inputs, &chosen.ensemble, &options, &answers)?;
         Ok(Self {

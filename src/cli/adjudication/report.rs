@@ -22,6 +22,12 @@ pub(super) fn describe(report: &JudgePickReport<'_>) -> String {
     if answers.provider == OFFLINE {
         text.push_str(&format!("{OFFLINE_LABEL}\n"));
     }
+    if answers.truncated > 0 {
+        text.push_str(&format!(
+            "{} about pools with truncated documents\n",
+            counted(answers.truncated, "answer")
+        ));
+    }
     for order in &report.orders {
         text.push('\n');
         if report.orders.len() > 1 {

@@ -168,6 +168,22 @@ fn the_baseline_the_scale_and_the_notes_are_told() {
 }
 
 #[test]
+fn failed_queries_are_listed_first_and_opened() {
+    let mut bench = bench(120, 40);
+    bench.press("R down down down tab");
+    let shot = bench.shot();
+    assert!(
+        shot.contains("failed") && shot.contains("no answer"),
+        "{shot}"
+    );
+    bench.press("enter");
+    assert_eq!(bench.model.screen(), Screen::Rankings);
+    let shot = bench.shot();
+    assert!(shot.contains("failed: no answer"), "{shot}");
+    assert!(shot.contains("rank"), "{shot}");
+}
+
+#[test]
 fn methods_without_colour_are_told_by_signs() {
     let mut bench = bench(120, 40);
     bench.theme = Theme::new(ColourDepth::None, false);

@@ -179,11 +179,11 @@ impl EndedRun {
                 let remedy = failures.cause.and_then(FailureCause::remedy);
                 let remedy = remedy.map(|remedy| format!("; {remedy}"));
                 output::message(&format!(
-                    "{}: {queries} failed ({}), the first one with: {}{}",
+                    "{}: {queries} failed, the first one with: {}{}; failed: {}",
                     clean(&one.method),
-                    first_names(&failures.names()),
                     clean(&failures.first),
-                    remedy.unwrap_or_default()
+                    remedy.unwrap_or_default(),
+                    first_names(&failures.names()),
                 ));
             }
         }

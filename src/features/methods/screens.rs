@@ -177,7 +177,7 @@ fn failed_queries_are_listed_first_and_opened() {
         "{shot}"
     );
     bench.press("enter");
-    assert_eq!(bench.model.screen(), Screen::Rankings);
+    assert_eq!(bench.model.screen(), Screen::RANKINGS);
     let shot = bench.shot();
     assert!(shot.contains("failed: no answer"), "{shot}");
     assert!(shot.contains("rank"), "{shot}");

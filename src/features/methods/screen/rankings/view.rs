@@ -40,7 +40,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let columns = usize::from(area.width);
     text::line(&sanitise::line(&open.info.text), columns, theme.title())
         .render(cut(&mut area, 1), buf);
-    if let Some(failure) = model.methods.failure() {
+    if let Some(failure) = model.methods().failure() {
         let words = format!("failed: {}", sanitise::line(&failure.message));
         for line in text::lines(&words, columns, theme.warn())
             .into_iter()

@@ -10,6 +10,7 @@ mod imported_verdicts;
 mod labels;
 mod pair_games;
 mod picks;
+mod pool_table;
 mod preview;
 mod rankings;
 mod recorded_call;
@@ -26,6 +27,7 @@ use crate::client::now_ms;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Qrels, RankedRun};
+use crate::formats::file_kind::FileKind;
 use crate::store::Store;
 use crate::store::imports::ImportRow;
 pub use datasets::REFUSED;
@@ -36,6 +38,8 @@ use imported::KnownQueries;
 pub use imported::{PoolsImport, VotesImport};
 use labels::LabelsImport;
 use picks::PicksImport;
+use pool_table::PoolTable;
+pub use pool_table::PoolTableImport;
 pub use preview::ImportPreview;
 use preview::PoolCounts;
 use rankings::RankingImport;
@@ -80,6 +84,7 @@ enum CheckedContent {
     AiScores(PoolCounts),
     Labels(Qrels),
     Ranking(String, RankedRun),
+    PoolTable(PoolTable),
     Picks(Vec<PickRecord>),
 }
 
@@ -115,6 +120,15 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
             sample = sample.or_else(|| sample::any_ranked(path, &found, &run));
             CheckedContent::Ranking(name.unwrap_or_else(|| input_files::stem(path)), run)
         }
+        FileContent::PoolTable(layout) => {
+            let name = options.ranking.clone();
+            let name = name.unwrap_or_else(|| input_files::stem(path));
+            let kind = FileKind::Table(layout.clone());
+            let run = input_files::rankings_of(path, &kind, &mut notes)?;
+            problems = FileProblems::of(path);
+            let table = PoolTable::read(path, layout, (name, run), &mut problems)?;
+            CheckedContent::PoolTable(table)
+        }
     };
     if !options.skip_bad {
         problems.clone().refuse(REFUSED)?;
@@ -140,6 +154,7 @@ impl CheckedFile {
             }
             CheckedContent::Labels(labels) => labels.keys().collect(),
             CheckedContent::Ranking(_, run) => run.keys().collect(),
+            CheckedContent::PoolTable(table) => table.queries().collect(),
             CheckedContent::Picks(picks) => picks.iter().map(|pick| &pick.query).collect(),
         };
         let mut content = counted(queries.len(), "query");
@@ -157,6 +172,7 @@ impl CheckedFile {
             CheckedContent::Labels(labels) => {
                 add(labels.values().map(|grades| grades.len()).sum(), "label");
             }
+            CheckedContent::PoolTable(table) => add(table.documents(), "document"),
             CheckedContent::Ranking(_, run) => {
                 add(run.values().map(Vec::len).sum(), "ranked document");
             }
@@ -197,6 +213,7 @@ impl CheckedFile {
             CheckedContent::Ranking(name, run) => {
                 ImportedFile::Ranking(rankings::import(store, path, name, run)?)
             }
+            CheckedContent::PoolTable(table) => ImportedFile::PoolTable(table.import(store, path)?),
             CheckedContent::Picks(picks) => ImportedFile::Picks(picks::import(store, path, picks)?),
         })
     }
@@ -209,6 +226,8 @@ pub enum ImportedFile {
     Pools(PoolsImport),
     Labels(LabelsImport),
     Ranking(RankingImport),
+    /// Queries, candidates and their ranking were imported.
+    PoolTable(PoolTableImport),
     Picks(PicksImport),
 }
 
@@ -218,6 +237,7 @@ impl Display for ImportedFile {
             Self::Pools(import) => import.fmt(f),
             Self::Labels(import) => import.fmt(f),
             Self::Ranking(import) => import.fmt(f),
+            Self::PoolTable(import) => import.fmt(f),
             Self::Picks(import) => import.fmt(f),
         }
     }

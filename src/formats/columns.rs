@@ -10,7 +10,7 @@
 //! | 6 or more columns: query, `Q0`, document, rank, score, name, ignored | a TREC run |
 //! | a header with a rating, relevance, label or grade | labels |
 //! | a header with query-id, corpus-id and score | BEIR's qrels |
-//! | another header with a score or a rank | rankings |
+//! | another header with a score or a rank | rankings, and pools if it names the texts of queries and documents |
 //! | a header with query and document only | candidates, best first |
 //!
 //! A ranking is sorted by its scores, regardless of its ranks; by its ranks if it has no scores;
@@ -27,5 +27,5 @@ pub use collect::{collect_labels, collect_rankings};
 pub(super) use error::{ColumnError, decimal_comma};
 pub(super) use layout::{LONGEST, refused_delimiter};
 pub use layout::{Layout, TableContent};
-pub use read::{read_labels, read_rankings, read_scored_texts};
-pub use row::ScoredText;
+pub use read::{read_labels, read_pool_rows, read_rankings, read_scored_texts};
+pub use row::{PoolRow, ScoredText};

@@ -78,7 +78,17 @@ pub const SCALED: [&str; 9] = [
     "probabilities",
 ];
 
-/// Whether a header of labels or scores is one that Overrule writes.
+/// Whether a header of labels or scores has all columns of a table that Overrule writes; programs
+/// may have reordered them and added others.
 pub(super) fn is_own_header(cells: &[&str]) -> bool {
-    cells == SBR || cells == SCALED || cells.iter().copied().eq(NINE.map(|column| column.name))
+    has_all(cells, SBR) || has_all(cells, SCALED) || has_all(cells, NINE.map(|column| column.name))
+}
+
+/// Whether a header has all columns of `sbr`.
+pub(super) fn is_sbr_header(cells: &[&str]) -> bool {
+    has_all(cells, SBR)
+}
+
+pub(super) fn has_all<'a>(cells: &[&str], names: impl IntoIterator<Item = &'a str>) -> bool {
+    names.into_iter().all(|name| cells.contains(&name))
 }

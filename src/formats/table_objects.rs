@@ -3,6 +3,7 @@
 use super::columns::{decimal_comma, refused_delimiter};
 use super::json::ValueError;
 use super::lines::{RestOfFile, TextLine, TextLines};
+use super::own_tables::has_all;
 use super::problem::{Problem, quoted};
 use super::table_file::{CellKind, Column};
 use super::table_rows::{CellStyle, TableRows};
@@ -16,7 +17,7 @@ pub(super) struct TableSchema {
     pub(super) columns: &'static [Column],
     /// The columns that a table must have.
     pub(super) required: &'static [&'static str],
-    /// Whether Overrule writes such tables, with all columns in their order.
+    /// Whether Overrule writes such tables, which then have all columns.
     pub(super) is_own: bool,
 }
 
@@ -73,10 +74,10 @@ impl<R: BufRead> TableObjects<RestOfFile<R>> {
             refused_delimiter(header.trim(), is_header).map_err(|error| wrong(&error))?;
             return Err(wrong(&schema.lacks(&missing)));
         }
+        let header: Vec<&str> = names.iter().map(String::as_str).collect();
         let is_own = schema.is_own
-            && names
-                .iter()
-                .eq(schema.columns.iter().map(|column| column.name));
+            && delimiter == b','
+            && has_all(&header, schema.columns.iter().map(|column| column.name));
         let style = if is_own {
             CellStyle::Ours
         } else {
@@ -201,7 +202,7 @@ fn value(kind: CellKind, cell: &str) -> Result<Value, ValueError> {
     };
     match kind {
         CellKind::Text => Ok(Value::from(cell)),
-        CellKind::Whole | CellKind::Number => match cell.parse::<i64>() {
+        CellKind::Whole | CellKind::Time | CellKind::Number => match cell.parse::<i64>() {
             Ok(whole) => Ok(Value::from(whole)),
             Err(_) => {
                 let number = cell.parse::<f64>().ok().and_then(Number::from_f64);
@@ -260,6 +261,7 @@ mod tests {
     #[case::comma("\nmore, value ,name\n1,.5,\" x\"\n\n ,-2, y \r\n", &["3 {\"value\":0.5,\"name\":\" x\"}", "5 {\"value\":-2,\"name\":\"y\"}"])]
     #[case::tab("name\tvalue\tis_new\na, b\t1\ttrue\n", &["2 {\"name\":\"a, b\",\"value\":1,\"is_new\":true}"])]
     #[case::own("name,value,is_new,parts\n'=x ,1,,\"[\"\"p\"\"]\"\n", &["2 {\"name\":\"=x \",\"value\":1,\"parts\":[\"p\"]}"])]
+    #[case::own_in_another_order("more,value,parts,is_new,name\n,1,,,'=x\n", &["2 {\"value\":1,\"name\":\"=x\"}"])]
     #[case::not_own("value,name\n1,'=x\n", &["2 {\"value\":1,\"name\":\"'=x\"}"])]
     fn rows_are_objects(#[case] text: &str, #[case] expected: &[&str]) {
         let found: Vec<String> = objects(text).into_iter().map(Result::unwrap).collect();

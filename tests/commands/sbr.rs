@@ -143,3 +143,115 @@ fn what_cannot_be_is_refused_with_a_remedy(#[case] command: &str, #[case] why: &
     sandbox.write("v.npy", npy(&[vec![1.0]]));
     sandbox.refused(command, 2, &[why]);
 }
+
+/// The table of the SBR study, with an identifier and a text that start like formulas.
+const STUDY: &str = "qid,query,docno,text,score,rank
+7,what is bone loss,-d1,=bones lose mass,26.5,0
+7,what is bone loss,d2,\"Bones, and more\",25.25,1
+7,what is bone loss,'-d3,another text,24,2
+12,trams,d2,\"Bones, and more\",3,0
+";
+
+const VECTORS: &str = "{\"docno\":\"-d1\",\"vector\":[1,0]}
+{\"docno\":\"d2\",\"vector\":[1,1]}
+{\"docno\":\"'-d3\",\"vector\":[0,1]}
+";
+
+#[test]
+fn the_table_of_the_study_is_a_project_in_one_import() {
+    let sandbox = Sandbox::new();
+    sandbox.write("colbert.csv", STUDY);
+    let dry = sandbox.done("import colbert.csv --dry-run");
+    dry.says(
+        "queries, candidates and their ranking, read as query \"7\", document \"-d1\", rank 0",
+    );
+    dry.prints("2 queries, 4 documents");
+    let done = sandbox.done("import colbert.csv");
+    done.prints("colbert.csv: 2 queries added, 0 already there");
+    done.prints("ranking colbert");
+    assert_eq!(sandbox.count("SELECT count(*) FROM document"), 4);
+    let run = sandbox
+        .done("export run --ranking colbert")
+        .text()
+        .to_owned();
+    assert!(run.starts_with("12 Q0 d2 1 "), "{run}");
+    assert_eq!(
+        run,
+        sandbox
+            .done("export run --ranking original --tag colbert")
+            .text()
+    );
+    sandbox.write("v.jsonl", VECTORS);
+    sandbox.done("sbr --run colbert --vectors v.jsonl --as boosted");
+    sandbox.done("nine --a colbert --b boosted");
+    // The same file again changes nothing, and another one cannot change texts.
+    let again = sandbox.json("import colbert.csv --json");
+    assert_eq!(again[0]["queries_unchanged"], 2);
+    assert_eq!(again[0]["ranking_replaced"], true);
+    sandbox.write("other.csv", STUDY.replace("another text", "edited"));
+    sandbox.refused("import other.csv", 2, &["--as ranking", "7"]);
+    sandbox
+        .done("import other.csv --as ranking")
+        .prints("ranking other of 2 queries");
+    // Rows without a text are refused by line, and can be skipped.
+    sandbox.write(
+        "gaps.csv",
+        "qid,query,docno,text,score\nx,q,a,of a,1\nx,q,b, ,2\n",
+    );
+    sandbox.refused(
+        "import gaps.csv",
+        2,
+        &["gaps.csv:3: the text of the document is empty"],
+    );
+    sandbox.done("import gaps.csv --skip-bad");
+    assert_eq!(
+        sandbox.count("SELECT count(*) FROM ranked WHERE query = 'x'"),
+        1
+    );
+}
+
+/// `-d1` is `'-d1` in CSV, and each reader must see `-d1`, also after another program has added a
+/// column or has moved some.
+#[rstest]
+#[case::as_written(&[0, 1, 2, 3, 4, 5, 6, 7])]
+#[case::reordered(&[7, 6, 5, 4, 3, 2, 1, 0])]
+fn what_sbr_wrote_is_read_back(#[case] order: &[usize]) {
+    let sandbox = Sandbox::new();
+    sandbox.write("colbert.csv", STUDY);
+    sandbox.done("import colbert.csv");
+    sandbox.write("v.jsonl", VECTORS);
+    sandbox.done("sbr --in colbert.csv --vectors v.jsonl --out first.csv");
+    let written = sandbox.read("first.csv");
+    assert!(written.contains("'-d1") && written.contains("''-d3") && written.contains("'=bones"));
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(written.as_bytes());
+    let mut moved = csv::Writer::from_writer(Vec::new());
+    for (at, row) in reader.records().enumerate() {
+        let row = row.unwrap();
+        let cells = order.iter().map(|at| &row[*at]);
+        let more = if at == 0 { "note" } else { "x" };
+        moved.write_record(cells.chain([more])).unwrap();
+    }
+    sandbox.write("moved.csv", moved.into_inner().unwrap());
+    for file in ["first.csv", "moved.csv"] {
+        let read = format!("sbr --in {file} --vectors v.jsonl");
+        sandbox.done(&format!("{read} --out again.csv"));
+        assert_eq!(sandbox.read("again.csv"), written, "{file}");
+        sandbox.done(&format!("import {file} --name boosted"));
+        let run = sandbox
+            .done("export run --ranking boosted")
+            .text()
+            .to_owned();
+        assert!(
+            run.contains("7 Q0 -d1 ") && run.contains("7 Q0 '-d3 "),
+            "{run}"
+        );
+        sandbox.done(&format!("nine --a colbert --b {file}"));
+        sandbox.write("qrels.txt", "7 0 -d1 1\n12 0 d2 1\n");
+        let found = sandbox.json(&format!(
+            "evaluate qrels.txt {file} --metrics recall@10 --json"
+        ));
+        assert_eq!(found["metrics"]["recall@10"]["mean"], 1.0);
+    }
+}

@@ -8,7 +8,7 @@ use crate::app::input_files::{ReadProgress, display_name, open, open_counted, st
 use crate::domain::corpus::{DocId, Pool};
 use crate::domain::sanitise;
 use crate::formats::dataset;
-use crate::store::corpus::{Imported, QueryKey};
+use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -206,19 +206,7 @@ pub fn add(
                 continue;
             }
         };
-        let imported = db.add_pool(&pool, dataset)?;
-        match imported {
-            Imported::Added(_) => import.queries_added += 1,
-            Imported::Unchanged(_) => import.queries_unchanged += 1,
-            Imported::Updated { documents, .. } => {
-                import.queries_unchanged += 1;
-                import.queries_updated += 1;
-                import.documents_updated += documents;
-            }
-        }
-        let documents = pool.documents.iter();
-        import.scored += documents.filter(|one| one.input_score.is_some()).count();
-        import.keys.push(imported.key());
+        import.add(db.add_pool(&pool, dataset)?, &pool);
     }
     import.skipped = bad_lines.len();
     Ok(import)

@@ -2,7 +2,7 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, kind_as, open};
-use crate::formats::columns::TableContent;
+use crate::formats::columns::{Layout, TableContent};
 use crate::formats::file_kind::FileKind;
 use std::io::{self, BufRead as _};
 use std::path::Path;
@@ -28,6 +28,8 @@ pub(super) enum FileContent {
     Picks,
     Labels(FileKind),
     Rankings(FileKind),
+    /// Candidates with the texts of queries and documents, and their ranking.
+    PoolTable(Layout),
 }
 
 impl FileContent {
@@ -41,6 +43,7 @@ impl FileContent {
             Self::Labels(FileKind::Dataset) => "labels in a dataset",
             Self::Rankings(FileKind::Dataset) => "scores in a dataset",
             Self::Labels(kind) | Self::Rankings(kind) => kind.describe(),
+            Self::PoolTable(_) => "queries, candidates and their ranking",
         }
     }
 }
@@ -77,7 +80,10 @@ pub(super) fn recognize(path: &Path, said: Option<ContentKind>) -> Result<FileCo
     if let Some(content) = of_object(bare, path)? {
         return Ok(content);
     }
-    let kind = kind_as(path, None)?;
+    let kind = match kind_as(path, None)? {
+        FileKind::Table(layout) if layout.has_pools() => return Ok(FileContent::PoolTable(layout)),
+        kind => kind,
+    };
     Ok(match kind.content() {
         None => FileContent::Dataset,
         Some(TableContent::Labels) => FileContent::Labels(kind),
@@ -101,6 +107,13 @@ fn of_object(text: &str, path: &Path) -> Result<Option<FileContent>, AppError> {
         ));
     }
     let pairs = !has("documents") && !has("candidates") && has("a") && has("b");
+    if pairs && has("p_a") && has("p_b") {
+        let name = path.display();
+        return Err(invalid!(
+            "{name}: holds predictions of pairs; `overrule student import {name} --name NAME` reads \
+             them"
+        ));
+    }
     if pairs && (has("score") || has("margin")) {
         let name = path.display();
         return Err(invalid!(

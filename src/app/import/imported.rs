@@ -1,10 +1,11 @@
 //! Results of imports, as text and as JSON.
 
 use crate::app::text_format::{counted, first_of};
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::sanitise;
 use crate::domain::verdict::FinalRule;
-use crate::store::corpus::QueryKey;
+use crate::domain::vote::VoteRule;
+use crate::store::corpus::{Imported, QueryKey};
 use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -43,6 +44,22 @@ pub struct PoolsImport {
 }
 
 impl PoolsImport {
+    /// Counts a pool that was imported.
+    pub(super) fn add(&mut self, imported: Imported, pool: &Pool) {
+        match imported {
+            Imported::Added(_) => self.queries_added += 1,
+            Imported::Unchanged(_) => self.queries_unchanged += 1,
+            Imported::Updated { documents, .. } => {
+                self.queries_unchanged += 1;
+                self.queries_updated += 1;
+                self.documents_updated += documents;
+            }
+        }
+        let documents = pool.documents.iter();
+        self.scored += documents.filter(|one| one.input_score.is_some()).count();
+        self.keys.push(imported.key());
+    }
+
     /// Describes which existing queries were updated; `None` if nothing differs.
     pub fn updated(&self) -> Option<String> {
         (self.queries_updated > 0).then(|| {
@@ -126,6 +143,12 @@ pub struct VotesImport {
     pub(super) skipped: usize,
     #[serde(skip)]
     pub(super) rule: FinalRule,
+    /// Votes of a foreign file with a margin other than −1, 0 and 1.
+    #[serde(skip)]
+    pub(super) graded: usize,
+    /// How the project counts them.
+    #[serde(skip)]
+    pub(super) vote_rule: VoteRule,
 }
 
 impl Display for VotesImport {
@@ -171,6 +194,14 @@ impl VotesImport {
         let mut notes = Vec::new();
         if self.verdicts > 0 {
             notes.push("only the direction of a person's score is used: a, b or tie".to_owned());
+        }
+        let counts_direction = matches!(self.vote_rule, VoteRule::Ternary | VoteRule::Zbench);
+        if self.graded > 0 && counts_direction {
+            notes.push(format!(
+                "{} with a margin between −1 and 1: the project counts only the direction; \
+                 `overrule config project --vote-rule margin` counts margins as they are",
+                counted(self.graded, "vote")
+            ));
         }
         if self.conflicts > 0 {
             notes.push(format!(

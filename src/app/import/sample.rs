@@ -149,6 +149,14 @@ pub(super) fn first_record(
                     sample(Some(line), record)
                 })
         }
+        FileContent::PoolTable(layout) => columns::read_pool_rows(open(path)?, &name, layout)
+            .find_map(Result::ok)
+            .map(|(line, row)| {
+                let of = &row.ranked;
+                let record = ranked(of.query.as_str(), of.document.as_str(), of.rank, of.score);
+                let texts = format!("{record}, query text {}", quoted(&row.query_text));
+                sample(Some(line), texts)
+            }),
         FileContent::Labels(_) | FileContent::Rankings(_) => None,
     })
 }

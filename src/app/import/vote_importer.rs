@@ -279,6 +279,8 @@ impl<'a> VotesImporter<'a> {
         ))?;
         query.changed = true;
         self.report.votes += 1;
+        let is_graded = ![0.0, 1.0].contains(&score.get().abs());
+        self.report.graded += usize::from(is_graded && vote.exported.is_none());
         Ok(())
     }
 
@@ -411,6 +413,7 @@ impl<'a> VotesImporter<'a> {
         }
         self.db.cache_changed(&changed)?;
         self.report.rule = self.db.final_rule()?;
+        self.report.vote_rule = self.db.settings()?.vote_rule;
         Ok(self.report)
     }
 

@@ -29,6 +29,8 @@ pub(in crate::formats) enum ColumnError {
          header, and with decimal points"
     )]
     SemicolonsWithoutHeader,
+    #[error("the text of the {0} is empty; judges cannot read it")]
+    BlankText(&'static str),
     #[error(
         "is a table of pairs; `overrule import votes`, `overrule student import` and `overrule \
          gold import` read such tables"

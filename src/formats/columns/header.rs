@@ -17,6 +17,7 @@ enum Word {
     Score,
     Rank,
     Text,
+    QueryText,
     /// Known, but ignored.
     Other,
 }
@@ -37,9 +38,10 @@ fn word(cell: &str) -> Option<Word> {
         "score" | "similarity" | "sim" => Word::Score,
         "rank" | "position" => Word::Rank,
         "text" | "content" => Word::Text,
-        "" | "title" | "contents" | "passage" | "body" | "url" | "querytext" | "iteration"
-        | "iter" | "q0" | "run" | "runid" | "runname" | "tag" | "name" | "system" | "note"
-        | "notes" | "comment" => Word::Other,
+        "querytext" => Word::QueryText,
+        "" | "title" | "contents" | "passage" | "body" | "url" | "iteration" | "iter" | "q0"
+        | "run" | "runid" | "runname" | "tag" | "name" | "system" | "note" | "notes"
+        | "comment" => Word::Other,
         _ => return None,
     })
 }
@@ -60,6 +62,10 @@ pub(super) struct Roles {
     pub(super) score: Option<usize>,
     pub(super) rank: Option<usize>,
     pub(super) text: Option<usize>,
+    /// The query's text: `query_text`, or `query` next to an identifier.
+    pub(super) query_text: Option<usize>,
+    /// For a table written by `overrule sbr`, the score before boosting.
+    pub(super) first_score: Option<usize>,
 }
 
 /// The parsed first line of a table.
@@ -88,9 +94,12 @@ impl Header {
         let (Some(query), Some(document)) = (query, document) else {
             return Ok(None);
         };
+        let query_text = one(&[Word::QueryText, Word::Query])?.filter(|at| *at != query);
         let roles = Roles {
             query,
             document,
+            query_text,
+            first_score: None,
             grade: one(&[Word::Grade])?,
             score: one(&[Word::Score])?,
             rank: one(&[Word::Rank])?,

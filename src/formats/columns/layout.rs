@@ -2,15 +2,15 @@
 
 use super::error::ColumnError;
 use super::header::{Header, Roles, has_words};
-use crate::formats::own_tables::{self, is_own_header};
+use crate::formats::own_tables::{is_own_header, is_sbr_header};
 use crate::formats::table_rows::{CellStyle, TableRows};
 
 /// The longest line without a header, and the longest header, in bytes.
 pub(in crate::formats) const LONGEST: u64 = 1 << 20;
 
-/// Indexes of the columns with the score before and after boosting in the CSV of `overrule sbr`.
-const SBR_BEFORE: usize = 2;
-const SBR_AFTER: usize = 5;
+/// The column with the score after boosting in the CSV of `overrule sbr`, whose `score` is the one
+/// before.
+const SBR_AFTER: &str = "sbr_score";
 
 /// The content of the rows of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,12 +124,22 @@ impl Layout {
             && self.roles.score.is_some()
     }
 
+    /// Whether the file is a table of candidates with the texts of queries and documents, from which
+    /// pools can be made.
+    pub fn has_pools(&self) -> bool {
+        let Roles {
+            query_text, text, ..
+        } = self.roles;
+        matches!(self.form, Form::Headed(_))
+            && self.content == TableContent::Rankings
+            && query_text.is_some()
+            && text.is_some()
+    }
+
     /// For a table written by `overrule sbr`, the layout with the scores before boosting.
     pub(super) fn first_stage(&self) -> Self {
         let mut layout = self.clone();
-        if self.form == Form::Headed(CellStyle::Ours) && self.roles.score == Some(SBR_AFTER) {
-            layout.roles.score = Some(SBR_BEFORE);
-        }
+        layout.roles.score = self.roles.first_score.or(self.roles.score);
         layout
     }
 
@@ -143,8 +153,9 @@ impl Layout {
             return Ok(None);
         };
         let mut roles = header.roles;
-        if cells == own_tables::SBR {
-            roles.score = Some(SBR_AFTER);
+        if is_sbr_header(cells) {
+            roles.first_score = roles.score;
+            roles.score = cells.iter().position(|cell| *cell == SBR_AFTER);
         }
         let is_labels = roles.grade.is_some() || header.is_beir;
         let content = wanted.unwrap_or(if is_labels {

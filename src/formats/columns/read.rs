@@ -2,7 +2,7 @@
 
 use super::error::ColumnError;
 use super::layout::{Delimiter, Form, LONGEST, Layout, is_iteration, refuse_feature_lists};
-use super::row::{GradedDocument, RankedDocument, ScoredText};
+use super::row::{GradedDocument, PoolRow, RankedDocument, ScoredText};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::formats::lines::{RestOfFile, TextLines};
 use crate::formats::problem::Problem;
@@ -48,6 +48,15 @@ pub fn read_scored_texts<R: BufRead>(
     layout: &Layout,
 ) -> ColumnRows<R, ScoredText> {
     ColumnRows::new(reader, file, &layout.first_stage(), Layout::scored_text)
+}
+
+/// Reads candidates with all texts from a table that [has pools](Layout::has_pools).
+pub fn read_pool_rows<R: BufRead>(
+    reader: R,
+    file: &str,
+    layout: &Layout,
+) -> ColumnRows<R, PoolRow> {
+    ColumnRows::new(reader, file, layout, Layout::pool_row)
 }
 
 impl<R: BufRead, T> ColumnRows<R, T> {
@@ -209,6 +218,25 @@ impl Layout {
             document,
             score: score.ok_or(ColumnError::ScoreMissing)?,
             text: text.map(|text| (*text).to_owned()),
+        })
+    }
+}
+
+impl Layout {
+    fn pool_row(&self, cells: &[&str]) -> Result<PoolRow, ColumnError> {
+        let ranked = self.ranked(cells)?;
+        let text = |at: Option<usize>, name| {
+            let cell = at.and_then(|at| cells.get(at)).copied().unwrap_or_default();
+            if cell.trim().is_empty() {
+                Err(ColumnError::BlankText(name))
+            } else {
+                Ok(cell.to_owned())
+            }
+        };
+        Ok(PoolRow {
+            query_text: text(self.roles.query_text, "query")?,
+            text: text(self.roles.text, "document")?,
+            ranked,
         })
     }
 }

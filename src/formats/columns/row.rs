@@ -27,3 +27,11 @@ pub struct ScoredText {
     /// `None` if the file has no column of texts.
     pub text: Option<String>,
 }
+
+/// A candidate with its text and that of its query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolRow {
+    pub ranked: RankedDocument,
+    pub query_text: String,
+    pub text: String,
+}

@@ -3,7 +3,9 @@
 //! greatest number, which takes every document.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use overrule::internals::{AllowedPairs, Pair, SampleQuery, SampleRequest, SeededRng, sample};
+use overrule::internals::{
+    AllowedPairs, Pair, SampleQuery, SampleRequest, SampleSplit, SeededRng, sample,
+};
 use std::collections::BTreeSet;
 use std::hint::black_box;
 
@@ -33,6 +35,7 @@ fn samples(criterion: &mut Criterion) {
     let wanted = SampleRequest {
         pairs: 10_000,
         train: 8_000,
+        split: SampleSplit::Queries,
         seed: 7,
     };
     for (name, fought) in [("10,000 pairs", false), ("10,000 new pairs", true)] {
@@ -43,6 +46,7 @@ fn samples(criterion: &mut Criterion) {
     let all = SampleRequest {
         pairs: 10_000,
         train: 10_000,
+        split: SampleSplit::Queries,
         seed: 7,
     };
     group.bench_function("every document of 200 queries", |b| {

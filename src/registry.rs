@@ -216,7 +216,7 @@ impl AddedExportOptions {
 /// Functions for the benches.
 #[cfg(feature = "internals")]
 pub use crate::features::student::domain::sample::{
-    AllowedPairs, SampleQuery, SampleRequest, sample,
+    AllowedPairs, SampleQuery, SampleRequest, SampleSplit, sample,
 };
 
 // Options of core commands, and parts of their output.

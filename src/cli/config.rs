@@ -366,7 +366,7 @@ impl ProjectOptions {
         if let Some((named, effect)) = &student
             && (self.added.is_set() || (named.in_force() > 0.0 && effect.counted == 0))
         {
-            let words = named.words(in_force.model, effect);
+            let words = named.words(effect);
             output::message(&format!("student {}: {words}", clean(&named.name)));
         }
         if let Some(note) = override_mode_note(&in_force) {

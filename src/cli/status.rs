@@ -195,7 +195,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
         lines.push(format!(
             "student       {} {}",
             clean(&student.name),
-            student.words(status.settings.model, effect)
+            student.words(effect)
         ));
     }
     let (calls, usd) = status.batched;

@@ -1,5 +1,6 @@
 //! `student`: samples, training files and reports, by the binary.
 
+mod distilling;
 mod in_use;
 mod reports;
 mod sampling;

@@ -5,7 +5,6 @@ use super::opinion_effect::{CAP, OpinionEffect};
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber, NeitherAutoNorNumber};
 use crate::domain::number_words::{counted, signed};
 use crate::domain::prediction::OTHER_BATTLES;
-use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -112,16 +111,11 @@ impl NamedOpinion {
         }
     }
 
-    /// Whether it counts in the fits of a model, with what weight, and why.
-    pub fn words(&self, model: RatingModel, effect: &OpinionEffect) -> String {
+    /// Whether it counts in the fits, with what weight, and why.
+    pub fn words(&self, effect: &OpinionEffect) -> String {
         let weight = self.in_force();
         let counts = if weight <= 0.0 {
             "does not count in the fit".to_owned()
-        } else if model == RatingModel::Zbench {
-            format!(
-                "does not count: the model zbench takes no predictions, whatever the weight, here \
-                 {weight}"
-            )
         } else if effect.counted == 0 {
             format!(
                 "counts in no query yet: none has both votes and predictions of pairs that nobody \
@@ -328,7 +322,7 @@ mod tests {
         let effect = |weights: &[Option<f64>]| weights.iter().copied().collect::<OpinionEffect>();
         let all = effect(&[Some(0.5), Some(0.5)]);
         assert_eq!(
-            student(0.5).words(RatingModel::Map, &all),
+            student(0.5).words(&all),
             "counts 0.5 battles per document in the fit (set)"
         );
         assert_eq!(
@@ -336,7 +330,7 @@ mod tests {
             "scores count student own too: 0.5 battles per document, on pairs that nobody has judged"
         );
         let capped = effect(&[Some(0.21), None]);
-        let words = student(30.0).words(RatingModel::Map, &capped);
+        let words = student(30.0).words(&capped);
         assert!(
             words.starts_with(
                 "counts 0.21 battles per document in the fit of 1 of 2 queries; the weight is 30, \
@@ -353,13 +347,8 @@ mod tests {
         assert_eq!(student(30.0).in_scores(&nowhere), None);
         assert!(
             student(30.0)
-                .words(RatingModel::Map, &nowhere)
+                .words(&nowhere)
                 .starts_with("counts in no query yet")
-        );
-        let zbench = student(6.0).words(RatingModel::Zbench, &nowhere);
-        assert!(
-            zbench.starts_with("does not count: the model zbench"),
-            "{zbench}"
         );
     }
 
@@ -372,7 +361,7 @@ mod tests {
                 learned: None,
                 not_learned: Some(not_learned),
             }
-            .words(RatingModel::Map, &OpinionEffect::default())
+            .words(&OpinionEffect::default())
         };
         assert!(words(NotLearned::SawVotes).contains("it has seen every vote"));
         assert!(words(NotLearned::FewQueries).contains("5 queries with votes"));

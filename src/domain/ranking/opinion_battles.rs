@@ -12,7 +12,7 @@ use super::named_opinion::OPINION_WEIGHTS;
 use super::{QueryRows, RankingSettings};
 use crate::domain::battle::Pair;
 use crate::domain::prediction::{OutcomeProbabilities, QueryPredictions};
-use crate::domain::rating::{self, Observation, RatingModel};
+use crate::domain::rating::{self, Observation};
 use std::collections::HashSet;
 
 /// Number of groups of battles for cross-validation.
@@ -61,8 +61,8 @@ pub fn unvoted(
         .collect()
 }
 
-/// The rows' predictions as observations for their fit; empty without predictions, for zBench's
-/// model, and if there are no votes.
+/// The rows' predictions as observations for their fit; empty without predictions, and if there are
+/// no votes.
 pub(super) fn opinion_observations(
     rows: &QueryRows,
     settings: &RankingSettings,
@@ -70,7 +70,7 @@ pub(super) fn opinion_observations(
     compact: &[Option<usize>],
 ) -> Vec<Observation> {
     match &rows.student {
-        Some(student) if settings.model != RatingModel::Zbench && entered > 0 => {
+        Some(student) if entered > 0 => {
             let pairs = unjudged(rows, settings, compact, &student.predictions);
             opinion_battles(entered, rows.judges.len(), student.weight, &pairs)
         }
@@ -176,6 +176,7 @@ mod tests {
     use super::*;
     use crate::domain::prediction::PairPrediction;
     use crate::domain::ranking::OpinionShare;
+    use crate::domain::rating::RatingModel;
     use proptest::prelude::*;
 
     fn p(a: f64, b: f64) -> OutcomeProbabilities {

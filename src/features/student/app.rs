@@ -2,6 +2,7 @@
 //! reliability.
 
 mod cards;
+pub mod distilled;
 pub mod export;
 mod found;
 mod import;

@@ -1,6 +1,7 @@
 //! Students: cheap models that predict three outcomes (A, tie, B) and learn from the ensemble's
 //! scores, and their evaluation.
 
+pub mod distilled;
 pub mod features;
 pub mod figure;
 pub mod figures;

@@ -1,7 +1,10 @@
-//! Compares the figures of a student with reference values.
+//! Compares the figures and the scores of a student with reference values.
 
+use crate::domain::battle::Pair;
 use crate::domain::metrics::Resampling;
-use crate::domain::prediction::OutcomeProbabilities;
+use crate::domain::prediction::{OutcomeProbabilities, QueryPredictions};
+use crate::domain::rating::{RatingModel, RatingOptions};
+use crate::features::student::domain::distilled::{DistilledScores, PairStrength};
 use crate::features::student::domain::figures::{
     Bucket, Category, FigureOptions, Figures, StudentRow, YieldPoint,
 };
@@ -218,4 +221,56 @@ fn the_figures_of_a_student() {
         let mean = strengths.iter().sum::<f64>() / strengths.len() as f64;
         near(mean, &result["strength_mean"], "strength");
     }
+}
+
+const ELOS: &str = include_str!("../../../tests/golden/zelo/student_elos.json");
+
+/// Scores of predictions by zBench's own `calculate_elos`, run on W[b][a] += strength · s and
+/// W[a][b] += strength · (1 − s) for each prediction, with zBench's diagonal.
+#[test]
+fn scores_of_predictions_are_those_of_calculate_elos() {
+    let cases: Vec<Value> = serde_json::from_str(ELOS).expect("golden scores");
+    let options = RatingOptions {
+        model: RatingModel::Zbench,
+        ..RatingOptions::default()
+    };
+    let mut compared = 0;
+    for case in &cases {
+        let documents = list(case, "predictions")
+            .iter()
+            .flat_map(|line| [line[0].as_u64(), line[1].as_u64()])
+            .flatten()
+            .max()
+            .map_or(0, |most| most as usize + 1);
+        assert_eq!(case["n"].as_u64(), Some(documents as u64));
+        let mut predictions = QueryPredictions::new();
+        for line in list(case, "predictions") {
+            let place = |at: usize| line[at].as_u64().expect("a document") as usize;
+            let share = |at: usize| line[at].as_f64().expect("a probability");
+            let predicted = OutcomeProbabilities::new(share(2), share(3)).expect("probabilities");
+            let pair = Pair::new(place(0), place(1)).expect("a pair");
+            let is_turned = place(0) == pair.high();
+            let orders = &mut predictions.entry(pair).or_default().orders;
+            orders[usize::from(is_turned)] = Some(if is_turned {
+                predicted.swapped()
+            } else {
+                predicted
+            });
+        }
+        for strength in PairStrength::ALL {
+            let found = DistilledScores::fit(documents, &predictions, strength, &options);
+            let found = found.expect("scores").scores;
+            let golden = &case["strengths"][strength.name()];
+            for (found, expected) in found.iter().zip(list(golden, "elos")) {
+                let found = found.expect("a score");
+                near(
+                    found,
+                    expected,
+                    &format!("{documents} documents, {strength}"),
+                );
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, 5 * (2 + 3 + 8 + 20 + 50));
 }

@@ -7,7 +7,6 @@ use crate::domain::prediction::{OTHER_BATTLES, OutcomeProbabilities, QueryPredic
 use crate::domain::ranking::{
     self, LearnedWeight, NamedOpinion, NotLearned, OpinionEffect, OpinionWeight, PriorOpinion,
 };
-use crate::domain::rating::RatingModel;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store, StoreError};
 use rusqlite::{Row, params};
@@ -306,9 +305,7 @@ impl Db {
         let Some(named) = named.filter(|named| named.in_force() > 0.0) else {
             return nowhere();
         };
-        if self.settings()?.model == RatingModel::Zbench
-            || self.latest_checkpoint(&named.name)?.is_none()
-        {
+        if self.latest_checkpoint(&named.name)?.is_none() {
             return nowhere();
         }
         queries
@@ -332,10 +329,9 @@ impl Db {
 
     /// Describes whether and how much the student counts, as a phrase that follows its name.
     pub fn student_words(&self) -> Result<Option<String>> {
-        let model = self.settings()?.model;
         Ok(self
             .student_with_effect()?
-            .map(|(named, effect)| named.words(model, &effect)))
+            .map(|(named, effect)| named.words(&effect)))
     }
 
     /// The weight of a student that the votes support, or why it cannot be estimated.

@@ -117,6 +117,88 @@ pub struct ExportedLines {
     pub notes: Vec<String>,
 }
 
+impl ExportedLines {
+    /// Notes which queries were skipped as test data.
+    pub(super) fn add_left_out<'a>(&mut self, queries: impl Iterator<Item = &'a QueryId>) {
+        let left_out: Vec<&str> = queries.map(QueryId::as_str).collect();
+        if !left_out.is_empty() {
+            self.notes.push(format!(
+                "skipped {} (also test data): {}",
+                counted(left_out.len(), "query"),
+                first_names(&left_out)
+            ));
+        }
+    }
+
+    /// Notes which of the written queries have people's labels or gold pairs, so that students may
+    /// be evaluated on them.
+    pub(super) fn add_known<'a>(
+        &mut self,
+        store: &Store,
+        written: impl Iterator<Item = &'a QueryId> + Clone,
+    ) -> Result<(), AppError> {
+        let (labels, gold) = store.read_blocking(|db| {
+            let mut gold = BTreeSet::new();
+            for (query, _) in db.gold(None)? {
+                gold.insert(query);
+            }
+            let gold = gold.into_iter().map(|query| Ok(db.query(query)?.id));
+            Ok((
+                db.labels()?,
+                gold.collect::<Result<BTreeSet<_>, StoreError>>()?,
+            ))
+        })?;
+        let labeled = written.clone().filter(|id| labels.contains_key(*id));
+        self.add_leak("with labels of people", labeled);
+        let known = written.filter(|id| gold.contains(*id));
+        self.add_leak("with pairs whose answer is known (gold)", known);
+        Ok(())
+    }
+
+    fn add_leak<'a>(&mut self, what: &str, queries: impl Iterator<Item = &'a QueryId>) {
+        let both: Vec<&str> = queries.map(QueryId::as_str).collect();
+        if !both.is_empty() {
+            self.notes.push(format!(
+                "{} {what} in these files; a student trained on the files must not be measured on \
+                 them: {}",
+                counted(both.len(), "query"),
+                first_names(&both)
+            ));
+        }
+    }
+}
+
+/// Queries to be left out of training files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TestQueries(BTreeSet<QueryId>);
+
+impl TestQueries {
+    /// Reads the queries of files. A note names each file that has no known query.
+    pub(super) fn read(
+        paths: &[PathBuf],
+        is_known: impl Fn(&QueryId) -> bool,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, AppError> {
+        let mut queries = BTreeSet::new();
+        for path in paths {
+            let found = read_query_ids(path)?;
+            if !found.iter().any(&is_known) {
+                notes.push(format!(
+                    "{}: none of its {} is in the project",
+                    display_name(path),
+                    counted(found.len(), "query")
+                ));
+            }
+            queries.extend(found);
+        }
+        Ok(Self(queries))
+    }
+
+    pub(super) fn contains(&self, query: &QueryId) -> bool {
+        self.0.contains(query)
+    }
+}
+
 impl StudentExport {
     /// Writes the lines of all requested queries.
     pub fn write(
@@ -133,7 +215,8 @@ impl StudentExport {
             None => None,
         };
         let mut done = ExportedLines::default();
-        let test_queries = self.read_test_queries(&judged, &mut done)?;
+        let is_known = |id: &QueryId| judged.query_place(id.as_str()).is_some();
+        let test_queries = TestQueries::read(&self.test_queries, is_known, &mut done.notes)?;
         // Only votes, so that no student learns from another student.
         let scale = match self.form {
             ExportForm::Pointwise => project_scale_of(store, ScoreSource::VotesAlone)?,
@@ -194,14 +277,7 @@ impl StudentExport {
                 "nothing to write: the sample, its side or the test data leave no judged pair"
             ));
         }
-        if !left_out.is_empty() {
-            let left_out: Vec<&str> = left_out.iter().map(|(of, _)| of.id.as_str()).collect();
-            done.notes.push(format!(
-                "skipped {} (also test data): {}",
-                counted(left_out.len(), "query"),
-                first_names(&left_out)
-            ));
-        }
+        done.add_left_out(left_out.iter().map(|(of, _)| &of.id));
         if self.form == ExportForm::Pointwise {
             done.notes.extend(scale_notes(scale.as_ref(), unlinked));
         }
@@ -225,82 +301,36 @@ impl StudentExport {
         query.pairs.iter().filter(is_wanted).copied().collect()
     }
 
-    fn read_test_queries(
-        &self,
-        judged: &JudgedPairs,
-        done: &mut ExportedLines,
-    ) -> Result<BTreeSet<QueryId>, AppError> {
-        let mut queries = BTreeSet::new();
-        for path in &self.test_queries {
-            let found = read_query_ids(path)?;
-            let known = judged
-                .queries
-                .iter()
-                .filter(|query| found.contains(&query.id));
-            if known.count() == 0 {
-                done.notes.push(format!(
-                    "{}: none of its {} is in the project",
-                    display_name(path),
-                    counted(found.len(), "query")
-                ));
-            }
-            queries.extend(found);
-        }
-        Ok(queries)
-    }
-
     /// Reports which of the written queries students may be evaluated on: those with labels, those
     /// with gold pairs, and those of the sample's other side.
     fn add_leaks(
         &self,
         store: &Store,
         judged: &JudgedPairs,
-        test_queries: &BTreeSet<QueryId>,
+        test_queries: &TestQueries,
         sample: Option<&SamplePlaces>,
         done: &mut ExportedLines,
     ) -> Result<(), AppError> {
         if self.side == Some(SampleSide::Test) {
             return Ok(());
         }
-        let (labels, gold) = store.read_blocking(|db| {
-            let mut gold = BTreeSet::new();
-            for (query, _) in db.gold(None)? {
-                gold.insert(query);
-            }
-            let gold = gold.into_iter().map(|query| Ok(db.query(query)?.id));
-            Ok((
-                db.labels()?,
-                gold.collect::<Result<BTreeSet<_>, StoreError>>()?,
-            ))
-        })?;
-        let mut add = |what: &str, is_test: &dyn Fn(usize, &QueryId) -> bool| {
-            let written = judged.queries.iter().enumerate().filter(|(at, query)| {
+        let written = || {
+            judged.queries.iter().enumerate().filter(|(at, query)| {
                 let in_sample = |places: &SamplePlaces| places.keys().any(|(of, _)| of == at);
                 !query.pairs.is_empty()
                     && !test_queries.contains(&query.id)
                     && sample.is_none_or(in_sample)
-            });
-            let both: Vec<&str> = written
-                .filter(|(at, query)| is_test(*at, &query.id))
-                .map(|(_, query)| query.id.as_str())
-                .collect();
-            if !both.is_empty() {
-                done.notes.push(format!(
-                    "{} {what} in these files; a student trained on the files must not be measured \
-                     on them: {}",
-                    counted(both.len(), "query"),
-                    first_names(&both)
-                ));
-            }
+            })
         };
-        add("with labels of people", &|_, id| labels.contains_key(id));
-        add("with pairs whose answer is known (gold)", &|_, id| {
-            gold.contains(id)
-        });
+        done.add_known(store, written().map(|(_, query)| &query.id))?;
         if let (Some(places), None) = (sample, self.side) {
             let test = places.iter().filter(|(_, side)| **side == SampleSide::Test);
             let test: BTreeSet<usize> = test.map(|((query, _), _)| *query).collect();
-            add("of the sample's test side", &|at, _| test.contains(&at));
+            let both = written().filter(|(at, _)| test.contains(at));
+            done.add_leak(
+                "of the sample's test side",
+                both.map(|(_, query)| &query.id),
+            );
         }
         Ok(())
     }
@@ -361,7 +391,7 @@ impl StudentExport {
                     row["margin"] = json!(best.1 - worst.1);
                 }
                 ExportForm::Pairwise | ExportForm::Pointwise => {
-                    row["query"] = json!(&*texts.0.query);
+                    row["query"] = json!(texts.query());
                     row["text_a"] = json!(texts.text(a));
                     row["text_b"] = json!(texts.text(b));
                     row["a_over_b"] = json!(soft.a() - soft.b());
@@ -426,17 +456,21 @@ fn votes_alone(db: &Db, query: QueryKey) -> Result<Scores, StoreError> {
 }
 
 /// The texts of a query.
-struct QueryTexts(Arc<PoolText>);
+pub(super) struct QueryTexts(Arc<PoolText>);
 
 impl QueryTexts {
-    fn read(db: &Db, query: QueryKey) -> Result<Self, StoreError> {
+    pub(super) fn read(db: &Db, query: QueryKey) -> Result<Self, StoreError> {
         let info = db.query(query)?;
         let texts = (0..info.documents).map(|at| db.document_text(query, at));
         let texts = texts.collect::<Result<Vec<_>, _>>()?;
         Ok(Self(Arc::new(PoolText::new(info.text, texts))))
     }
 
-    fn text(&self, document: usize) -> &str {
+    pub(super) fn query(&self) -> &str {
+        &self.0.query
+    }
+
+    pub(super) fn text(&self, document: usize) -> &str {
         self.0.documents.get(document).map_or("", |text| text)
     }
 }
@@ -463,7 +497,7 @@ fn documents(
             json!({
                 "query_id": query.id,
                 "document_id": query.documents.get(at),
-                "query": &*texts.0.query,
+                "query": texts.query(),
                 "text": texts.text(at),
                 "target": target,
                 "target_se": target_se,

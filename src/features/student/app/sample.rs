@@ -29,6 +29,8 @@ pub struct DrawnSample {
     /// Number of queries with a training pair, and with a test pair.
     pub train_queries: usize,
     pub test_queries: usize,
+    /// Number of queries with both.
+    pub both_queries: usize,
     /// Minimum and maximum number of pairs per query, over queries with any.
     pub pairs_a_query: (usize, usize),
 }
@@ -218,14 +220,15 @@ impl DrawnSample {
         for one in drawn.train.iter().chain(&drawn.test) {
             *counts.entry(one.query).or_default() += 1;
         }
-        let queries = |side: &[SampledPair]| {
-            let queries: BTreeSet<usize> = side.iter().map(|one| one.query).collect();
-            queries.len()
+        let queries = |side: &[SampledPair]| -> BTreeSet<usize> {
+            side.iter().map(|one| one.query).collect()
         };
+        let (train_queries, test_queries) = (queries(&drawn.train), queries(&drawn.test));
         Self {
             lines: train.chain(test).collect(),
-            train_queries: queries(&drawn.train),
-            test_queries: queries(&drawn.test),
+            train_queries: train_queries.len(),
+            test_queries: test_queries.len(),
+            both_queries: train_queries.intersection(&test_queries).count(),
             pairs_a_query: (
                 counts.values().copied().min().unwrap_or_default(),
                 counts.values().copied().max().unwrap_or_default(),

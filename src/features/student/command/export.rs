@@ -1,13 +1,18 @@
 //! `overrule student export`: exports training data for students.
 
+use crate::app::error::AppError;
 use crate::app::output_file::{is_standard_output, table_format, write_whole};
 use crate::app::text_format::counted;
-use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use crate::cli::output::{self, HeldOutput};
-use crate::features::student::app::export::{ExportForm, StudentExport};
+use crate::domain::rating::RatingModel;
+use crate::features::student::app::distilled::DistilledExport;
+use crate::features::student::app::export::{ExportForm, ExportedLines, StudentExport};
+use crate::features::student::domain::distilled::PairStrength;
 use crate::features::student::formats::sample::SampleSide;
 use crate::formats::table_file::TableFormat;
 use clap::{Args, ValueEnum};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -32,6 +37,14 @@ enum FormatName {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TargetName {
+    /// Votes and verdicts
+    Votes,
+    /// The predictions of a student of the project, for judged and unjudged queries
+    Student,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SideName {
     Train,
     Test,
@@ -47,6 +60,12 @@ keys and types.
 The target of pointwise is `zelo_linked` if anchors or links calibrate the query (`overrule scale \
 run`); otherwise it is `zelo`, which is comparable only within a query. `target_is` says which.
 
+With --from student, the target of pointwise is the score of a student's predictions. Each prediction is \
+a battle with score P(B) + P(tie)/2; a pair predicted in both orders is two battles. --model zbench \
+gives the scores of zBench's calculate_elos. --strength is the weight of a prediction in battles, from \
+E|C| = P(A) + P(B): equal (1), linear (E|C|), squared (E|C|²), root (√E|C|), or worth: P(tie) / (E|C| − \
+(P(B) − P(A))²), from .02 to 30.
+
 datasets.load_dataset(\"json\", data_files=\"train.jsonl\") reads these files, or (\"parquet\", …) for \
 Parquet. TRL's SFTTrainer and DPOTrainer accept sft and dpo as they are.
 
@@ -54,12 +73,26 @@ Examples:
   overrule student export --form sft --out train.jsonl
   overrule student export --form sft --out train.parquet
   overrule student export --form dpo --sample sample.jsonl --side train --out dpo.jsonl
-  overrule student export --form pointwise --test-queries qrels/test.tsv --out rerankers.jsonl.gz"
+  overrule student export --form pointwise --test-queries qrels/test.tsv --out rerankers.jsonl.gz
+  overrule student export --form pointwise --from student --model zbench --out pointwise.jsonl"
 )]
 pub(super) struct ExportCommand {
     /// Content of a line
     #[arg(long, value_enum)]
     form: FormName,
+    /// Source of the targets; student only for pointwise
+    #[arg(long, value_enum, default_value = "votes")]
+    from: TargetName,
+    /// With --from student, the student [default: the one of the project, or the only one]
+    #[arg(long, value_name = "NAME")]
+    student: Option<String>,
+    /// With --from student, model of the fit: map, mle, zbench or thurstone [default: the project's]
+    #[arg(long)]
+    model: Option<RatingModel>,
+    /// With --from student, weight of a prediction: equal, linear, squared, root or worth [default:
+    /// equal]
+    #[arg(long)]
+    strength: Option<PairStrength>,
     /// File format [default: parquet if --out ends in .parquet, otherwise jsonl]
     #[arg(long, value_enum)]
     format: Option<FormatName>,
@@ -92,40 +125,14 @@ impl ExportCommand {
         });
         let (usual, others) = (TableFormat::Jsonl, [TableFormat::Parquet]);
         let format = table_format(format, usual, &others, self.out.as_deref())?;
-        let export = StudentExport {
-            form: match self.form {
-                FormName::Sft => ExportForm::Sft,
-                FormName::Dpo => ExportForm::Dpo,
-                FormName::Pairwise => ExportForm::Pairwise,
-                FormName::Pointwise => ExportForm::Pointwise,
-            },
-            format,
-            sample: self.sample,
-            side: self.side.map(|side| match side {
-                SideName::Train => SampleSide::Train,
-                SideName::Test => SampleSide::Test,
-            }),
-            test_queries: self.test_queries,
-            seed: self.seed,
-            chars: usize::try_from(self.chars)
-                .map_err(|_| usage!("--chars {}: too large", self.chars))?,
-        };
-        let done = match self.out.as_deref().filter(|path| !is_standard_output(path)) {
-            None => {
-                let mut out = HeldOutput::new();
-                let done = export.write(&store, &mut out)?;
-                out.end()?;
-                done
+        let done = match self.from {
+            TargetName::Student => {
+                let export = self.of_student(format)?;
+                self.write(context, |out| export.write(&store, out))?
             }
-            Some(path) => {
-                let sample = export.sample.iter().map(|path| ("sample", path.as_path()));
-                let test = export.test_queries.iter();
-                let test = test.map(|path| ("test queries", path.as_path()));
-                let inputs: Vec<(&str, &Path)> = sample.chain(test).collect();
-                context.check_targets([path], &inputs, None)?;
-                let done = write_whole(path, |out| export.write(&store, out))?;
-                output::wrote(path);
-                done
+            TargetName::Votes => {
+                let export = self.of_votes(format)?;
+                self.write(context, |out| export.write(&store, out))?
             }
         };
         for note in &done.notes {
@@ -137,5 +144,77 @@ impl ExportCommand {
             counted(done.queries, "query")
         ));
         Ok(())
+    }
+
+    /// Writes to the output file or to stdout.
+    fn write(
+        &self,
+        context: &CommandContext,
+        export: impl Fn(&mut (dyn Write + Send)) -> Result<ExportedLines, AppError>,
+    ) -> Result<ExportedLines, CommandFailure> {
+        let Some(path) = self.out.as_deref().filter(|path| !is_standard_output(path)) else {
+            let mut out = HeldOutput::new();
+            let done = export(&mut out)?;
+            out.end()?;
+            return Ok(done);
+        };
+        let sample = self.sample.iter().map(|path| ("sample", path.as_path()));
+        let test = self.test_queries.iter();
+        let test = test.map(|path| ("test queries", path.as_path()));
+        let inputs: Vec<(&str, &Path)> = sample.chain(test).collect();
+        context.check_targets([path], &inputs, None)?;
+        let done = write_whole(path, export)?;
+        output::wrote(path);
+        Ok(done)
+    }
+
+    fn of_student(&self, format: TableFormat) -> Result<DistilledExport, CommandFailure> {
+        if self.form != FormName::Pointwise {
+            return Err(usage!(
+                "--from student: only pointwise has targets from a student's predictions"
+            ));
+        }
+        if self.sample.is_some() {
+            return Err(usage!(
+                "--sample: is a sample of pairs, and a student's scores come from all of its \
+                 predictions; leave --sample out"
+            ));
+        }
+        Ok(DistilledExport {
+            student: self.student.clone(),
+            strength: self.strength.unwrap_or_default(),
+            model: self.model,
+            format,
+            test_queries: self.test_queries.clone(),
+        })
+    }
+
+    fn of_votes(&self, format: TableFormat) -> Result<StudentExport, CommandFailure> {
+        let of_student = [
+            (self.student.is_some(), "--student"),
+            (self.model.is_some(), "--model"),
+            (self.strength.is_some(), "--strength"),
+        ];
+        if let Some(option) = option_set(&of_student) {
+            return Err(usage!("{option}: requires --from student"));
+        }
+        Ok(StudentExport {
+            form: match self.form {
+                FormName::Sft => ExportForm::Sft,
+                FormName::Dpo => ExportForm::Dpo,
+                FormName::Pairwise => ExportForm::Pairwise,
+                FormName::Pointwise => ExportForm::Pointwise,
+            },
+            format,
+            sample: self.sample.clone(),
+            side: self.side.map(|side| match side {
+                SideName::Train => SampleSide::Train,
+                SideName::Test => SampleSide::Test,
+            }),
+            test_queries: self.test_queries.clone(),
+            seed: self.seed,
+            chars: usize::try_from(self.chars)
+                .map_err(|_| usage!("--chars {}: too large", self.chars))?,
+        })
     }
 }

@@ -10,7 +10,7 @@ use crate::cli::command::{CommandContext, CommandResult, option_set};
 use crate::cli::output::{self, HeldOutput};
 use crate::cli::spending::confirm_spending;
 use crate::features::student::app::sample::{DrawnSample, draw_sample, plan_sample};
-use crate::features::student::domain::sample::SampleRequest;
+use crate::features::student::domain::sample::{SampleRequest, SampleSplit};
 use crate::store::Store;
 use clap::Args;
 use std::path::PathBuf;
@@ -18,9 +18,10 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Writes one JSON line per pair for `overrule student export --sample`: query, a, b and side (train
-or test). No document is sampled twice, even in different queries, and all pairs of a query are on
-the same side. The queries of a side take turns, one pair at a time. The same project, numbers and
-seed give the same sample. If there are too few pairs, the command fails and prints the maximum.
+or test). No document is sampled twice, even in different queries. The queries take turns, one pair
+at a time. All pairs of a query are on the same side, or with --split pairs each pair is on a random
+side. The same project, numbers and seed give the same sample. If there are too few pairs, the
+command fails and prints the maximum.
 
 Without --plan, the pairs are judged ones. With --plan, they are pairs that nobody has judged: the
 command prints the cost of judging them, asks if it costs money, and plans them as battles,
@@ -29,6 +30,7 @@ without making a call. `overrule annotate --sample FILE` then judges them.
 Examples:
   overrule student sample --pairs 20 --train 16 --out sample.jsonl
   overrule student sample --pairs 20 --train 16 | jq -r .query | sort | uniq -c
+  overrule student sample --pairs 20 --train 16 --split pairs --out sample.jsonl
   overrule student sample --pairs 40 --train 32 --plan --dry-run
   overrule student sample --pairs 40 --train 32 --plan --out new.jsonl && overrule annotate \
   --sample new.jsonl")]
@@ -39,6 +41,9 @@ pub(super) struct SampleCommand {
     /// Number of pairs for training; the others are for testing [default: four of five]
     #[arg(long, value_name = "N")]
     train: Option<usize>,
+    /// What is divided: queries, with all pairs of a query on one side, or pairs
+    #[arg(long, value_name = "WHAT", default_value_t)]
+    split: SampleSplit,
     /// Random seed
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
@@ -72,6 +77,7 @@ impl SampleCommand {
         let request = SampleRequest {
             pairs,
             train: self.train.unwrap_or(pairs - pairs.div_ceil(5)),
+            split: self.split,
             seed: self.seed,
         };
         if let Some(path) = &self.out {
@@ -159,8 +165,12 @@ fn describe(drawn: &DrawnSample) -> String {
     } else {
         format!("{least} to {}", counted(most, "pair"))
     };
+    let both = match drawn.both_queries {
+        0 => String::new(),
+        both => format!("; {} on both sides", counted(both, "query")),
+    };
     format!(
-        "{}: {} for training, {} for testing; {each} per query",
+        "{}: {} for training, {} for testing; {each} per query{both}",
         counted(drawn.lines.len(), "pair"),
         counted(drawn.train_queries, "query"),
         counted(drawn.test_queries, "query")

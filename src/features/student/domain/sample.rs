@@ -1,9 +1,10 @@
 //! Draws the pairs for training and testing a student: spread evenly over queries, without using a
-//! document twice, and with each query on one side only.
+//! document twice, and with each query on one side only, unless single pairs are divided.
 
 mod matching;
 
 use crate::domain::battle::Pair;
+use crate::domain::named::named;
 use crate::domain::sampling::SeededRng;
 use matching::Matching;
 use std::collections::BTreeSet;
@@ -51,12 +52,26 @@ impl AllowedPairs {
     }
 }
 
+named! {
+    "a split", "lowercase";
+    /// What is divided into training and test data.
+    #[derive(Default)]
+    pub enum SampleSplit {
+        /// All pairs of a query are on one side.
+        #[default]
+        Queries,
+        /// Each pair is on a random side, so that a query may be on both.
+        Pairs,
+    }
+}
+
 /// The requested sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleRequest {
     pub pairs: usize,
     /// Number of pairs for training; the others are for testing.
     pub train: usize,
+    pub split: SampleSplit,
     pub seed: u64,
 }
 
@@ -105,10 +120,15 @@ pub fn sample(
     queries: &[SampleQuery],
     request: SampleRequest,
 ) -> Result<PairSample, SampleRefusal> {
-    let SampleRequest { pairs, train, seed } = request;
+    let SampleRequest {
+        pairs, train, seed, ..
+    } = request;
     let test = pairs
         .checked_sub(train)
         .ok_or(SampleRefusal::TrainAboveAll { train, pairs })?;
+    if request.split == SampleSplit::Pairs {
+        return divided_pairs(queries, request);
+    }
     let mut nearest: Option<(usize, usize)> = None;
     for attempt in 0..SPLITS {
         let mut drawer = Drawer::new(queries, seed, attempt);
@@ -158,6 +178,38 @@ pub fn sample(
         train_found,
         test_found,
     })
+}
+
+/// Draws pairs of all queries, and divides them at random.
+fn divided_pairs(
+    queries: &[SampleQuery],
+    request: SampleRequest,
+) -> Result<PairSample, SampleRefusal> {
+    let SampleRequest {
+        pairs, train, seed, ..
+    } = request;
+    let mut drawer = Drawer::new(queries, seed, 0);
+    let mut all: Vec<usize> = (0..queries.len()).collect();
+    drawer.rng.shuffle(&mut all);
+    let mut found = drawer.fill(&all, pairs);
+    if found.len() < pairs {
+        all.sort_unstable();
+        let mut matching = Matching::new(queries, &all, |_| false);
+        let most = matching.grow(found.iter(), pairs);
+        if most < pairs {
+            return Err(SampleRefusal::TooMany {
+                wanted: pairs,
+                most,
+            });
+        }
+        found = matching.pairs();
+    }
+    found.sort_unstable();
+    drawer.rng.shuffle(&mut found);
+    let mut test = found.split_off(train);
+    found.sort_unstable();
+    test.sort_unstable();
+    Ok(PairSample { train: found, test })
 }
 
 /// One attempt: the documents used so far.

@@ -13,7 +13,12 @@ fn disjoint(queries: usize, documents: usize) -> Vec<SampleQuery> {
 }
 
 fn request(pairs: usize, train: usize, seed: u64) -> SampleRequest {
-    SampleRequest { pairs, train, seed }
+    SampleRequest {
+        pairs,
+        train,
+        split: SampleSplit::Queries,
+        seed,
+    }
 }
 
 /// Checks the guarantees of every sample, and returns its number of pairs by query.
@@ -36,7 +41,8 @@ fn check(
     }
     let queries_of =
         |side: &[SampledPair]| -> BTreeSet<usize> { side.iter().map(|one| one.query).collect() };
-    assert!(queries_of(&sample.train).is_disjoint(&queries_of(&sample.test)));
+    let is_disjoint = queries_of(&sample.train).is_disjoint(&queries_of(&sample.test));
+    assert!(is_disjoint || wanted.split == SampleSplit::Pairs);
     counts
 }
 
@@ -50,6 +56,45 @@ fn the_sample_of_the_note_is_even() {
     assert!(counts.values().all(|count| (1..=2).contains(count)));
     assert_eq!(sample(&queries, wanted), Ok(found.clone()));
     assert_ne!(sample(&queries, request(10_000, 8_000, 8)), Ok(found));
+}
+
+#[test]
+fn single_pairs_can_be_divided() {
+    let queries = disjoint(3, 8);
+    // All 12 pairs without a repeated document: no split by queries has 7 of them for training.
+    let by_queries = request(12, 7, 3);
+    assert!(matches!(
+        sample(&queries, by_queries),
+        Err(SampleRefusal::NoSplit { .. })
+    ));
+    let wanted = SampleRequest {
+        split: SampleSplit::Pairs,
+        ..by_queries
+    };
+    let found = sample(&queries, wanted).unwrap();
+    let counts = check(&queries, &found, wanted);
+    assert!(counts.values().all(|count| *count == 4));
+    let both = found.train.iter().filter(|one| {
+        let mut test = found.test.iter();
+        test.any(|other| other.query == one.query)
+    });
+    assert!(both.count() > 0);
+    assert_eq!(sample(&queries, wanted), Ok(found.clone()));
+    assert_ne!(
+        sample(&queries, SampleRequest { seed: 4, ..wanted }),
+        Ok(found)
+    );
+    let more = SampleRequest {
+        pairs: 13,
+        ..wanted
+    };
+    assert_eq!(
+        sample(&queries, more),
+        Err(SampleRefusal::TooMany {
+            wanted: 13,
+            most: 12
+        })
+    );
 }
 
 #[test]

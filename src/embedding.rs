@@ -68,6 +68,10 @@ impl Embedder {
             return Err(wrong(message.to_owned()));
         }
         let local = config.provider == "local";
+        if !local && config.pooling.is_some() {
+            let message = "pooling is for provider = \"local\"; a server pools as its model says";
+            return Err(wrong(message.to_owned()));
+        }
         let (source, identity, model) = if local {
             self::local(config, sources).map_err(|error| wrong(error.to_string()))?
         } else {
@@ -223,7 +227,7 @@ fn local(
     sources: &JudgeSources<'_>,
 ) -> Result<(EmbedderBackend, String, String), LocalEmbedderError> {
     let path = config.path.as_ref().ok_or(LocalEmbedderError::NoPath)?;
-    let model = local::LocalModel::load(&sources.folder.join(path))?;
+    let model = local::LocalModel::load(&sources.folder.join(path), config.pooling)?;
     let identity = model.identity.clone();
     let source = EmbedderBackend::Local(std::sync::Arc::new(model));
     let name = path.file_name().unwrap_or(path.as_os_str());

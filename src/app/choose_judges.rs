@@ -12,8 +12,8 @@ use crate::domain::permission::PermissionRequest;
 use crate::domain::sanitise;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
-    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, KeyProblem, MissingKey, RerankerConfig,
-    ensemble_from, own_prices, pickers_from, rerank_judges_from,
+    Dotenv, EmbedderConfig, EnsembleError, FILE, JudgeSources, JudgesFile, KeyProblem, MissingKey,
+    RerankerConfig, ensemble_from, own_prices, pickers_from, rerank_judges_from,
 };
 use crate::judge::provider::KeyCommands;
 use crate::judge::provider::http::Timeouts;
@@ -131,11 +131,13 @@ impl JudgeConfiguration<'_> {
         )
     }
 
-    /// The embedder with this name in `overrule.toml`.
+    /// The embedder with this name in `overrule.toml`, or for `PROVIDER/MODEL` that model with the
+    /// defaults of the provider.
     pub fn embedder(&self, name: &str) -> Result<Embedder, AppError> {
         self.read(with_replies(VECTORS), |file, _, sources| {
             let all = &file.embedders;
-            let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
+            let listed = all.iter().find(|embedder| embedder.name == name).cloned();
+            let Some(config) = listed.or_else(|| unlisted_embedder(name, sources)) else {
                 let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
                 let there = if known.is_empty() {
                     "there is none; `overrule config judges` shows how to write one".to_owned()
@@ -143,10 +145,11 @@ impl JudgeConfiguration<'_> {
                     format!("the embedders are {}", known.join(", "))
                 };
                 return Err(invalid!(
-                    "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}"
+                    "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}, and a model \
+                     of a server needs none: ollama/all-minilm"
                 ));
             };
-            Embedder::new(config, sources).map_err(AppError::invalid)
+            Embedder::new(&config, sources).map_err(AppError::invalid)
         })
     }
 
@@ -506,4 +509,18 @@ pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppErro
         ));
     }
     Ok(())
+}
+/// The model that a name of the form `PROVIDER/MODEL` refers to; `None` for another name.
+fn unlisted_embedder(name: &str, sources: &JudgeSources<'_>) -> Option<EmbedderConfig> {
+    let (provider, model) = name.split_once('/')?;
+    let embeds = sources
+        .providers
+        .iter()
+        .any(|known| known.name() == provider && known.embeddings().is_some());
+    (embeds && !model.is_empty()).then(|| EmbedderConfig {
+        name: name.to_owned(),
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+        ..EmbedderConfig::default()
+    })
 }

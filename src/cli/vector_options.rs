@@ -106,7 +106,8 @@ pub(super) fn not_embedded(error: EmbedError, embedded: usize) -> CommandFailure
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct VectorOptions {
-    /// Embed the texts with this embedder of overrule.toml
+    /// Embed the texts with this embedder of overrule.toml, or with a model of a server, such as
+    /// ollama/all-minilm
     #[arg(long, value_name = "NAME", conflicts_with = "vectors")]
     embed: Option<String>,
     /// Read vectors from a file: JSON lines ({"docno": …, "vector": […]}, with qid for one vector
@@ -208,7 +209,7 @@ impl VectorOptions {
 /// The error if a command needs vectors and none are given.
 pub(crate) fn vectors_wanted() -> CommandFailure {
     usage!(
-        "this needs vectors of the texts: use --embed NAME (an [[embedder]] of overrule.toml) or \
-         --vectors FILE"
+        "this needs vectors of the texts: use --embed ollama/all-minilm (after `ollama pull \
+         all-minilm`), --embed NAME (an [[embedder]] of overrule.toml) or --vectors FILE"
     )
 }

@@ -3,12 +3,14 @@
 
 use super::embedded_texts::EmbeddedTexts;
 use crate::domain::hex::hex;
+use crate::judge::ensemble::TokenPooling;
 use crate::judge::{Exchange, Usage};
 use candle_core::{DType, Device, Error, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,13 +18,6 @@ use tokenizers::{PaddingParams, Tokenizer, TruncationParams};
 
 /// The supported modules in `modules.json`.
 const MODULES: &[&str] = &["Transformer", "Pooling", "Normalize"];
-
-/// How the token vectors are pooled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pooling {
-    Mean,
-    First,
-}
 
 /// Why a model on this machine cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +37,7 @@ pub(super) struct LocalModel {
     pub(super) identity: String,
     model: BertModel,
     tokenizer: Tokenizer,
-    pooling: Pooling,
+    pooling: TokenPooling,
 }
 
 impl fmt::Debug for LocalModel {
@@ -56,15 +51,63 @@ impl fmt::Debug for LocalModel {
 #[derive(Deserialize)]
 struct ModuleFile {
     r#type: String,
+    /// The folder of its configuration, relative to that of the model.
+    #[serde(default)]
+    path: String,
 }
 
+impl ModuleFile {
+    fn name(&self) -> &str {
+        self.r#type.rsplit('.').next().unwrap_or_default()
+    }
+}
+
+/// The configuration of a pooling module: a mode or a list of modes, or flags as written by
+/// versions of sentence-transformers before 6.
 #[derive(Deserialize)]
 struct PoolingFile {
-    #[serde(default)]
-    pooling_mode_cls_token: bool,
-    #[serde(default)]
-    pooling_mode_mean_tokens: bool,
+    pooling_mode: Option<Value>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
+
+impl PoolingFile {
+    /// The modes, whose vectors are concatenated if there are several.
+    fn modes(&self) -> Vec<&str> {
+        match &self.pooling_mode {
+            Some(Value::String(mode)) => vec![mode],
+            Some(Value::Array(modes)) => modes.iter().filter_map(Value::as_str).collect(),
+            _ => {
+                let flags = self.others.iter();
+                flags
+                    .filter(|(_, is_set)| is_set.as_bool() == Some(true))
+                    .filter_map(|(name, _)| name.strip_prefix("pooling_mode_"))
+                    .map(|mode| mode.trim_end_matches("_token").trim_end_matches("_tokens"))
+                    .collect()
+            }
+        }
+    }
+
+    fn pooling(&self) -> Option<TokenPooling> {
+        match *self.modes() {
+            ["cls"] => Some(TokenPooling::Cls),
+            ["mean"] => Some(TokenPooling::Mean),
+            _ => None,
+        }
+    }
+}
+
+/// What the configuration of a transformer says about pooling.
+#[derive(Deserialize)]
+struct TransformerFile {
+    #[serde(default)]
+    architectures: Vec<String>,
+    /// As in the training options of SimCSE.
+    pooler_type: Option<String>,
+}
+
+/// The class of models that are trained with SimCSE's code, which take the first token.
+const SIMCSE: &str = "BertForCL";
 
 #[derive(Deserialize)]
 struct LengthFile {
@@ -72,9 +115,13 @@ struct LengthFile {
 }
 
 impl LocalModel {
-    /// Reads config.json, tokenizer.json and model.safetensors, and modules.json,
-    /// 1_Pooling/config.json and sentence_bert_config.json if they exist.
-    pub(super) fn load(folder: &Path) -> Result<Self, LocalModelError> {
+    /// Reads config.json, tokenizer.json and model.safetensors, and modules.json, the configuration
+    /// of its pooling module and sentence_bert_config.json if they exist. `asked` takes precedence
+    /// over the pooling that these files specify.
+    pub(super) fn load(
+        folder: &Path,
+        asked: Option<TokenPooling>,
+    ) -> Result<Self, LocalModelError> {
         let mut files = ModelFiles {
             folder,
             hash: Sha256::new(),
@@ -84,23 +131,13 @@ impl LocalModel {
             let kind = config.model_type.as_deref().unwrap_or("unknown");
             return Err(files.wrong("config.json", format!("model_type {kind:?} is not bert")));
         }
-        let modules: Vec<ModuleFile> = files.optional("modules.json")?.unwrap_or_default();
-        let unknown = modules.iter().find(|module| {
-            let name = module.r#type.rsplit('.').next().unwrap_or_default();
-            !MODULES.contains(&name)
-        });
-        if let Some(module) = unknown {
-            return Err(files.wrong("modules.json", format!("{:?} is not known", module.r#type)));
-        }
-        let pooling: Option<PoolingFile> = files.optional("1_Pooling/config.json")?;
-        let pooling = match pooling.map(|p| (p.pooling_mode_mean_tokens, p.pooling_mode_cls_token))
-        {
-            None | Some((true, false)) => Pooling::Mean,
-            Some((false, true)) => Pooling::First,
-            Some(_) => {
-                let what = "neither the mean nor the first token alone";
-                return Err(files.wrong("1_Pooling/config.json", what));
-            }
+        let specified = files.pooling()?;
+        let Some(pooling) = asked.or(specified) else {
+            return Err(files.wrong(
+                "1_Pooling/config.json",
+                "is missing, and no other file says how the model pools its tokens: add pooling = \
+                 \"cls\" (SimCSE) or pooling = \"mean\" to the embedder, as the model's page says",
+            ));
         };
         let length: Option<LengthFile> = files.optional("sentence_bert_config.json")?;
         let length = length.and_then(|file| file.max_seq_length);
@@ -122,9 +159,12 @@ impl LocalModel {
         let model = VarBuilder::from_buffered_safetensors(weights, DType::F32, &Device::Cpu)
             .and_then(|weights| BertModel::load(weights, &config))
             .map_err(|error| files.wrong("model.safetensors", error))?;
-        let hash = files.hash.finalize();
+        let mut identity = hex(&files.hash.finalize());
+        if asked.is_some() && asked != specified {
+            identity += &format!(" pooling {pooling:?}");
+        }
         Ok(Self {
-            identity: hex(&hash),
+            identity,
             model,
             tokenizer,
             pooling,
@@ -150,8 +190,8 @@ impl LocalModel {
             );
             let words = self.model.forward(&ids, &types, Some(&mask))?;
             let pooled = match self.pooling {
-                Pooling::First => words.narrow(1, 0, 1)?.squeeze(1)?,
-                Pooling::Mean => {
+                TokenPooling::Cls => words.narrow(1, 0, 1)?.squeeze(1)?,
+                TokenPooling::Mean => {
                     let mask = mask.to_dtype(DType::F32)?.unsqueeze(2)?;
                     let sum = words.broadcast_mul(&mask)?.sum(1)?;
                     sum.broadcast_div(&mask.sum(1)?)?
@@ -204,6 +244,58 @@ impl ModelFiles<'_> {
 
     fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, LocalModelError> {
         let bytes = self.read(name)?;
+        serde_json::from_slice(&bytes).map_err(|error| self.wrong(name, error))
+    }
+
+    /// The pooling that the files specify: the pooling module that modules.json lists or, without
+    /// modules.json, the usual one; otherwise the configuration of the transformer.
+    fn pooling(&mut self) -> Result<Option<TokenPooling>, LocalModelError> {
+        let modules: Option<Vec<ModuleFile>> = self.optional("modules.json")?;
+        let listed = modules.as_deref().unwrap_or_default();
+        if let Some(module) = listed
+            .iter()
+            .find(|module| !MODULES.contains(&module.name()))
+        {
+            return Err(self.wrong("modules.json", format!("{:?} is not known", module.r#type)));
+        }
+        let module = listed.iter().find(|module| module.name() == "Pooling");
+        let file = match (&modules, module) {
+            (Some(_), None) => {
+                return Err(self.wrong("modules.json", "lists no Pooling module"));
+            }
+            (Some(_), Some(module)) => format!("{}/config.json", module.path),
+            (None, _) => "1_Pooling/config.json".to_owned(),
+        };
+        let pooling: Option<PoolingFile> = match module {
+            Some(_) => Some(self.json(&file)?),
+            None => self.optional(&file)?,
+        };
+        if let Some(pooling) = pooling {
+            let known = pooling.pooling().ok_or_else(|| {
+                let modes = pooling.modes().join(", ");
+                let what = format!("neither the mean nor the first token alone, but {modes:?}");
+                self.wrong(&file, what)
+            })?;
+            return Ok(Some(known));
+        }
+        let transformer: TransformerFile = self.reread("config.json")?;
+        match transformer.pooler_type.as_deref() {
+            Some("cls" | "cls_before_pooler") => Ok(Some(TokenPooling::Cls)),
+            Some("avg") => Ok(Some(TokenPooling::Mean)),
+            Some(other) => {
+                Err(self.wrong("config.json", format!("pooler_type {other:?} is not known")))
+            }
+            None if transformer.architectures.iter().any(|name| name == SIMCSE) => {
+                Ok(Some(TokenPooling::Cls))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Parses a file that was already hashed.
+    fn reread<T: DeserializeOwned>(&self, name: &str) -> Result<T, LocalModelError> {
+        let bytes = std::fs::read(self.path(name))
+            .map_err(|error| self.wrong(name, format!("cannot be read: {error}")))?;
         serde_json::from_slice(&bytes).map_err(|error| self.wrong(name, error))
     }
 

@@ -179,6 +179,34 @@ fn what_is_wrong_with_an_embedder_is_said(#[case] config: &str, #[case] words: &
     sandbox.refused(&BUILD, 2, words);
 }
 
+#[test]
+fn a_model_of_ollama_needs_no_configuration() {
+    let server = FakeProvider::start();
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    let build = "pool build --beir beir --out pools.jsonl --depth 4 --embed ollama/all-minilm";
+    let mut command = sandbox.command(build);
+    command.env("OLLAMA_HOST", server.root());
+    let ran = Ran::of(command);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let calls = server.requests();
+    assert!(calls.iter().all(|call| call.target == "/api/embed"));
+    assert!(calls.iter().all(|call| call.body["model"] == "all-minilm"));
+    for name in ["ollama/", "anthropic/claude", "minilm"] {
+        let build = build.replace("ollama/all-minilm", name);
+        sandbox.refused(&build, 2, &["no [[embedder]]", "ollama/all-minilm"]);
+    }
+}
+
+#[test]
+fn pooling_is_for_local_models() {
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    let config = "[[embedder]]\nname = \"vectors\"\nprovider = \"ollama\"\nmodel = \"m\"\npooling = \"cls\"\n";
+    sandbox.write("overrule.toml", config);
+    sandbox.refused(&BUILD, 2, &["pooling is for provider = \"local\""]);
+}
+
 #[cfg(not(feature = "local-embeddings"))]
 #[test]
 fn a_local_model_wants_another_build() {

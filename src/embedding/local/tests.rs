@@ -74,7 +74,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 #[test]
 fn padding_changes_no_vector() {
     let folder = tiny();
-    let model = LocalModel::load(folder.path()).unwrap();
+    let model = LocalModel::load(folder.path(), Some(TokenPooling::Mean)).unwrap();
     let together = model.embed(&texts(&["Cat sits outside", "bread"])).unwrap();
     let alone = model.embed(&texts(&["bread"])).unwrap();
     assert_eq!(together.exchange.usage.input, 5 + 3);
@@ -87,13 +87,13 @@ fn padding_changes_no_vector() {
 #[test]
 fn pooling_and_length_are_read_and_change_who_the_model_is() {
     let folder = tiny();
-    let mean = LocalModel::load(folder.path()).unwrap();
+    let mean = LocalModel::load(folder.path(), Some(TokenPooling::Mean)).unwrap();
     std::fs::create_dir(folder.path().join("1_Pooling")).unwrap();
     let pooling = folder.path().join("1_Pooling/config.json");
     std::fs::write(&pooling, r#"{"pooling_mode_cls_token": true}"#).unwrap();
     let length = folder.path().join("sentence_bert_config.json");
     std::fs::write(length, r#"{"max_seq_length": 4}"#).unwrap();
-    let first = LocalModel::load(folder.path()).unwrap();
+    let first = LocalModel::load(folder.path(), None).unwrap();
     assert_ne!(mean.identity, first.identity);
     let both = texts(&["cat sits bread bread", "cat sits"]);
     let vectors = first.embed(&both).unwrap();
@@ -104,15 +104,101 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
     assert_ne!(mean.embed(&both).unwrap().vectors, vectors.vectors);
 
     std::fs::write(pooling, r#"{"pooling_mode_max_tokens": true}"#).unwrap();
-    let error = LocalModel::load(folder.path()).unwrap_err().to_string();
+    let error = LocalModel::load(folder.path(), None)
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("1_Pooling/config.json: neither the mean"),
         "{error}"
     );
     std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
     std::fs::remove_dir_all(folder.path().join("1_Pooling")).unwrap();
-    let error = LocalModel::load(folder.path()).unwrap_err().to_string();
+    let error = LocalModel::load(folder.path(), None)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("tokenizer.json: cannot be read"), "{error}");
+}
+
+fn pooled(folder: &Path, asked: Option<TokenPooling>) -> Vec<Vec<f32>> {
+    let model = LocalModel::load(folder, asked).unwrap();
+    model
+        .embed(&texts(&["cat sits outside", "bread"]))
+        .unwrap()
+        .vectors
+}
+
+fn refusal(folder: &Path) -> String {
+    LocalModel::load(folder, None).unwrap_err().to_string()
+}
+
+/// Adds members to config.json.
+fn configure(folder: &Path, members: &serde_json::Value) {
+    let path = folder.join("config.json");
+    let mut config: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let more = members.as_object().unwrap().clone();
+    config.as_object_mut().unwrap().extend(more);
+    std::fs::write(path, config.to_string()).unwrap();
+}
+
+#[test]
+fn pooling_is_specified_by_the_model_or_the_user() {
+    let folder = tiny();
+    let folder = folder.path();
+    // As saved by transformers, without a word about pooling.
+    configure(folder, &serde_json::json!({"architectures": ["BertModel"]}));
+    let error = refusal(folder);
+    assert!(
+        error.contains("add pooling = \"cls\" (SimCSE) or pooling = \"mean\""),
+        "{error}"
+    );
+    let (cls, mean) = (
+        pooled(folder, Some(TokenPooling::Cls)),
+        pooled(folder, Some(TokenPooling::Mean)),
+    );
+    assert_ne!(cls, mean);
+    // As saved by SimCSE's own code.
+    configure(folder, &serde_json::json!({"architectures": ["BertForCL"]}));
+    assert_eq!(pooled(folder, None), cls);
+    configure(folder, &serde_json::json!({"pooler_type": "avg"}));
+    assert_eq!(pooled(folder, None), mean);
+    configure(folder, &serde_json::json!({"pooler_type": "avg_top2"}));
+    assert!(refusal(folder).contains("pooler_type \"avg_top2\" is not known"));
+    // The pooling module counts, wherever modules.json says that it is.
+    std::fs::create_dir(folder.join("pool")).unwrap();
+    let modules = serde_json::json!([
+        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+        {"idx": 1, "name": "1", "path": "pool", "type": "sentence_transformers.models.Pooling"},
+    ]);
+    std::fs::write(folder.join("modules.json"), modules.to_string()).unwrap();
+    assert!(refusal(folder).contains("pool/config.json: cannot be read"));
+    for (config, expected) in [
+        (r#"{"pooling_mode": "cls", "include_prompt": true}"#, &cls),
+        (r#"{"pooling_mode": ["mean"]}"#, &mean),
+        (
+            r#"{"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false}"#,
+            &mean,
+        ),
+    ] {
+        std::fs::write(folder.join("pool/config.json"), config).unwrap();
+        assert_eq!(&pooled(folder, None), expected, "{config}");
+    }
+    assert_eq!(pooled(folder, Some(TokenPooling::Cls)), cls);
+    for config in [
+        r#"{"pooling_mode": ["mean", "cls"]}"#,
+        r#"{"pooling_mode": "lasttoken"}"#,
+        r#"{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}"#,
+        "{}",
+    ] {
+        std::fs::write(folder.join("pool/config.json"), config).unwrap();
+        assert!(refusal(folder).contains("pool/config.json: neither the mean"));
+    }
+    std::fs::write(
+        folder.join("modules.json"),
+        modules[0].to_string().replace('{', "[{").replace('}', "}]"),
+    )
+    .unwrap();
+    assert!(refusal(folder).contains("modules.json: lists no Pooling module"));
 }
 
 /// Requires the folder of all-MiniLM-L6-v2 in `OVERRULE_MINILM`. The expected cosines are those
@@ -121,7 +207,7 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
 #[ignore = "needs OVERRULE_MINILM, a folder of all-MiniLM-L6-v2"]
 fn cosines_are_those_of_the_original() {
     let folder = std::env::var("OVERRULE_MINILM").unwrap();
-    let model = LocalModel::load(Path::new(&folder)).unwrap();
+    let model = LocalModel::load(Path::new(&folder), None).unwrap();
     let texts = texts(&[
         "The new movie is awesome",
         "The new movie is so great",

@@ -108,6 +108,15 @@ impl JudgesFile {
     }
 }
 
+/// How the vectors of a text's tokens become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TokenPooling {
+    /// The first token, `[CLS]`.
+    Cls,
+    Mean,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbedderConfig {
@@ -119,6 +128,8 @@ pub struct EmbedderConfig {
     pub model: String,
     /// The folder of a `local` model.
     pub path: Option<PathBuf>,
+    /// How a `local` model pools its tokens, instead of what its folder says.
+    pub pooling: Option<TokenPooling>,
     pub base_url: Option<String>,
     pub key_env: Option<String>,
     #[serde(default)]

@@ -145,8 +145,8 @@ impl JudgeConfiguration<'_> {
                     format!("the embedders are {}", known.join(", "))
                 };
                 return Err(invalid!(
-                    "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}, and a model \
-                     of a server needs none: ollama/all-minilm"
+                    "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}; a model of a \
+                     server needs no [[embedder]], for example ollama/all-minilm"
                 ));
             };
             Embedder::new(&config, sources).map_err(AppError::invalid)

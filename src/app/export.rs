@@ -7,6 +7,7 @@ mod labels;
 mod member_names;
 pub mod request;
 mod run;
+pub mod tables;
 mod verdicts;
 mod votes;
 pub mod why_empty;

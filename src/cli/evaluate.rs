@@ -6,7 +6,7 @@ use crate::app::evaluate::{
     Comparand, EvaluationOptions, EvaluationReport, MetricRow, TruthInput, evaluate_run,
     evaluate_zbench,
 };
-use crate::app::output_file::{SVG, check_ending, write_whole};
+use crate::app::output_file::{CSV, SVG, check_ending, write_whole};
 use crate::app::text_format::{counted, p_value};
 use crate::app::truth::{GradeBasis, Truth, TruthSource, project_truth};
 use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
@@ -41,6 +41,7 @@ Examples:
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo_annotated.jsonl bm25.trec        against the scores of a file
   overrule evaluate qrels.txt bm25.trec --histogram       how ndcg is distributed over the queries
+  overrule evaluate qrels/test.tsv bm25.trec --metrics recall@10,mrr@10 --csv per_query.csv --summary-csv summary.csv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
 pub(super) struct EvaluateCommand {
@@ -108,6 +109,13 @@ pub(super) struct MeasureOptions {
     /// Draw these histograms to this SVG file
     #[arg(long, value_name = "FILE")]
     histogram_svg: Option<PathBuf>,
+    /// Write a row per query as CSV: query_id, n_rel, n_rel_retrieved (among the first ten), and the
+    /// metrics
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the means as CSV
+    #[arg(long, value_name = "FILE")]
+    summary_csv: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -157,12 +165,23 @@ impl EvaluateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let (truth, test) = self.operands()?;
         let how = &self.how;
-        let inputs = [("truth", truth), ("ranking", test)];
-        let printing = option_set(&[(how.json, "--json")]);
-        context.check_targets(how.histogram_svg.as_deref(), &inputs, printing)?;
-        if let Some(path) = &how.histogram_svg {
-            check_ending(path, &[SVG])?;
+        let tables = || how.csv.iter().chain(&how.summary_csv).map(PathBuf::as_path);
+        let pictures = || how.histogram_svg.as_deref().into_iter();
+        if how.profile == MeasureProfile::Zbench && tables().next().is_some() {
+            return Err(usage!(
+                "--csv and --summary-csv count relevant documents, which --profile zbench does not \
+                 know"
+            ));
         }
+        let others = [("baseline", &self.baseline), ("before", &self.before)].into_iter();
+        let inputs: Vec<(&str, &Path)> = others
+            .filter_map(|(what, path)| Some((what, path.as_deref()?)))
+            .chain([("truth", truth), ("ranking", test)])
+            .collect();
+        let written = tables().chain(pictures());
+        context.check_targets(written, &inputs, option_set(&[(how.json, "--json")]))?;
+        tables().try_for_each(|path| check_ending(path, &[CSV]))?;
+        pictures().try_for_each(|path| check_ending(path, &[SVG]))?;
         let report = match (how.profile, &self.before) {
             (MeasureProfile::Trec, before) => {
                 // Two arguments are files, whatever their names.
@@ -191,6 +210,7 @@ impl EvaluateCommand {
                     metrics: how.metrics.clone(),
                     rules,
                     partial: how.partial,
+                    counts: how.csv.is_some(),
                 };
                 evaluate_run(truth, test, comparand, &options)?
             }
@@ -215,6 +235,14 @@ impl EvaluateCommand {
             let caption = format!("{}, {}", counted(report.queries, "query"), report.truth);
             let picture = histogram_svg(&distributions, "ndcg", title, &caption);
             write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
+            output::wrote(path);
+        }
+        if let Some(path) = &how.csv {
+            write_whole(path, |out| report.write_per_query(out))?;
+            output::wrote(path);
+        }
+        if let Some(path) = &how.summary_csv {
+            write_whole(path, |out| report.write_summary(out))?;
             output::wrote(path);
         }
         if how.json {

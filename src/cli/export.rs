@@ -35,19 +35,20 @@ use std::path::PathBuf;
   overrule export qrels --diff                             only what the rulings change
   overrule export duel --out duel.csv                      the choices in the latest duel
   overrule export qrels --from duel --out chosen.qrels     labels that most participants agree on
-  overrule export predictions --student llama-8b --out p.csv")]
+  overrule export predictions --student llama-8b --out p.csv
+  overrule export tables --out tables && duckdb -c \"FROM 'tables/eval_summary.parquet'\"")]
 pub(crate) struct ExportCommand {
     /// What to write
     #[arg(value_parser = OrAdded::<ExportKind, AddedExportKind>::parser())]
     kind: OrAdded<ExportKind, AddedExportKind>,
-    /// Output file [default: stdout]
+    /// Output file, or folder for tables [default: stdout]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Export only this query (repeatable)
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
     /// Format of votes, verdicts, rulings, duels and predictions [default: by the extension of
-    /// --out, otherwise csv]
+    /// --out, otherwise csv] and of tables [default: parquet]
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
     #[command(flatten)]
@@ -255,6 +256,7 @@ impl ExportCommand {
             }),
             ExportKind::Rulings => Export::Rulings(self.labels.rulings()),
             ExportKind::Picks => Export::Picks,
+            ExportKind::Tables => Export::Tables,
         })
     }
 }

@@ -30,6 +30,15 @@ pub const WITHOUT_PARQUET: &str = "this overrule was built without Parquet; writ
                                    or build it with `cargo install --path . --features parquet`";
 
 impl TableFormat {
+    /// The extension of its files.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+
     /// Whether this build can write it.
     pub const fn is_available(self) -> bool {
         cfg!(feature = "parquet") || !matches!(self, Self::Parquet)

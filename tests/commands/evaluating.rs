@@ -424,3 +424,83 @@ fn ndcg_is_shown_by_query_as_a_histogram() {
     let project = "evaluate qrels run --histogram-svg qrels";
     sandbox.refused(project, 2, &["would overwrite the truth"]);
 }
+
+#[test]
+fn metrics_by_query_and_means_are_written_as_the_study_does() {
+    let (sandbox, _) = golden();
+    let done = sandbox.done(
+        "evaluate qrels.txt run.txt --metrics recall@10,mrr@10 --count-missing --csv q.csv \
+         --summary-csv s.csv",
+    );
+    done.says("wrote q.csv");
+    let found = sandbox
+        .json("evaluate qrels.txt run.txt --metrics recall@10,mrr@10 --count-missing --json");
+    let (csv, summary) = (sandbox.read("q.csv"), sandbox.read("s.csv"));
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some("query_id,n_rel,n_rel_retrieved,recall_at_10,mrr_at_10")
+    );
+    let mut queries = 0;
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let value = |name: &str| {
+            found["metrics"][name]["per_query"][cells[0]]
+                .as_f64()
+                .unwrap()
+        };
+        let is_near = |at: usize, expected: f64| {
+            let found: f64 = cells[at].parse().unwrap();
+            (found - expected).abs() < 1e-12
+        };
+        assert!(is_near(3, value("recall@10")) && is_near(4, value("mrr@10")));
+        let [relevant, retrieved] = [1, 2].map(|at| cells[at].parse::<f64>().unwrap());
+        if relevant > 0.0 {
+            assert!((retrieved / relevant - value("recall@10")).abs() < 1e-12);
+        }
+        queries += 1;
+    }
+    assert_eq!(found["queries"], queries);
+    let mut lines = summary.lines();
+    let header = "avg_recall_at_10,avg_mrr_at_10,n_queries";
+    assert_eq!(lines.next(), Some(header));
+    let cells: Vec<f64> = lines
+        .next()
+        .unwrap()
+        .split(',')
+        .map(|cell| cell.parse().unwrap())
+        .collect();
+    for (cell, name) in cells.iter().zip(["recall@10", "mrr@10"]) {
+        let mean = found["metrics"][name]["mean"].as_f64().unwrap();
+        assert!((cell - mean).abs() < 1e-12);
+    }
+    assert_eq!(cells[2], f64::from(queries));
+}
+
+#[test]
+fn a_query_named_like_a_formula_is_safe_in_csv() {
+    let sandbox = Sandbox::new();
+    sandbox.write("q.txt", "=1+1 0 d1 1\n10 0 d1 1\n9 0 d1 1\n");
+    sandbox.write(
+        "r.txt",
+        "=1+1 Q0 d1 1 1 x\n9 Q0 d1 1 1 x\n10 Q0 d2 1 1 x\n10 Q0 d1 2 0 x\n",
+    );
+    sandbox.write("b.txt", "=1+1 Q0 d1 1 1 x\n9 Q0 d2 1 1 x\n10 Q0 d1 1 1 x\n");
+    let csv = "evaluate q.txt r.txt --metrics mrr@10 --baseline b.txt --csv -";
+    let text = sandbox.done(csv).text().to_owned();
+    let table = text.split("\n3 queries").next().unwrap();
+    assert!(
+        table.starts_with(
+            "query_id,n_rel,n_rel_retrieved,mrr_at_10,baseline_mrr_at_10\n9,1,1,1.0,0.0\n10,1,1,0.5,1.0\n'=1+1,1,1,1.0,1.0"
+        ),
+        "{text}"
+    );
+    for (wrong, words) in [
+        ("--csv x.parquet", "CSV (.csv)"),
+        ("--csv q.txt", "q.txt"),
+        ("--csv - --json", "--json"),
+        ("--profile zbench --csv x.csv", "--profile zbench"),
+    ] {
+        sandbox.refused(&format!("evaluate q.txt r.txt {wrong}"), 2, &[words]);
+    }
+}

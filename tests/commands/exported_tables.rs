@@ -3,8 +3,8 @@
 use crate::duels::{answer, choosing, duel, table};
 use crate::ruling::picked;
 use crate::students::{PREDICTIONS, judged};
-use crate::support::Sandbox;
 use crate::support::parquet::{is_near, parquet_rows};
+use crate::support::{Sandbox, benchmark};
 use serde_json::Value;
 
 /// Exports a table in its three forms and compares them; returns its rows and the columns of the
@@ -130,4 +130,103 @@ fn rulings_and_duels_are_the_same_in_all_forms() {
     let whole = std::fs::read(sandbox.path("t.parquet")).unwrap();
     sandbox.done("duel --export d.parquet --form events");
     assert_eq!(std::fs::read(sandbox.path("d.parquet")).unwrap(), whole);
+}
+
+/// The tables of a folder with their columns, without types.
+fn folder(sandbox: &Sandbox, name: &str, table: &str) -> (Vec<Value>, Vec<String>) {
+    let (rows, columns) = parquet_rows(&sandbox.path(&format!("{name}/{table}.parquet")));
+    let names = columns.iter().map(|column| column.replace('"', ""));
+    let names = names.map(|column| column.split(' ').next().unwrap().to_owned());
+    (rows, names.collect())
+}
+
+#[test]
+fn a_project_is_a_folder_of_tables_before_and_after_picks() {
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    sandbox.done("pool build --beir beir --depth 4 --run-out bm25.trec");
+    sandbox.done("import bm25.trec --name bm25");
+    sandbox
+        .done("export tables --out tables")
+        .says("wrote tables");
+    for (table, columns) in [
+        ("docs", "doc_id title text"),
+        ("queries", "query_id text"),
+        ("qrels", "query_id doc_id relevance iteration"),
+        ("candidates", "query_id doc_id rank source"),
+        ("judge_set", "query_id doc_id slot source"),
+        (
+            "judge_items_for_llm",
+            "query_id query_text n_rel doc_id title text slot",
+        ),
+        (
+            "ollama_picks",
+            "query_id slot doc_id model prompt_v created_at judge permutation",
+        ),
+        (
+            "eval_per_query",
+            "query_id n_rel n_rel_retrieved recall_at_10 mrr_at_10 source",
+        ),
+        (
+            "eval_summary",
+            "avg_recall_at_10 avg_mrr_at_10 n_queries source",
+        ),
+    ] {
+        let (rows, found) = folder(&sandbox, "tables", table);
+        assert_eq!(found.join(" "), columns, "{table}");
+        assert_eq!(rows.is_empty(), table == "ollama_picks", "{table}");
+    }
+    for table in ["votes", "verdicts", "rulings"] {
+        assert!(folder(&sandbox, "tables", table).0.is_empty());
+    }
+    let views = sandbox.read("tables/views.sql");
+    assert!(
+        views.contains(
+            "CREATE OR REPLACE VIEW eval_summary AS SELECT * FROM 'eval_summary.parquet';"
+        )
+    );
+    // The metrics are those of `evaluate`.
+    sandbox.done("export qrels --out q.qrels");
+    let found = sandbox
+        .json("evaluate q.qrels bm25.trec --metrics recall@10,mrr@10 --count-missing --json");
+    let (summary, _) = folder(&sandbox, "tables", "eval_summary");
+    assert_eq!(
+        summary[0]["avg_recall_at_10"],
+        found["metrics"]["recall@10"]["mean"]
+    );
+    assert_eq!(
+        summary[0]["avg_mrr_at_10"],
+        found["metrics"]["mrr@10"]["mean"]
+    );
+    assert_eq!(summary[0]["source"], "bm25");
+    // Before there is a pick, the table by query has the first stage.
+    sandbox.done("adjudication --csv before.csv");
+    let rows = table(&sandbox.read("before.csv"));
+    let (mut per_query, _) = folder(&sandbox, "tables", "eval_per_query");
+    per_query.retain(|row| row["source"] == "bm25");
+    assert_eq!(rows.len(), per_query.len());
+    for row in &rows {
+        let expected = per_query.iter().find(|one| one["query_id"] == row[0]);
+        let expected = expected.unwrap()["recall_at_10"].as_f64().unwrap();
+        assert!((row[3].parse::<f64>().unwrap() - expected).abs() < 1e-12);
+        assert_eq!(&row[5], "", "no judge");
+    }
+    sandbox.done("pick --judges bm25");
+    sandbox.done("export tables --out tables");
+    let (picks, _) = folder(&sandbox, "tables", "ollama_picks");
+    let (judge_set, _) = folder(&sandbox, "tables", "judge_set");
+    assert!(!picks.is_empty());
+    for pick in &picks {
+        assert!(judge_set.iter().any(|one| {
+            ["query_id", "doc_id", "slot"]
+                .iter()
+                .all(|name| one[*name] == pick[*name])
+        }));
+        assert!(pick["created_at"].as_i64() > Some(0) && pick["judge"] == "bm25");
+    }
+    let one = sandbox.done("export tables --query 2 --format csv --out one");
+    one.says("wrote one");
+    assert_eq!(table(&sandbox.read("one/queries.csv")).len(), 1);
+    sandbox.refused("export tables", 2, &["--out DIR"]);
+    sandbox.refused("export tables --out bm25.trec", 2, &["is a file"]);
 }

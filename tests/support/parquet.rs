@@ -30,7 +30,7 @@ fn value(field: &Field) -> Value {
         Field::Null => Value::Null,
         Field::Bool(flag) => json!(flag),
         Field::Str(text) => json!(text),
-        Field::Long(number) => json!(number),
+        Field::Long(number) | Field::TimestampMillis(number) => json!(number),
         Field::Double(number) => json!(number),
         Field::ListInternal(list) => list.elements().iter().map(value).collect(),
         Field::Group(row) => object(row),

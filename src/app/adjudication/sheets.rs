@@ -47,7 +47,7 @@ const DISAGREEMENTS: [&str; 12] = [
     "sentence",
 ];
 
-/// Writes one row per pool, judge and order.
+/// Writes one row per pool, judge and order; one row per pool if no judge has picked yet.
 pub fn per_query(
     pool_set: &PoolSet,
     groups: &[JudgeAnswers],
@@ -57,6 +57,12 @@ pub fn per_query(
     csv.row(PER_QUERY)?;
     for (at, pool) in pool_set.pools.iter().enumerate() {
         let first_stage = first_stage(pool);
+        if groups.is_empty() {
+            let mut row = vec![pool.query.as_str().to_owned()];
+            row.extend(first_stage.clone());
+            row.resize(PER_QUERY.len(), String::new());
+            csv.row(row)?;
+        }
         for group in groups {
             for (permutation, given) in &group.orders {
                 let Some(given) = given.get(&at) else {
@@ -185,8 +191,20 @@ fn texts(document: Option<&Document>) -> [String; 3] {
     let Some(document) = document else {
         return [String::new(), String::new(), String::new()];
     };
-    let title = document.title.clone().unwrap_or_default();
+    let (title, text) = titled_text(document);
+    [
+        document.id.as_str().to_owned(),
+        title.to_owned(),
+        text.to_owned(),
+    ]
+}
+
+/// The title of a document, and its text without the title.
+pub fn titled_text(document: &Document) -> (&str, &str) {
+    let title = document.title.as_deref().unwrap_or_default();
     let text = document.content.strip_prefix(title.trim());
-    let text = text.map_or(document.content.as_str(), str::trim_start);
-    [document.id.as_str().to_owned(), title, text.to_owned()]
+    (
+        title,
+        text.map_or(document.content.as_str(), str::trim_start),
+    )
 }

@@ -7,12 +7,15 @@ use crate::app::text_format::{OWN_DOCUMENT, UNTESTED};
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, Truth, file_truth};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
-    Evaluation, EvaluationRules, Metric, Qrels, QueryValues, RankedRun, Resampling, ScoreWidth,
-    depends_on_width, evaluate_gains,
+    Evaluation, EvaluationRules, Measure, Metric, Qrels, QueryValues, RankedRun, Resampling,
+    ScoreWidth, depends_on_width, evaluate_gains,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread;
+
+/// Depth to which relevant documents are counted.
+const FOUND_DEPTH: usize = 10;
 
 /// The default metrics.
 const METRICS: &str = "ndcg@10,mrr@10,map,recall@10,p@5,judged@10";
@@ -24,6 +27,8 @@ pub struct EvaluationOptions {
     pub rules: EvaluationRules,
     /// Whether the ranking deliberately covers only some of the judged queries.
     pub partial: bool,
+    /// Whether the relevant documents of each query are counted.
+    pub counts: bool,
 }
 
 /// What a ranking is compared with.
@@ -79,6 +84,9 @@ pub fn evaluate_run(
     report.judged = truth.qrels.len();
     report.truth.clone_from(&truth.name);
     report.against = truth.is_of_judges().then_some(AGAINST_JUDGES);
+    if options.counts {
+        report.found = test.found(&truth, options)?;
+    }
     let other = match other {
         OtherFile::Nothing => None,
         OtherFile::Baseline(run) => Some(run.measure(&truth, &metrics, options, &mut warnings)?),
@@ -200,6 +208,23 @@ impl<'a> RankingFile<'a> {
         let mut notes = Vec::new();
         let run = read_ranking(path, &mut notes)?;
         Ok(Self { path, run, notes })
+    }
+
+    /// By query, the number of relevant documents, and of those among the first ten.
+    fn found(
+        &self,
+        truth: &Truth,
+        options: &EvaluationOptions,
+    ) -> Result<Vec<(QueryId, [usize; 2])>, AppError> {
+        let recall = Metric::new(Measure::Recall, Some(FOUND_DEPTH));
+        let recall = [recall.map_err(|error| invalid!("{error}"))?];
+        let found = evaluate_gains(&truth.qrels, None, &self.run, &recall, &options.rules)?;
+        let counts = found.queries.into_iter().map(|of| {
+            let share = of.values.first().copied().flatten().unwrap_or_default();
+            let retrieved = (share * of.relevant as f64).round() as usize;
+            (of.query, [of.relevant, retrieved])
+        });
+        Ok(counts.collect())
     }
 
     fn measure(

@@ -1,11 +1,14 @@
 //! The evaluation of a ranking, and of its difference from another.
 
+use crate::app::error::AppError;
 use crate::app::estimate_json::{difference_json, mean_json};
 use crate::app::text_format::{counted, first_names};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Comparison, MeanEstimate, MetricDistribution, histogram};
+use crate::formats::csv_cell::SafeCsv;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::io::Write;
 
 /// The evaluation of a ranking, and of its difference from another.
 #[derive(Debug)]
@@ -26,6 +29,9 @@ pub struct EvaluationReport {
     pub tested: bool,
     /// Notes to the reader, one sentence each.
     pub warnings: Vec<String>,
+    /// By query, the number of relevant documents, and of those among the first ten of the ranking;
+    /// empty unless requested.
+    pub(super) found: Vec<(QueryId, [usize; 2])>,
 }
 
 #[derive(Debug)]
@@ -56,6 +62,7 @@ impl EvaluationReport {
             other: "baseline",
             tested: true,
             warnings: Vec::new(),
+            found: Vec::new(),
         }
     }
 
@@ -108,6 +115,50 @@ impl EvaluationReport {
             }
         }
         found
+    }
+
+    /// Writes a row per query: the number of relevant documents and of those among the first ten,
+    /// then the metrics, and those of the other ranking.
+    pub fn write_per_query(&self, out: &mut dyn Write) -> Result<(), AppError> {
+        let mut header = vec!["query_id".to_owned(), "n_rel".to_owned()];
+        header.push("n_rel_retrieved".to_owned());
+        header.extend(self.rows.iter().map(|row| column_name(&row.name)));
+        let compared = || self.rows.iter().filter(|row| row.against.is_some());
+        header.extend(compared().map(|row| format!("{}_{}", self.other, column_name(&row.name))));
+        let mine = self.rows.iter().map(|row| by_name(&row.per_query));
+        let others = compared().map(|row| by_name(&row.other_per_query));
+        let columns: Vec<HashMap<&QueryId, f64>> = mine.chain(others).collect();
+        let mut queries: Vec<&(QueryId, [usize; 2])> = self.found.iter().collect();
+        queries.sort_by_cached_key(|(query, _)| sort_key(query));
+        let mut csv = SafeCsv::new(out);
+        csv.row(header)?;
+        for (query, counts) in queries {
+            let mut cells = vec![query.as_str().to_owned()];
+            cells.extend(counts.map(|count| count.to_string()));
+            let values = columns.iter().map(|values| values.get(query));
+            cells.extend(values.map(|value| cell(value.copied())));
+            csv.row(cells)?;
+        }
+        csv.finish()?;
+        Ok(())
+    }
+
+    /// Writes one row: the mean of each metric, of the other ranking too, and the number of queries.
+    pub fn write_summary(&self, out: &mut dyn Write) -> Result<(), AppError> {
+        let compared = || self.rows.iter().filter(|row| row.against.is_some());
+        let name = |row: &MetricRow| format!("avg_{}", column_name(&row.name));
+        let mut header: Vec<String> = self.rows.iter().map(name).collect();
+        header.extend(compared().map(|row| format!("{}_{}", self.other, name(row))));
+        header.push("n_queries".to_owned());
+        let means = self.rows.iter().map(|row| row.estimate.map(|of| of.mean));
+        let others = compared().map(|row| row.against.and_then(|(mean, _)| mean));
+        let mut cells: Vec<String> = means.chain(others).map(cell).collect();
+        cells.push(self.queries.to_string());
+        let mut csv = SafeCsv::new(out);
+        csv.row(header)?;
+        csv.row(cells)?;
+        csv.finish()?;
+        Ok(())
     }
 
     pub fn json(&self) -> Value {
@@ -167,6 +218,29 @@ impl MetricRow {
         });
         both.collect()
     }
+}
+
+/// The name of a metric as a column: `recall_at_10`.
+fn column_name(metric: &str) -> String {
+    metric.replace('@', "_at_")
+}
+
+fn by_name(values: &PerQuery) -> HashMap<&QueryId, f64> {
+    let values = values.iter();
+    values
+        .filter_map(|(query, value)| Some((query, (*value)?)))
+        .collect()
+}
+
+/// A number as DuckDB writes it; empty if it is undefined.
+fn cell(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| format!("{value:?}"))
+}
+
+/// Sorts queries by number, and the others after them by name.
+fn sort_key(query: &QueryId) -> (u64, QueryId) {
+    let number = query.as_str().parse::<u64>();
+    (number.unwrap_or(u64::MAX), query.clone())
 }
 
 fn by_query(values: &PerQuery) -> Value {

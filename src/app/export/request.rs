@@ -1,5 +1,6 @@
 //! An export request: what to write, in which format, and where.
 
+use super::tables::{table_files, write_tables};
 use super::{
     AddedExport, AddedLabels, FoundRanking, LabelChanges, UnscoredDocuments, WrittenRanking,
     member_names, write_ai_scores, write_annotated, write_label_changes, write_labels, write_picks,
@@ -7,9 +8,10 @@ use super::{
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
-use crate::app::error::AppError;
+use crate::app::error::{AppError, invalid};
 use crate::app::output_file::{
-    BEIR, JSON, JSON_LINES, ProtectedFiles, TREC, check_ending, table_format, write_whole,
+    BEIR, JSON, JSON_LINES, OutputFolder, ProtectedFiles, TREC, check_ending, table_format,
+    write_whole,
 };
 use crate::app::scored_pools::{scored_pools, student_in_scores};
 use crate::app::text_format::counted;
@@ -19,7 +21,7 @@ use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
 use crate::formats::file::unpacked_name;
-use crate::formats::table_file::TableFormat;
+use crate::formats::table_file::{TableFormat, WITHOUT_PARQUET};
 use crate::formats::{beir, trec};
 use crate::registry::{find_ranking, project_scale};
 use crate::store::Store;
@@ -51,6 +53,8 @@ pub enum ExportKind {
     Rulings,
     /// Every answer of a judge on a pool, as JSON lines
     Picks,
+    /// The whole project as a folder of Parquet files, one per table, for DuckDB; needs --out DIR
+    Tables,
 }
 
 /// What to export, with the settings of its kind.
@@ -82,6 +86,8 @@ pub enum Export {
     },
     Rulings(RulingOptions),
     Picks,
+    /// A folder of tables.
+    Tables,
     /// A table of a feature.
     Added(Arc<dyn AddedExport>),
 }
@@ -146,7 +152,8 @@ impl Export {
             | Self::AiScores { .. }
             | Self::Labels(_)
             | Self::Run { .. }
-            | Self::Picks => false,
+            | Self::Picks
+            | Self::Tables => false,
         }
     }
 }
@@ -180,6 +187,9 @@ impl ExportRequest {
         tell: &mut dyn FnMut(&str),
     ) -> Result<Vec<PathBuf>, AppError> {
         let keys = self.keys(store)?;
+        if self.export == Export::Tables {
+            return self.write_folder(store, &keys, path, protected, tell);
+        }
         protected.check_target(path, &[])?;
         self.check_ending(path)?;
         if let Some((rulings, options)) = self.rulings_file(path) {
@@ -192,8 +202,38 @@ impl ExportRequest {
         Ok(self.files(path))
     }
 
+    fn write_folder(
+        &self,
+        store: &Store,
+        keys: &[QueryKey],
+        path: &Path,
+        protected: ProtectedFiles<'_>,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Vec<PathBuf>, AppError> {
+        let format = self.format.unwrap_or(TableFormat::Parquet);
+        if !format.is_available() {
+            return Err(invalid!("{WITHOUT_PARQUET}"));
+        }
+        if path.exists() && !path.is_dir() {
+            return Err(AppError::file(
+                path,
+                "is a file; name a folder for the tables",
+            ));
+        }
+        let folder = OutputFolder::make(path)?;
+        for file in table_files(path, format) {
+            protected.check_target(&file, &[])?;
+        }
+        write_tables(store, keys, path, format, tell)?;
+        folder.keep();
+        Ok(vec![path.to_owned()])
+    }
+
     /// The files that [`Self::write_file`] writes.
     pub fn files(&self, path: &Path) -> Vec<PathBuf> {
+        if self.export == Export::Tables {
+            return table_files(path, self.format.unwrap_or(TableFormat::Parquet));
+        }
         let rulings = self.rulings_file(path).map(|(path, _)| path);
         std::iter::once(path.to_owned()).chain(rulings).collect()
     }
@@ -308,6 +348,9 @@ impl ExportRequest {
             Export::Rulings(options) => {
                 self.write_rulings(store, *options, self.table_format(path)?, out)
             }
+            Export::Tables => Err(invalid!(
+                "tables are written to a folder; name one with --out DIR"
+            )),
             Export::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
             Export::Added(export) => export.write(store, keys, self.table_format(path)?, out, tell),
         }

@@ -9,6 +9,8 @@ pub enum CellKind {
     /// A signed 64-bit integer.
     Whole,
     Number,
+    /// A moment in milliseconds since the Unix epoch, in UTC.
+    Time,
     Flag,
     /// A list of strings.
     Texts,
@@ -63,7 +65,7 @@ impl Column {
         match (self.kind, cell) {
             (_, Value::Null) => self.is_optional,
             (CellKind::Text, cell) => is_text(cell),
-            (CellKind::Whole, cell) => cell.is_i64(),
+            (CellKind::Whole | CellKind::Time, cell) => cell.is_i64(),
             (CellKind::Number, cell) => cell.is_number(),
             (CellKind::Flag, cell) => cell.is_boolean(),
             (CellKind::Texts, Value::Array(texts)) => texts.iter().all(is_text),

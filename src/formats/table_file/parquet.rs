@@ -70,8 +70,10 @@ impl<'a> ParquetTable<'a> {
                 }
                 CellKind::Json => Leaves::of_cells(*column, cells(), |cell| Some(json_text(cell)))
                     .write::<ByteArrayType, _>(&mut group),
-                CellKind::Whole => Leaves::of_cells(*column, cells(), Value::as_i64)
-                    .write::<Int64Type, _>(&mut group),
+                CellKind::Whole | CellKind::Time => {
+                    Leaves::of_cells(*column, cells(), Value::as_i64)
+                        .write::<Int64Type, _>(&mut group)
+                }
                 CellKind::Number => Leaves::of_cells(*column, cells(), Value::as_f64)
                     .write::<DoubleType, _>(&mut group),
                 CellKind::Flag => Leaves::of_cells(*column, cells(), Value::as_bool)
@@ -107,6 +109,7 @@ fn schema(columns: &[Column]) -> String {
             CellKind::Text => format!("{repetition} binary {name} (STRING);"),
             CellKind::Json => format!("{repetition} binary {name} (JSON);"),
             CellKind::Whole => format!("{repetition} int64 {name};"),
+            CellKind::Time => format!("{repetition} int64 {name} (TIMESTAMP(MILLIS,false));"),
             CellKind::Number => format!("{repetition} double {name};"),
             CellKind::Flag => format!("{repetition} boolean {name};"),
             CellKind::Texts => list("required binary element (STRING);"),

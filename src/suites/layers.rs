@@ -320,14 +320,18 @@ fn the_core_uses_no_member_that_features_add_to_its_types() {
         .map(|(_, name)| name)
         .collect();
     assert!(added.len() > 30, "only {} were found", added.len());
-    let uses = |source: &Source| {
+    let uses = |source: &Source| -> BTreeSet<String> {
         let members = source.used.iter().filter_map(|path| match &path[..] {
             [.., of, member] if of.starts_with(char::is_uppercase) => Some(member),
             _ => None,
         });
-        let names = source.called.iter().chain(members);
-        let found: BTreeSet<_> = names.filter(|name| added.contains(name)).cloned().collect();
-        found
+        source
+            .called
+            .iter()
+            .chain(members)
+            .filter(|name| added.contains(name))
+            .cloned()
+            .collect()
     };
     let found = core
         .iter()
@@ -416,9 +420,10 @@ fn files_with_a_clock(folder: &Path, found: &mut Vec<PathBuf>) {
 fn domain_and_formats_read_no_clock() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    let features = fs::read_dir(source.join("features")).unwrap();
-    let domains = features.map(|feature| feature.unwrap().path().join("domain"));
-    let folders = domains.chain([source.join("domain"), source.join("formats")]);
+    let folders = fs::read_dir(source.join("features"))
+        .unwrap()
+        .map(|feature| feature.unwrap().path().join("domain"))
+        .chain([source.join("domain"), source.join("formats")]);
     for folder in folders.filter(|folder| folder.exists()) {
         files_with_a_clock(&folder, &mut found);
     }

@@ -46,13 +46,15 @@ pub(super) fn open_picks(model: &mut Model) -> Vec<Effect> {
 
 /// Opens the questions of a feature.
 pub(super) fn open_added(model: &mut Model, questions: &'static dyn AddedQuestions) -> Vec<Effect> {
-    let choices = questions.choices(&model.options.judges).into_iter();
-    let ways = choices.map(|choice| QuestionWay {
-        set: QuestionSet::Added(questions, choice.judges),
-        name: choice.name,
-        doc: choice.doc,
-    });
-    let ways = ways.collect();
+    let ways = questions
+        .choices(&model.options.judges)
+        .into_iter()
+        .map(|choice| QuestionWay {
+            set: QuestionSet::Added(questions, choice.judges),
+            name: choice.name,
+            doc: choice.doc,
+        })
+        .collect();
     open(model, questions.title(), ways)
 }
 

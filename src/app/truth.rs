@@ -148,8 +148,8 @@ pub fn project_truth(
     }
 }
 
-/// The truth of a file: its labels or the grades of its documents, or grades derived from the scores
-/// of its documents. If it has both, its scores are used if `basis` is not `Auto`.
+/// The truth of a file: its labels or the grades of its documents, or grades derived from the
+/// scores of its documents. If it has both, its scores are used if `basis` is not `Auto`.
 pub fn file_truth(path: &Path, basis: GradeBasis) -> Result<Truth, AppError> {
     let name = display_name(path);
     let kind = kind(path)?;

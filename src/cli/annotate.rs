@@ -81,8 +81,8 @@ pub(super) struct AnnotateCommand {
     /// Also write the battles with every vote, as zBench's ai_scores.json
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pair", "sample"])]
     ai_scores: Option<PathBuf>,
-    /// For --ai-scores: which judges are openai, gemini and anthropic [default: by provider, if each
-    /// has one judge]
+    /// For --ai-scores: which judges are openai, gemini and anthropic [default: by provider, if
+    /// each has one judge]
     #[arg(
         long = "as",
         value_name = "MEMBER=JUDGE",

@@ -21,8 +21,8 @@ pub(super) struct CompareCommand {
     first: PathBuf,
     /// Ranking to compare it with
     second: PathBuf,
-    /// Labels: TREC or BEIR qrels, documents with metadata.grade or scores, or qrels, rulings or zelo
-    /// of the project
+    /// Labels: TREC or BEIR qrels, documents with metadata.grade or scores, or qrels, rulings or
+    /// zelo of the project
     #[arg(long, value_name = "TRUTH")]
     truth: PathBuf,
     #[command(flatten)]

@@ -528,9 +528,9 @@ pub struct PoolScores {
     pub bare: f64,
 }
 
-/// The scores as in [`scores`], and the score of a document that nothing compares with others. Under
-/// zBench's model, its iteration runs over all documents of the pool, as zBench's own does; under
-/// the others, such a document has the mean.
+/// The scores as in [`scores`], and the score of a document that nothing compares with others.
+/// Under zBench's model, its iteration runs over all documents of the pool, as zBench's own does;
+/// under the others, such a document has the mean.
 pub fn scores_and_bare(
     rows: &QueryRows,
     settings: &RankingSettings,

@@ -4,8 +4,8 @@ use super::json::{is_whole, kind, members};
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
-/// Writes a dictionary with these members; of repeated names, the last value counts, at the place of
-/// the first.
+/// Writes a dictionary with these members; of repeated names, the last value counts, at the place
+/// of the first.
 pub(crate) fn write_dict<'a>(
     out: &mut String,
     members: impl IntoIterator<Item = (impl AsRef<str>, &'a RawValue)>,

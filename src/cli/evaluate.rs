@@ -109,7 +109,7 @@ pub(super) struct MeasureOptions {
     /// Draw these histograms to this SVG file
     #[arg(long, value_name = "FILE")]
     histogram_svg: Option<PathBuf>,
-    /// Write a row per query as CSV: query_id, n_rel, n_rel_retrieved (among the first ten), and the
+    /// Write one row per query as CSV: query_id, n_rel, n_rel_retrieved (in the first ten) and the
     /// metrics
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,

@@ -10,7 +10,7 @@
 //! | 6 or more columns: query, `Q0`, document, rank, score, name, ignored | a TREC run |
 //! | a header with a rating, relevance, label or grade | labels |
 //! | a header with query-id, corpus-id and score | BEIR's qrels |
-//! | another header with a score or a rank | rankings, and pools if it names the texts of queries and documents |
+//! | another header with a score or a rank | rankings, and pools if there are texts |
 //! | a header with query and document only | candidates, best first |
 //!
 //! A ranking is sorted by its scores, regardless of its ranks; by its ranks if it has no scores;

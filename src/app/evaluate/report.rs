@@ -143,7 +143,8 @@ impl EvaluationReport {
         Ok(())
     }
 
-    /// Writes one row: the mean of each metric, of the other ranking too, and the number of queries.
+    /// Writes one row: the mean of each metric, also of the other ranking, and the number of
+    /// queries.
     pub fn write_summary(&self, out: &mut dyn Write) -> Result<(), AppError> {
         let compared = || self.rows.iter().filter(|row| row.against.is_some());
         let name = |row: &MetricRow| format!("avg_{}", column_name(&row.name));

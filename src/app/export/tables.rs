@@ -75,8 +75,8 @@ const JUDGE_ITEMS: [Column; 7] = [
     Column::text("text"),
     Column::whole("slot"),
 ];
-/// The original study's columns, whose judge was always Ollama, then the judge's name and the number
-/// of the document order.
+/// The original study's columns, whose judge was always Ollama, then the judge's name and the
+/// number of the document order.
 const PICKS: [Column; 8] = [
     Column::text("query_id"),
     Column::whole("slot"),
@@ -396,7 +396,8 @@ impl ProjectTables {
         labels
     }
 
-    /// The metrics of each ranking by query, and their means. A query without candidates counts as 0.
+    /// The metrics of each ranking by query, and their means. A query without candidates counts as
+    /// 0.
     fn evaluation(&self) -> Result<(Vec<Value>, Vec<Value>), AppError> {
         let metrics = [Measure::Recall, Measure::Mrr].map(|of| Metric::new(of, Some(DEPTH)));
         let [recall, mrr] = metrics;

@@ -113,7 +113,7 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
     );
     std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
     std::fs::remove_dir_all(folder.path().join("1_Pooling")).unwrap();
-    let error = LocalModel::load(folder.path(), None)
+    let error = LocalModel::load(folder.path(), Some(TokenPooling::Mean))
         .unwrap_err()
         .to_string();
     assert!(error.contains("tokenizer.json: cannot be read"), "{error}");

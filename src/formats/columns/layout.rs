@@ -124,8 +124,8 @@ impl Layout {
             && self.roles.score.is_some()
     }
 
-    /// Whether the file is a table of candidates with the texts of queries and documents, from which
-    /// pools can be made.
+    /// Whether the file is a table of candidates with the texts of queries and documents, so that
+    /// pools can be made of it.
     pub fn has_pools(&self) -> bool {
         let Roles {
             query_text, text, ..

@@ -158,7 +158,7 @@ fn what_predictions_leave_open_is_said() {
     done.says("1 query whose documents fall into groups that no prediction compares");
     done.says("1 query with documents that are certain to win or to lose");
     done.says("set by the prior: q1");
-    done.says("1 query left out, also test data: q2");
+    done.says("skipped 1 query (also test data): q2");
     sandbox
         .done(&format!("{export} --model zbench"))
         .says("set by zBench's stopping rule: q1");

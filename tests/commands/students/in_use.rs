@@ -130,9 +130,10 @@ fn a_student_counts_in_scores_only_where_it_is_told_to() {
     let listed = sandbox.json("student list --json");
     assert_eq!(listed[0]["model"]["training_hash"], hash);
     // In zBench's iteration, it counts in the same way.
+    sandbox.done("config project --model zbench");
     sandbox
-        .done("config project --model zbench")
-        .prints("0.5 battles per document");
+        .done("status")
+        .prints("counts 0.5 battles per document in the fit (set)");
     let zbench = scores();
     sandbox.done("config project --student-weight 0");
     assert_ne!(scores(), zbench);

@@ -86,7 +86,8 @@ pub(super) struct ExportCommand {
     /// With --from student, the student [default: the one of the project, or the only one]
     #[arg(long, value_name = "NAME")]
     student: Option<String>,
-    /// With --from student, model of the fit: map, mle, zbench or thurstone [default: the project's]
+    /// With --from student, model of the fit: map, mle, zbench or thurstone [default: that of the
+    /// project]
     #[arg(long)]
     model: Option<RatingModel>,
     /// With --from student, weight of a prediction: equal, linear, squared, root or worth [default:

@@ -167,8 +167,11 @@ impl PreparedMethod {
         })
     }
 
-    /// The candidates that are truncated.
+    /// The candidates that are truncated; none if they fail the query instead.
     pub(super) fn cut(&self, candidates: &Candidates) -> Vec<DocId> {
+        if self.refuses_long {
+            return Vec::new();
+        }
         self.longer(candidates)
             .filter_map(|(at, _)| candidates.ids.get(at).cloned())
             .collect()

@@ -30,7 +30,7 @@ impl TruncatedDocuments {
         let (query, document) = self.first.as_ref()?;
         Some(format!(
             "{} of {} longer than {} characters and truncated for every method (:strict and \
-             --refuse-long fail the query instead); the first is {:?} of query {:?}",
+             --refuse-long fail the query instead); the first one is {:?} of query {:?}",
             counted(self.documents, "document"),
             counted(self.queries, "query"),
             count(limit.chars),

@@ -17,6 +17,8 @@ pub(crate) mod jsonl;
 pub(crate) mod lines;
 pub(crate) mod object;
 pub mod own_tables;
+#[cfg(feature = "parquet")]
+mod parquet_lines;
 pub mod picks;
 pub mod predictions;
 pub mod problem;

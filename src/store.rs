@@ -11,6 +11,7 @@ pub mod assignments;
 pub mod backup;
 pub mod batches;
 mod call_totals;
+mod candidates;
 pub(crate) mod columns;
 mod completeness;
 pub mod contents;

@@ -96,7 +96,7 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
     let found = file_content::recognize(path, options.kind)?;
     let mut sample = sample::first_record(path, &found)?;
     let content = match &found {
-        FileContent::Dataset | FileContent::Requests => {
+        FileContent::Dataset | FileContent::Requests | FileContent::MtebSet => {
             progress.expect(path, 2);
             let (wrong, counts) = datasets::check_lines(path, progress)?;
             problems = wrong;

@@ -8,6 +8,7 @@ use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::sanitise;
 use crate::registry;
+use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
 use crate::store::{Db, Result, Store};
 
@@ -42,6 +43,9 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         };
         merger.votes(&mut query)?;
         merger.verdicts_of(&mut query)?;
+        for (document, text) in other.candidates(QueryKey(query.theirs))? {
+            db.put_candidate(query.ours, &document, &text)?;
+        }
         for merge in registry::MERGES_OF_QUERY {
             merge(&mut merger, &mut query)?;
         }

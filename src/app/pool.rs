@@ -19,13 +19,14 @@ use crate::domain::retrieval::{AnalysisProfile, PoolLayout, build_pool};
 use crate::formats::beir::BeirQuery;
 use crate::formats::{dataset, trec};
 use crate::store::Store;
-pub use benchmark_folder::BenchmarkFolder;
+pub use benchmark_folder::{BenchmarkFolder, texts_of_corpus};
 pub use dense::{DenseSearch, EmbeddingProgress, vector_cache};
 pub use first_stage::FirstStage;
 use fused_rankings::FusedRankings;
 pub use fused_rankings::stage_names;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 pub use summary::PoolSummary;
 use summary::Summarised;
 
@@ -50,6 +51,8 @@ pub struct BuiltPools {
     /// The fused stages, and their fusion.
     stage_runs: Vec<(&'static str, RankedRun)>,
     pools: Vec<Pool>,
+    /// The texts of documents of the run that the pool of their query does not hold.
+    candidates: HashMap<QueryId, Vec<(DocId, Arc<str>)>>,
     qrels: Qrels,
     /// A summary, with notes to the reader.
     pub summary: PoolSummary,
@@ -176,9 +179,11 @@ pub fn build(
         relevant_from: options.relevant_from,
         layout: options.layout,
     };
+    let texts = documents::PoolTexts::read(folder, &pools, &run)?;
     Ok(BuiltPools {
         summary: summarised.summary(notes)?,
-        pools: documents::pools(folder, &queries, &pools, &qrels, stage)?,
+        pools: texts.pools(folder, &queries, &pools, &qrels, stage)?,
+        candidates: texts.candidates(&pools, &run),
         stage_runs: stage.hybrid().map_or_else(Vec::new, FusedRankings::runs),
         stage_name: options.stage_name,
         run,
@@ -225,10 +230,13 @@ impl BuiltPools {
         let mut rankings = self.stage_runs;
         // The ranking that the pools were filled from takes precedence over others with its name.
         rankings.push((self.stage_name, self.run));
-        let (pools, qrels) = (self.pools, self.qrels);
+        let (pools, candidates, qrels) = (self.pools, self.candidates, self.qrels);
         store.write_blocking(move |db| {
             for pool in &pools {
-                db.add_pool(pool, &dataset)?;
+                let key = db.add_pool(pool, &dataset)?.key();
+                for (document, text) in candidates.get(&pool.query.id).into_iter().flatten() {
+                    db.put_candidate(key, document, text)?;
+                }
             }
             db.put_labels(&qrels)?;
             for (name, run) in &rankings {

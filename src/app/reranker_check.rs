@@ -6,7 +6,12 @@ use crate::app::text_format::counted;
 use crate::domain::corpus::DocId;
 use crate::domain::number_words;
 use crate::domain::number_words::fixed;
-use crate::judge::reranker::{RerankCandidate, Reranker};
+use crate::judge::CallError;
+use crate::judge::reranker::{
+    AskedJudges, AskedPair, JudgeFailure, PairReply, RerankCandidate, Reranker,
+};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 
 const QUERY: &str = "What is the capital of France?";
 /// The relevant document comes last, so a reranker that keeps the order fails.
@@ -38,7 +43,14 @@ pub fn configured(reranker: &Reranker) -> CheckResult {
 
 /// Asks for the scores of two documents.
 pub async fn examine(reranker: &Reranker) -> CheckResult {
-    let scored = match reranker.score(QUERY, &candidates()).await {
+    let judges = reranker
+        .asks_judges()
+        .then_some(&NoJudges as &dyn AskedJudges);
+    let scored = match reranker.score(QUERY, &candidates(), judges).await {
+        Ok(_) if reranker.asks_judges() => {
+            let said = format!("it answers without its judges: {}", reranker.model());
+            return CheckResult::new(true, said);
+        }
         Ok(scored) => scored,
         Err(error) => {
             return CheckResult::new(false, error.cause.to_string()).remedy(error.message);
@@ -88,6 +100,23 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
             "it scores Rome higher as the capital of France: check its model and its params, and \
              whether its higher scores are better",
         )
+    }
+}
+
+/// Judges that a check does not ask.
+struct NoJudges;
+
+impl AskedJudges for NoJudges {
+    fn ask<'a>(
+        &'a self,
+        pairs: &'a [AskedPair],
+    ) -> BoxFuture<'a, Result<Vec<PairReply>, CallError>> {
+        let failure = JudgeFailure {
+            judge: "doctor".to_owned(),
+            error: "a check asks no judge".to_owned(),
+        };
+        let reply = PairReply::new(Vec::new(), vec![failure]);
+        std::future::ready(Ok(vec![reply; pairs.len()])).boxed()
     }
 }
 

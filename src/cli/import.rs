@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
   JSON lines or array with \"documents\"    a dataset, annotated or not
   JSON lines or array with \"candidates\"   requests of RankLLM or Umbrela
+  JSON lines or Parquet with \"positive\" and \"negative\"
+                                          a reranking set of MTEB
   JSON lines or array with \"query\":\"ID\"   picks (overrule export picks)
   an object with \"scored_pairs\"           zBench's ai_scores.json; votes are imported as recorded
   an object of queries and documents      ranx's run, or qrels if all numbers are whole

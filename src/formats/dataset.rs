@@ -4,10 +4,11 @@
 //! One line is one pool:
 //! `{"query":{"id","query"},"documents":[{"id","content","metadata"?,"score"?}]}`. Unknown members
 //! are stored as `extra` and written after the known ones; `metadata` is preserved verbatim.
-//! Reranking requests of RankLLM and Umbrela are also read as pools.
+//! Reranking requests of RankLLM and Umbrela, and reranking sets of MTEB, are also read as pools.
 
 mod benchmark;
 mod line;
+mod mteb;
 mod request;
 mod write;
 
@@ -33,10 +34,18 @@ pub fn read_pools<R: BufRead>(
     file: &str,
 ) -> LineRecords<R, impl ParseLine<Record = Pool> + use<R>> {
     let mut first_lines: HashMap<String, u64> = HashMap::new();
+    let split = mteb::split_of(file).to_owned();
+    let mut indexes = 0..;
     let parse = move |line: &TextLine<'_>| {
-        let pool = jsonl::record(line, "pool", |object| match object.has("candidates") {
-            true if !object.has("documents") => request::pool(object),
-            _ => line::pool(object),
+        let index = indexes.next().unwrap_or_default();
+        let pool = jsonl::record(line, "pool", |object| {
+            if mteb::is_example(&object) {
+                mteb::pool(object, &split, index)
+            } else if object.has("candidates") && !object.has("documents") {
+                request::pool(object)
+            } else {
+                line::pool(object)
+            }
         })?;
         match first_lines.entry(pool.query.id.as_str().to_owned()) {
             Entry::Vacant(entry) => entry.insert(line.number),

@@ -1,6 +1,8 @@
 //! Files on disk: checks what kind of file a path names, and creates files that only their owner
 //! may read.
 
+#[cfg(feature = "parquet")]
+use super::parquet_lines::ParquetLines;
 use crate::domain::named::did_you_mean;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::{File, Metadata, OpenOptions};
@@ -111,9 +113,22 @@ fn absent(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), words)
 }
 
-/// The content of a file, decompressed if it is gzip, regardless of its name; `-` is standard
-/// input, which is kept in memory because files are read more than once. `seen` is called with the
-/// number of compressed bytes read.
+#[cfg(feature = "parquet")]
+fn rows_of_parquet(path: &Path) -> io::Result<Packing> {
+    let rows = ParquetLines::new(open(path)?)?;
+    Ok(Packing::Parquet(Box::new(rows)))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn rows_of_parquet(_: &Path) -> io::Result<Packing> {
+    let what = "is Parquet, which this overrule was built without; convert it to JSON lines, or \
+                build overrule with `cargo install --path . --features parquet`";
+    Err(io::Error::new(io::ErrorKind::InvalidData, what))
+}
+
+/// The content of a file, decompressed if it is gzip, regardless of its name, and the rows of Parquet as
+/// JSON lines; `-` is standard input, which is kept in memory because files are read more than
+/// once. `seen` is called with the number of compressed bytes read.
 pub fn open_unpacked(
     path: &Path,
     seen: impl Fn(u64) + Send + 'static,
@@ -125,6 +140,16 @@ pub fn open_unpacked(
     };
     let seen = Box::new(seen);
     let mut packed = BufReader::with_capacity(BUFFER, SeenBytes { source, seen });
+    if packed.fill_buf()?.starts_with(PARQUET) {
+        if is_standard_input(path) {
+            let what = "is Parquet, which is read from a file only; name the file";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        let rows = rows_of_parquet(path)?;
+        let SeenBytes { seen, .. } = packed.into_inner();
+        seen(std::fs::metadata(path)?.len());
+        return Ok(BufReader::with_capacity(BUFFER, UnpackedFile(rows)));
+    }
     let is_packed = packed.fill_buf()?.starts_with(GZIP);
     let file = if is_packed {
         UnpackedFile(Packing::Gzip(Box::new(MultiGzDecoder::new(packed))))
@@ -166,6 +191,7 @@ impl<R: Read> Read for WholeFile<R> {
 }
 
 const BUFFER: usize = 1 << 18;
+const PARQUET: &[u8] = b"PAR1";
 const GZIP: &[u8] = b"\x1f\x8b";
 
 /// A file's decompressed content.
@@ -174,12 +200,16 @@ pub struct UnpackedFile(Packing);
 enum Packing {
     None(BufReader<SeenBytes>),
     Gzip(Box<MultiGzDecoder<BufReader<SeenBytes>>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetLines>),
 }
 
 impl Read for UnpackedFile {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match &mut self.0 {
             Packing::None(file) => file.read(into),
+            #[cfg(feature = "parquet")]
+            Packing::Parquet(rows) => rows.read(into),
             // The decoder returns small pieces, but callers that look at the beginning of a file
             // need enough of it.
             Packing::Gzip(file) => {

@@ -1,11 +1,13 @@
 //! Rerankers: score documents for a query with a service or a custom program.
 
+mod asked;
 mod program;
 mod remote;
 mod scores;
 #[cfg(test)]
 mod tests;
 
+pub use asked::{AskedJudges, AskedPair, JudgeFailure, JudgeVote, PairReply};
 pub use remote::TooManyCandidates;
 pub use scores::RerankScores;
 
@@ -24,9 +26,13 @@ use program::ProgramReranker;
 use remote::RemoteReranker;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Default number of concurrent calls to a service.
 const CONCURRENCY: usize = 4;
+
+/// Longer than any run.
+const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// Default number of processes of a program.
 const PROCESSES: usize = 1;
@@ -92,6 +98,9 @@ impl Reranker {
             ));
         }
         if config.command.is_empty() {
+            if config.asks {
+                return Err(wrong("only a program asks the judges; remove `asks`"));
+            }
             let reached = connect_reranker(config, own, sources)?;
             let remote = RemoteReranker::new(reached, config.batch);
             return Ok(Self {
@@ -143,6 +152,11 @@ impl Reranker {
         }
     }
 
+    /// Whether it is a program that may ask the judges.
+    pub fn asks_judges(&self) -> bool {
+        matches!(&self.backend, RerankerBackend::Program(program) if program.asks)
+    }
+
     /// Service and model, or the program, for display.
     pub fn model(&self) -> &str {
         &self.model
@@ -183,6 +197,11 @@ impl Reranker {
     pub fn limits(&self) -> JudgeLimits {
         let limits = match &self.backend {
             RerankerBackend::Service(remote) => remote.limits(),
+            // It is silent while it waits for judges; its own time is limited by its timeout.
+            RerankerBackend::Program(program) if program.asks => JudgeLimits {
+                silent_after: NEVER,
+                ..JudgeLimits::default()
+            },
             RerankerBackend::Program(_) => JudgeLimits::default(),
         };
         JudgeLimits {
@@ -259,22 +278,24 @@ impl Reranker {
         }
     }
 
-    /// Makes one call about one batch. The runner retries. Dropping the future of a call to a
-    /// program kills that program.
+    /// Makes one call about one batch; `judges` answer a program that may ask them. The runner
+    /// retries. Dropping the future of a call to a program kills that program.
     ///
     /// # Errors
-    /// If the call failed, or its response does not contain one score for each document.
+    /// If the call failed, its response does not contain one score for each document, or the judges
+    /// that a program asks make no more calls.
     pub async fn score(
         &self,
         query: &str,
         candidates: &[RerankCandidate],
+        judges: Option<&dyn AskedJudges>,
     ) -> Result<RerankScores, CallError> {
         let texts = self.heads(candidates);
         let mut scored = match &self.backend {
             RerankerBackend::Service(remote) => remote.score(query, &texts).await?,
             RerankerBackend::Program(program) => {
                 let ids: Vec<&str> = candidates.iter().map(|(id, _)| id.as_str()).collect();
-                program.score(query, &ids, &texts).await?
+                program.score(query, &ids, &texts, judges).await?
             }
         };
         scored.truncated = self.truncates(candidates.iter().map(|(_, text)| &**text));

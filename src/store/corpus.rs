@@ -179,7 +179,7 @@ impl Db {
         Ok(())
     }
 
-    fn add_content(&self, text: &str) -> Result<i64> {
+    pub(super) fn add_content(&self, text: &str) -> Result<i64> {
         let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
         if let Some(id) = self.maybe_value("SELECT id FROM content WHERE hash = ?1", [&hash[..]])? {
             return Ok(id);
@@ -458,6 +458,11 @@ impl Db {
             documents,
             extra,
         })
+    }
+
+    /// The name of the dataset that a query was imported from.
+    pub fn dataset_of(&self, key: QueryKey) -> Result<String> {
+        self.value("SELECT dataset FROM query WHERE id = ?1", [key.0])
     }
 
     /// Every query's key and name.

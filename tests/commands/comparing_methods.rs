@@ -369,6 +369,21 @@ fn native_candidates_are_ranked_in_their_order_with_title_and_text() {
             assert_eq!(sandbox.count(&stored), 1, "{query} {id}");
         }
     }
+    // Shuffled as ranksmith does it, by CPython's generator.
+    sandbox.done(
+        "rerank --method original --candidates top.tsv --shuffle-candidates --shuffle-seed 13 --shuffle-task AskUbuntuDupQuestions",
+    );
+    sandbox.done("methods --truth qrels --export shuffled.json");
+    let shuffled: Value = serde_json::from_str(&sandbox.read("shuffled.json")).unwrap();
+    for sample in golden["samples"]["True"].as_array().unwrap() {
+        let mut rows = shuffled["per_query"].as_array().unwrap().iter();
+        let row = rows
+            .find(|row| row["query_id"] == sample["query_id"])
+            .unwrap();
+        let candidates = sample["candidates"].as_array().unwrap();
+        let ids: Vec<&Value> = candidates.iter().map(|candidate| &candidate[0]).collect();
+        assert_eq!(row["ranked_ids"], json!(ids));
+    }
 }
 
 /// zBench's second step: a reranker's scores in its format, measured against zELO as its truth.

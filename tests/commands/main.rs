@@ -13,6 +13,7 @@ mod support;
 
 mod annotate;
 mod annotated;
+mod candidates;
 mod columns;
 mod comparing_methods;
 mod duel_answers;

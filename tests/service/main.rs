@@ -6,6 +6,7 @@
     reason = "tests set the times of files and headers"
 )]
 
+mod asking_programs;
 mod desk;
 #[path = "../support/encrypted.rs"]
 mod encrypted;

@@ -39,7 +39,10 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
     }
     // A file that is not recognized is reported as a dataset with an invalid line.
     if let Ok(other) = recognize(path, None)
-        && !matches!(other, FileContent::Dataset | FileContent::Requests)
+        && !matches!(
+            other,
+            FileContent::Dataset | FileContent::Requests | FileContent::MtebSet
+        )
     {
         return Err(invalid!(
             "{}: holds {}, not a dataset; use `overrule import`",

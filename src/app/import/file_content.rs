@@ -23,6 +23,8 @@ pub(super) enum FileContent {
     Dataset,
     /// Queries with candidates that are to be ranked.
     Requests,
+    /// Queries with positive and negative documents.
+    MtebSet,
     /// Queries with documents and recorded votes.
     AiScores,
     Picks,
@@ -38,6 +40,7 @@ impl FileContent {
         match self {
             Self::Dataset => FileKind::Dataset.describe(),
             Self::Requests => "reranking requests (RankLLM)",
+            Self::MtebSet => "a reranking set (MTEB)",
             Self::AiScores => "recorded votes",
             Self::Picks => "picks",
             Self::Labels(FileKind::Dataset) => "labels in a dataset",
@@ -126,6 +129,8 @@ fn of_object(text: &str, path: &Path) -> Result<Option<FileContent>, AppError> {
         .and_then(|rest| rest.strip_prefix(':'));
     Ok(if beginning.contains("\"scored_pairs\"") {
         Some(FileContent::AiScores)
+    } else if has("positive") && has("negative") && !has("documents") && !has("candidates") {
+        Some(FileContent::MtebSet)
     } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {
         Some(FileContent::Picks)
     } else if has("candidates") && !has("documents") {

@@ -87,7 +87,7 @@ pub(super) fn first_record(
     let name = display_name(path);
     let sample = |line, record| RecordSample::new(path, line, content, record);
     Ok(match content {
-        FileContent::Dataset | FileContent::Requests => {
+        FileContent::Dataset | FileContent::Requests | FileContent::MtebSet => {
             let mut pools = read_pools(open(path)?, &name);
             let first = pools.find_map(Result::ok);
             first.map(|pool| {

@@ -2,11 +2,13 @@
 
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{display_name, open, read_labels};
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::formats::beir::{self, BeirDocument, BeirQuery};
 use crate::formats::file::unpacked_name;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The split of a benchmark on which results are published.
 const USUAL_SPLIT: &str = "test";
@@ -91,23 +93,52 @@ impl BenchmarkFolder {
     /// Reads the corpus, with one document in memory at a time, until the end or the first error.
     pub(super) fn for_each_document(
         &self,
-        mut visit: impl FnMut(BeirDocument) -> Result<(), AppError>,
+        visit: impl FnMut(BeirDocument) -> Result<(), AppError>,
     ) -> Result<(), AppError> {
-        let mut problems = FileProblems::of(&self.corpus);
-        let mut any = false;
-        for document in beir::read_corpus(open(&self.corpus)?, &display_name(&self.corpus)) {
-            any = true;
-            if let Some(document) = problems.keep(document) {
-                visit(document)?;
-            }
-        }
-        problems.refuse_any()?;
-        if any {
-            Ok(())
-        } else {
-            Err(AppError::file(&self.corpus, "holds no document"))
+        for_each_document(&self.corpus, visit)
+    }
+}
+
+fn for_each_document(
+    corpus: &Path,
+    mut visit: impl FnMut(BeirDocument) -> Result<(), AppError>,
+) -> Result<(), AppError> {
+    let mut problems = FileProblems::of(corpus);
+    let mut any = false;
+    for document in beir::read_corpus(open(corpus)?, &display_name(corpus)) {
+        any = true;
+        if let Some(document) = problems.keep(document) {
+            visit(document)?;
         }
     }
+    problems.refuse_any()?;
+    if any {
+        Ok(())
+    } else {
+        Err(AppError::file(corpus, "holds no document"))
+    }
+}
+
+/// The texts of these documents in a corpus: `corpus.jsonl`, or a folder that holds it. Documents
+/// that it lacks, or that are empty there, are left out.
+pub fn texts_of_corpus(
+    path: &Path,
+    wanted: &HashSet<DocId>,
+) -> Result<HashMap<DocId, Arc<str>>, AppError> {
+    let corpus = if path.is_dir() {
+        or_packed(path.join("corpus.jsonl"))
+    } else {
+        path.to_owned()
+    };
+    let mut texts = HashMap::new();
+    for_each_document(&corpus, |passage| {
+        let text = passage.content();
+        if wanted.contains(&passage.id) && !text.is_empty() {
+            texts.insert(passage.id, Arc::from(text.as_str()));
+        }
+        Ok(())
+    })?;
+    Ok(texts)
 }
 
 /// The splits with labels, by name.

@@ -3,76 +3,115 @@
 use super::benchmark_folder::BenchmarkFolder;
 use super::first_stage::FirstStage;
 use crate::app::error::{AppError, invalid};
-use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query};
-use crate::domain::metrics::Qrels;
+use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::retrieval::{JudgingPool, PoolSlot};
 use crate::formats::beir::{BeirDocument, BeirQuery};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
-/// The pools with their documents' texts, read from the corpus. Pools without documents are
-/// skipped.
-pub(super) fn pools(
-    folder: &BenchmarkFolder,
-    queries: &[BeirQuery],
-    pools: &[JudgingPool],
-    qrels: &Qrels,
-    stage: &FirstStage,
-) -> Result<Vec<Pool>, AppError> {
-    let slots = pools.iter().flat_map(|pool| &pool.slots);
-    let mut texts: HashMap<&DocId, Option<BeirDocument>> =
-        slots.map(|slot| (&slot.document, None)).collect();
-    folder.for_each_document(|passage| {
-        if let Some(text) = texts.get_mut(&passage.id) {
-            *text = Some(passage);
-        }
-        Ok(())
-    })?;
-    let mut out = Vec::new();
-    for (question, pool) in queries.iter().zip(pools) {
-        let evidence = evidence(&question.metadata);
-        let mut documents = Vec::new();
-        for (at, slot) in pool.slots.iter().enumerate() {
-            let Some(Some(passage)) = texts.get(&slot.document) else {
-                let (corpus, id) = (folder.corpus.display(), slot.document.as_str());
-                return Err(invalid!(
-                    "{corpus}: document {id:?} is no longer in the corpus, which changed while it \
-                     was read; run the command again"
-                ));
-            };
-            let grade = qrels
-                .get(&question.id)
-                .and_then(|grades| grades.get(&slot.document));
-            documents.push(document(
-                passage,
-                slot,
-                at + 1,
-                grade.copied(),
-                evidence.get(slot.document.as_str()),
-                stage
-                    .hybrid()
-                    .and_then(|hybrid| hybrid.places(&question.id, &slot.document)),
-            ));
-        }
-        if documents.is_empty() {
-            continue;
-        }
-        let mut about = json!({"layout": pool.layout, "positives": pool.positives()});
-        if let Some(hybrid) = stage.hybrid() {
-            about["first_stage"] = hybrid.method.clone();
-        }
-        out.push(Pool {
-            query: Query {
-                id: question.id.clone(),
-                text: question.text.clone(),
-                extra: JsonObject::default(),
-            },
-            documents,
-            extra: JsonObject::from_compact(json!({ "pool": about }).to_string()),
-        });
+/// The documents of the pools and of the first stage's run, read from the corpus.
+pub(super) struct PoolTexts(HashMap<DocId, BeirDocument>);
+
+impl PoolTexts {
+    pub(super) fn read(
+        folder: &BenchmarkFolder,
+        pools: &[JudgingPool],
+        run: &RankedRun,
+    ) -> Result<Self, AppError> {
+        let ranked = run.values().flatten().map(|(document, _)| document);
+        let wanted: HashSet<&DocId> = pools
+            .iter()
+            .flat_map(|pool| &pool.slots)
+            .map(|slot| &slot.document)
+            .chain(ranked)
+            .collect();
+        let mut texts = HashMap::new();
+        folder.for_each_document(|passage| {
+            if wanted.contains(&passage.id) {
+                texts.insert(passage.id.clone(), passage);
+            }
+            Ok(())
+        })?;
+        Ok(Self(texts))
     }
-    Ok(out)
+
+    /// The documents of each query's ranking that its pool does not hold.
+    pub(super) fn candidates(
+        &self,
+        pools: &[JudgingPool],
+        run: &RankedRun,
+    ) -> HashMap<QueryId, Vec<(DocId, Arc<str>)>> {
+        let missing = |pool: &JudgingPool| {
+            let held: HashSet<&DocId> = pool.slots.iter().map(|slot| &slot.document).collect();
+            let ranked = run.get(&pool.query).into_iter().flatten();
+            let missing = ranked
+                .filter(|(document, _)| !held.contains(document))
+                .filter_map(|(document, _)| {
+                    let text = self.0.get(document)?.content();
+                    Some((document.clone(), Arc::from(text.as_str())))
+                });
+            (pool.query.clone(), missing.collect())
+        };
+        pools.iter().map(missing).collect()
+    }
+
+    /// The pools with their documents' texts. Pools without documents are skipped.
+    pub(super) fn pools(
+        &self,
+        folder: &BenchmarkFolder,
+        queries: &[BeirQuery],
+        pools: &[JudgingPool],
+        qrels: &Qrels,
+        stage: &FirstStage,
+    ) -> Result<Vec<Pool>, AppError> {
+        let mut out = Vec::new();
+        for (question, pool) in queries.iter().zip(pools) {
+            let evidence = evidence(&question.metadata);
+            let mut documents = Vec::new();
+            for (at, slot) in pool.slots.iter().enumerate() {
+                let Some(passage) = self.0.get(&slot.document) else {
+                    let (corpus, id) = (folder.corpus.display(), slot.document.as_str());
+                    return Err(invalid!(
+                        "{corpus}: document {id:?} is no longer in the corpus, which changed while \
+                         it was read; run the command again"
+                    ));
+                };
+                let grade = qrels
+                    .get(&question.id)
+                    .and_then(|grades| grades.get(&slot.document));
+                documents.push(document(
+                    passage,
+                    slot,
+                    at + 1,
+                    grade.copied(),
+                    evidence.get(slot.document.as_str()),
+                    stage
+                        .hybrid()
+                        .and_then(|hybrid| hybrid.places(&question.id, &slot.document)),
+                ));
+            }
+            if documents.is_empty() {
+                continue;
+            }
+            let mut about = json!({"layout": pool.layout, "positives": pool.positives()});
+            if let Some(hybrid) = stage.hybrid() {
+                about["first_stage"] = hybrid.method.clone();
+            }
+            out.push(Pool {
+                query: Query {
+                    id: question.id.clone(),
+                    text: question.text.clone(),
+                    extra: JsonObject::default(),
+                },
+                documents,
+                extra: JsonObject::from_compact(json!({ "pool": about }).to_string()),
+            });
+        }
+        Ok(out)
+    }
 }
 
 fn document(

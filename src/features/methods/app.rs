@@ -10,7 +10,8 @@ pub mod rerank;
 mod self_preference;
 mod truncation;
 
+pub use super::domain::ORIGINAL;
 pub use compare::compare_methods;
 pub use log::log_entries;
 pub use measure::MethodsOptions;
-pub use report::{MethodEntry, MethodsReport, ORIGINAL};
+pub use report::{MethodEntry, MethodsReport};

@@ -13,6 +13,9 @@ pub use failure::{FailureKind, RankingFailure};
 
 use crate::domain::corpus::{DocId, QueryId};
 
+/// Name of the first-stage order.
+pub const ORIGINAL: &str = "original";
+
 /// A method's result on one query; the latest one if it was run more than once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MethodRow {

@@ -11,6 +11,7 @@ use crate::store::days::{AskedDay, ScaleDay};
 use crate::store::{Db, Result, StoreError};
 use rusqlite::{Row, params};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// A finished call of a reranking method.
 #[derive(Clone, Debug, PartialEq)]
@@ -309,20 +310,31 @@ impl Db {
         )
     }
 
-    /// Number of documents in each query's pool that are there only because of their label, since
-    /// the first stage missed them.
-    pub fn missed_by_first_stage(&self) -> Result<Vec<(QueryId, usize)>> {
+    /// Whether a method of this name has a result.
+    pub fn has_rerank_result(&self, method: &str) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM rerank_result WHERE method = ?1)",
+            [method],
+        )
+    }
+
+    /// The documents of each query's pool that are labeled relevant there, with their first-stage
+    /// rank if the first stage found them.
+    pub fn labeled_documents(&self) -> Result<HashMap<QueryId, HashMap<DocId, Option<usize>>>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT query.name, count(*) FROM document JOIN query ON query.id = document.query
-             WHERE instr(metadata, ?1) > 0 AND json_extract(metadata, '$.source') = ?1
-             GROUP BY query.id",
+            "SELECT query.name, document.name, json_extract(metadata, '$.first_stage_rank')
+             FROM query CROSS JOIN document ON document.query = query.id
+             WHERE instr(metadata, 'label-') > 0
+                 AND json_extract(metadata, '$.source') IN (?1, ?2)",
         )?;
-        let mut rows = statement.query([SlotSource::LabelMissed.name()])?;
-        let mut counts = Vec::new();
+        let sources = [SlotSource::LabelMissed, SlotSource::LabelFound];
+        let mut rows = statement.query(sources.map(SlotSource::name))?;
+        let mut found: HashMap<QueryId, HashMap<DocId, Option<usize>>> = HashMap::new();
         while let Some(row) = rows.next()? {
-            counts.push((QueryId::new(row.get::<_, String>(0)?), row.get(1)?));
+            let of_query = found.entry(QueryId::new(row.get::<_, String>(0)?));
+            of_query.or_default().insert(row.get(1)?, row.get(2)?);
         }
-        Ok(counts)
+        Ok(found)
     }
 
     /// With `Some(true)`, only results that grade anchors; with `Some(false)`, only other results.

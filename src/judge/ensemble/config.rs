@@ -166,6 +166,9 @@ pub struct RerankerConfig {
     /// A custom program with its arguments, started in the project's folder without a shell.
     #[serde(default)]
     pub command: Vec<String>,
+    /// Whether the program may ask the judges while it ranks.
+    #[serde(default)]
+    pub asks: bool,
     pub base_url: Option<String>,
     pub key_env: Option<String>,
     #[serde(default)]

@@ -1,18 +1,21 @@
 //! Programs that rank: one line of JSON in, one line out, from processes that live as long as they
 //! answer.
 //!
-//! A process is asked one question at a time. If it crashes, is late, or writes an invalid answer,
-//! it is killed, its query fails, and the next query gets a new process. No process starts before
-//! the user has allowed it.
+//! A process is asked one question at a time. Before it answers, it may ask the judges, and receives
+//! a line with their reply each time. If it crashes, is late, or writes an invalid line, it is
+//! killed, its query fails, and the next query gets a new process. No process starts before the user
+//! has allowed it.
 
 mod answer;
 mod process;
 
+use super::asked::AskedJudges;
 use super::scores::RerankScores;
 use crate::domain::hex::short_hex;
 use crate::domain::permission::ProgramUse;
 use crate::judge::call::{CallError, Exchange, FailureCause};
 use crate::judge::ensemble::RerankerConfig;
+use answer::{InvalidAnswerLine, ProgramLine};
 use process::{AskFailure, ProgramProcess};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -24,7 +27,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-/// Default timeout of a program for one query. The first one includes the startup.
+/// Default timeout of a program for one query, without the time that judges take. The first one
+/// includes the startup.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum timeout that the user may set, in seconds: a day.
 const LONGEST_S: f64 = 86_400.0;
@@ -41,11 +45,37 @@ pub(super) struct ProgramReranker {
     program: ProgramUse,
     permitted: AtomicBool,
     timeout: Duration,
+    /// Whether it may ask the judges.
+    pub(super) asks: bool,
     identity: String,
     /// Limits the number of concurrent processes.
     places: Semaphore,
     /// Processes waiting for a question.
     idle: Mutex<Vec<ProgramProcess>>,
+}
+
+/// Why a program has not ranked a query.
+#[derive(Debug)]
+enum ProgramFailure {
+    Process(AskFailure),
+    Late,
+    /// It wrote this line.
+    Invalid(InvalidAnswerLine, Vec<u8>),
+    /// The judges that it asked make no more calls.
+    Judges(CallError),
+}
+
+/// Waits for a process, and subtracts the time it takes from the time that is left.
+async fn within<T>(
+    left: &mut Duration,
+    asked: impl Future<Output = Result<T, AskFailure>>,
+) -> Result<T, ProgramFailure> {
+    let started = Instant::now();
+    let answered = tokio::time::timeout(*left, asked).await;
+    *left = left.saturating_sub(started.elapsed());
+    answered
+        .map_err(|_| ProgramFailure::Late)?
+        .map_err(ProgramFailure::Process)
 }
 
 /// Why a program cannot be used as a reranker.
@@ -91,6 +121,7 @@ impl ProgramReranker {
             },
             permitted: AtomicBool::new(false),
             timeout,
+            asks: config.asks,
             identity: identity(config, folder),
             places: Semaphore::new(processes.min(Semaphore::MAX_PERMITS)),
             idle: Mutex::default(),
@@ -114,11 +145,13 @@ impl ProgramReranker {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Ranks the documents; `judges` answer what the program asks meanwhile.
     pub(super) async fn score(
         &self,
         query: &str,
         ids: &[&str],
         texts: &[&str],
+        judges: Option<&dyn AskedJudges>,
     ) -> Result<RerankScores, CallError> {
         let Ok(_place) = self.places.acquire().await else {
             return Err(CallError::new(
@@ -134,54 +167,18 @@ impl ProgramReranker {
         let question = json!({"query": query, "documents": documents}).to_string();
         let most = ids.iter().map(|id| DOCUMENT_BYTES + 6 * id.len());
         let most = ANSWER_BYTES + most.sum::<usize>();
-        let started = Instant::now();
-        let asked = tokio::time::timeout(self.timeout, self.ask(question.as_bytes(), most)).await;
+        let mut left = self.timeout;
+        let answered = self.converse(&question, ids, most, judges, &mut left).await;
         let exchange = Exchange {
             cost_usd: Some(0.0),
-            latency: started.elapsed(),
+            latency: self.timeout - left,
             ..Exchange::default()
         };
-        let failed = |cause: FailureCause, message: String| {
-            let mut error = CallError::new(cause, message);
+        let (process, scores, places_only) = answered.map_err(|failure| {
+            let mut error = self.error(failure, most);
             error.retry = crate::judge::Retry::Never;
             *error.exchange = exchange.clone();
             error
-        };
-        let program = self.program.command.first().map_or("", String::as_str);
-        let (process, answer) = match asked {
-            Ok(Ok(answered)) => answered,
-            Ok(Err(AskFailure::NotStarted(why))) => {
-                let message = format!("cannot start {program}: {why}; check command");
-                return Err(failed(FailureCause::BadRequest, message).stopping());
-            }
-            Ok(Err(AskFailure::Ended(how))) => {
-                let message = format!("{program} ended without an answer: {how}");
-                return Err(failed(FailureCause::Crashed, message));
-            }
-            Ok(Err(AskFailure::TooLong)) => {
-                let message = format!("the answer of {program} is longer than {most} bytes");
-                return Err(failed(FailureCause::Malformed, message));
-            }
-            Ok(Err(AskFailure::Unasked(line))) => {
-                let message = format!(
-                    "{program} wrote a line before it was asked, which could be taken for an \
-                     answer; it must write one line for each \
-                     question, and everything else to standard error"
-                );
-                let raw = String::from_utf8_lossy(&line).into_owned();
-                return Err(failed(FailureCause::Malformed, message).with_raw(raw));
-            }
-            Err(_) => {
-                let seconds = self.timeout.as_secs_f64();
-                let message =
-                    format!("{program} gave no answer within {seconds} s; timeout_s allows more");
-                return Err(failed(FailureCause::TimedOut, message));
-            }
-        };
-        let read = answer::read(&answer, ids);
-        let (scores, places_only) = read.map_err(|why| {
-            let raw = String::from_utf8_lossy(&answer).into_owned();
-            failed(FailureCause::Malformed, format!("{program}: {why}")).with_raw(raw)
         })?;
         // Only now: output after an invalid answer would be taken for the next one.
         if let Some(process) = process {
@@ -193,6 +190,85 @@ impl ProgramReranker {
             exchange,
             truncated: 0,
         })
+    }
+
+    /// Asks a process, and passes its questions on to the judges until it answers with scores, or
+    /// with an order. Also returns the process, if it can be asked again. `left` is the time that
+    /// the program has left; the judges' time does not count.
+    async fn converse(
+        &self,
+        question: &str,
+        ids: &[&str],
+        most: usize,
+        judges: Option<&dyn AskedJudges>,
+        left: &mut Duration,
+    ) -> Result<(Option<ProgramProcess>, Vec<f64>, bool), ProgramFailure> {
+        let first = self.ask(question.as_bytes(), most);
+        let (mut process, mut line) = within(left, first).await?;
+        let most_pairs = answer::most_pairs(ids.len());
+        let mut pairs = 0;
+        loop {
+            let invalid = |why| ProgramFailure::Invalid(why, line.clone());
+            let asked = match answer::read(&line, ids).map_err(invalid)? {
+                ProgramLine::Ranked(scores, places_only) => {
+                    return Ok((process, scores, places_only));
+                }
+                ProgramLine::Asks(asked) => asked,
+            };
+            let judges = judges.ok_or_else(|| invalid(InvalidAnswerLine::MayNotAsk))?;
+            let asking = process.ok_or_else(|| invalid(InvalidAnswerLine::AskedUnread))?;
+            pairs += asked.pairs.len();
+            if pairs > most_pairs {
+                return Err(invalid(InvalidAnswerLine::TooManyPairs {
+                    most: most_pairs,
+                    documents: ids.len(),
+                }));
+            }
+            let replies = judges.ask(&asked.pairs).await;
+            let reply = asked.reply(&replies.map_err(ProgramFailure::Judges)?);
+            (process, line) = within(left, asking.ask(reply.as_bytes(), most)).await?;
+        }
+    }
+
+    fn error(&self, failure: ProgramFailure, most: usize) -> CallError {
+        let program = self.program.command.first().map_or("", String::as_str);
+        let failed = |cause: FailureCause, message: String| CallError::new(cause, message);
+        let with_line = |error: CallError, line: &[u8]| {
+            error.with_raw(String::from_utf8_lossy(line).into_owned())
+        };
+        match failure {
+            ProgramFailure::Process(AskFailure::NotStarted(why)) => {
+                let message = format!("cannot start {program}: {why}; check command");
+                failed(FailureCause::BadRequest, message).stopping()
+            }
+            ProgramFailure::Process(AskFailure::Ended(how)) => failed(
+                FailureCause::Crashed,
+                format!("{program} ended without an answer: {how}"),
+            ),
+            ProgramFailure::Process(AskFailure::TooLong) => failed(
+                FailureCause::Malformed,
+                format!("the answer of {program} is longer than {most} bytes"),
+            ),
+            ProgramFailure::Process(AskFailure::Unasked(line)) => {
+                let message = format!(
+                    "{program} wrote a line before it was asked, which could be taken for an \
+                     answer; it must write one line for each \
+                     question, and everything else to standard error"
+                );
+                with_line(failed(FailureCause::Malformed, message), &line)
+            }
+            ProgramFailure::Late => {
+                let seconds = self.timeout.as_secs_f64();
+                let message =
+                    format!("{program} gave no answer within {seconds} s; timeout_s allows more");
+                failed(FailureCause::TimedOut, message)
+            }
+            ProgramFailure::Invalid(why, line) => with_line(
+                failed(FailureCause::Malformed, format!("{program}: {why}")),
+                &line,
+            ),
+            ProgramFailure::Judges(error) => error,
+        }
     }
 
     /// The line that a process answers, and the process if it can be asked again.

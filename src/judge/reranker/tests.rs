@@ -9,6 +9,8 @@ use crate::judge::call::{FailureCause, Retry};
 use crate::judge::ensemble::{Dotenv, JudgesFile};
 use crate::judge::provider::http::Timeouts;
 use crate::judge::provider::registry::PROVIDERS;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use std::path::Path;
 
 const KEY: &str = "key-0123456789abcdef";
@@ -238,7 +240,7 @@ mod programs {
 
     async fn ask(program: &Reranker) -> Result<RerankScores, CallError> {
         program.permit();
-        program.score("q", &candidates(&["one", "two"])).await
+        program.score("q", &candidates(&["one", "two"]), None).await
     }
 
     /// A shell program that runs this script for each question that it has read.
@@ -315,7 +317,7 @@ mod programs {
         let long = "x".repeat(300_000);
         program.permit();
         let candidates = candidates(&[long.as_str(), "two"]);
-        let scored = program.score("q", &candidates).await.unwrap();
+        let scored = program.score("q", &candidates, None).await.unwrap();
         assert!(scored.scores[0] > 300_000.0, "{scored:?}");
     }
 
@@ -412,7 +414,7 @@ mod programs {
     async fn none_starts_without_permission() {
         let folder = tempfile::tempdir().unwrap();
         let program = made_in(folder.path(), "command = [\"touch\", \"started\"]").unwrap();
-        let asked = program.score("q", &candidates(&["one", "two"])).await;
+        let asked = program.score("q", &candidates(&["one", "two"]), None).await;
         let error = asked.unwrap_err();
         assert!(
             error.stops_judge && error.message.contains("it is not allowed"),
@@ -429,5 +431,139 @@ mod programs {
             error.stops_judge && error.message.contains("cannot start ./not-there"),
             "{error}"
         );
+    }
+
+    /// Judges that prefer the document with the higher number, and what they were asked.
+    #[derive(Default)]
+    struct Panel {
+        asked: std::sync::Mutex<Vec<AskedPair>>,
+        delay: Duration,
+        over: bool,
+    }
+
+    impl AskedJudges for Panel {
+        fn ask<'a>(
+            &'a self,
+            pairs: &'a [AskedPair],
+        ) -> BoxFuture<'a, Result<Vec<PairReply>, CallError>> {
+            async move {
+                tokio::time::sleep(self.delay).await;
+                if self.over {
+                    return Err(CallError::new(FailureCause::Crashed, "no more calls"));
+                }
+                self.asked.lock().unwrap().extend(pairs);
+                let reply = |pair: &AskedPair| {
+                    let vote = JudgeVote {
+                        judge: "gpt".to_owned(),
+                        margin: if pair.b > pair.a { 0.5 } else { -0.5 },
+                    };
+                    PairReply::new(vec![vote], Vec::new())
+                };
+                Ok(pairs.iter().map(reply).collect())
+            }
+            .boxed()
+        }
+    }
+
+    async fn ask_with(program: &str, panel: &Panel) -> Result<RerankScores, CallError> {
+        let program = made(&format!("{program}\nasks = true")).unwrap();
+        program.permit();
+        let candidates = candidates(&["one", "two", "three"]);
+        program.score("q", &candidates, Some(panel)).await
+    }
+
+    #[tokio::test]
+    async fn a_program_asks_the_judges_as_often_as_it_wants_and_then_answers() {
+        let panel = Panel::default();
+        let script = r#"echo '{"ask": {"a": "d0", "b": "d2"}}'; read -r one; echo '{"ask": [{"a": "d1", "b": "d0"}, {"a": "d0", "b": "d1"}]}'; read -r two; echo "$one $two" >&2; case "$one" in *'{"margin":0.5,"votes":[{"judge":"gpt","margin":0.5}],"failures":[]}'*) echo '{"ranking": ["d2", "d0", "d1"]}';; esac"#;
+        let scored = ask_with(&for_each_question(script), &panel).await.unwrap();
+        assert_eq!(scored.scores, [2.0, 1.0, 3.0]);
+        let pair = |a, b| AskedPair { a, b };
+        assert_eq!(
+            *panel.asked.lock().unwrap(),
+            [pair(0, 2), pair(1, 0), pair(0, 1)]
+        );
+    }
+
+    #[tokio::test]
+    async fn the_time_that_judges_take_is_not_the_program_s() {
+        let panel = Panel {
+            delay: Duration::from_millis(400),
+            ..Panel::default()
+        };
+        let script = r#"echo '{"ask": {"a": "d0", "b": "d2"}}'; read -r reply; echo '{"scores": [1, 2, 3]}'"#;
+        let timed = format!("{}\ntimeout_s = 0.35", for_each_question(script));
+        let scored = ask_with(&timed, &panel).await.unwrap();
+        assert!(scored.exchange.latency < Duration::from_millis(350));
+    }
+
+    #[tokio::test]
+    async fn a_hostile_program_fails_its_query_with_the_reason_and_ends() {
+        let asking = |script: &str| for_each_question(script);
+        for (program, why) in [
+            (
+                asking(
+                    r#"while true; do echo '{"ask": {"a": "d0", "b": "d1"}}'; read -r reply; done"#,
+                ),
+                "more than 60 pairs of 3 documents",
+            ),
+            (
+                asking(r#"echo '{"ask": {"a": "d0", "b": "d9"}}'; read -r reply"#),
+                "names \"d9\", which was not sent",
+            ),
+            (
+                asking(r#"echo '{"ask": 1}'; read -r reply"#),
+                "its question to the judges cannot be read: 1",
+            ),
+            (
+                asking(r#"echo '{"ask": {"a": "d0", "b": "d1"}}'; read -r reply; echo garbage"#),
+                "its answer cannot be read",
+            ),
+            (
+                asking(r#"echo '{"ask": {"a": "d0", "b": "d1"}}'; read -r reply; cat /dev/zero"#),
+                "is longer than",
+            ),
+            (
+                asking(
+                    r#"echo '{"ask": {"a": "d0", "b": "d1"}}'; echo '{"scores": [1, 2, 3]}'; read -r reply"#,
+                ),
+                "before it was asked",
+            ),
+            (
+                asking(r#"echo '{"ask": {"a": "d0", "b": "d1"}}'; exit 3"#),
+                "exit status: 3",
+            ),
+            (
+                format!(
+                    "{}\ntimeout_s = 0.2",
+                    asking(r#"echo '{"ask": {"a": "d0", "b": "d1"}}'; sleep 1000"#)
+                ),
+                "gave no answer within 0.2 s",
+            ),
+        ] {
+            let error = ask_with(&program, &Panel::default()).await.unwrap_err();
+            assert!(error.message.contains(why), "{program}: {error}");
+            assert_eq!((error.retry, error.stops_judge), (Retry::Never, false));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_program_without_permission_to_ask_learns_how_to_get_it() {
+        let text = for_each_question(r#"echo '{"ask": {"a": "d0", "b": "d1"}}'; read -r reply"#);
+        let error = ask(&made(&text).unwrap()).await.unwrap_err();
+        assert!(error.message.contains("`asks = true`"), "{error}");
+        let refused = made("provider = \"tei\"\nasks = true").unwrap_err();
+        assert!(refused.contains("only a program asks"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn judges_that_make_no_more_calls_end_the_program() {
+        let panel = Panel {
+            over: true,
+            ..Panel::default()
+        };
+        let text = for_each_question(r#"echo '{"ask": {"a": "d0", "b": "d1"}}'; read -r reply"#);
+        let error = ask_with(&text, &panel).await.unwrap_err();
+        assert_eq!(error.message, "no more calls");
     }
 }

@@ -54,7 +54,7 @@ async fn every_service_scores_and_says_what_it_took() {
     let fake = FakeProvider::start();
     for (provider, model, target) in SERVICES {
         let reranker = reranker(&fake, provider, model, "");
-        let scored = reranker.score("q", &candidates()).await.unwrap();
+        let scored = reranker.score("q", &candidates(), None).await.unwrap();
         assert_eq!(
             scored.scores,
             TEXTS.map(|text| relevance("q", text)),
@@ -99,14 +99,14 @@ async fn failures_of_services_are_those_of_judges() {
             let fake = FakeProvider::start();
             let reranker = reranker(&fake, provider, model, "");
             fake.fail_next(&[fault]);
-            let error = reranker.score("q", &candidates()).await.unwrap_err();
+            let error = reranker.score("q", &candidates(), None).await.unwrap_err();
             assert_eq!(error.cause, cause, "{provider} {fault:?}: {error}");
             assert_eq!(
                 matches!(error.retry, Retry::After(_)),
                 again,
                 "{provider} {fault:?}"
             );
-            assert!(reranker.score("q", &candidates()).await.is_ok());
+            assert!(reranker.score("q", &candidates(), None).await.is_ok());
         }
     }
 }
@@ -115,12 +115,12 @@ async fn failures_of_services_are_those_of_judges() {
 async fn what_is_too_long_is_cut_and_no_key_is_repeated() {
     let fake = FakeProvider::start();
     let reranker = reranker(&fake, "voyage", "rerank-3", "max_document_chars = 14");
-    let scored = reranker.score("q", &candidates()).await.unwrap();
+    let scored = reranker.score("q", &candidates(), None).await.unwrap();
     assert_eq!((scored.truncated, scored.scores[1]), (4, 0.75));
     let sent = fake.requests().pop().unwrap().body;
     assert_eq!(sent["documents"][1], "relevance=0.75");
     fake.fail_next(&[Fault::KeyEcho]);
-    let scored = reranker.score("q", &candidates()).await.unwrap();
+    let scored = reranker.score("q", &candidates(), None).await.unwrap();
     assert_eq!(scored.exchange.model.as_deref(), Some("[key]"));
     assert_eq!(scored.exchange.request_id.as_deref(), Some("[key]"));
 }
@@ -330,13 +330,19 @@ fn every_block_of_the_manual_is_a_reranker() {
             "tei",
             "compatible BAAI/bge-reranker-v2-m3",
             "program python3 mine.py",
+            "program python3 judged.py",
         ]
     );
 }
 
 #[test]
-fn the_program_of_the_manual_is_short() {
-    let (_, after) = CHAPTER.split_once("```python\n").unwrap();
-    let program = after.split("```").next().unwrap();
-    assert!(program.lines().count() <= 15);
+fn the_programs_of_the_manual_are_short() {
+    let lines = CHAPTER.split("```python\n").skip(1).map(|after| {
+        let program = after.split("```").next().unwrap();
+        program.lines().count()
+    });
+    let [scoring, asking] = lines.collect::<Vec<_>>()[..] else {
+        panic!("the chapter has two programs");
+    };
+    assert!(scoring <= 15 && asking <= 30, "{scoring}, {asking}");
 }

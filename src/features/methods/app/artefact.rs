@@ -67,7 +67,12 @@ impl MethodsReport {
         let first = |of: fn(&MethodKind) -> Option<usize>| kinds.iter().find_map(of);
         json!({
             "schema_version": 1,
-            "benchmark_type": "reranking_with_first_stage_candidates",
+            "benchmark_type": match self.from_labels {
+                0 => "reranking_with_first_stage_candidates",
+                _ => "diagnostic_not_retrieval",
+            },
+            "candidates_from_labels": self.from_labels,
+            "notes": self.notes,
             "dataset": "project",
             "truth": self.truth,
             "algorithm": self.methods.iter().map(|method| &method.name).collect::<Vec<_>>(),

@@ -1,7 +1,7 @@
 //! Runs the comparison.
 
 use super::measure::{MethodsOptions, metrics, values};
-use super::report::{BaselineTest, MethodEntry, MethodsReport, ORIGINAL};
+use super::report::{BaselineTest, MethodEntry, MethodsReport};
 use super::self_preference::ranks_without_own_votes;
 use super::truncation::truncation_notes;
 use crate::app::error::{AppError, invalid};
@@ -10,7 +10,7 @@ use crate::app::truth::{AGAINST_JUDGES, Truth};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Metric, Resampling, compare, ranked_with_own};
 use crate::features::methods::domain::{
-    MethodEffort, MethodRow, MethodValues, holm, methods_on_front,
+    MethodEffort, MethodRow, MethodValues, ORIGINAL, holm, methods_on_front,
 };
 use crate::store::Store;
 use crate::store::corpus::first_stage_order;
@@ -22,8 +22,8 @@ pub fn compare_methods(
     truth: &Truth,
     options: &MethodsOptions,
 ) -> Result<MethodsReport, AppError> {
-    let (rows, pools, missed) = store.read_blocking(|db| {
-        let missed = db.missed_by_first_stage()?;
+    let (rows, pools, labeled) = store.read_blocking(|db| {
+        let labeled = db.labeled_documents()?;
         let rows: Vec<MethodRow> = db
             .rerank_results()?
             .into_iter()
@@ -31,7 +31,7 @@ pub fn compare_methods(
             .collect();
         let mut pools = Vec::new();
         if rows.iter().any(|row| row.method == ORIGINAL) {
-            return Ok((rows, pools, missed));
+            return Ok((rows, pools, labeled));
         }
         let run: HashSet<&QueryId> = rows.iter().map(|row| &row.query).collect();
         for query in db.queries()? {
@@ -46,7 +46,7 @@ pub fn compare_methods(
                 .map(|document| document.id.clone());
             pools.push((query.id, ids.collect::<Vec<DocId>>()));
         }
-        Ok((rows, pools, missed))
+        Ok((rows, pools, labeled))
     })?;
     if rows.is_empty() {
         return Err(invalid!(
@@ -62,24 +62,68 @@ pub fn compare_methods(
             options.depth
         ));
     }
-    let of_report = missed
-        .iter()
-        .filter(|(query, _)| report.queries.binary_search(query).is_ok());
-    let forced: usize = of_report.map(|(_, count)| count).sum();
-    if forced > 0 {
+    let from_labels = |query: &QueryId| {
+        let labeled = labeled.get(query)?;
+        let orders = report.methods.iter();
+        let of_order = |order: &[DocId]| {
+            let beyond = |rank: &Option<usize>| rank.is_none_or(|rank| rank > order.len());
+            let ids = order.iter().filter_map(|id| labeled.get(id));
+            ids.filter(|rank| beyond(rank)).count()
+        };
+        orders
+            .filter_map(|method| method.order(query).map(of_order))
+            .max()
+    };
+    report.from_labels = report.queries.iter().filter_map(from_labels).sum();
+    if report.from_labels > 0 {
         report.notes.push(format!(
             "{} in the pools only because of labels: the first stage did not find {}. Every \
              method, including original, looks better than on the first stage's own candidates \
              (--candidates FILE measures on those)",
-            match forced {
+            match report.from_labels {
                 1 => "1 document is".to_owned(),
-                _ => format!("{} are", counted(forced, "document")),
+                forced => format!("{} are", counted(forced, "document")),
             },
-            if forced == 1 { "it" } else { "them" }
+            if report.from_labels == 1 {
+                "it"
+            } else {
+                "them"
+            }
         ));
     }
+    report.notes.extend(other_candidates(&report));
     ranks_without_own_votes(store, truth, options, &mut report)?;
     Ok(report)
+}
+
+/// A note for each method that ranked other candidates than the original order has.
+fn other_candidates(report: &MethodsReport) -> Vec<String> {
+    let Some(original) = report.method(ORIGINAL) else {
+        return Vec::new();
+    };
+    let differs = |method: &MethodEntry, query: &QueryId| {
+        let (Some(theirs), Some(ours)) = (original.order(query), method.order(query)) else {
+            return false;
+        };
+        let theirs: HashSet<&DocId> = theirs.iter().collect();
+        theirs.len() != ours.len() || ours.iter().any(|id| !theirs.contains(id))
+    };
+    let methods = report.methods.iter();
+    methods
+        .filter_map(|method| {
+            let queries = report.queries.iter();
+            let count = queries.filter(|query| differs(method, query)).count();
+            (count > 0).then(|| {
+                format!(
+                    "{}: ranked other candidates than {ORIGINAL} on {} of {}: not comparable \
+                     there; run it again on the same ones",
+                    method.name,
+                    count,
+                    counted(report.queries.len(), "query")
+                )
+            })
+        })
+        .collect()
 }
 
 fn measured(
@@ -178,6 +222,7 @@ fn measured(
         baseline,
         methods,
         in_usd,
+        from_labels: 0,
     })
 }
 

@@ -7,9 +7,6 @@ use crate::features::methods::domain::{MethodEffort, MethodRow, MethodValues, Ra
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Name of the first-stage order.
-pub const ORIGINAL: &str = "original";
-
 /// Methods evaluated on the same queries against one truth.
 #[derive(Clone, Debug)]
 pub struct MethodsReport {
@@ -31,6 +28,9 @@ pub struct MethodsReport {
     pub methods: Vec<MethodEntry>,
     /// Whether the plot's cost is in US dollars per query, and not in calls.
     pub in_usd: bool,
+    /// Number of candidates that only labels have put there: the first stage did not rank them that
+    /// high.
+    pub from_labels: usize,
 }
 
 /// The results of one method.

@@ -4,6 +4,7 @@
 
 mod candidates;
 pub mod estimate;
+mod judge_panel;
 pub mod links;
 mod open_candidates;
 mod plan;
@@ -15,5 +16,6 @@ pub mod run;
 mod service;
 mod truncated;
 
+pub use candidates::CandidateShuffle;
 pub use plan::{CandidateSource, LongDocuments, RerankPlan, RerankScope};
 pub use prepare::{MethodChoice, PreparedRun, prepare, prepare_anchors};

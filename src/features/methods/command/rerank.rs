@@ -9,7 +9,7 @@ use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::cli::spending::{SpendingOptions, usd};
 use crate::features::methods::app::rerank::{
-    CandidateSource, LongDocuments, MethodChoice, RerankScope, prepare,
+    CandidateShuffle, CandidateSource, LongDocuments, MethodChoice, RerankScope, prepare,
 };
 use crate::features::methods::domain::reranking::{Method, MethodOptions, Shuffle};
 use clap::Args;
@@ -23,7 +23,9 @@ use terms::{MethodSummary, RankingTerms};
                   in their old order. Methods:
   rankgpt@20:w20:s10   a judge orders windows of w candidates that move up by s (RankGPT)
   prp@20:p3            a judge compares neighbors in both orders, p passes (PRP-Sliding)
-  tourrank@20:r2       a judge selects the best of groups, r tournaments (TourRank)
+  tourrank@20:r2       a judge selects the best of groups, r tournaments (TourRank); \
+  :s5x20x10-5x10x4 sets its stages,
+                       groups × size × selected
   setwise@20:c3        a judge names the best of c candidates, sorted as a heap (Setwise)
   pointwise@20:grade   a judge grades each candidate 0 to 3; :yesno asks for yes or no
   zelo@20:b2           judges compare the most informative pairs, b calls per candidate, then \
@@ -52,7 +54,8 @@ Examples:
   overrule rerank --method rankgpt@20 --method prp@20:p3 --judges bm25
   overrule rerank in.jsonl --method rankgpt@20    only the queries of in.jsonl
   overrule rerank --method tourrank@20:r2 --method zelo@20:b2 --judges gpt --budget 5
-  overrule rerank --method cohere@100 --candidates colbert.trec --dry-run"
+  overrule rerank --method cohere@100 --candidates colbert.trec --corpus scifact --dry-run
+  overrule rerank --method rankgpt@20 --shuffle-candidates --shuffle-seed 13 --max-queries 30"
 )]
 pub(crate) struct RerankCommand {
     /// Dataset to import and rerank [default: all queries of the project]
@@ -60,10 +63,31 @@ pub(crate) struct RerankCommand {
     /// Method to run (repeatable)
     #[arg(long = "method", value_name = "METHOD", required = true)]
     methods: Vec<Method>,
-    /// First-stage ranking: a run, or a table of query, document and optional score or rank
-    /// [default: the pools of the project]
+    /// First-stage ranking: a ranking of the project, a run, or a table of query, document and
+    /// optional score or rank [default: the pools of the project]
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
+    /// Corpus with the texts of candidates that the project lacks: corpus.jsonl, or a folder that
+    /// holds it
+    #[arg(long, value_name = "FILE", requires = "candidates")]
+    corpus: Option<PathBuf>,
+    /// Shuffle the candidates of each query, as ranksmith does with the same seed
+    #[arg(long)]
+    shuffle_candidates: bool,
+    /// Seed of --shuffle-candidates
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 13,
+        requires = "shuffle_candidates"
+    )]
+    shuffle_seed: u64,
+    /// Name of the task that --shuffle-candidates is seeded with [default: the query's dataset]
+    #[arg(long, value_name = "NAME", requires = "shuffle_candidates")]
+    shuffle_task: Option<String>,
+    /// Rerank at most this many queries, the first ones by identifier
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_queries: Option<u32>,
     /// Rerank only this query (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
@@ -135,13 +159,22 @@ impl RerankCommand {
             options: MethodOptions { shuffle: self.rng },
             seed: self.seed.unwrap_or(context.config.run.seed),
         };
+        let shuffle = self.shuffle_candidates.then(|| CandidateShuffle {
+            seed: self.shuffle_seed,
+            task: self.shuffle_task.clone(),
+        });
         let scope = RerankScope {
             dataset: dataset.as_deref(),
             queries: &self.query,
             candidates: self
                 .candidates
                 .as_deref()
-                .map_or(CandidateSource::Pools, CandidateSource::File),
+                .map_or(CandidateSource::Pools, |name| CandidateSource::Ranking {
+                    name,
+                    corpus: self.corpus.as_deref(),
+                }),
+            shuffle: shuffle.as_ref(),
+            max_queries: self.max_queries.map(|most| most as usize),
             retry_failed: self.retry_failed,
             one_at_a_time: self.one_at_a_time,
             long_documents: LongDocuments {

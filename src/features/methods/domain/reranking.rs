@@ -27,10 +27,12 @@ pub(crate) mod validation;
 mod zelo;
 
 pub use call_bounds::CallBounds;
+pub(crate) use cpython_random::{CpythonRandom, stable_seed};
 pub use front::pareto_front;
 pub use method::{CandidateCountError, Method, MethodKind, MethodOptions, Shuffle};
 pub use method_name::is_free_reranker_name;
 pub use played::play;
+pub use stages::StageConfig;
 pub use validation::{AnswerError, Validation};
 
 use crate::domain::candidate_question::{Answer, Question};
@@ -78,6 +80,11 @@ pub trait Strategy: Send + std::fmt::Debug {
     /// If the query has failed, with the reason: the answer is unusable, violates the rules under
     /// [`Validation::Strict`], or belongs to no pending question. Nothing is asked after that.
     fn answer(&mut self, id: usize, answer: Answer) -> Result<(), AnswerError>;
+
+    /// Why it asks nothing and has no order, if it cannot rank this number of candidates.
+    fn refusal(&self) -> Option<AnswerError> {
+        None
+    }
 
     /// The order, once all questions are answered.
     fn outcome(&self) -> Option<Ranking>;

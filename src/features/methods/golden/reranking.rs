@@ -31,6 +31,14 @@ fn strict(kind: MethodKind) -> Method {
     }
 }
 
+fn tourrank(rounds: usize, shuffle: Shuffle) -> MethodKind {
+    MethodKind::TourRank {
+        rounds,
+        shuffle,
+        stages: Vec::new(),
+    }
+}
+
 fn strategy(kind: MethodKind, n: usize) -> Box<dyn Strategy> {
     strict(kind).strategy(n, 0, 1)
 }
@@ -241,7 +249,7 @@ fn tourrank_replays_with_the_shuffles_of_cpython() {
         replayed += 1;
         let rounds = vector.rounds;
         let shuffle = Shuffle::Cpython;
-        let kind = MethodKind::TourRank { rounds, shuffle };
+        let kind = tourrank(rounds, shuffle);
         let scores = &golden.scores[&vector.n];
         let mut asked: Vec<Vec<usize>> = Vec::new();
         // Here all groups of a round are asked in parallel, but the trace is sequential: each group
@@ -285,7 +293,7 @@ fn tourrank_takes_any_number_of_candidates() {
     let golden: TourRank = serde_json::from_str(TOURRANK).unwrap();
     for (n, stages) in &golden.halving_stages {
         let of = |shuffle| {
-            let kind = MethodKind::TourRank { rounds: 1, shuffle };
+            let kind = tourrank(1, shuffle);
             strict(kind).calls(*n, 1).expected
         };
         let calls: usize = stages.iter().map(|(groups, ..)| groups).sum();
@@ -299,7 +307,7 @@ fn tourrank_takes_any_number_of_candidates() {
     for error in &golden.errors {
         let n = error["n"].as_u64().unwrap_or(1) as usize;
         for shuffle in [Shuffle::Seeded, Shuffle::Cpython] {
-            let kind = MethodKind::TourRank { rounds: 2, shuffle };
+            let kind = tourrank(2, shuffle);
             assert_eq!(strict(kind.clone()).check_count(n).is_ok(), n > 1, "{n}");
             if n == 1 {
                 continue;

@@ -60,7 +60,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         figure.title()
     );
     text::line(&title, columns, theme.title()).render(cut(&mut area, 1), buf);
-    let words = description(&model.student(), &step.figures, theme, columns);
+    let words = description(model.student(), &step.figures, theme, columns);
     let lines = if columns < TWO_LINES { 3 } else { 2 };
     let foot = cut_bottom(&mut area, lines);
     Paragraph::new(words).render(foot, buf);
@@ -72,9 +72,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Constraint::Length(numbers),
     ])
     .areas(area);
-    plot(&model.student(), Canvas::new(theme, drawn, buf));
+    plot(model.student(), Canvas::new(theme, drawn, buf));
     let lines = summary(
-        &model.student(),
+        model.student(),
         &step.figures,
         theme,
         usize::from(numbers.width),
@@ -92,7 +92,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if numbers.height < 2 {
         return Areas::default();
     }
-    let (list, first) = table(&model.student(), Canvas::new(theme, numbers, buf));
+    let (list, first) = table(model.student(), Canvas::new(theme, numbers, buf));
     let count = model.student().groups.len();
     scrollbar(first, count, Canvas::new(theme, list, buf));
     Areas {
@@ -119,7 +119,7 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
         figure.title()
     )));
     lines.push(Line::default());
-    lines.extend(totals(&model.student(), &step.figures, &theme, columns));
+    lines.extend(totals(model.student(), &step.figures, &theme, columns));
     lines.push(Line::default());
     let groups = model.student().groups.iter();
     lines.extend(groups.flat_map(|group| group_lines(group, columns, &theme)));

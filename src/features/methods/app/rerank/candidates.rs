@@ -1,16 +1,22 @@
-//! The candidates of a query in first-stage order: the project's pool, or the part of it named in a
-//! file.
+//! The candidates of a query in first-stage order: the project's pool, or the documents that a
+//! ranking names; or shuffled.
 
-use crate::app::error::{AppError, invalid};
-use crate::domain::corpus::{DocId, QueryId};
+use crate::app::error::AppError;
+use crate::app::pool::texts_of_corpus;
+use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::document_cut::DocumentCut;
 use crate::domain::sanitise;
+use crate::features::methods::domain::reranking::{CpythonRandom, stable_seed};
 use crate::judge::PoolText;
 use crate::store::corpus::{QueryKey, first_stage_order};
-use crate::store::{Db, StoreError};
+use crate::store::{Db, Store, StoreError};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
+
+/// The orders of a run, by query.
+pub(super) type Orders = BTreeMap<QueryId, Vec<DocId>>;
 
 /// The candidates for methods to order.
 #[derive(Debug)]
@@ -24,53 +30,99 @@ pub(super) struct Candidates {
     pub(super) hash: [u8; 32],
 }
 
-/// The candidates of each query, best first; a query without an entry uses all of its pool.
-pub(super) type NamedCandidates = HashMap<QueryId, Vec<DocId>>;
+/// How the candidates of each query are shuffled: by CPython's generator, seeded by the seed, the
+/// task and the query's identifier, as in ranksmith.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CandidateShuffle {
+    pub seed: u64,
+    /// By default, the name of the dataset that the query was imported from.
+    pub task: Option<String>,
+}
 
-impl Candidates {
-    /// Reads the candidates of a query, of which at most `limit` is shown.
-    pub(super) fn read(
-        db: &Db,
-        key: QueryKey,
-        named: Option<&[DocId]>,
-        limit: Option<DocumentCut>,
-    ) -> Result<Self, StoreError> {
+/// The candidates that the methods of a run order, and their order.
+#[derive(Debug, Default)]
+pub(super) struct CandidateLists {
+    /// The candidates of each query, best first; without it, the whole pools in first-stage order.
+    pub(super) named: Option<HashMap<QueryKey, Vec<DocId>>>,
+    /// Texts from a corpus, of documents whose texts the project lacks.
+    pub(super) texts: HashMap<DocId, Arc<str>>,
+    pub(super) shuffle: Option<CandidateShuffle>,
+    /// How much of each document is shown; `None` for all of it.
+    pub(super) limit: Option<DocumentCut>,
+}
+
+impl CandidateLists {
+    /// Reads the candidates of a query.
+    pub(super) fn read(&self, db: &Db, key: QueryKey) -> Result<Candidates, StoreError> {
         let pool = db.pool(key)?;
-        let positions: Vec<usize> = match named {
-            None => first_stage_order(pool.documents.iter().map(|document| &document.metadata)),
+        let mut documents: Vec<(DocId, Arc<str>, JsonObject)> = match &self.named {
+            None => {
+                let order = first_stage_order(pool.documents.iter().map(|one| &one.metadata));
+                let ordered = order.iter().filter_map(|at| pool.documents.get(*at));
+                ordered
+                    .map(|one| {
+                        let text = Arc::from(one.content.as_str());
+                        (one.id.clone(), text, one.metadata.clone())
+                    })
+                    .collect()
+            }
             Some(named) => {
-                let places: HashMap<&DocId, usize> = pool
+                let further = db.candidates(key)?;
+                let further = further.iter().map(|(id, text)| (id, text.as_str()));
+                let of_pool = pool.documents.iter();
+                let known: HashMap<&DocId, &str> = further
+                    .chain(of_pool.map(|one| (&one.id, one.content.as_str())))
+                    .collect();
+                let metadata: HashMap<&DocId, &JsonObject> = pool
                     .documents
                     .iter()
-                    .enumerate()
-                    .map(|(at, document)| (&document.id, at))
+                    .map(|one| (&one.id, &one.metadata))
                     .collect();
+                let text = |id: &DocId| match known.get(id) {
+                    Some(text) => Some(Arc::from(*text)),
+                    None => self.texts.get(id).cloned(),
+                };
+                let metadata = |id: &DocId| {
+                    metadata
+                        .get(id)
+                        .map_or_else(JsonObject::default, |of| (*of).clone())
+                };
+                let named = named.get(&key).into_iter().flatten();
                 named
-                    .iter()
-                    .filter_map(|id| places.get(id).copied())
+                    .filter_map(|id| Some((id.clone(), text(id)?, metadata(id))))
                     .collect()
             }
         };
-        let documents = || positions.iter().filter_map(|at| pool.documents.get(*at));
+        if let Some(shuffle) = &self.shuffle {
+            let task = match &shuffle.task {
+                Some(task) => task.clone(),
+                None => db.dataset_of(key)?,
+            };
+            let seed = shuffle.seed.to_string();
+            let seed = stable_seed(&[&seed, &task, pool.query.id.as_str()]);
+            CpythonRandom::new(seed.into()).shuffle(&mut documents);
+        }
         let mut hash = Sha256::new();
         hash_part(&mut hash, &pool.query.text);
-        for document in documents() {
-            hash_part(&mut hash, document.id.as_str());
-            hash_part(&mut hash, &document.content);
+        for (id, text, _) in &documents {
+            hash_part(&mut hash, id.as_str());
+            hash_part(&mut hash, text);
         }
-        let texts = documents()
-            .map(|document| Arc::from(document.content.as_str()))
-            .collect();
-        let metadata = documents().map(|document| document.metadata.clone());
-        Ok(Self {
+        let query = pool.query.id.clone();
+        let (mut ids, mut texts, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, text, of) in documents {
+            ids.push(id);
+            texts.push(text);
+            metadata.push(of);
+        }
+        let pool = PoolText::new(pool.query.text.clone(), texts)
+            .with_metadata(metadata)
+            .with_limit(self.limit);
+        Ok(Candidates {
             key,
-            query: pool.query.id.clone(),
-            ids: documents().map(|document| document.id.clone()).collect(),
-            pool: Arc::new(
-                PoolText::new(pool.query.text.clone(), texts)
-                    .with_metadata(metadata.collect())
-                    .with_limit(limit),
-            ),
+            query,
+            ids,
+            pool: Arc::new(pool),
             hash: hash.finalize().into(),
         })
     }
@@ -82,43 +134,72 @@ pub(super) fn hash_part(hash: &mut Sha256, part: &str) {
     hash.update(part.as_bytes());
 }
 
-/// Checks a file of candidates against the project.
-pub(super) fn check(
-    db: &Db,
+/// The candidates that a ranking names for queries of the project, by query. Texts that the project
+/// lacks are read from the corpus.
+pub(super) fn named(
+    store: &Store,
     queries: &[(QueryKey, QueryId)],
-    named: &NamedCandidates,
-    file: &std::path::Path,
-) -> Result<(), AppError> {
+    ranking: &Orders,
+    name: &Path,
+    corpus: Option<&Path>,
+) -> Result<CandidateLists, AppError> {
+    if ranking.is_empty() {
+        return Err(AppError::file(name, "contains no candidates"));
+    }
     let keys: HashMap<&QueryId, QueryKey> = queries.iter().map(|(key, id)| (id, *key)).collect();
-    for (query, documents) in named {
-        let Some(key) = keys.get(query) else {
-            let name = sanitise::line(query.as_str());
-            return Err(AppError::file(
-                file,
-                format!("query {name:?} is not in the project; import its documents first"),
-            ));
-        };
-        let known: std::collections::HashSet<String> = db
-            .documents(*key)?
-            .into_iter()
-            .map(|document| document.id.as_str().to_owned())
-            .collect();
-        if let Some(strange) = documents.iter().find(|id| !known.contains(id.as_str())) {
-            let (query, id) = (
-                sanitise::line(query.as_str()),
-                sanitise::line(strange.as_str()),
-            );
-            return Err(AppError::file(
-                file,
-                format!(
-                    "document {id:?} of query {query:?} is not in its pool; import it first, or \
-                     remove the line"
-                ),
-            ));
+    let mut named = HashMap::new();
+    for (query, documents) in ranking {
+        let key = keys.get(query).ok_or_else(|| {
+            let query = sanitise::line(query.as_str());
+            AppError::file(
+                name,
+                format!("query {query:?} is not in the project; import its documents first"),
+            )
+        })?;
+        named.insert(*key, documents.clone());
+    }
+    let ranked: Vec<QueryKey> = ranking
+        .keys()
+        .filter_map(|id| keys.get(id).copied())
+        .collect();
+    let known = |db: &Db, key| {
+        let further = db.candidates(key)?.into_iter().map(|(id, _)| id);
+        let held = db.document_ids(key)?.into_iter();
+        Ok(held.chain(further).collect::<HashSet<DocId>>())
+    };
+    let mut missing: Vec<(QueryKey, DocId)> = Vec::new();
+    store.read_each(&ranked, known, |key, known| {
+        let strange = named.get(&key).into_iter().flatten();
+        let strange = strange.filter(|id| !known.contains(*id));
+        missing.extend(strange.map(|id| (key, id.clone())));
+        Ok::<_, StoreError>(())
+    })?;
+    let texts = match corpus {
+        Some(corpus) if !missing.is_empty() => {
+            let wanted = missing.iter().map(|(_, id)| id.clone()).collect();
+            texts_of_corpus(corpus, &wanted)?
         }
+        _ => HashMap::new(),
+    };
+    if let Some((key, id)) = missing.iter().find(|(_, id)| !texts.contains_key(id)) {
+        let query = queries.iter().find(|(known, _)| known == key);
+        let query = query.map_or("", |(_, query)| query.as_str());
+        let (query, id) = (sanitise::line(query), sanitise::line(id.as_str()));
+        let remedy = match corpus {
+            None => "--corpus FILE takes its text from corpus.jsonl".to_owned(),
+            Some(corpus) => format!("{} lacks it, or its text is empty", corpus.display()),
+        };
+        return Err(AppError::file(
+            name,
+            format!(
+                "document {id:?} of query {query:?} is not in its pool, nor among the candidates \
+                 that `pool build` has kept; {remedy}"
+            ),
+        ));
     }
-    if named.is_empty() {
-        return Err(invalid!("{}: contains no candidates", file.display()));
-    }
-    Ok(())
+    Ok(CandidateLists {
+        named: Some(named),
+        texts,
+        ..CandidateLists::default()
+    })
 }

@@ -3,6 +3,7 @@
 
 mod bound;
 mod learnt;
+mod program;
 mod simulation;
 mod volume;
 
@@ -22,6 +23,9 @@ const SAMPLE: usize = 12;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MethodEstimate {
     pub method: String,
+    /// Whether a program decides which pairs its judges are asked about. Every pair in both orders
+    /// is then expected.
+    pub program_asks: bool,
     pub queries: usize,
     /// Number of queries behind `least` and `expected`; the others are assumed to be similar.
     pub measured: usize,
@@ -70,7 +74,11 @@ fn estimate(
     let sample: Vec<QueryKey> = queries.iter().step_by(step).copied().collect();
     let (mut least, mut expected, mut most) = (Sum::default(), Sum::default(), Sum::default());
     let measure = |db: &Db, key| {
-        let candidates = plan.candidates(db, key)?;
+        let candidates = plan.candidates.read(db, key)?;
+        if !method.program_judges().is_empty() {
+            let every_pair = program::every_pair(method, &candidates, |one| learnt.expect(one));
+            return Ok([Sum::default(), every_pair]);
+        }
         let [least, expected] = [steady(method, &candidates), shaken(method, &candidates)];
         Ok([least, expected].map(|utility| {
             played(method, &candidates, &utility, |target| {
@@ -84,7 +92,7 @@ fn estimate(
         Ok::<_, StoreError>(())
     })?;
     let bound = |db: &Db, key| {
-        let candidates = plan.candidates(db, key)?;
+        let candidates = plan.candidates.read(db, key)?;
         Ok(bound::most(method, &candidates))
     };
     store.read_each(queries, bound, |_, of_query| {
@@ -97,6 +105,7 @@ fn estimate(
     };
     Ok(MethodEstimate {
         method: method.name.clone(),
+        program_asks: !method.program_judges().is_empty(),
         queries: queries.len(),
         measured: sample.len(),
         learnt: learnt.results,

@@ -3,8 +3,7 @@
 
 use super::estimate::CallVolume;
 use super::prepare::services_of;
-use super::query_run::QuestionSenders;
-use super::question::{FailedCalls, RerankQuestion, Target};
+use super::question::{FailedCalls, QuestionSenders, RerankQuestion, Target};
 use super::run::{RerankEvent, with_workers};
 use super::service::RerankService;
 use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};

@@ -23,7 +23,7 @@ impl OpenCandidates {
             return Ok(known);
         }
         let plan = Arc::clone(plan);
-        let read = store.read(move |db| plan.candidates(db, key)).await?;
+        let read = store.read(move |db| plan.candidates.read(db, key)).await?;
         let read = Arc::new(read);
         self.open.retain(|_, pool| pool.strong_count() > 0);
         self.open.insert(key, Arc::downgrade(&read));

@@ -1,6 +1,6 @@
 //! Determines which method still has to rank which query.
 
-use super::candidates::{self, Candidates, NamedCandidates};
+use super::candidates::{self, CandidateLists, CandidateShuffle, Orders};
 use super::prepared_method::PreparedMethod;
 use super::service::RerankService;
 use super::truncated::TruncatedDocuments;
@@ -34,7 +34,7 @@ pub struct RerankPlan {
     pub(super) methods: Vec<PreparedMethod>,
     pub(super) services: Vec<RerankService>,
     pub(super) queries: Vec<(QueryKey, QueryId)>,
-    named: Option<HashMap<QueryKey, Vec<DocId>>>,
+    pub(super) candidates: Arc<CandidateLists>,
     pub(super) outstanding: Vec<OutstandingRanking>,
     /// Hash of the inputs of each ranking.
     identities: HashMap<(usize, QueryKey), [u8; 32]>,
@@ -55,8 +55,12 @@ pub struct RerankPlan {
 pub enum CandidateSource<'a> {
     /// The project's pools, in first-stage order.
     Pools,
-    /// A file.
-    File(&'a Path),
+    /// A ranking: a file, or a name in the project. Texts that the project lacks are read from the
+    /// corpus.
+    Ranking {
+        name: &'a Path,
+        corpus: Option<&'a Path>,
+    },
     /// These candidates, for the given queries.
     Named(&'a HashMap<QueryKey, Vec<DocId>>),
 }
@@ -69,6 +73,9 @@ pub struct RerankScope<'a> {
     /// Only these queries, unless the list is empty.
     pub queries: &'a [String],
     pub candidates: CandidateSource<'a>,
+    pub shuffle: Option<&'a CandidateShuffle>,
+    /// Maximum number of queries, the first ones by identifier.
+    pub max_queries: Option<usize>,
     pub retry_failed: bool,
     /// Make one ranking after the other, so that the measured latency of a method does not include
     /// waiting for other rankings.
@@ -118,42 +125,48 @@ impl RerankPlan {
             let wanted: HashSet<&str> = scope.queries.iter().map(String::as_str).collect();
             queries.retain(|(_, id)| wanted.contains(id.as_str()));
         }
-        let named = match scope.candidates {
-            CandidateSource::Pools => None,
-            CandidateSource::Named(named) => {
-                queries.retain(|(key, _)| named.contains_key(key));
-                Some(named.clone())
-            }
-            CandidateSource::File(file) => {
-                let given = orders_of(read_ranking(file, notes)?);
-                let given: NamedCandidates = given.into_iter().collect();
-                let path = file.to_owned();
-                let given = store.read_blocking(move |db| {
-                    Ok(candidates::check(db, &all, &given, &path).map(|()| given))
-                })??;
-                queries.retain(|(_, id)| given.contains_key(id));
-                if queries.is_empty() {
-                    return Err(AppError::file(
-                        file,
-                        "contains no candidates of the queries to rank",
-                    ));
-                }
-                let keyed = queries.iter();
-                let keyed = keyed.filter_map(|(key, id)| Some((*key, given.get(id)?.clone())));
-                Some(keyed.collect::<HashMap<_, _>>())
+        let mut lists = match scope.candidates {
+            CandidateSource::Pools => CandidateLists::default(),
+            CandidateSource::Named(named) => CandidateLists {
+                named: Some(named.clone()),
+                ..CandidateLists::default()
+            },
+            CandidateSource::Ranking { name, corpus } => {
+                let ranking = ranking_named(store, name, notes)?;
+                candidates::named(store, &all, &ranking, name, corpus)?
             }
         };
+        if let Some(named) = &lists.named {
+            let any = !queries.is_empty();
+            queries.retain(|(key, _)| named.contains_key(key));
+            if let (CandidateSource::Ranking { name, .. }, true, true) =
+                (scope.candidates, any, queries.is_empty())
+            {
+                return Err(AppError::file(
+                    name,
+                    "contains no candidates of the queries to rank",
+                ));
+            }
+        }
+        lists.shuffle = scope.shuffle.cloned();
+        if let Some(most) = scope.max_queries.filter(|most| *most < queries.len()) {
+            let mut ids: Vec<QueryId> = queries.iter().map(|(_, id)| id.clone()).collect();
+            ids.sort();
+            let first: HashSet<&QueryId> = ids.iter().take(most).collect();
+            queries.retain(|(_, id)| first.contains(id));
+        }
         if queries.is_empty() {
             return Err(invalid!(
                 "the project has no queries to rank; import some with `overrule import FILE`"
             ));
         }
         let limit = limit(&services, scope.long_documents.chars, notes);
+        lists.limit = limit;
         let mut plan = Self {
             methods,
             services,
             queries,
-            named,
+            candidates: Arc::new(lists),
             outstanding: Vec::new(),
             identities: HashMap::new(),
             already: 0,
@@ -164,16 +177,6 @@ impl RerankPlan {
         };
         plan.find_outstanding(store, notes)?;
         Ok(plan)
-    }
-
-    /// The candidates of a query, if a file names them.
-    pub(super) fn named(&self, query: QueryKey) -> Option<&[DocId]> {
-        self.named.as_ref()?.get(&query).map(Vec::as_slice)
-    }
-
-    /// Reads the candidates of a query.
-    pub(super) fn candidates(&self, db: &Db, query: QueryKey) -> Result<Candidates, StoreError> {
-        Candidates::read(db, query, self.named(query), self.limit)
     }
 
     fn find_outstanding(
@@ -187,7 +190,7 @@ impl RerankPlan {
         let mut long = TruncatedDocuments::default();
         let this = &*self;
         let work = |db: &Db, key: QueryKey| {
-            let candidates = this.candidates(db, key)?;
+            let candidates = this.candidates.read(db, key)?;
             let known = db.rerank_results_of(key)?;
             let states = this.methods.iter().map(|method| {
                 let identity = method.identity(&candidates);
@@ -315,8 +318,20 @@ fn limit(
     Some(lowest.at_most(given))
 }
 
+/// The ranking in a file or, if there is no such file, the one with this name in the project.
+fn ranking_named(store: &Store, name: &Path, notes: &mut Vec<String>) -> Result<Orders, AppError> {
+    if !name.exists() {
+        let found = store.read_blocking(|db| db.rankings())?.into_iter();
+        let mut found = found.filter(|(known, _)| Path::new(known) == name);
+        if let Some((_, run)) = found.next() {
+            return Ok(orders_of(run));
+        }
+    }
+    Ok(orders_of(read_ranking(name, notes)?))
+}
+
 /// The documents of a run, which is already ordered.
-pub(super) fn orders_of(run: RankedRun) -> super::prepared_method::Orders {
+pub(super) fn orders_of(run: RankedRun) -> Orders {
     run.into_iter()
         .map(|(query, documents)| (query, documents.into_iter().map(|(id, _)| id).collect()))
         .collect()

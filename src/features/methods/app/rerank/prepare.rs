@@ -1,8 +1,9 @@
 //! Resolves the names of methods to what they ask: judges configured for their kind of question,
 //! rerankers, or runs.
 
+use super::candidates::Orders;
 use super::plan::{CandidateSource, LongDocuments, RerankPlan, RerankScope, orders_of};
-use super::prepared_method::{Asks, Orders, PreparedMethod};
+use super::prepared_method::{AskedJudge, Asks, PreparedMethod};
 use super::service::RerankService;
 use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, check_budget};
 use crate::app::error::{AppError, invalid};
@@ -11,8 +12,10 @@ use crate::app::text_format::counted;
 use crate::domain::candidate_question::GradeScale;
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
+use crate::features::methods::domain::ORIGINAL;
 use crate::features::methods::domain::reranking::{Method, MethodKind, MethodOptions, Validation};
 use crate::judge::ensemble::FILE;
+use crate::judge::reranker::Reranker;
 use crate::judge::{Judge, JudgeEnsemble, RerankKind};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
@@ -52,7 +55,21 @@ pub fn prepare(
     choice: &MethodChoice<'_>,
     scope: &RerankScope<'_>,
 ) -> Result<PreparedRun, AppError> {
-    let preparing = Preparing::of(store, configuration, choice)?;
+    let mut preparing = Preparing::of(store, configuration, choice)?;
+    let has_original = preparing
+        .methods
+        .iter()
+        .any(|method| method.method.kind == MethodKind::Original);
+    let pools = scope.shuffle.is_none() && matches!(scope.candidates, CandidateSource::Pools);
+    if !has_original && (!pools || store.read_blocking(|db| db.has_rerank_result(ORIGINAL))?) {
+        // The methods are compared with the order in which they receive the candidates.
+        let original = Method {
+            kind: MethodKind::Original,
+            depth: None,
+            validation: Validation::Repair,
+        };
+        preparing.add(&original)?;
+    }
     let mut names: Vec<&str> = preparing
         .methods
         .iter()
@@ -106,6 +123,8 @@ pub fn prepare_anchors(
         dataset: None,
         queries: &[],
         candidates: CandidateSource::Named(anchors),
+        shuffle: None,
+        max_queries: None,
         retry_failed,
         one_at_a_time: false,
         long_documents: LongDocuments::default(),
@@ -239,12 +258,7 @@ impl<'a> Preparing<'a> {
                 return Ok(());
             }
             MethodKind::Zelo { .. } => {
-                let chosen = self.configuration.choose(self.choice.judges)?;
-                let judges = self.noted(chosen);
-                let asked = judges
-                    .into_iter()
-                    .map(|judge| (self.service(&judge), judge));
-                let asks = Asks::Ensemble(asked.collect());
+                let asks = Asks::Ensemble(self.judges_of_pairs()?);
                 self.methods
                     .push(PreparedMethod::new(method.clone(), asks, seed));
                 return Ok(());
@@ -284,6 +298,30 @@ impl<'a> Preparing<'a> {
         Ok(())
     }
 
+    /// All chosen judges, for questions about pairs.
+    fn judges_of_pairs(&mut self) -> Result<Vec<AskedJudge>, AppError> {
+        let chosen = self.configuration.choose(self.choice.judges)?;
+        let judges = self.noted(chosen);
+        Ok(judges
+            .into_iter()
+            .map(|judge| (self.service(&judge), judge))
+            .collect())
+    }
+
+    /// A reranker with the judges that it may ask.
+    fn reranker(&mut self, service: usize, reranker: Arc<Reranker>) -> Result<Asks, AppError> {
+        let judges = if reranker.asks_judges() {
+            self.judges_of_pairs()?
+        } else {
+            Vec::new()
+        };
+        Ok(Asks::Reranker {
+            service,
+            reranker,
+            judges,
+        })
+    }
+
     fn noted(&mut self, chosen: ChosenJudges) -> JudgeEnsemble {
         for note in chosen.notes {
             if !self.notes.contains(&note) {
@@ -313,7 +351,7 @@ impl<'a> Preparing<'a> {
         let asked = self.services.iter().enumerate();
         let asked = asked.filter_map(|(at, service)| Some((at, service.reranker()?)));
         if let Some((service, reranker)) = asked.into_iter().find(|(_, of)| of.name() == name) {
-            return Ok(Asks::Reranker { service, reranker });
+            return self.reranker(service, reranker);
         }
         let known = match &mut self.names {
             Some(known) => known,
@@ -332,7 +370,7 @@ impl<'a> Preparing<'a> {
                 let service = self.services.len();
                 self.services
                     .push(RerankService::Reranker(Arc::clone(&reranker)));
-                return Ok(Asks::Reranker { service, reranker });
+                return self.reranker(service, reranker);
             }
         }
         if let Some((_, orders)) = known.rankings.iter().find(|(of, _)| of == name) {

@@ -1,19 +1,19 @@
 //! A method with everything it asks: its judges by kind of question, its reranker, or the orders of
 //! a file.
 
-use super::candidates::{Candidates, hash_part};
+use super::candidates::{Candidates, Orders, hash_part};
 use super::question::{QueryFailure, Target};
 use crate::client::call_key::identity_of;
 use crate::domain::candidate_question::{Answer, Question};
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::DocId;
 use crate::domain::document_cut::DocumentCut;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::domain::reranking::{Method, MethodKind, Strategy, Validation};
 use crate::features::methods::store::anchors_method;
 use crate::judge::reranker::{RerankCandidate, Reranker};
-use crate::judge::{Judge, JudgeQuestion, PresentedPair, PresentedQuestion};
+use crate::judge::{Judge, JudgeQuestion, PoolText, PresentedPair, PresentedQuestion};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// stored answers, since it treated an answer without a usable part as the old order.
 const REPAIR: &str = "repair 2";
 
-/// The orders of a run, by query.
-pub(super) type Orders = BTreeMap<QueryId, Vec<DocId>>;
+/// A judge with its service index.
+pub(super) type AskedJudge = (usize, Arc<dyn Judge>);
 
 /// What a method asks.
 #[derive(Clone, Debug)]
@@ -35,10 +35,13 @@ pub(super) enum Asks {
         judge: Arc<dyn Judge>,
     },
     /// The judges of an ensemble, using battles.
-    Ensemble(Vec<(usize, Arc<dyn Judge>)>),
+    Ensemble(Vec<AskedJudge>),
     Reranker {
         service: usize,
         reranker: Arc<Reranker>,
+        /// The judges that it may ask, with their service indexes; none unless it is a program that
+        /// asks judges.
+        judges: Vec<AskedJudge>,
     },
     /// An existing run.
     Orders(Arc<Orders>),
@@ -69,14 +72,19 @@ impl PreparedMethod {
         let judges: Vec<String> = match &asks {
             Asks::Nothing | Asks::Orders(_) => Vec::new(),
             Asks::Judge { judge, .. } => vec![judge.spec().name.clone()],
-            Asks::Ensemble(judges) => judges
+            Asks::Reranker {
+                reranker, judges, ..
+            } if judges.is_empty() => vec![reranker.name().to_owned()],
+            Asks::Ensemble(judges) | Asks::Reranker { judges, .. } => judges
                 .iter()
                 .map(|(_, judge)| judge.spec().name.clone())
                 .collect(),
-            Asks::Reranker { reranker, .. } => vec![reranker.name().to_owned()],
         };
-        let name = match asks {
+        let name = match &asks {
             Asks::Judge { .. } | Asks::Ensemble(_) => format!("{method}/{}", judges.join("+")),
+            Asks::Reranker { judges: asked, .. } if !asked.is_empty() => {
+                format!("{method}/{}", judges.join("+"))
+            }
             Asks::Nothing | Asks::Reranker { .. } | Asks::Orders(_) => method.to_string(),
         };
         Self {
@@ -111,6 +119,14 @@ impl PreparedMethod {
             Asks::Judge { judge, .. } => !judge.spec().is_offline(),
             Asks::Ensemble(judges) => judges.iter().all(|(_, judge)| !judge.spec().is_offline()),
             Asks::Reranker { reranker, .. } => reranker.is_remote(),
+        }
+    }
+
+    /// The judges that the method's program may ask, with their service indexes.
+    pub(super) fn program_judges(&self) -> &[AskedJudge] {
+        match &self.asks {
+            Asks::Reranker { judges, .. } => judges,
+            _ => &[],
         }
     }
 
@@ -242,21 +258,20 @@ impl PreparedMethod {
                 };
                 Ok(vec![(*service, None, target)])
             }
-            (Asks::Ensemble(judges), Question::Battle { a, b, judge }) => {
+            (
+                Asks::Ensemble(judges) | Asks::Reranker { judges, .. },
+                Question::Battle { a, b, judge },
+            ) => {
                 let (service, judge) = judges.get(*judge).ok_or_else(cannot)?;
-                let case = PresentedPair {
-                    pool: Arc::clone(&candidates.pool),
-                    first: *a,
-                    second: *b,
-                };
-                let target = Target::Battle {
-                    judge: Arc::clone(judge),
-                    prompt: judge.prompt(JudgeQuestion::Pair(&case)),
-                    case,
-                };
+                let target = battle_target(&candidates.pool, judge, *a, *b);
                 Ok(vec![(*service, None, target)])
             }
-            (Asks::Reranker { service, reranker }, Question::Score { candidates: asked }) => {
+            (
+                Asks::Reranker {
+                    service, reranker, ..
+                },
+                Question::Score { candidates: asked },
+            ) => {
                 let limit = candidates.pool.limit;
                 let documents: Vec<RerankCandidate> = asked
                     .iter()
@@ -322,7 +337,14 @@ impl PreparedMethod {
                     .iter()
                     .for_each(|(_, judge)| add_judge(&mut add, judge.as_ref(), candidates));
             }
-            Asks::Reranker { reranker, .. } => add(reranker.identity()),
+            Asks::Reranker {
+                reranker, judges, ..
+            } => {
+                add(reranker.identity());
+                judges
+                    .iter()
+                    .for_each(|(_, judge)| add_judge(&mut add, judge.as_ref(), candidates));
+            }
             Asks::Orders(orders) => {
                 let order = orders.get(&candidates.query);
                 order.into_iter().flatten().for_each(|id| add(id.as_str()));
@@ -330,6 +352,25 @@ impl PreparedMethod {
         }
         hash.update(candidates.hash);
         hash.finalize().into()
+    }
+}
+
+/// A question to a judge about a pair of candidates, A first.
+pub(super) fn battle_target(
+    pool: &Arc<PoolText>,
+    judge: &Arc<dyn Judge>,
+    a: usize,
+    b: usize,
+) -> Target {
+    let case = PresentedPair {
+        pool: Arc::clone(pool),
+        first: a,
+        second: b,
+    };
+    Target::Battle {
+        judge: Arc::clone(judge),
+        prompt: judge.prompt(JudgeQuestion::Pair(&case)),
+        case,
     }
 }
 

@@ -2,8 +2,11 @@
 //! else asked.
 
 use super::candidates::Candidates;
+use super::judge_panel::JudgePanel;
 use super::prepared_method::PreparedMethod;
-use super::question::{FailedCalls, GivenAnswer, QueryFailure, RerankQuestion, Told};
+use super::question::{
+    FailedCalls, GivenAnswer, ProgramJudges, QueryFailure, QuestionSenders, RerankQuestion, Told,
+};
 use crate::client::lock::lock;
 use crate::client::now_ms;
 use crate::client::question::CaseId;
@@ -19,11 +22,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
-
-/// A question channel for each service index.
-pub(super) type QuestionSenders = Arc<[mpsc::Sender<RerankQuestion>]>;
 
 /// How a method's work on a query ended.
 #[derive(Debug)]
@@ -109,6 +109,10 @@ pub(super) async fn rank(
     let mut clock = Duration::ZERO;
     let case = CaseId(candidates.key.0);
     let failed = Arc::new(Mutex::new(FailedCalls::default()));
+    let panel = JudgePanel::new(method, candidates, workers, store, retry, &failed);
+    if panel.as_ref().is_some_and(|panel| panel.is_over()) {
+        return Ok(QueryEnd::CutShort);
+    }
     let mut totals = Totals::default();
     let mut strategy = method.strategy(candidates);
     let mut waiting = FuturesUnordered::new();
@@ -155,8 +159,10 @@ pub(super) async fn rank(
                         drop(tell.send(Ok(given)));
                     }
                     (None, Some(worker)) => {
-                        let question =
-                            RerankQuestion::new(target, Some(case), key, tell, Arc::clone(&failed));
+                        let failed = Arc::clone(&failed);
+                        let of_program = panel.clone().map(|panel| panel as Arc<dyn ProgramJudges>);
+                        let question = RerankQuestion::new(target, Some(case), key, tell, failed)
+                            .with_judges(of_program);
                         // If the worker has ended, the question is dropped along with its sender.
                         drop(worker.send(question).await);
                     }
@@ -182,6 +188,9 @@ pub(super) async fn rank(
             }
         }
         let Some(part) = waiting.next().await else {
+            if let Some(panel) = &panel {
+                panel.check_store()?;
+            }
             if cut_short {
                 return Ok(QueryEnd::CutShort);
             }
@@ -198,7 +207,10 @@ pub(super) async fn rank(
             Ok(Err(why)) => break Some(why),
             Ok(Ok(given)) => given,
         };
-        totals.add(&given);
+        // The calls of a program that asks judges are those of its judges.
+        if panel.is_none() {
+            totals.add(&given);
+        }
         let answer = match (part.range, given.known.answer) {
             (Some(range), Answer::Scores(part_scores)) => {
                 let Some((left, all)) = scores.get_mut(&part.call) else {
@@ -221,15 +233,24 @@ pub(super) async fn rank(
             break Some(why.into());
         }
     };
+    let of_judges = panel.map(|panel| panel.take_given());
+    of_judges
+        .iter()
+        .flatten()
+        .for_each(|given| totals.add(given));
     let outcome = match (failure, strategy.outcome()) {
         (Some(why), _) => Err(why),
         (None, Some(ranking)) => Ok(ranking.with_rest(candidates.ids.len())),
-        (None, None) => Err(AnswerError::NoOrder.into()),
+        (None, None) => Err(strategy.refusal().unwrap_or(AnswerError::NoOrder).into()),
     };
     // The workers still wait for this query's pending calls and store their answers.
     let failed = *lock(&failed);
-    let has_own = failed.attempts > 0 || !totals.is_all_shared();
-    let wall = has_own.then_some(clock.as_millis() as u64);
+    let is_timed = match of_judges {
+        // The clock of a program does not move on for shared answers.
+        Some(_) => totals.shared == 0,
+        None => failed.attempts > 0 || !totals.is_all_shared(),
+    };
+    let wall = is_timed.then_some(clock.as_millis() as u64);
     let result = result(
         method,
         candidates,

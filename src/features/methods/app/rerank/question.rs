@@ -14,7 +14,7 @@ use crate::domain::numeric::best_first;
 use crate::features::methods::domain::reranking::{AnswerError, CandidateCountError};
 use crate::features::methods::domain::{FailureKind, RankingFailure};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
-use crate::judge::reranker::{RerankCandidate, Reranker, TooManyCandidates};
+use crate::judge::reranker::{AskedJudges, RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, MAX_CHARGED,
     PresentedPair, PresentedQuestion, catch_panic, opinion_of, read_answer, read_answer_strictly,
@@ -23,7 +23,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use std::sync::{Arc, Mutex};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 /// The recipient and the content of a question.
@@ -215,6 +215,15 @@ impl From<QueryFailure> for RankingFailure {
 /// The response to whoever asked: an answer, or why there is none.
 pub(super) type Told = Result<GivenAnswer, QueryFailure>;
 
+/// A question channel for each service index.
+pub(super) type QuestionSenders = Arc<[mpsc::Sender<RerankQuestion>]>;
+
+/// The judges that a program may ask while it ranks a query.
+pub(super) trait ProgramJudges: AskedJudges {
+    /// Whether the program was interrupted before it answered. Its query then stays outstanding.
+    fn is_interrupted(&self) -> bool;
+}
+
 /// A pending question.
 pub(super) struct RerankQuestion {
     target: Arc<Target>,
@@ -229,6 +238,8 @@ pub(super) struct RerankQuestion {
     /// The answer found for an identical question.
     found: Arc<Mutex<Option<KnownAnswer>>>,
     failed: Arc<Mutex<FailedCalls>>,
+    /// The judges that the program may ask before it answers.
+    judges: Option<Arc<dyn ProgramJudges>>,
 }
 
 /// A raw answer.
@@ -256,7 +267,21 @@ impl RerankQuestion {
             waiting: Arc::new(Mutex::new(Some(waiting))),
             found: Arc::default(),
             failed,
+            judges: None,
         }
+    }
+
+    /// The same question to a program that may ask these judges.
+    pub(super) fn with_judges(self, judges: Option<Arc<dyn ProgramJudges>>) -> Self {
+        Self { judges, ..self }
+    }
+
+    /// Whether it ended because the judges of its program make no more calls, which leaves it
+    /// without an answer.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.judges
+            .as_ref()
+            .is_some_and(|judges| judges.is_interrupted())
     }
 
     /// Sends the response to the asker.
@@ -345,7 +370,9 @@ impl RerankQuestion {
                 query,
                 candidates,
             } => {
-                let scored = reranker.score(query, candidates).await?;
+                let judges = self.judges.as_deref();
+                let judges = judges.map(|judges| judges as &dyn AskedJudges);
+                let scored = reranker.score(query, candidates, judges).await?;
                 let answer = if scored.places_only {
                     by_place(&scored.scores)
                 } else {
@@ -421,7 +448,8 @@ impl ServiceQuestion for RerankQuestion {
     fn ask(&self) -> BoxFuture<'_, Result<RerankReply, CallError>> {
         async {
             let result = self.put().await;
-            if let Err(error) = &result {
+            // The calls of a program that asks judges are those of its judges.
+            if let (Err(error), None) = (&result, &self.judges) {
                 lock(&self.failed).add(&error.exchange);
             }
             result
@@ -490,6 +518,7 @@ impl ServiceQuestion for RerankQuestion {
             waiting: Arc::clone(&self.waiting),
             found: Arc::clone(&self.found),
             failed: Arc::clone(&self.failed),
+            judges: None,
         })
     }
 

@@ -3,8 +3,8 @@
 
 use super::open_candidates::OpenCandidates;
 use super::plan::{OutstandingRanking, RerankPlan};
-use super::query_run::{self, QueryEnd, QuestionSenders};
-use super::question::{GivenAnswer, QueryFailure, RerankQuestion};
+use super::query_run::{self, QueryEnd};
+use super::question::{GivenAnswer, QueryFailure, QuestionSenders, RerankQuestion};
 use super::service::RerankService;
 use crate::client::gate::RateGate;
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
@@ -148,6 +148,10 @@ where
 
 /// Sends the result of a question to the asker.
 fn answer(question: &RerankQuestion, end: QuestionEnd<super::question::RerankReply>) {
+    if question.is_interrupted() {
+        // Dropped without an answer, so the query stays outstanding.
+        return;
+    }
     let told = match end {
         QuestionEnd::Answered(reply) | QuestionEnd::Duplicate(reply) => Ok(GivenAnswer {
             known: question.given(&reply),

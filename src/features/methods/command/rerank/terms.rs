@@ -249,6 +249,13 @@ fn describe(plan: &RerankPlan, estimates: &[MethodEstimate], noun: &str) -> Stri
             counted(estimate.learnt, "earlier ranking")
         ));
     }
+    for estimate in estimates.iter().filter(|estimate| estimate.program_asks) {
+        text.push_str(&format!(
+            "{}: the program decides which pairs it asks about; expected and at most are every \
+             pair in both orders\n",
+            clean(&estimate.method)
+        ));
+    }
     if let Some(fewest) = estimates
         .iter()
         .filter(|estimate| estimate.measured < estimate.queries)

@@ -1,8 +1,19 @@
 //! CPython's `random.Random(int).shuffle`: the MT19937 generator (Matsumoto and Nishimura 1998),
 //! seeded by an array.
 
+use sha2::{Digest as _, Sha256};
+
 const LENGTH: usize = 624;
 const MIDDLE: usize = 397;
+
+/// The seed that ranksmith derives from these parts: the first four bytes of the SHA-256 of the
+/// parts, joined by colons.
+pub(crate) fn stable_seed(parts: &[&str]) -> u32 {
+    let hash = Sha256::digest(parts.join(":"));
+    hash.iter()
+        .take(4)
+        .fold(0, |seed, byte| (seed << 8) | u32::from(*byte))
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct CpythonRandom {

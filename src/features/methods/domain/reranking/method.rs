@@ -6,10 +6,10 @@ use super::prp::Prp;
 use super::rankgpt::RankGpt;
 use super::scoring::Scoring;
 use super::setwise::Setwise;
-use super::stages;
+use super::stages::{self, StageConfig};
 use super::tourrank::{CPYTHON_SEED, Dealing, TourRank};
 use super::zelo::Zelo;
-use super::{Ranking, Strategy, Validation};
+use super::{AnswerError, Ranking, Strategy, Validation};
 use crate::domain::candidate_question::GradeScale;
 use crate::domain::named::named;
 use crate::domain::sampling::SeededRng;
@@ -42,6 +42,8 @@ pub enum MethodKind {
     TourRank {
         rounds: usize,
         shuffle: Shuffle,
+        /// Empty for stages that suit the number of candidates.
+        stages: Vec<StageConfig>,
     },
     /// Sets of `set` candidates, 2 or more, including the parent; only the `top` best ranks are
     /// sorted.
@@ -120,6 +122,18 @@ impl Method {
         }
     }
 
+    /// The only number of candidates that `tourrank` accepts in strict mode: that of its first
+    /// stage, or else its depth.
+    fn required(&self) -> Option<usize> {
+        match (&self.kind, self.validation) {
+            (MethodKind::TourRank { stages, .. }, Validation::Strict) => stages
+                .first()
+                .map(|first| first.candidates())
+                .or(self.depth),
+            _ => None,
+        }
+    }
+
     /// Creates the strategy for one query with `n` candidates, as many as [`Method::looks_at`]
     /// returns. The same seed asks the same questions. `judges` is the size of the ensemble, which
     /// only `zelo` uses.
@@ -131,12 +145,19 @@ impl Method {
                 Box::new(RankGpt::new(n, window, stride, validation))
             }
             MethodKind::Prp { passes } => Box::new(Prp::new(n, passes)),
-            MethodKind::TourRank { rounds, shuffle } => {
+            MethodKind::TourRank {
+                rounds,
+                shuffle,
+                ref stages,
+            } => {
+                if let Some(required) = self.required().filter(|required| *required != n) {
+                    return Box::new(Refused(AnswerError::CandidateCount { required, found: n }));
+                }
                 let dealing = match shuffle {
                     Shuffle::Seeded => Dealing::Seeded(seed),
                     Shuffle::Cpython => Dealing::Cpython(CPYTHON_SEED),
                 };
-                let stages = shuffle.stages(n);
+                let stages = shuffle.stages(stages, n);
                 Box::new(TourRank::new(n, rounds, stages, dealing, validation))
             }
             MethodKind::Setwise { set, top } => Box::new(Setwise::new(n, set, top, validation)),
@@ -164,9 +185,14 @@ impl Method {
                 CallBounds::simulated(n, |n| Box::new(Prp::new(n, passes)))
                     .with_most(Prp::most_calls(n, passes))
             }
-            MethodKind::TourRank { rounds, shuffle } => {
-                CallBounds::exactly(TourRank::calls(rounds, &shuffle.stages(n)))
-            }
+            MethodKind::TourRank {
+                rounds,
+                shuffle,
+                ref stages,
+            } => match self.required() {
+                Some(required) if required != n => CallBounds::exactly(0),
+                _ => CallBounds::exactly(TourRank::calls(rounds, &shuffle.stages(stages, n))),
+            },
             MethodKind::Setwise { set, top } => CallBounds::simulated(n, |n| {
                 Box::new(Setwise::new(n, set, top, Validation::Repair))
             }),
@@ -192,11 +218,38 @@ impl Method {
 }
 
 impl Shuffle {
-    fn stages(self, candidates: usize) -> Vec<stages::Stage> {
+    fn stages(self, configs: &[StageConfig], candidates: usize) -> Vec<stages::Stage> {
         match self {
+            _ if !configs.is_empty() => stages::configured(configs, candidates),
             Self::Seeded => stages::balanced(candidates),
             Self::Cpython => stages::single_group(candidates),
         }
+    }
+}
+
+/// Asks nothing and has no order, for this reason.
+#[derive(Debug)]
+struct Refused(AnswerError);
+
+impl Strategy for Refused {
+    fn next(&mut self) -> Vec<super::Call> {
+        Vec::new()
+    }
+
+    fn answer(&mut self, id: usize, _: super::Answer) -> Result<(), AnswerError> {
+        Err(AnswerError::NotAsked(id))
+    }
+
+    fn refusal(&self) -> Option<AnswerError> {
+        Some(self.0.clone())
+    }
+
+    fn outcome(&self) -> Option<Ranking> {
+        None
+    }
+
+    fn repairs(&self) -> usize {
+        0
     }
 }
 

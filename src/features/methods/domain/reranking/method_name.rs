@@ -1,6 +1,6 @@
 //! Parses and formats the names of methods.
 
-use super::{Method, MethodKind, Shuffle, Validation};
+use super::{Method, MethodKind, Shuffle, StageConfig, Validation};
 use super::{prp, rankgpt, setwise, tourrank, zelo};
 use crate::domain::candidate_question::GradeScale;
 use std::fmt;
@@ -40,6 +40,19 @@ enum Reason {
     NameMissing,
     #[error("a name cannot contain spaces or @, as in cohere@100")]
     InvalidCharacter,
+    #[error(
+        "stages are groups × size × selected, such as s5x20x10-5x10x4, found {0:?}; the numbers are \
+         from 1, and a group selects fewer than it has"
+    )]
+    Stages(String),
+    #[error("stage {stage} has {found} candidates, and the stage before it leaves {left}")]
+    StageCount {
+        stage: usize,
+        found: usize,
+        left: usize,
+    },
+    #[error("its first stage has {found} candidates, and @{depth} looks at {depth}")]
+    FirstStage { found: usize, depth: usize },
     #[error(
         "b (calls per candidate) must be a number above 0, found {0:?}; for example, \
              zelo@20:b2"
@@ -81,8 +94,21 @@ impl fmt::Display for Method {
                 }
             }
             MethodKind::Prp { passes } => write!(f, ":p{passes}")?,
-            MethodKind::TourRank { rounds, shuffle } => {
+            MethodKind::TourRank {
+                rounds,
+                shuffle,
+                stages,
+            } => {
                 write!(f, ":r{rounds}")?;
+                for (at, stage) in stages.iter().enumerate() {
+                    let before = if at == 0 { ":s" } else { "-" };
+                    let StageConfig {
+                        groups,
+                        size,
+                        selected,
+                    } = stage;
+                    write!(f, "{before}{groups}x{size}x{selected}")?;
+                }
                 if *shuffle == Shuffle::Cpython {
                     write!(f, ":cpython")?;
                 }
@@ -149,6 +175,9 @@ fn read(text: &str) -> Result<Method, Reason> {
             (_, kind) => set(kind, option)?,
         }
     }
+    if let MethodKind::TourRank { stages, .. } = &kind {
+        check_stages(stages, depth)?;
+    }
     match kind {
         MethodKind::Original if depth.is_some() => Err(Reason::OriginalDepth),
         MethodKind::RankGpt { window, stride } if stride > window => {
@@ -177,6 +206,7 @@ fn usual(name: &str) -> Result<MethodKind, Reason> {
         "tourrank" | "tourrank_r" => MethodKind::TourRank {
             rounds: tourrank::ROUNDS,
             shuffle: Shuffle::Seeded,
+            stages: Vec::new(),
         },
         "setwise" => MethodKind::Setwise {
             set: setwise::SET,
@@ -208,6 +238,7 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Reason> {
         (MethodKind::Prp { passes }, "p", _) => *passes = number(value, "p (passes)", 1)?,
         (MethodKind::TourRank { shuffle, .. }, _, "cpython") => *shuffle = Shuffle::Cpython,
         (MethodKind::TourRank { rounds, .. }, "r", _) => *rounds = number(value, "r (rounds)", 1)?,
+        (MethodKind::TourRank { stages, .. }, "s", _) => *stages = read_stages(value)?,
         (MethodKind::Setwise { set, .. }, "c", _) => {
             *set = number(value, "c (candidates shown at once)", 2)?;
         }
@@ -225,7 +256,9 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Reason> {
             let expected = match kind {
                 MethodKind::RankGpt { .. } => "rankgpt takes w and s, such as rankgpt@100:w20:s10",
                 MethodKind::Prp { .. } => "prp takes p, such as prp@20:p3",
-                MethodKind::TourRank { .. } => "tourrank takes r, such as tourrank@20:r2",
+                MethodKind::TourRank { .. } => {
+                    "tourrank takes r, s (stages) and cpython, such as tourrank@20:r2"
+                }
                 MethodKind::Setwise { .. } => "setwise takes c and k, such as setwise@20:c3:k10",
                 MethodKind::Pointwise { .. } => {
                     "pointwise takes grade or yesno, such as pointwise@20:yesno"
@@ -237,6 +270,47 @@ fn set(kind: &mut MethodKind, option: &str) -> Result<(), Reason> {
                 option: option.to_owned(),
                 expected,
             });
+        }
+    }
+    Ok(())
+}
+
+/// Stages such as `5x20x10-5x10x4`.
+fn read_stages(text: &str) -> Result<Vec<StageConfig>, Reason> {
+    let read = |stage: &str| {
+        let numbers: Vec<usize> = stage
+            .split('x')
+            .map(|number| number.parse().ok().filter(|number| *number <= LARGEST))
+            .collect::<Option<_>>()?;
+        match numbers[..] {
+            [groups, size, selected] if groups > 0 && selected > 0 && selected < size => {
+                Some(StageConfig {
+                    groups,
+                    size,
+                    selected,
+                })
+            }
+            _ => None,
+        }
+    };
+    let stages: Option<Vec<StageConfig>> = text.split('-').map(read).collect();
+    stages.ok_or_else(|| Reason::Stages(text.to_owned()))
+}
+
+/// Checks that each stage has the candidates that the stage before it leaves, and the first one
+/// those that the method looks at.
+fn check_stages(stages: &[StageConfig], depth: Option<usize>) -> Result<(), Reason> {
+    let found = stages.first().map(|first| first.candidates());
+    if let (Some(found), Some(depth)) = (found, depth)
+        && found != depth
+    {
+        return Err(Reason::FirstStage { found, depth });
+    }
+    for (at, pair) in stages.windows(2).enumerate() {
+        let (left, found) = (pair[0].advancing(), pair[1].candidates());
+        if left != found {
+            let stage = at + 2;
+            return Err(Reason::StageCount { stage, found, left });
         }
     }
     Ok(())
@@ -268,6 +342,11 @@ mod tests {
             ("prp@020:p03", "prp@20:p3"),
             ("tourrank@ 20 ", "tourrank@20:r2"),
             ("tourrank@20:cpython:r10", "tourrank@20:r10:cpython"),
+            (
+                "tourrank@100:s5x20x10-5x10x4-1x20x10",
+                "tourrank@100:r2:s5x20x10-5x10x4-1x20x10",
+            ),
+            ("tourrank:s2x3x1:strict", "tourrank:r2:s2x3x1:strict"),
             ("setwise@20", "setwise@20:c3"),
             ("setwise@20:k5:c4", "setwise@20:c4:k5"),
             ("pointwise@20", "pointwise@20:grade"),
@@ -293,6 +372,15 @@ mod tests {
             ("prp@20:", "such as prp@20:p3"),
             ("prp@20:r2", "such as prp@20:p3"),
             ("tourrank@20:10", "such as tourrank@20:r2"),
+            ("tourrank@6:s2x3", "groups × size × selected"),
+            ("tourrank@6:s2x3x3", "a group selects fewer than it has"),
+            ("tourrank@6:s0x3x1", "from 1"),
+            ("tourrank@6:s", "such as s5x20x10-5x10x4"),
+            ("tourrank@8:s2x3x1", "first stage has 6 candidates, and @8"),
+            (
+                "tourrank:s2x3x1-1x3x1",
+                "stage 2 has 3 candidates, and the stage before it leaves 2",
+            ),
             ("rankgpt@20:w5:s6", "the step must not exceed the window"),
             ("rankgpt@20:w1", "whole number from 2"),
             ("zelo@20:b0", "zelo@20:b2"),

@@ -3,6 +3,49 @@
 /// Maximum number of candidates in a group.
 const GROUP: usize = 20;
 
+/// A stage as ranksmith configures it: groups of one size, each of which selects the same number of
+/// candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageConfig {
+    pub groups: usize,
+    pub size: usize,
+    pub selected: usize,
+}
+
+impl StageConfig {
+    /// Number of candidates that take part.
+    pub fn candidates(self) -> usize {
+        self.groups.saturating_mul(self.size)
+    }
+
+    /// Number of candidates that advance.
+    pub fn advancing(self) -> usize {
+        self.groups.saturating_mul(self.selected)
+    }
+}
+
+/// The configured stages for this number of candidates. If it is not the number that they are made
+/// for, the candidates are dealt to as many groups, and each group selects as many as configured,
+/// but at most all but one.
+pub(super) fn configured(configs: &[StageConfig], candidates: usize) -> Vec<Stage> {
+    let mut stages = Vec::new();
+    let mut left = candidates;
+    for config in configs {
+        // A group has at least two candidates.
+        let groups = config.groups.min(left / 2);
+        if groups == 0 {
+            break;
+        }
+        let size_of = |group| left / groups + usize::from(group < left % groups);
+        let selected = (0..groups)
+            .map(|group| config.selected.min(size_of(group) - 1))
+            .sum();
+        stages.push(stage(groups, selected));
+        left = selected;
+    }
+    stages
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stage {
     pub(super) groups: usize,

@@ -1,7 +1,7 @@
 //! Properties of all methods, and CPython's random generator.
 
-use super::cpython_random::CpythonRandom;
-use super::stages::{Stage, balanced};
+use super::cpython_random::{CpythonRandom, stable_seed};
+use super::stages::{Stage, StageConfig, balanced, configured};
 use super::tourrank::{Dealing, TourRank};
 use super::{
     AnswerError, Call, Method, MethodKind, MethodOptions, Ranking, Shuffle, Strategy, Validation,
@@ -12,7 +12,6 @@ use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 
 const METHODS: [&str; 13] = [
@@ -170,30 +169,20 @@ fn the_generator_of_cpython_is_the_same() {
         assert_eq!(below.to_vec(), vector.randbelow_2_3_5_10_20_100);
     }
     for vector in golden.stable_seed {
-        assert_eq!(
-            stable_seed(&vector.parts),
-            vector.seed,
-            "{:?}",
-            vector.parts
-        );
+        let parts: Vec<String> = vector.parts.iter().map(text).collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        assert_eq!(u64::from(stable_seed(&parts)), vector.seed, "{parts:?}");
         let mut items: Vec<usize> = (0..20).collect();
         CpythonRandom::new(vector.seed).shuffle(&mut items);
         assert_eq!(items, vector.shuffle20, "seed {}", vector.seed);
     }
 }
 
-/// The seed of a query's shuffle: the first four bytes of the SHA-256 hash of its parts, joined
-/// with colons.
-fn stable_seed(parts: &[Value]) -> u64 {
-    let words = parts.iter().map(|part| match part {
+fn text(part: &Value) -> String {
+    match part {
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    });
-    let digest = Sha256::digest(words.collect::<Vec<_>>().join(":"));
-    digest
-        .iter()
-        .take(4)
-        .fold(0, |seed, byte| 256 * seed + u64::from(*byte))
+    }
 }
 
 #[test]
@@ -206,8 +195,8 @@ fn candidates_are_shuffled_as_ranksmith_does_it_for_each_query() {
         let query = &sample["query_id"];
         let lists = &golden["dataset"]["default"]["test"]["top_ranked"];
         let mut ids = lists[query.as_str().unwrap()].as_array().unwrap().clone();
-        let parts = [13.into(), "AskUbuntuDupQuestions".into(), query.clone()];
-        CpythonRandom::new(stable_seed(&parts)).shuffle(&mut ids);
+        let parts = ["13", "AskUbuntuDupQuestions", query.as_str().unwrap()];
+        CpythonRandom::new(stable_seed(&parts).into()).shuffle(&mut ids);
         let expected: Vec<Value> = sample["candidates"]
             .as_array()
             .unwrap()
@@ -517,4 +506,51 @@ proptest! {
         let played = play(method.strategy(n, seed, 2).as_mut(), &mut answer).unwrap();
         prop_assert_eq!(shuffled, played.ranking);
     }
+}
+
+#[test]
+fn configured_stages_take_any_number_unless_they_are_strict() {
+    let configs = [
+        StageConfig {
+            groups: 5,
+            size: 20,
+            selected: 10,
+        },
+        StageConfig {
+            groups: 5,
+            size: 10,
+            selected: 4,
+        },
+    ];
+    let of = |n| -> Vec<(usize, usize)> {
+        let stages = configured(&configs, n);
+        stages
+            .iter()
+            .map(|stage| (stage.groups, stage.selected))
+            .collect()
+    };
+    assert_eq!(of(100), [(5, 50), (5, 20)]);
+    // Groups of 12 and 13 select 10 of each, groups of 2 select one.
+    assert_eq!(of(62), [(5, 50), (5, 20)]);
+    assert_eq!(of(11), [(5, 6), (3, 3)]);
+    assert_eq!(of(1), []);
+
+    let strict: Method = "tourrank:r2:s2x3x1:strict".parse().unwrap();
+    assert_eq!(strict.calls(6, 1).expected, 4);
+    assert_eq!(strict.calls(5, 1).most, 0);
+    let mut machine = strict.strategy(5, 0, 1);
+    assert!(machine.next().is_empty() && machine.outcome().is_none());
+    assert_eq!(
+        machine.refusal(),
+        Some(AnswerError::CandidateCount {
+            required: 6,
+            found: 5
+        })
+    );
+    let plain: Method = "tourrank:r2:s2x3x1".parse().unwrap();
+    assert_eq!(plain.strategy(5, 0, 1).next().len(), 4);
+    // Without stages, the depth is the number of candidates.
+    let deep: Method = "tourrank@20:strict".parse().unwrap();
+    assert!(deep.strategy(19, 0, 1).refusal().is_some());
+    assert!(deep.strategy(20, 0, 1).refusal().is_none());
 }

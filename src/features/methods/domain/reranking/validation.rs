@@ -105,6 +105,10 @@ pub enum AnswerError {
     ScoreCount { expected: usize, found: usize },
     #[error("{0} is not a score: expected finite numbers")]
     NotFinite(f64),
+    #[error(
+        "its stages are for {required} candidates, and the query has {found}; nothing was asked"
+    )]
+    CandidateCount { required: usize, found: usize },
     #[error("the method asks nothing more and has no order")]
     NoOrder,
 }

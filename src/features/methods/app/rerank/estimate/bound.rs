@@ -1,5 +1,6 @@
 //! An upper bound of the effort for a query, whatever the answers are.
 
+use super::program;
 use super::simulation::{simulated, steady};
 use super::volume::Sum;
 use crate::domain::candidate_question::Question;
@@ -30,31 +31,19 @@ pub(super) fn most(method: &PreparedMethod, candidates: &Candidates) -> Sum {
             )
         })
     };
+    let looked_at = method.looks_at(candidates);
+    let asks_judges = !method.program_judges().is_empty();
     match method.method.kind {
         // The answers decide how many questions are asked, all of similar form.
         MethodKind::Prp { .. } | MethodKind::Setwise { .. } | MethodKind::Zelo { .. } => {
-            let calls = method
-                .method
-                .most_calls(method.looks_at(candidates), method.judges.len())
-                as f64;
-            let each =
-                questions
-                    .iter()
-                    .map(&mut dearest_of)
-                    .fold(Sum::default(), |a: Sum, b: Sum| Sum {
-                        calls: a.calls.max(b.calls),
-                        tokens_input: a.tokens_input.max(b.tokens_input),
-                        tokens_output: a.tokens_output.max(b.tokens_output),
-                        usd: a.usd.max(b.usd),
-                        unpriced: a.unpriced || b.unpriced,
-                    });
-            Sum {
-                calls: calls * each.calls,
-                tokens_input: calls * each.tokens_input,
-                tokens_output: calls * each.tokens_output,
-                usd: calls * each.usd,
-                unpriced: calls > 0.0 && each.unpriced,
-            }
+            let most = method.method.most_calls(looked_at, method.judges.len());
+            repeated(&questions, most, &mut dearest_of)
+        }
+        // A program decides which pairs it asks about; a repeated question is answered from the
+        // project.
+        MethodKind::Named(_) if asks_judges => {
+            let most = program::most_calls(looked_at, method.judges.len());
+            repeated(&questions, most, &mut dearest_of)
         }
         // The answers decide only which candidates a question is about.
         MethodKind::RankGpt { .. } | MethodKind::TourRank { .. } => {
@@ -75,10 +64,37 @@ pub(super) fn most(method: &PreparedMethod, candidates: &Candidates) -> Sum {
     }
 }
 
+/// Questions of these forms, each as expensive as the most expensive one.
+fn repeated(
+    questions: &[Question],
+    calls: usize,
+    dearest_of: &mut impl FnMut(&Question) -> Sum,
+) -> Sum {
+    let calls = calls as f64;
+    let each = questions
+        .iter()
+        .map(dearest_of)
+        .fold(Sum::default(), |a: Sum, b: Sum| Sum {
+            calls: a.calls.max(b.calls),
+            tokens_input: a.tokens_input.max(b.tokens_input),
+            tokens_output: a.tokens_output.max(b.tokens_output),
+            usd: a.usd.max(b.usd),
+            unpriced: a.unpriced || b.unpriced,
+        });
+    Sum {
+        calls: calls * each.calls,
+        tokens_input: calls * each.tokens_input,
+        tokens_output: calls * each.tokens_output,
+        usd: calls * each.usd,
+        unpriced: calls > 0.0 && each.unpriced,
+    }
+}
+
 /// Questions of every form that the method may ask about a query. If their number does not depend
 /// on the answers, these are all of them.
 fn questions(method: &PreparedMethod, candidates: &Candidates) -> Vec<Question> {
-    if let MethodKind::Zelo { .. } = method.method.kind {
+    let asks_judges = !method.program_judges().is_empty();
+    if asks_judges || matches!(method.method.kind, MethodKind::Zelo { .. }) {
         return (0..method.judges.len())
             .map(|judge| Question::Battle { a: 0, b: 1, judge })
             .collect();

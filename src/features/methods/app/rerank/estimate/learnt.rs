@@ -2,12 +2,12 @@
 
 use super::simulation::{played, shaken};
 use super::volume::Sum;
-use crate::features::methods::app::rerank::candidates::Candidates;
 use crate::features::methods::app::rerank::plan::RerankPlan;
 use crate::features::methods::app::rerank::question::Target;
 use crate::features::methods::store::RankingUsage;
 use crate::judge::Usage;
 use crate::store::{Store, StoreError};
+use std::sync::Arc;
 
 /// Maximum number of earlier results to compare with their estimates, the latest ones.
 const RESULTS: usize = 12;
@@ -48,10 +48,8 @@ impl LearntRatio {
             if sums.results == RESULTS {
                 break;
             }
-            let (key, limit) = (result.query, plan.limit);
-            let named = plan.named(key).map(<[_]>::to_vec);
-            let candidates = store
-                .read_blocking(move |db| Candidates::read(db, key, named.as_deref(), limit))?;
+            let (key, lists) = (result.query, Arc::clone(&plan.candidates));
+            let candidates = store.read_blocking(move |db| lists.read(db, key))?;
             if method.identity(&candidates) != result.identity {
                 continue;
             }

@@ -43,6 +43,17 @@ impl Sum {
         self.unpriced |= other.unpriced;
     }
 
+    /// The sum of this many such volumes.
+    pub(super) fn times(&self, factor: f64) -> Self {
+        Self {
+            calls: self.calls * factor,
+            tokens_input: self.tokens_input * factor,
+            tokens_output: self.tokens_output * factor,
+            usd: self.usd * factor,
+            unpriced: self.unpriced,
+        }
+    }
+
     pub(super) fn volume(&self, factor: f64) -> CallVolume {
         CallVolume {
             calls: (self.calls * factor).round(),

@@ -216,7 +216,7 @@ fn the_dry_run_says_how_long_a_run_would_take() {
     assert_eq!(desk.server.total_calls(), 1);
     desk.annotate(&[]);
     let words = told(&desk.annotate(&["--cycles", "5", "--dry-run"]));
-    assert!(words.contains("by the latest run"), "{words}");
+    assert!(words.contains("based on the latest run"), "{words}");
     assert!(words.contains("dry run: nothing was called"), "{words}");
     // What costs money is called only when that is asked for.
     let paid = Desk::new("");

@@ -272,6 +272,11 @@ impl RerankQuestion {
     }
 
     /// The same question to a program that may ask these judges.
+    /// Whether it is for a program that asks judges, whose calls are those that count.
+    pub(super) fn asks_judges(&self) -> bool {
+        self.judges.is_some()
+    }
+
     pub(super) fn with_judges(self, judges: Option<Arc<dyn ProgramJudges>>) -> Self {
         Self { judges, ..self }
     }

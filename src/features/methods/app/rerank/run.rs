@@ -106,9 +106,9 @@ where
                 end,
                 charge,
             } => {
-                let is_own = !matches!(end, QuestionEnd::Shared);
+                let is_call = !matches!(end, QuestionEnd::Shared) && !question.asks_judges();
                 answer(&question, end);
-                if !is_own {
+                if !is_call {
                     continue;
                 }
                 RerankEvent::Called(charge.spend())

@@ -4,7 +4,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use overrule::internals::{
-    AnnotatorVerdicts, Battle, BattleId, BattleRecord, Caches, ColourDepth, Decision, DocId,
+    AnnotatorVerdicts, Battle, BattleId, BattleRecord, Caches, ColorDepth, Decision, DocId,
     DocumentInfo, DocumentOrder, JsonObject, JudgeId, JudgeSpec, Layer, Margin, Model, OpenQuery,
     QueryId, QueryInfo, QueryKey, QueryRows, Ramp, RankingSettings, Screen, SeededRng, Theme,
     TuiOptions, Verdict, View, Vote, plan, view,
@@ -108,7 +108,7 @@ fn model(k: usize, cycles: usize) -> Model {
 }
 
 fn frames(criterion: &mut Criterion) {
-    let theme = Theme::new(ColourDepth::True, false);
+    let theme = Theme::new(ColorDepth::True, false);
     for k in [25, K, 200] {
         let model = model(k, 4);
         for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
@@ -130,7 +130,7 @@ fn turns(criterion: &mut Criterion) {
     if let Some(open) = &model.open {
         open.view.prepare_matrix();
     }
-    let theme = Theme::new(ColourDepth::True, false);
+    let theme = Theme::new(ColorDepth::True, false);
     let area = Rect::new(0, 0, 200, 60);
     let mut caches = Caches::default();
     let orders = [DocumentOrder::Hybrid, DocumentOrder::Zelo];

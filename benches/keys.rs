@@ -11,7 +11,7 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use overrule::internals::{
-    Caches, ColourDepth, Effect, Model, Msg, Ramp, SeededRng, Store, Theme, TuiOptions, answer,
+    Caches, ColorDepth, Effect, Model, Msg, Ramp, SeededRng, Store, Theme, TuiOptions, answer,
     update, view,
 };
 use ratatui::backend::CrosstermBackend;
@@ -163,7 +163,7 @@ impl Session {
             store,
             model,
             terminal: Terminal::with_options(backend, TerminalOptions { viewport }).unwrap(),
-            theme: Theme::new(ColourDepth::True, false),
+            theme: Theme::new(ColorDepth::True, false),
             caches: Caches::default(),
             keys: Vec::new(),
             answers: Vec::new(),

@@ -28,7 +28,7 @@ pub mod rating;
 pub mod reasoning;
 pub mod retrieval;
 pub mod sampling;
-pub mod sanitise;
+pub mod sanitize;
 pub mod spend;
 pub mod text;
 pub mod verdict;

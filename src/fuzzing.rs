@@ -5,7 +5,7 @@
 use crate::domain::adjudication::PickRequest;
 use crate::domain::corpus::Pool;
 use crate::domain::metrics::{Qrels, RankedRun};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::ai_scores::{ExpectedJudges, ScoredPairsWriter, ZbenchPair, read_scored_pairs};
 use crate::formats::columns::{self, Layout, TableContent};
 use crate::formats::file_kind::{FileKind, recognize};
@@ -41,7 +41,7 @@ const PIECE: usize = 7;
 /// Every message is safe to print.
 fn check_problem(problem: &Problem) {
     let text = problem.to_string();
-    assert_eq!(sanitise::line(&text), text);
+    assert_eq!(sanitize::line(&text), text);
 }
 
 /// The items of a file; checks that reading it in small pieces gives the same items.

@@ -72,7 +72,7 @@ pub mod internals {
     pub use crate::tui::model::open_query::OpenQuery;
     pub use crate::tui::model::{Model, TuiOptions};
     pub use crate::tui::screens::Screen;
-    pub use crate::tui::theme::{ColourDepth, Ramp, Theme};
+    pub use crate::tui::theme::{ColorDepth, Ramp, Theme};
     pub use crate::tui::update::update;
     pub use crate::tui::view::view;
 }

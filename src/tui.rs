@@ -45,7 +45,7 @@ use std::pin::pin;
 use std::time::{Duration, Instant};
 use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect_depth};
 use terminal_events::TerminalEvents;
-use theme::{ColourDepth, Ramp, Theme};
+use theme::{ColorDepth, Ramp, Theme};
 use tokio::sync::mpsc;
 use update::verdict_state::use_of;
 
@@ -161,7 +161,7 @@ pub fn run(
 
 /// Prints a message after the interface is gone, unless the terminal accepts no output.
 pub fn print_line(line: &str) {
-    terminal::print_line(&crate::domain::sanitise::line(line));
+    terminal::print_line(&crate::domain::sanitize::line(line));
 }
 
 /// Parses a setting that may be `auto`.
@@ -444,11 +444,11 @@ async fn sleep_until(at: Option<Instant>) {
 }
 
 /// The name of a color depth, for `doctor`.
-pub fn depth_name(depth: ColourDepth) -> &'static str {
+pub fn depth_name(depth: ColorDepth) -> &'static str {
     match depth {
-        ColourDepth::None => "none",
-        ColourDepth::Ansi16 => "16 colors",
-        ColourDepth::Ansi256 => "256 colors",
-        ColourDepth::True => "true color",
+        ColorDepth::None => "none",
+        ColorDepth::Ansi16 => "16 colors",
+        ColorDepth::Ansi256 => "256 colors",
+        ColorDepth::True => "true color",
     }
 }

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::domain::adjudication::PickMode;
 use crate::domain::named::did_you_mean;
 use crate::domain::permission::PermissionRequest;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
     Dotenv, EmbedderConfig, EnsembleError, FILE, JudgeSources, JudgesFile, KeyProblem, MissingKey,
@@ -252,7 +252,7 @@ impl JudgeConfiguration<'_> {
     ) -> Result<ChosenJudges, AppError> {
         for (at, name) in names.iter().enumerate() {
             if names[..at].contains(name) {
-                let name = sanitise::line(name);
+                let name = sanitize::line(name);
                 return Err(invalid!("--judges: {name:?} is named twice"));
             }
         }
@@ -389,7 +389,7 @@ fn complete(mut chosen: ChosenJudges) -> Result<ChosenJudges, AppError> {
 fn withheld_metadata(ensemble: &JudgeEnsemble) -> impl Iterator<Item = String> {
     ensemble.iter().filter_map(|judge| {
         let withheld = judge.metadata()?.withheld()?;
-        let name = sanitise::line(&judge.spec().name);
+        let name = sanitize::line(&judge.spec().name);
         Some(format!(
             "{name} is not shown the metadata fields that hold labels: {withheld}"
         ))
@@ -406,7 +406,7 @@ fn able(
     what_for: &str,
 ) -> Result<ChosenJudges, AppError> {
     for judge in chosen.ensemble.iter().filter(|judge| !can(judge.as_ref())) {
-        let why = format!("{} {why_not}", sanitise::line(&judge.spec().name));
+        let why = format!("{} {why_not}", sanitize::line(&judge.spec().name));
         if !names.is_empty() {
             return Err(invalid!("--judges: {why}"));
         }
@@ -424,7 +424,7 @@ fn able(
 /// Lists the judges of `overrule.toml` without keys, and the remedies.
 fn keys_missing(missing: &[MissingKey]) -> String {
     let problems = missing.iter().map(|missing| {
-        let name = sanitise::line(&missing.judge);
+        let name = sanitize::line(&missing.judge);
         format!("judge {name:?} {}", missing.problem)
     });
     format!(
@@ -452,7 +452,7 @@ fn named(
         known.extend(missing.iter().map(|missing| missing.judge.as_str()));
         known.extend(offline::NAMES);
         let near = did_you_mean(name, &known);
-        let name = sanitise::line(name);
+        let name = sanitize::line(name);
         invalid!(
             "no judge is called {name:?}{near}; the judges are {}",
             known.join(", ")
@@ -487,7 +487,7 @@ pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppErro
     let named = |judges: Vec<&Arc<dyn Judge>>| {
         let names = judges
             .iter()
-            .map(|judge| sanitise::line(&judge.spec().name));
+            .map(|judge| sanitize::line(&judge.spec().name));
         names.collect::<Vec<_>>().join(", ")
     };
     let (priced, unpriced): (Vec<_>, Vec<_>) = ensemble

@@ -5,7 +5,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, open};
 use crate::app::text_format::counted;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::file::unpacked_name;
 use crate::formats::vectors::{NamedVectors, read_names, read_npy};
 use std::collections::HashMap;
@@ -44,8 +44,8 @@ impl DocumentText<'_> {
         let (query, document) = (self.query.as_str(), self.document.as_str());
         format!(
             "document {:?} of query {:?}",
-            sanitise::line(document),
-            sanitise::line(query)
+            sanitize::line(document),
+            sanitize::line(query)
         )
     }
 }

@@ -1,7 +1,7 @@
 //! Checks an embedder by embedding one short text.
 
 use crate::app::judge_check::CheckResult;
-use crate::domain::{number_words, sanitise};
+use crate::domain::{number_words, sanitize};
 use crate::embedding::Embedder;
 
 /// A text that any embedder can embed.
@@ -36,7 +36,7 @@ pub async fn examine(embedder: &Embedder) -> CheckResult {
                 .model
                 .filter(|served| !embedder.model.ends_with(served.as_str()));
             let served = served.map_or_else(String::new, |served| {
-                format!(" (answers as {})", sanitise::line(&served))
+                format!(" (answers as {})", sanitize::line(&served))
             });
             let found = format!(
                 "{}{served}: vectors of {dimensions} dimensions; {ms:.1} ms per call; {cost}",

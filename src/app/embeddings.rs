@@ -11,7 +11,7 @@ use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, ServiceQuestion}
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
 use crate::client::{RunControl, lock, now_ms, window};
 use crate::domain::number_words::{count, counted, usd};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::embedding::cache::{VectorCache, VectorCacheError};
 use crate::embedding::{EmbeddedTexts, Embedder};
 use crate::judge::{CallError, Exchange, FailureCause, MAX_CHARGED};
@@ -274,8 +274,8 @@ impl CachedEmbedder {
         };
         format!(
             "{} ({}) would embed {} of {}, about {} tokens{price}",
-            sanitise::line(&self.embedder.name),
-            sanitise::line(&self.embedder.model),
+            sanitize::line(&self.embedder.name),
+            sanitize::line(&self.embedder.model),
             count(need.unknown),
             counted(need.texts, "text"),
             count(tokens)

@@ -3,7 +3,7 @@
 use crate::app::error::{AppError, invalid};
 use crate::domain::ranking::fit_warnings;
 use crate::domain::rating::{self, Observation, RatingModel, RatingOptions};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -58,7 +58,7 @@ pub fn fit_battles(
     let mut index = HashMap::new();
     for (at, document) in input.documents.iter().enumerate() {
         if index.insert(document.as_str(), at).is_some() {
-            let name = sanitise::line(document);
+            let name = sanitize::line(document);
             return Err(invalid!("documents[{at}]: {name:?} occurs twice"));
         }
     }
@@ -66,7 +66,7 @@ pub fn fit_battles(
     for (at, battle) in input.battles.iter().enumerate() {
         let find = |id: &str| {
             index.get(id).copied().ok_or_else(|| {
-                let name = sanitise::line(id);
+                let name = sanitize::line(id);
                 invalid!("battles[{at}]: {name:?} is not among the documents")
             })
         };
@@ -82,7 +82,7 @@ pub fn fit_battles(
         input
             .documents
             .get(*at)
-            .map_or(String::new(), |name| sanitise::line(name).into_owned())
+            .map_or(String::new(), |name| sanitize::line(name).into_owned())
     };
     let fit =
         rating::fit(input.documents.len(), &observations, &options, None).map_err(|error| {
@@ -122,7 +122,7 @@ pub fn fit_battles(
         .map(|(at, battle)| {
             format!(
                 "battles[{at}] compares {} with itself",
-                sanitise::line(&battle.a)
+                sanitize::line(&battle.a)
             )
         })
         .collect();

@@ -6,7 +6,7 @@ mod labels;
 
 use crate::app::text_format::counted;
 use crate::client::now_ms;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::registry;
 use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
@@ -135,7 +135,7 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
         format!(
             "{}: {} judged one way here and another way there; if these are two people, one of \
              them should use another name (`--annotator`, or `annotator` in the configuration)",
-            sanitise::line(name),
+            sanitize::line(name),
             counted(*pairs, "pair")
         )
     });

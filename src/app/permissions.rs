@@ -3,7 +3,7 @@
 
 use crate::config::{ConfigError, remember};
 use crate::domain::permission::{PermissionRequest, Permissions};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::ensemble::FILE;
 use std::cell::RefCell;
 use std::fmt;
@@ -89,7 +89,7 @@ impl AskedUser {
         let answer = dialog.ask(&format!(
             "{FILE} asks to {request} (for {}).\nAllow it? y: yes, n: no; the answer is \
              kept{place}. Enter alone: not this time.",
-            sanitise::line(asked_by)
+            sanitize::line(asked_by)
         ));
         let Some(allow) = answer else {
             self.known().add(request.clone(), false);

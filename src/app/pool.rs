@@ -28,7 +28,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use summary::PoolSummary;
-use summary::Summarised;
+use summary::Summarized;
 
 #[derive(Clone, Copy, Debug)]
 pub struct PoolOptions {
@@ -170,7 +170,7 @@ pub fn build(
         ));
     }
     notes.extend(stage.notes(&queries));
-    let summarised = Summarised {
+    let summarized = Summarized {
         qrels: &qrels,
         stage,
         run: &run,
@@ -181,7 +181,7 @@ pub fn build(
     };
     let texts = documents::PoolTexts::read(folder, &pools, &run)?;
     Ok(BuiltPools {
-        summary: summarised.summary(notes)?,
+        summary: summarized.summary(notes)?,
         pools: texts.pools(folder, &queries, &pools, &qrels, stage)?,
         candidates: texts.candidates(&pools, &run),
         stage_runs: stage.hybrid().map_or_else(Vec::new, FusedRankings::runs),

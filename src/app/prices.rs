@@ -4,7 +4,7 @@
 use super::choose_judges::JudgeConfiguration;
 use super::error::AppError;
 use super::retirements::{days_between, retirement};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::ensemble::{FILE, judge_prices, own_prices};
 use crate::judge::price::{PriceRow, PriceTable, TokenRates};
 use jiff::civil::Date;
@@ -127,8 +127,8 @@ pub fn no_price(judge: &str, provider: &str, model: &str) -> String {
     format!(
         "no price is known for {} of {} (judge {}); set `price`, or `base_model` if it is a known \
          model under another name, in {FILE}",
-        sanitise::line(model),
-        sanitise::line(provider),
-        sanitise::line(judge)
+        sanitize::line(model),
+        sanitize::line(provider),
+        sanitize::line(judge)
     )
 }

@@ -4,7 +4,7 @@
 use super::error::{AppError, invalid};
 use super::import;
 use crate::config::Config;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::FinalRule;
 use crate::store::{Db, Store, StoreError};
 use flate2::read::GzDecoder;
@@ -118,7 +118,7 @@ pub fn open_sample(path: &Path, config: &Config, sample: Sample) -> Result<Store
         return Err(invalid!(
             "{}: contains queries of {:?}; the sample needs its own project",
             path.display(),
-            sanitise::line(foreign)
+            sanitize::line(foreign)
         ));
     }
     store.write_blocking(move |db| sample.add(db))?;

@@ -5,7 +5,7 @@ use super::choose_judges::JudgeConfiguration;
 use super::error::AppError;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::Store;
 use futures::future::BoxFuture;
 use std::fmt::Debug;
@@ -174,6 +174,6 @@ impl QuestionSetOutcome {
     /// Records that a judge makes no more calls.
     pub fn give_up(&mut self, judge: &str, why: &str) {
         self.given_up
-            .push(format!("{} stopped: {why}", sanitise::line(judge)));
+            .push(format!("{} stopped: {why}", sanitize::line(judge)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{AppError, invalid};
 use crate::domain::named::did_you_mean;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::Store;
 use crate::store::judge_names::NewJudgeName;
 
@@ -25,7 +25,7 @@ pub fn rename_judge(store: &Store, old: &str, new: &str) -> Result<NewJudgeName,
             let near = did_you_mean(&old, names);
             return Ok(Err(invalid!(
                 "--rename: no judge of the project is called {}{near}; `overrule judges` lists them",
-                sanitise::line(&old)
+                sanitize::line(&old)
             )));
         }
         let offline = known
@@ -34,7 +34,7 @@ pub fn rename_judge(store: &Store, old: &str, new: &str) -> Result<NewJudgeName,
         if let Some((_, offline)) = offline {
             return Ok(Err(invalid!(
                 "--rename: {} is an offline judge, which keeps its name",
-                sanitise::line(&offline.name)
+                sanitize::line(&offline.name)
             )));
         }
         Ok(Ok(db.rename_judge(&old, &new)?))

@@ -2,7 +2,7 @@
 
 use crate::client::today;
 use crate::domain::number_words::counted;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::{Judge, JudgeEnsemble};
 use jiff::civil::Date;
 
@@ -38,8 +38,8 @@ pub fn retirement(judge: &str, model: &str, retires: Date, today: Date) -> Optio
     Some(format!(
         "{} (judge {}) {when}; a replacement is a different judge, whose votes must be paid \
          for again",
-        sanitise::line(model),
-        sanitise::line(judge)
+        sanitize::line(model),
+        sanitize::line(judge)
     ))
 }
 

@@ -42,7 +42,7 @@ pub fn each_summary<E: From<StoreError>>(
             .map(|(info, _)| info.key)
             .collect();
         let mut fresh = Vec::with_capacity(stale.len());
-        store.summarise_all(&stale, KeptExtent::Summary, |_, summary| {
+        store.summarize_all(&stale, KeptExtent::Summary, |_, summary| {
             fresh.push(summary);
             true
         })?;

@@ -2,7 +2,7 @@
 
 use crate::domain::corpus::QueryId;
 pub use crate::domain::number_words::{counted, duration};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use std::collections::BTreeSet;
 
 /// Why the difference between original and corrected labels is not tested for significance.
@@ -45,7 +45,7 @@ pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
 /// The first `listed` names, safe to print, and the number of further ones.
 pub fn first_of<S: AsRef<str>>(names: &[S], listed: usize) -> String {
     let first = names.iter().take(listed);
-    let first: Vec<_> = first.map(|name| sanitise::line(name.as_ref())).collect();
+    let first: Vec<_> = first.map(|name| sanitize::line(name.as_ref())).collect();
     let more = match names.len().saturating_sub(listed) {
         0 => String::new(),
         more => format!(" and {more} more"),

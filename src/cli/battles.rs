@@ -7,7 +7,7 @@ use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::battle::{Battle, Pair};
 use crate::domain::ranking::{OrderEffect, View, VoteCount, share_bar};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::vote::{Margin, Outcome};
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
 use crate::store::vote_details::{VoteDetail, VoteReasoning};
@@ -154,7 +154,7 @@ fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String
     let mut text = String::new();
     if let Some(verdict) = loaded.view.verdict(pair) {
         let words = verdict.decision.words(&name(verdict.a), &name(verdict.b));
-        let who = sanitise::line(&verdict.annotator);
+        let who = sanitize::line(&verdict.annotator);
         text = format!("  overruled by {who}: {words}\n");
     }
     text + &loaded.said.lines(pair, name)
@@ -245,11 +245,11 @@ fn as_text(loaded: &QueryBattles) -> String {
                 Err((cause, message)) => {
                     text.push_str(&format!(
                         "  {who} failed: {cause}: {}\n",
-                        sanitise::line(message)
+                        sanitize::line(message)
                     ));
                 }
             }
-            for line in sanitise::block(vote.reasoning.text()).lines() {
+            for line in sanitize::block(vote.reasoning.text()).lines() {
                 text.push_str(&format!("      {line}\n"));
             }
             if vote.reasoning == VoteReasoning::Gone {

@@ -14,7 +14,7 @@ use crate::domain::ranking::{
     JudgeWeights, NamedOpinion, OpinionEffect, PriorPrecision, RankingSettings, override_mode_note,
 };
 use crate::domain::rating::RatingModel;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::embedding;
@@ -350,11 +350,11 @@ impl ProjectOptions {
                 output::message(&format!(
                     "note: nobody called {} has judged in this project yet; until then the \
                      majority's verdict counts{}",
-                    sanitise::line(name),
+                    sanitize::line(name),
                     if people.is_empty() {
                         String::new()
                     } else {
-                        format!(" (known: {})", sanitise::line(&people.join(", ")))
+                        format!(" (known: {})", sanitize::line(&people.join(", ")))
                     }
                 ));
             }
@@ -436,7 +436,7 @@ impl ProjectOptions {
 
 /// Describes a judge's margin curve.
 fn curve_words(name: &str, calibrated: Option<&CalibratedMargins>) -> String {
-    let name = sanitise::line(name);
+    let name = sanitize::line(name);
     let Some(CalibratedMargins { reference, curve }) = calibrated else {
         return format!(
             "{name}: too few comparisons for its margins, so its votes count by their direction"

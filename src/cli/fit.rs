@@ -4,7 +4,7 @@ use crate::app::fit::{FitInput, fit_battles};
 use crate::cli::command::{CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::rating::{RatingModel, RatingOptions};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use anyhow::Context as _;
 use clap::Args;
 use std::io::{self, Read as _};
@@ -46,7 +46,7 @@ impl FitCommand {
             ));
         }
         let input: FitInput = serde_json::from_str(&text)
-            .map_err(|error| usage!("stdin: {}", sanitise::line(&error.to_string())))?;
+            .map_err(|error| usage!("stdin: {}", sanitize::line(&error.to_string())))?;
         for (name, value) in [("--phi", self.phi), ("--lambda", self.lambda)] {
             if !value.is_finite() || value < 0.0 {
                 return Err(usage!("{name} {value}: must be a number of at least 0"));

@@ -6,7 +6,7 @@ use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::corpus::DocId;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ impl GoldImportCommand {
         };
         output::text(&format!(
             "{}: {} {what}, {} replaced, {} already there\n",
-            sanitise::line(&name),
+            sanitize::line(&name),
             counted(added.new, "gold item"),
             added.replaced,
             added.same
@@ -169,7 +169,7 @@ impl GoldListCommand {
                 0 => String::new(),
                 items => format!(", cannot tell on {items}"),
             };
-            text.push_str(&format!("{}: {share}{unsure}\n", sanitise::line(annotator)));
+            text.push_str(&format!("{}: {share}{unsure}\n", sanitize::line(annotator)));
         }
         output::text(&text)
     }

@@ -14,7 +14,7 @@ use crate::domain::agreement::{Interval, Share};
 use crate::domain::answering_models::changed_model;
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
 use crate::domain::number_words::{count, fixed, signed};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::vote::Outcome as Side;
 use crate::registry::JUDGES_PANELS;
 use crate::store::judge_calls::JudgeCalls;
@@ -267,7 +267,7 @@ impl JudgeReportText {
             if audit.is_telling() {
                 text.push_str(&format!(
                     "{}: reasoning of {}: {}\n",
-                    sanitise::line(&self.0.rater_data.judges[at].1.name),
+                    sanitize::line(&self.0.rater_data.judges[at].1.name),
                     counted(audit.votes, "vote"),
                     audit.words(),
                 ));
@@ -344,7 +344,7 @@ impl JudgeReportText {
             text.push_str(&format!(
                 "{}: people agree with {:.0} % of the larger half of its margins and with {:.0} % \
                  of the smaller (difference {}, 95 %)\n",
-                sanitise::line(&self.0.rater_data.judges[*at].1.name),
+                sanitize::line(&self.0.rater_data.judges[*at].1.name),
                 100.0 * of.larger,
                 100.0 * of.smaller,
                 range(of.interval, 100.0, 0),
@@ -364,7 +364,7 @@ impl JudgeReportText {
     fn findings(&self) -> String {
         let mut text = String::new();
         for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
-            let name = sanitise::line(&spec.name);
+            let name = sanitize::line(&spec.name);
             // The worst judge has already been named.
             let worst = self.0.weakest().is_some_and(|weakest| weakest.judge == at);
             let finding = self.0.named[at].finding_words().filter(|_| !worst);

@@ -9,7 +9,7 @@ use crate::cli::output::{clean, or_dash};
 use crate::domain::common_scale::{LinkedScore, ProjectScale};
 use crate::domain::number_words::signed;
 use crate::domain::ranking::{DocumentOrder, View};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::csv_cell::spreadsheet_safe;
 use crate::formats::{safe_json, svg};
 use crate::judge::OFFLINE_LABEL;
@@ -336,8 +336,8 @@ fn as_text(
 ) -> String {
     let mut text = format!(
         "{}  {}\n",
-        sanitise::line(query.id.as_str()),
-        sanitise::line(&query.text)
+        sanitize::line(query.id.as_str()),
+        sanitize::line(&query.text)
     );
     let drawn = order.len() <= DRAWN;
     let header = [

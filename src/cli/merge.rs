@@ -5,7 +5,7 @@ use crate::app::run_lock::RunLock;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::number_words;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::Context as _;
 use clap::Args;
@@ -62,7 +62,7 @@ impl MergeCommand {
             output::message(&format!("note: {note}"));
         }
         for (query, reason) in &merged.refused {
-            let query = sanitise::line(query);
+            let query = sanitize::line(query);
             output::message(&format!("skipped query {query:?}: {reason}"));
         }
         if merged.refused.is_empty() {
@@ -116,7 +116,7 @@ impl MergeCommand {
     }
 
     fn words(&self, merged: &MergeCounts) -> String {
-        let other = sanitise::line(&self.other.display().to_string()).into_owned();
+        let other = sanitize::line(&self.other.display().to_string()).into_owned();
         let Some(new) = taken_over(merged) else {
             return format!("{other}: contains nothing new\n");
         };

@@ -16,7 +16,7 @@ use crate::app::error::{AppError, FileProblems, is_io_error};
 use crate::app::output_file::{is_configuration, is_database, output_name};
 use crate::app::text_format::counted;
 use crate::domain::number_words::count;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::safe_json;
 use crate::formats::safe_stdout::SafeStdout;
 use crate::store::upgrade::UpgradeProgress;
@@ -58,7 +58,7 @@ pub(crate) fn raw(text: &str) -> CommandResult {
 
 /// Prints a message to stderr, wrapped to the width of a terminal. A closed stderr is ignored.
 pub(crate) fn message(line: &str) {
-    let words = sanitise::block(line);
+    let words = sanitize::block(line);
     let words = lines::wrapped(&words, width_of(&io::stderr()));
     drop(writeln!(io::stderr().lock(), "{words}"));
 }
@@ -162,7 +162,7 @@ pub(crate) fn failure(failure: CommandFailure) -> ExitCode {
 
 /// External text, made safe for one line.
 pub(crate) fn clean(text: impl AsRef<str>) -> String {
-    sanitise::line(text.as_ref()).into_owned()
+    sanitize::line(text.as_ref()).into_owned()
 }
 
 /// Formats a value, or a dash for none.

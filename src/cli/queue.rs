@@ -10,7 +10,7 @@ use crate::cli::output::clean;
 use crate::domain::battle::Pair;
 use crate::domain::number_words::counted;
 use crate::domain::priority::{DrawReason, Policy};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::registry;
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
@@ -109,7 +109,7 @@ impl QueueCommand {
                         .ok_or_else(|| {
                             usage!(
                                 "--against: no judge of this project is called {:?}",
-                                sanitise::line(name)
+                                sanitize::line(name)
                             )
                         })?,
                 )

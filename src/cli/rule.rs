@@ -6,7 +6,7 @@ use crate::cli::output;
 use crate::cli::similar_name::note_similar_name;
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use clap::Args;
 use serde_json::json;
 
@@ -101,7 +101,7 @@ impl RuleCommand {
             Some(_) if in_force => format!("the label stays as it is ({})", label(before)),
             Some(one) => format!(
                 "stored; the ruling of {} counts ({}): {}",
-                sanitise::line(&one.ruling.annotator),
+                sanitize::line(&one.ruling.annotator),
                 ruled.rule.name(),
                 one.ruling.finding.words()
             ),
@@ -113,8 +113,8 @@ impl RuleCommand {
                 "note: the document is labeled relevant, but label-missing says that nobody labeled it",
             );
         }
-        let query = sanitise::line(ruled.query.as_str());
-        let document = sanitise::line(ruled.document.as_str());
+        let query = sanitize::line(ruled.query.as_str());
+        let document = sanitize::line(ruled.document.as_str());
         output::text(&format!(
             "query {query}, document {document}: {}; {effect}\n",
             finding.words()

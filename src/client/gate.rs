@@ -69,12 +69,12 @@ impl RateGate {
             .map(|(judge_index, judge)| {
                 let limits = judge.limits();
                 let most = limits.concurrency.unwrap_or(concurrency).min(concurrency);
-                let neighbours = ensemble
+                let neighbors = ensemble
                     .iter()
                     .filter(|other| other.server().is_some() && other.server() == judge.server());
                 // A compromise: some servers count all judges together, others count each model
                 // separately.
-                let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
+                let first = window::FIRST as f64 / (neighbors.count().max(1) as f64).sqrt();
                 let first = remembered
                     .get(judge_index)
                     .copied()

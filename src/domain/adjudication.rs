@@ -21,7 +21,7 @@ pub use disagreement::{
 pub use evidence::{EvidenceLabel, SlotVerdict, VerdictsReply};
 pub use judge_answers::{
     IgnoredAnswers, JudgeAnswers, PickAnswer, PoolAnswer, PoolSet, group_answers,
-    summarise_answers, valid_answers,
+    summarize_answers, valid_answers,
 };
 pub use pick_outcome::{PickCounts, PickOutcome, PooledCounts};
 pub use pick_record::{PickRecord, PickResult};

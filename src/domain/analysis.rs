@@ -40,15 +40,15 @@ pub fn each_triad(
     mut visit: impl FnMut([usize; 3], bool),
 ) {
     let mut beats: HashSet<(usize, usize)> = HashSet::new();
-    let mut neighbours: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    let mut neighbors: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for (winner, loser) in decided {
         if winner != loser && !beats.contains(&(loser, winner)) && beats.insert((winner, loser)) {
             let (low, high) = (winner.min(loser), winner.max(loser));
-            neighbours.entry(low).or_default().insert(high);
+            neighbors.entry(low).or_default().insert(high);
         }
     }
     let met = |x: usize, y: usize| beats.contains(&(x, y)) || beats.contains(&(y, x));
-    for (&x, above) in &neighbours {
+    for (&x, above) in &neighbors {
         for &y in above {
             for &z in above
                 .range((Excluded(y), Unbounded))

@@ -2,7 +2,7 @@
 //! name.
 
 use super::number_words::counted;
-use super::sanitise;
+use super::sanitize;
 use serde::{Deserialize, Serialize};
 
 /// Votes of one judge that name the same model.
@@ -25,7 +25,7 @@ pub fn changed_model(models: &[AnsweringModel]) -> Option<String> {
         .map(|of| {
             format!(
                 "{} ({})",
-                sanitise::line(&of.model),
+                sanitize::line(&of.model),
                 counted(of.votes, "vote")
             )
         })

@@ -1,6 +1,6 @@
 //! Requests in a project's `overrule.toml` that need the user's permission, and the user's answers.
 
-use super::sanitise;
+use super::sanitize;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -106,7 +106,7 @@ impl fmt::Display for KeyUse {
         } else {
             ""
         };
-        let variable = sanitise::line(&self.variable);
+        let variable = sanitize::line(&self.variable);
         write!(f, "send the key in {variable} to {}{open}", self.server)
     }
 }
@@ -114,7 +114,7 @@ impl fmt::Display for KeyUse {
 impl fmt::Display for ProgramUse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = self.folder.display().to_string();
-        let (command, folder) = (command_line(&self.command), sanitise::line(&folder));
+        let (command, folder) = (command_line(&self.command), sanitize::line(&folder));
         write!(f, "run `{command}` in {folder}")
     }
 }
@@ -126,7 +126,7 @@ pub fn command_line(words: &[String]) -> String {
         if !word.is_empty() && word.chars().all(plain) {
             word.clone()
         } else {
-            format!("'{}'", sanitise::line(word).replace('\'', r"'\''"))
+            format!("'{}'", sanitize::line(word).replace('\'', r"'\''"))
         }
     });
     typed.collect::<Vec<_>>().join(" ")

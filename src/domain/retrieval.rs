@@ -2,7 +2,7 @@
 //! the pools shown to judges.
 
 mod accents;
-mod analyser;
+mod analyzer;
 mod fusion;
 mod index;
 mod nearest;
@@ -11,7 +11,7 @@ mod pool;
 mod postings;
 mod stopwords;
 
-pub use analyser::AnalysisProfile;
+pub use analyzer::AnalysisProfile;
 pub use fusion::{FusedItem, RRF_K, StageRank, reciprocal_rank_fusion};
 pub use index::Bm25Index;
 pub use nearest::{NearestDocuments, unit_vector};

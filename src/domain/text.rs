@@ -57,7 +57,7 @@ pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// Writes `word`, [`folded`] and without an English possessive ending, to `normal`, which is
 /// cleared first.
-pub fn normalise_into(word: &str, normal: &mut String) {
+pub fn normalize_into(word: &str, normal: &mut String) {
     fold_into(word, normal);
     if let Some(kept @ 1..) = normal
         .strip_suffix("'s")
@@ -162,9 +162,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn normalise(word: &str) -> String {
+    fn normalize(word: &str) -> String {
         let mut normal = String::new();
-        normalise_into(word, &mut normal);
+        normalize_into(word, &mut normal);
         normal
     }
 
@@ -189,7 +189,7 @@ mod tests {
             ("s", "s"),
             ("İzmir", "izmir"),
         ] {
-            assert_eq!(stem(&normalise(word)), expected, "{word}");
+            assert_eq!(stem(&normalize(word)), expected, "{word}");
         }
         assert_eq!(stem(&"running".repeat(20)), "running".repeat(20));
     }

@@ -9,7 +9,7 @@ use super::problem::quoted;
 use super::records::{LineRecords, ParseLine};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::metrics::Qrels;
-use crate::domain::sanitise::is_hazard;
+use crate::domain::sanitize::is_hazard;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead, Write};

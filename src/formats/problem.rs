@@ -1,6 +1,6 @@
 //! Problems in input files, with their locations and remedies.
 
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use std::fmt::{self, Write as _};
 
 /// A problem in an input file. Its text is safe to print.
@@ -17,9 +17,9 @@ impl Problem {
     /// A problem in `file`. Makes the name and the message safe to print.
     pub fn new(file: &str, line: Option<u64>, message: impl fmt::Display) -> Self {
         Self {
-            file: sanitise::line(file).into_owned(),
+            file: sanitize::line(file).into_owned(),
             line,
-            message: sanitise::line(&message.to_string()).into_owned(),
+            message: sanitize::line(&message.to_string()).into_owned(),
         }
     }
 }
@@ -49,7 +49,7 @@ pub fn quoted(text: &str) -> String {
             out.push('…');
             break;
         }
-        if sanitise::is_hazard(ch) {
+        if sanitize::is_hazard(ch) {
             // Writing to a string cannot fail.
             let _ = write!(out, "\\u{{{:x}}}", u32::from(ch));
         } else {

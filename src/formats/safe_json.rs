@@ -1,7 +1,7 @@
-//! Writes JSON in which no string can control a terminal: everything that [`sanitise`] would
+//! Writes JSON in which no string can control a terminal: everything that [`sanitize`] would
 //! replace is escaped, and reads back unchanged.
 
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ pub fn pretty<T: Serialize>(value: &T) -> serde_json::Result<String> {
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for ch in json.chars() {
-        if ch != '\n' && sanitise::is_hazard(ch) {
+        if ch != '\n' && sanitize::is_hazard(ch) {
             for unit in ch.encode_utf16(&mut [0; 2]) {
                 text.push_str(&format!("\\u{unit:04x}"));
             }
@@ -40,7 +40,7 @@ mod tests {
     fn hazards_are_escaped_and_read_back_the_same() {
         let value = json!({ "a\u{202e}": "x\u{1b}[2J\n\u{e0041}", "plain": "héé" });
         let text = pretty(&value).expect("a value can be written");
-        let hazard = |ch| ch != '\n' && sanitise::is_hazard(ch);
+        let hazard = |ch| ch != '\n' && sanitize::is_hazard(ch);
         assert!(!text.contains(hazard), "{text:?}");
         assert_eq!(
             serde_json::from_str::<Value>(&text).expect("it is JSON"),

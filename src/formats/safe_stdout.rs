@@ -1,7 +1,7 @@
 //! Standard output for data. On a terminal, anything that could control it is escaped; a file or a
 //! pipe gets the bytes unchanged.
 
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use std::io::{self, IsTerminal as _, Stdout, Write};
 
 /// Standard output that is safe on a terminal.
@@ -61,7 +61,7 @@ fn escaped(begun: &mut Vec<u8>, bytes: &[u8]) -> String {
 }
 
 fn push(text: &mut String, ch: char) {
-    if ch == '\n' || ch == '\t' || !sanitise::is_hazard(ch) {
+    if ch == '\n' || ch == '\t' || !sanitize::is_hazard(ch) {
         text.push(ch);
         return;
     }

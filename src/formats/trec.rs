@@ -2,7 +2,7 @@
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
-use crate::domain::sanitise::is_hazard;
+use crate::domain::sanitize::is_hazard;
 use std::io::{self, Write};
 
 /// Writes labels as qrels. Use a buffered `out`.

@@ -24,7 +24,7 @@ impl From<StoreError> for WalkEnd {
 
 impl Store {
     /// A query's summary, computed outside the write queue and cached.
-    pub fn summarise(
+    pub fn summarize(
         &self,
         query: QueryKey,
     ) -> impl Future<Output = Result<QuerySummary>> + Send + use<> {
@@ -42,7 +42,7 @@ impl Store {
     /// Computes the summaries of queries on all cores and caches them, many per transaction; those
     /// that are up to date are only read. `each` receives every summary in order, before it is
     /// cached, and returns whether to continue. Blocks.
-    pub fn summarise_all(
+    pub fn summarize_all(
         &self,
         queries: &[QueryKey],
         extent: KeptExtent,

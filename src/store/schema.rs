@@ -4,7 +4,7 @@
 use super::completeness::{self, APPLICATION_ID};
 use super::file::{self, explained, not_a_project};
 use super::{Result, StoreError, upgrade};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashSet;
@@ -225,7 +225,7 @@ fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
                 "trigger" | "view" => kind.as_str(),
                 _ => "virtual table",
             };
-            let name = sanitise::line(&name);
+            let name = sanitize::line(&name);
             Err(not_a_project(
                 path,
                 &format!(

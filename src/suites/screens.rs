@@ -15,7 +15,7 @@ use crate::registry;
 use crate::tui::job::tell_that;
 use crate::tui::screens::Screen;
 use crate::tui::screens::run::update::ask_to_start;
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 use bench::Bench;
 
 pub(crate) const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -186,16 +186,16 @@ fn every_depth_has_its_own_ramp() {
     let mut bench = Bench::judged(120, 40);
     bench.press("enter n");
     for (depth, label) in [
-        (ColourDepth::None, "none"),
-        (ColourDepth::Ansi16, "16"),
-        (ColourDepth::Ansi256, "256"),
+        (ColorDepth::None, "none"),
+        (ColorDepth::Ansi16, "16"),
+        (ColorDepth::Ansi256, "256"),
     ] {
         bench.theme = Theme::new(depth, false);
         snapshot(format!("matrix-depth-{label}"), bench.shot());
     }
-    bench.theme = Theme::new(ColourDepth::True, true);
+    bench.theme = Theme::new(ColorDepth::True, true);
     snapshot("matrix-light", bench.shot());
-    bench.theme = Theme::new(ColourDepth::None, false);
+    bench.theme = Theme::new(ColorDepth::None, false);
     bench.press("enter");
     snapshot("battle-depth-none", bench.shot());
 }

@@ -42,7 +42,7 @@ use crate::app::annotate::RunRequest;
 use crate::app::project::Sample;
 use crate::client::RunControl;
 use crate::config::{Config, JudgingConfig};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::corpus::QueryKey;
 pub use crate::store::drafts::DecisionSubject as Subject;
 use adjudication::AdjudicationState;
@@ -421,7 +421,7 @@ impl Model {
 
     /// Shows a line for a few seconds.
     pub fn say(&mut self, level: Level, words: &str) {
-        let words = sanitise::line(words).into_owned();
+        let words = sanitize::line(words).into_owned();
         self.toast = Some(Toast::new(level, words, self.now));
     }
 

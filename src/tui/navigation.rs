@@ -28,7 +28,7 @@ fn step(from: usize, command: Command, last: usize, page: usize) -> usize {
 }
 
 /// The index after or before `here`, below `count`; `None` at either end.
-pub(crate) fn neighbour(here: usize, forward: bool, count: usize) -> Option<usize> {
+pub(crate) fn neighbor(here: usize, forward: bool, count: usize) -> Option<usize> {
     if forward {
         Some(here + 1).filter(|next| *next < count)
     } else {

@@ -31,7 +31,7 @@ pub use loss::{is_loss, is_lost};
 pub use output::{is_idle, print_line, silence, written};
 pub use panic::install_panic_hook;
 
-use super::theme::ColourDepth;
+use super::theme::ColorDepth;
 use output::Output;
 
 const RAW: u8 = 1;
@@ -117,10 +117,10 @@ pub struct TerminalGuard {
 impl TerminalGuard {
     /// Sets up the terminal: raw mode, alternate screen, bracketed paste, hidden cursor, and the
     /// mouse if requested.
-    pub fn enter(depth: ColourDepth, mouse: bool) -> io::Result<Self> {
+    pub fn enter(depth: ColorDepth, mouse: bool) -> io::Result<Self> {
         output::start()?;
         // crossterm respects NO_COLOR itself; a flag that requests colors takes precedence.
-        crossterm::style::force_color_output(depth != ColourDepth::None);
+        crossterm::style::force_color_output(depth != ColorDepth::None);
         let modes = RAW | SCREEN | PASTE | CURSOR | if mouse { MOUSE } else { 0 };
         let entered =
             switch_on(modes).and_then(|()| Terminal::new(FrugalBackend::new(Output::default())));

@@ -5,7 +5,7 @@
 //! shown by a modifier.
 
 mod choice;
-mod colour_depth;
+mod color_depth;
 mod ramp;
 mod swatch;
 
@@ -15,7 +15,7 @@ use ratatui::style::{Color, Modifier, Style};
 use swatch::{ACCENT, BAD, FAINT, GOOD, JUDGES, MATCH, MUTED, PERSON, Swatch, WARN};
 
 pub use choice::ThemeChoice;
-pub use colour_depth::ColourDepth;
+pub use color_depth::ColorDepth;
 pub use ramp::{Heat, Ramp};
 
 fn rgb(hex: u32) -> Color {
@@ -26,7 +26,7 @@ fn rgb(hex: u32) -> Color {
 /// The color depth, the kind of background and the heat ramp of the screens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
-    pub depth: ColourDepth,
+    pub depth: ColorDepth,
     pub light: bool,
     /// The diverging ramp of the heatmap.
     pub ramp: Ramp,
@@ -34,7 +34,7 @@ pub struct Theme {
 
 impl Theme {
     #[cfg(any(test, feature = "internals"))]
-    pub fn new(depth: ColourDepth, light: bool) -> Self {
+    pub fn new(depth: ColorDepth, light: bool) -> Self {
         Self {
             depth,
             light,
@@ -42,36 +42,36 @@ impl Theme {
         }
     }
 
-    fn colour(&self, swatch: &Swatch) -> Option<Color> {
+    fn color(&self, swatch: &Swatch) -> Option<Color> {
         let (full, cube, own) = if self.light {
             swatch.light
         } else {
             swatch.dark
         };
         match self.depth {
-            ColourDepth::None => None,
-            ColourDepth::Ansi16 => Some(own),
-            ColourDepth::Ansi256 => Some(Color::Indexed(cube)),
-            ColourDepth::True => Some(rgb(full)),
+            ColorDepth::None => None,
+            ColorDepth::Ansi16 => Some(own),
+            ColorDepth::Ansi256 => Some(Color::Indexed(cube)),
+            ColorDepth::True => Some(rgb(full)),
         }
     }
 
     fn ink(&self, swatch: &Swatch) -> Style {
-        self.colour(swatch)
-            .map_or_else(Style::new, |colour| Style::new().fg(colour))
+        self.color(swatch)
+            .map_or_else(Style::new, |color| Style::new().fg(color))
     }
 
     /// `swatch` as foreground, or `without` if there is no color.
     fn ink_or(&self, swatch: &Swatch, without: Modifier) -> Style {
         match self.depth {
-            ColourDepth::None => Style::new().add_modifier(without),
+            ColorDepth::None => Style::new().add_modifier(without),
             _ => self.ink(swatch),
         }
     }
 
-    fn grey(&self, swatch: &Swatch) -> Style {
+    fn gray(&self, swatch: &Swatch) -> Style {
         match self.depth {
-            ColourDepth::None | ColourDepth::Ansi16 => Style::new().add_modifier(Modifier::DIM),
+            ColorDepth::None | ColorDepth::Ansi16 => Style::new().add_modifier(Modifier::DIM),
             _ => self.ink(swatch),
         }
     }
@@ -80,9 +80,9 @@ impl Theme {
     fn tint(&self, dark: (u32, u8), light: (u32, u8), without: Modifier) -> Style {
         let (full, cube) = if self.light { light } else { dark };
         match self.depth {
-            ColourDepth::None | ColourDepth::Ansi16 => Style::new().add_modifier(without),
-            ColourDepth::Ansi256 => Style::new().bg(Color::Indexed(cube)),
-            ColourDepth::True => Style::new().bg(rgb(full)),
+            ColorDepth::None | ColorDepth::Ansi16 => Style::new().add_modifier(without),
+            ColorDepth::Ansi256 => Style::new().bg(Color::Indexed(cube)),
+            ColorDepth::True => Style::new().bg(rgb(full)),
         }
     }
 
@@ -98,12 +98,12 @@ impl Theme {
 
     /// Less important text: units, counts, explanations.
     pub fn muted(&self) -> Style {
-        self.grey(&MUTED)
+        self.gray(&MUTED)
     }
 
     /// Text that may be overlooked: rules, borders, placeholders.
     pub fn faint(&self) -> Style {
-        self.grey(&FAINT)
+        self.gray(&FAINT)
     }
 
     /// Something active: a focused border, a link, the mark of the current item.
@@ -127,7 +127,7 @@ impl Theme {
 
     /// The row under the cursor; patched over the row's own styles.
     pub fn selection(&self) -> Style {
-        if self.depth == ColourDepth::Ansi16 {
+        if self.depth == ColorDepth::Ansi16 {
             // Reversed colored words would become patches of color.
             return Style::new()
                 .fg(Color::Reset)
@@ -195,8 +195,8 @@ impl Theme {
     pub fn found(&self) -> Style {
         match self.depth {
             // The current match is reversed; if a selection is too, the other matches are not.
-            ColourDepth::None => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::ITALIC),
-            ColourDepth::Ansi16 => self.match_term(),
+            ColorDepth::None => Style::new().add_modifier(Modifier::UNDERLINED | Modifier::ITALIC),
+            ColorDepth::Ansi16 => self.match_term(),
             _ => self.selection().add_modifier(Modifier::BOLD),
         }
     }
@@ -282,14 +282,14 @@ impl Theme {
     /// here, whereas even cells of a grid fade into the background.
     pub fn score_pair(&self, upper: Option<f64>, lower: Option<f64>) -> (char, Style) {
         let (glyph, mut style) = self.heat_pair(upper, lower);
-        let grey = self.faint().fg.filter(|_| self.depth != ColourDepth::None);
+        let gray = self.faint().fg.filter(|_| self.depth != ColorDepth::None);
         let is_even =
             |value: Option<f64>| value.is_some_and(|value| (value - 0.5).abs() < EVEN_SCORE);
         if is_even(upper.or(lower)) {
-            style.fg = grey.or(style.fg);
+            style.fg = gray.or(style.fg);
         }
         if upper.is_some() && is_even(lower) {
-            style.bg = grey.or(style.bg);
+            style.bg = gray.or(style.bg);
         }
         (glyph, style)
     }

@@ -10,7 +10,7 @@ use super::theme::Theme;
 use super::update;
 use super::widgets::footer::Footer;
 use super::widgets::header::Header;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::registry;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -54,7 +54,7 @@ pub fn view(
         footer = footer.relabel(from, to);
     }
     if let Some(search) = &model.search {
-        let words = sanitise::line(&search.words);
+        let words = sanitize::line(&search.words);
         let words = text::truncate(&words, usize::from(area.width) / 3);
         footer = footer.led_by(format!("/{words} · {}", search.count()));
     }
@@ -107,7 +107,7 @@ pub fn view(
 }
 
 fn crumbs(model: &Model) -> Vec<String> {
-    let project = sanitise::line(&model.options.project).into_owned();
+    let project = sanitize::line(&model.options.project).into_owned();
     let program = "overrule".to_owned();
     // Do not repeat the name of a project with the default file name.
     let mut crumbs = if project == program {
@@ -133,14 +133,14 @@ fn crumbs(model: &Model) -> Vec<String> {
 fn status(model: &Model) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(going) = &model.import.going {
-        let file = sanitise::line(&going.file);
+        let file = sanitize::line(&going.file);
         let share = going
             .share
             .map_or(String::new(), |share| format!(" {:.0} %", 100.0 * share));
         parts.push(format!("importing {file}{share}"));
     }
     if let Some(file) = &model.export.going {
-        parts.push(format!("writing {}", sanitise::line(file)));
+        parts.push(format!("writing {}", sanitize::line(file)));
     }
     if let Some((set, going)) = &model.questions.going {
         let (done, all) = (text::count(going.done), text::count(going.all));

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What `methods` has measured.
-fn artefact(sandbox: &Sandbox) -> Value {
+fn artifact(sandbox: &Sandbox) -> Value {
     sandbox.done("methods --truth qrels --export artefact.json");
     serde_json::from_str(&sandbox.read("artefact.json")).unwrap()
 }
 
 /// The ranked documents of a query by a method, sorted.
-fn ranked(artefact: &Value, method: &str, query: &str) -> Vec<String> {
-    let mut rows = artefact["per_query"].as_array().unwrap().iter();
+fn ranked(artifact: &Value, method: &str, query: &str) -> Vec<String> {
+    let mut rows = artifact["per_query"].as_array().unwrap().iter();
     let row = rows.find(|row| row["algorithm"] == method && row["query_id"] == query);
     let ids = row.unwrap()["ranked_ids"].as_array().unwrap().iter();
     let mut ids: Vec<String> = ids.map(|id| id.as_str().unwrap().to_owned()).collect();
@@ -43,7 +43,7 @@ const RERANK: &str = "rerank --method rankgpt --judges bm25";
 fn the_run_of_pool_build_names_candidates_with_texts() {
     let sandbox = pooled("");
     sandbox.done(RERANK);
-    let of_pools = artefact(&sandbox);
+    let of_pools = artifact(&sandbox);
     assert_eq!(of_pools["benchmark_type"], "diagnostic_not_retrieval");
     assert_eq!(of_pools["candidates_from_labels"], 1);
     let note = of_pools["notes"].to_string();
@@ -55,7 +55,7 @@ fn the_run_of_pool_build_names_candidates_with_texts() {
     assert_eq!(ranked(&of_pools, "rankgpt/bm25", "2"), ["d1", "d5"]);
 
     sandbox.done(&format!("{RERANK} --candidates bm25.trec"));
-    let own = artefact(&sandbox);
+    let own = artifact(&sandbox);
     let first_stage = "reranking_with_first_stage_candidates";
     assert_eq!(own["benchmark_type"], first_stage);
     assert_eq!(own["candidates_from_labels"], 0);
@@ -69,15 +69,15 @@ fn the_run_of_pool_build_names_candidates_with_texts() {
     }
     // The ranking of the project has the same candidates.
     sandbox.done(&format!("{RERANK} --candidates bm25-overrule"));
-    assert_eq!(artefact(&sandbox)["per_query"], own["per_query"]);
+    assert_eq!(artifact(&sandbox)["per_query"], own["per_query"]);
     // Back to the pools, also for the original order.
     sandbox.done(RERANK);
-    let again = artefact(&sandbox);
+    let again = artifact(&sandbox);
     assert_eq!(again["benchmark_type"], "diagnostic_not_retrieval");
     assert_eq!(ranked(&again, "original", "2"), ["d1", "d5"]);
     // A method that has ranked other candidates is told of.
     sandbox.done("rerank --method pointwise --judges bm25 --candidates bm25.trec");
-    let mixed = artefact(&sandbox)["notes"].to_string();
+    let mixed = artifact(&sandbox)["notes"].to_string();
     assert!(
         mixed.contains("rankgpt/bm25: ranked other candidates than original on 1 of 2 queries"),
         "{mixed}"
@@ -262,11 +262,11 @@ fn a_reranking_set_of_mteb_is_imported_from_json_lines_and_from_parquet() {
     // The labels have put the positives first, which is told.
     lines.done("rerank --method rankgpt --judges bm25");
     assert_eq!(
-        artefact(&lines)["benchmark_type"],
+        artifact(&lines)["benchmark_type"],
         "diagnostic_not_retrieval"
     );
     lines.done("rerank --method rankgpt --judges bm25 --shuffle-candidates --shuffle-task Toy");
-    let shuffled = artefact(&lines);
+    let shuffled = artifact(&lines);
     let order = |row: &Value| row["algorithm"] == "original" && row["query_id"] == "test_query1";
     let mut rows = shuffled["per_query"].as_array().unwrap().iter();
     // random.Random(int.from_bytes(sha256(b"13:Toy:test_query1").digest()[:4], "big")).shuffle

@@ -103,16 +103,16 @@ fn a_judge_of_the_truth_is_told_of_and_left_out() {
 }
 
 #[test]
-fn the_plane_and_the_artefact_are_written() {
+fn the_plane_and_the_artifact_are_written() {
     let sandbox = reranked();
     sandbox.done("methods --truth qrels --svg plane.svg --export artefact.json");
     let picture = sandbox.read("plane.svg");
     assert!(picture.starts_with("<svg") && picture.contains("calls per query"));
     assert_eq!(picture.matches("class=\"method\"").count(), 3);
-    let artefact: serde_json::Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
-    assert_eq!(artefact["schema_version"], 1);
-    assert_eq!(artefact["per_query"].as_array().unwrap().len(), 9);
-    let ranked = artefact["per_query"][0]["ranked_ids"].as_array().unwrap();
+    let artifact: serde_json::Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
+    assert_eq!(artifact["schema_version"], 1);
+    assert_eq!(artifact["per_query"].as_array().unwrap().len(), 9);
+    let ranked = artifact["per_query"][0]["ranked_ids"].as_array().unwrap();
     assert_eq!(ranked.len(), 6);
 }
 
@@ -128,7 +128,7 @@ fn a_project_without_methods_says_how_to_run_one() {
 #[case(include_str!("../golden/ranksmith/compare/fixture.json"))]
 #[case(include_str!("../golden/ranksmith/compare/scifact_first20.json"))]
 #[case(include_str!("../golden/ranksmith/compare/scifact_oracle_random.json"))]
-fn the_artefact_has_the_fields_and_values_of_compare_reranking(#[case] golden: &str) {
+fn the_artifact_has_the_fields_and_values_of_compare_reranking(#[case] golden: &str) {
     let golden: Value = serde_json::from_str(golden).unwrap();
     let rows = golden["per_query"].as_array().unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -226,13 +226,13 @@ fn documents_that_the_first_stage_missed_are_told_of() {
 fn what_a_method_made_leaves_as_a_run() {
     let sandbox = reranked();
     sandbox.done("methods --truth qrels --export artefact.json");
-    let artefact: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
-    let mut rows = artefact["per_query"].as_array().unwrap().iter();
+    let artifact: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
+    let mut rows = artifact["per_query"].as_array().unwrap().iter();
     let of_method =
         |row: &&Value| row["algorithm"] == "pointwise@6:grade/bm25" && row["query_id"] == "q1";
     let row = rows.find(of_method).unwrap();
     assert_eq!(row["scores"].as_array().unwrap().len(), 6);
-    assert!(artefact["per_query"][0]["scores"].is_null());
+    assert!(artifact["per_query"][0]["scores"].is_null());
 
     let told = sandbox.done("export run --ranking pointwise@6 --out scored.trec");
     told.says("with the score of the one before");
@@ -347,8 +347,8 @@ fn native_candidates_are_ranked_in_their_order_with_title_and_text() {
     sandbox.done("pool build --beir toy --candidates top.tsv --depth 6");
     sandbox.done("rerank --method original --method rankgpt --judges bm25 --candidates top.tsv");
     sandbox.done("methods --truth qrels --export artefact.json");
-    let artefact: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
-    let rows = artefact["per_query"].as_array().unwrap();
+    let artifact: Value = serde_json::from_str(&sandbox.read("artefact.json")).unwrap();
+    let rows = artifact["per_query"].as_array().unwrap();
     for sample in golden["samples"]["False"].as_array().unwrap() {
         let wanted =
             |row: &&Value| row["algorithm"] == "original" && row["query_id"] == sample["query_id"];

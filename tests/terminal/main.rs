@@ -395,7 +395,7 @@ fn a_panic_while_drawing_gives_the_terminal_back_before_it_speaks() {
 }
 
 #[test]
-fn without_colour_nothing_is_coloured_and_the_matrix_can_be_read() {
+fn without_color_nothing_is_colored_and_the_matrix_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = demo(folder.path(), &[("NO_COLOR", "1")], (120, 40));
     terminal.keys("s");
@@ -405,11 +405,11 @@ fn without_colour_nothing_is_coloured_and_the_matrix_can_be_read() {
     terminal.press("qy");
     assert_eq!(terminal.end(), 0);
     let raw = String::from_utf8_lossy(&terminal.raw);
-    for colour in ["[38;5;", "[38;2;", "[48;5;", "[48;2;"] {
-        let at = raw.find(colour);
+    for color in ["[38;5;", "[38;2;", "[48;5;", "[48;2;"] {
+        let at = raw.find(color);
         assert!(
             at.is_none(),
-            "a colour was sent: {:?}",
+            "a color was sent: {:?}",
             at.map(|at| &raw[at..raw.len().min(at + 60)])
         );
     }

@@ -3,7 +3,7 @@
 use super::data::{AdjudicationItem, AdjudicationList, adjudication_data};
 use crate::domain::adjudication::{
     DisagreementRule, JudgeAnswers, PickMode, PickSummary, PoolAnswer, Remeasured,
-    summarise_answers,
+    summarize_answers,
 };
 use crate::judge::OFFLINE;
 use crate::store::{Db, Result, StoreError};
@@ -94,7 +94,7 @@ pub fn overview(
 }
 
 fn row(group: &JudgeAnswers, order: Option<usize>, given: &BTreeMap<usize, PoolAnswer>) -> PickRow {
-    let (summary, failed) = summarise_answers(given);
+    let (summary, failed) = summarize_answers(given);
     PickRow {
         name: judge_name(group, order),
         summary,

@@ -4,7 +4,7 @@ use super::evidence::{by_verdict, verdicts_json};
 use crate::app::estimate_json::share_json;
 use crate::domain::adjudication::{
     EvidenceLabel, JudgeAnswers, PickAnswer, PickCounts, PickMode, PickSummary, PoolAnswer,
-    PoolSet, PooledCounts, summarise_answers,
+    PoolSet, PooledCounts, summarize_answers,
 };
 use crate::domain::agreement::Share;
 use crate::domain::analysis::wilson;
@@ -188,7 +188,7 @@ impl<'a> JudgePickReport<'a> {
 
 impl OrderReport {
     fn new(permutation: usize, given: &BTreeMap<usize, PoolAnswer>) -> Self {
-        let (summary, failed) = summarise_answers(given);
+        let (summary, failed) = summarize_answers(given);
         Self {
             permutation,
             summary,

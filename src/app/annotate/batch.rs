@@ -325,17 +325,17 @@ pub async fn settle(store: &Store) -> Result<(), RunError> {
         let changed = store
             .write(move |db| db.keep_prior(ensemble, learned))
             .await?;
-        summarise(store, changed).await?;
+        summarize(store, changed).await?;
         let changed = store.write(move |db| db.estimate_phi(ensemble)).await?;
-        summarise(store, changed).await?;
+        summarize(store, changed).await?;
     }
     Ok(())
 }
 
-async fn summarise(store: &Store, queries: Vec<QueryKey>) -> Result<(), RunError> {
+async fn summarize(store: &Store, queries: Vec<QueryKey>) -> Result<(), RunError> {
     let store = store.clone();
     tokio::task::spawn_blocking(move || {
-        store.summarise_all(&queries, KeptExtent::Summary, |_, _| true)
+        store.summarize_all(&queries, KeptExtent::Summary, |_, _| true)
     })
     .await
     .map_err(|error| RunError::Crashed(error.to_string()))??;

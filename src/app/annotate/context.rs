@@ -52,9 +52,9 @@ impl RunContext {
         let pool = Arc::new(pool);
         if lexical {
             // The first analysis of a large pool takes a while and would block all other tasks.
-            let analysed = Arc::clone(&pool);
+            let analyzed = Arc::clone(&pool);
             tokio::task::spawn_blocking(move || {
-                analysed.analysis();
+                analyzed.analysis();
             })
             .await
             .map_err(|error| RunError::Crashed(error.to_string()))?;

@@ -338,7 +338,7 @@ impl Dispatcher {
         self.watch_orders(&all, &[]).await?;
         // Queries that were left unfinished by a stop or by the budget still have new votes.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
-        self.summarise_all(unfinished, KeptExtent::Summary).await?;
+        self.summarize_all(unfinished, KeptExtent::Summary).await?;
         if !self.control.borrow().cancelled {
             self.estimate_dispersion(ensemble).await?;
         }

@@ -2,7 +2,7 @@
 //! seed, to report them before any call is made.
 
 use crate::app::text_format::counted;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec, identity_of};
 use crate::store::{Db, Store, StoreError};
@@ -206,7 +206,7 @@ impl fmt::Display for ChangedJudge {
         write!(
             f,
             "{} is a different judge than before: ",
-            sanitise::line(name)
+            sanitize::line(name)
         )?;
         for (at, JudgeChange { what, before, now }) in self.changes.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
@@ -214,7 +214,7 @@ impl fmt::Display for ChangedJudge {
                 // Hashes of prompts would not help the reader.
                 "prompt" => write!(f, "{comma}its prompt has changed")?,
                 _ => {
-                    let (before, now) = (sanitise::line(before), sanitise::line(now));
+                    let (before, now) = (sanitize::line(before), sanitize::line(now));
                     write!(f, "{comma}{what} {before} → {now}")?;
                 }
             }
@@ -246,7 +246,7 @@ fn shell_word(name: &str) -> String {
 
 impl fmt::Display for RenamedJudge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, before) = (sanitise::line(&self.name), sanitise::line(&self.before));
+        let (name, before) = (sanitize::line(&self.name), sanitize::line(&self.before));
         write!(
             f,
             "{name} has no votes; {before} has {} of the same model, prompt and parameters, which \
@@ -262,9 +262,9 @@ impl fmt::Display for RenamedJudge {
 impl fmt::Display for ReseededJudge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, before, now) = (
-            sanitise::line(&self.name),
-            sanitise::line(&self.before),
-            sanitise::line(&self.now),
+            sanitize::line(&self.name),
+            sanitize::line(&self.before),
+            sanitize::line(&self.now),
         );
         write!(
             f,

@@ -4,7 +4,7 @@ use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::Pool;
 use crate::domain::ranking::PoolScores;
 use crate::domain::rating::RatingError;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::dataset::{self, Unscored};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
@@ -74,10 +74,10 @@ fn scored_lines(
     unscored: Unscored,
 ) -> Result<(Vec<u8>, usize), AppError> {
     let scores = scores.map_err(|error| {
-        let id = sanitise::line(pool.query.id.as_str());
+        let id = sanitize::line(pool.query.id.as_str());
         let who = error.blamed(|at| {
             pool.documents.get(at).map_or(String::new(), |d| {
-                sanitise::line(d.id.as_str()).into_owned()
+                sanitize::line(d.id.as_str()).into_owned()
             })
         });
         invalid!("query {id}: {error}{who}")

@@ -2,7 +2,7 @@
 //! requires all of them.
 
 use crate::domain::corpus::QueryId;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::ai_scores::ZBENCH_JUDGES;
 use crate::judge::JudgeSpec;
 use std::collections::BTreeSet;
@@ -28,8 +28,8 @@ pub enum MemberNameError {
     SharedSide(String, String),
     #[error(
         "--as: no judge of these queries is called {:?}; the judges are {}",
-        sanitise::line(.name),
-        sanitise::line(&.known.join(", "))
+        sanitize::line(.name),
+        sanitize::line(&.known.join(", "))
     )]
     UnknownJudge { name: String, known: Vec<String> },
 }
@@ -58,7 +58,7 @@ impl MemberNames {
                 .iter()
                 .map(|spec| {
                     let (name, provider) =
-                        (sanitise::line(&spec.name), sanitise::line(&spec.provider));
+                        (sanitize::line(&spec.name), sanitize::line(&spec.provider));
                     format!("{name} ({provider})")
                 })
                 .collect();
@@ -68,7 +68,7 @@ impl MemberNames {
                  gemini_score and anthropic_score, and query {} lacks {}, because its judges are \
                  {}; if there is one judge per provider, they get these names automatically; \
                  otherwise assign them with --as openai=JUDGE,gemini=JUDGE,anthropic=JUDGE",
-                sanitise::line(query.as_str()),
+                sanitize::line(query.as_str()),
                 lacks.join(", "),
                 judges.join(", "),
             )

@@ -19,7 +19,7 @@ use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::file::unpacked_name;
 use crate::formats::table_file::{TableFormat, WITHOUT_PARQUET};
 use crate::formats::{beir, trec};
@@ -479,7 +479,7 @@ impl ExportRequest {
 impl WrittenRanking {
     /// What the user should know about the scores that were written, one sentence each.
     fn notes(self, ranking: &FoundRanking) -> Vec<String> {
-        let name = sanitise::line(&ranking.name);
+        let name = sanitize::line(&ranking.name);
         let count = |number: usize, of: &str, rest: &str| {
             (number > 0).then(|| format!("{name}: {} {rest}", counted(number, of)))
         };

@@ -4,7 +4,7 @@
 use crate::app::error::{AppError, invalid};
 use crate::app::scored_pools::scored_pools;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::dataset::{self, Unscored};
 use crate::formats::trec;
 use crate::store::corpus::QueryKey;
@@ -210,7 +210,7 @@ pub fn write_scored_by(
 fn no_order(ranking: &FoundRanking) -> AppError {
     invalid!(
         "{} does not rank these queries",
-        sanitise::line(&ranking.name)
+        sanitize::line(&ranking.name)
     )
 }
 

@@ -6,7 +6,7 @@ use super::preview::PoolCounts;
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{ReadProgress, display_name, open, open_counted, stem};
 use crate::domain::corpus::{DocId, Pool};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::dataset;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
@@ -73,7 +73,7 @@ impl CheckedDataset {
                 .map(|pool| pool.query.id.to_string())
                 .collect();
             if let Some(name) = only.iter().find(|name| !known.contains(*name)) {
-                let (name, path) = (sanitise::line(name), self.path.display());
+                let (name, path) = (sanitize::line(name), self.path.display());
                 return Err(invalid!("--query: {path} has no query {name:?}"));
             }
         }
@@ -118,7 +118,7 @@ impl CheckedDataset {
     pub fn keys(&self, store: &Store, what: &str) -> Result<Vec<QueryKey>, AppError> {
         let mut keys = Vec::new();
         for pool in self.pools()? {
-            let name = sanitise::line(pool.query.id.as_str()).into_owned();
+            let name = sanitize::line(pool.query.id.as_str()).into_owned();
             let of_project = store.read_blocking(move |db| {
                 let Some(key) = db.known_query(pool.query.id.as_str())? else {
                     return Ok(None);

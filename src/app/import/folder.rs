@@ -2,7 +2,7 @@
 
 use super::file_content::recognize;
 use crate::app::error::{AppError, invalid};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::file;
 use crate::store::file::sibling;
 use std::cmp::Ordering;
@@ -81,7 +81,7 @@ pub fn list_folder(folder: &Path, project: &Path) -> io::Result<Vec<FolderEntry>
             continue;
         };
         // A name that cannot be displayed unchanged cannot be typed either.
-        if sanitise::line(name) != name {
+        if sanitize::line(name) != name {
             continue;
         }
         let Ok(found) = std::fs::metadata(&path) else {

@@ -2,7 +2,7 @@
 
 use crate::app::text_format::{counted, first_of};
 use crate::domain::corpus::{Pool, QueryId};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::VoteRule;
 use crate::store::corpus::{Imported, QueryKey};
@@ -79,7 +79,7 @@ impl Display for PoolsImport {
         write!(
             f,
             "{}: {} added, {} already there",
-            sanitise::line(&self.file),
+            sanitize::line(&self.file),
             counted(self.queries_added, "query"),
             self.queries_unchanged
         )?;
@@ -156,7 +156,7 @@ impl Display for VotesImport {
         write!(
             f,
             "{}: {} added, {} already there; {} added",
-            sanitise::line(&self.file),
+            sanitize::line(&self.file),
             counted(self.queries_added, "query"),
             self.queries_unchanged,
             counted(self.documents_added, "document"),

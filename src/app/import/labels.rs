@@ -5,7 +5,7 @@ use crate::app::error::AppError;
 use crate::app::input_files::display_name;
 use crate::app::text_format::counted;
 use crate::domain::metrics::Qrels;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -39,7 +39,7 @@ impl Display for LabelsImport {
         write!(
             f,
             "{}: {}, {} new, {} already there{}",
-            sanitise::line(&self.file),
+            sanitize::line(&self.file),
             counted(self.labels, "label"),
             self.labels_added,
             self.labels - self.labels_added,

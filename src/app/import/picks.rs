@@ -6,7 +6,7 @@ use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{display_name, open};
 use crate::app::text_format::counted;
 use crate::domain::adjudication::PickRecord;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::picks::read_picks;
 use crate::store::Store;
 use serde::Serialize;
@@ -66,7 +66,7 @@ impl Display for PicksImport {
         write!(
             f,
             "{}: {}, {} new, {} already there{left_out}",
-            sanitise::line(&self.file),
+            sanitize::line(&self.file),
             counted(self.picks, "pick"),
             self.picks_added,
             self.picks - unknown - self.picks_added

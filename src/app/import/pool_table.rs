@@ -6,7 +6,7 @@ use crate::app::input_files::{display_name, open, stem};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::domain::metrics::RankedRun;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::columns::{Layout, PoolRow, read_pool_rows};
 use crate::formats::problem::{Problem, quoted};
 use crate::store::{Store, StoreError};
@@ -175,7 +175,7 @@ impl Display for PoolTableImport {
             f,
             "{}; ranking {}{again}",
             self.pools,
-            sanitise::line(&self.ranking)
+            sanitize::line(&self.ranking)
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::app::text_format::counted;
 use crate::domain::corpus::QueryId;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::{self, Display};
@@ -36,7 +36,7 @@ impl Display for ImportPreview {
         write!(
             f,
             "{}: {}: {}; already here: {}",
-            sanitise::line(&self.file),
+            sanitize::line(&self.file),
             self.format,
             self.content,
             counted(self.queries_here, "query"),

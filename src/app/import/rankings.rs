@@ -6,7 +6,7 @@ use crate::app::input_files::display_name;
 use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::metrics::RankedRun;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::Store;
 use serde::Serialize;
 use std::fmt::{self, Display};
@@ -48,8 +48,8 @@ impl Display for RankingImport {
         write!(
             f,
             "{}: ranking {} of {}, {again}{}",
-            sanitise::line(&self.file),
-            sanitise::line(&self.ranking),
+            sanitize::line(&self.file),
+            sanitize::line(&self.ranking),
             counted(self.queries, "query"),
             without_pool(self.unknown_queries)
         )

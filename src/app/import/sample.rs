@@ -6,7 +6,7 @@ use crate::app::error::AppError;
 use crate::app::input_files::{display_name, open};
 use crate::app::text_format::counted;
 use crate::domain::metrics::{Qrels, RankedRun};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::formats::ai_scores::{ExpectedJudges, read_scored_pairs};
 use crate::formats::columns;
 use crate::formats::dataset::read_pools;
@@ -38,7 +38,7 @@ impl Display for RecordSample {
             record,
             ..
         } = self;
-        let file = sanitise::line(&self.file);
+        let file = sanitize::line(&self.file);
         match line {
             Some(line) => write!(f, "{file}:{line}: {format}, read as {record}"),
             None => write!(f, "{file}: {format}, read as {record}"),

@@ -10,7 +10,7 @@ use crate::domain::judge_report::{
     MarginEvidence, PositionCounts, Rating, ReportSums, VoteCases, WeakestJudge, judge_alpha,
     judge_pairs, margin_evidence, weakest_judge,
 };
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
 use crate::store::judge_calls::JudgeCalls;
@@ -288,7 +288,7 @@ impl RaterReport {
         let weakest = self.weakest()?;
         let (_, spec) = self.rater_data.judges.get(weakest.judge)?;
         let named = self.named.get(weakest.judge).copied().unwrap_or_default();
-        let name = sanitise::line(&spec.name);
+        let name = sanitize::line(&spec.name);
         Some(format!("{name}: {}", weakest.reason.words(named)))
     }
 }

@@ -5,7 +5,7 @@ use crate::app::input_files::{grades_of, read_pools};
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::metrics::Qrels;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ impl PickInputs {
         }
         for name in queries {
             if !inputs.pools.has(name) {
-                let name = sanitise::line(name);
+                let name = sanitize::line(name);
                 return Err(invalid!("--query: no such query: {name:?}"));
             }
         }

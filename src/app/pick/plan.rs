@@ -11,7 +11,7 @@ use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, LearntUsage, Usage};
 use crate::store::corpus::QueryKey;
@@ -241,7 +241,7 @@ impl TruncatedPools {
      document of this pool; raise max_document_chars or shorten it",
     .document.as_str(),
     .query.as_str(),
-    sanitise::line(.judge)
+    sanitize::line(.judge)
 )]
 struct DocumentTooLong {
     query: QueryId,

@@ -8,7 +8,7 @@ use crate::app::error::AppError;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::embedding::cache::VectorCache;
 use crate::formats::beir::{BeirDocument, BeirQuery};
 use serde_json::json;
@@ -180,7 +180,7 @@ impl<'a> DenseSearch<'a> {
 
 /// A query or document in an error.
 fn named(what: &str, id: Option<&str>) -> String {
-    format!("{what} {:?}", sanitise::line(id.unwrap_or_default()))
+    format!("{what} {:?}", sanitize::line(id.unwrap_or_default()))
 }
 
 /// The texts of documents as sent to the embedder.

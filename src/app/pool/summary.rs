@@ -44,7 +44,7 @@ pub struct PoolCounts {
 }
 
 /// The input of a summary: the first stage's results, the labels, and the pools built from them.
-pub(super) struct Summarised<'a> {
+pub(super) struct Summarized<'a> {
     pub(super) qrels: &'a Qrels,
     pub(super) stage: &'a FirstStage,
     pub(super) run: &'a RankedRun,
@@ -54,7 +54,7 @@ pub(super) struct Summarised<'a> {
     pub(super) layout: PoolLayout,
 }
 
-impl Summarised<'_> {
+impl Summarized<'_> {
     pub(super) fn summary(&self, warnings: Vec<String>) -> Result<PoolSummary, AppError> {
         let (queries, first_stage) = self.quality(self.run)?;
         // A query without documents has no pool.

@@ -1,7 +1,7 @@
 //! All verdicts on a pair, for commands that show it.
 
 use crate::domain::battle::Pair;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::{AnnotatorVerdicts, FinalRule, Verdict};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::StoredVerdict;
@@ -103,10 +103,10 @@ impl PairVerdicts {
                 verdict
                     .note
                     .as_deref()
-                    .map(|note| sanitise::line(note).into_owned()),
+                    .map(|note| sanitize::line(note).into_owned()),
             ];
             let why: Vec<String> = why.into_iter().flatten().collect();
-            let who = sanitise::line(&verdict.annotator);
+            let who = sanitize::line(&verdict.annotator);
             let line = match (on.len(), why.is_empty()) {
                 (1, true) => continue,
                 (1, false) => why.join("; "),
@@ -121,7 +121,7 @@ impl PairVerdicts {
                 (FinalRule::Majority, Some(_)) => "the majority counts".to_owned(),
                 (rule, Some(verdict)) => format!(
                     "{} counts ({})",
-                    sanitise::line(&verdict.annotator),
+                    sanitize::line(&verdict.annotator),
                     rule.name()
                 ),
             };

@@ -1,7 +1,7 @@
 //! Detects names of people in a project that are easily confused.
 
 use crate::domain::annotator_name::look_alikes;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::{Db, Result};
 
 /// A note if an annotator without any decisions has a name similar to someone who has some: a
@@ -16,8 +16,8 @@ pub fn similar_name_note(db: &Db, annotator: &str) -> Result<Option<String>> {
         format!(
             "{} is new in this project, and {} looks alike; if that is you, use the same name \
              (--annotator)",
-            sanitise::line(annotator),
-            sanitise::line(&alike)
+            sanitize::line(annotator),
+            sanitize::line(&alike)
         )
     }))
 }

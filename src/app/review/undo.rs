@@ -6,7 +6,7 @@ use crate::client::now_ms;
 use crate::domain::adjudication::Ruling;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::Verdict;
 use crate::store::corpus::QueryInfo;
 use crate::store::rulings::StoredRuling;
@@ -145,7 +145,7 @@ pub fn undo_ruling(store: &Store, annotator: &str) -> std::result::Result<Stored
 }
 
 fn nothing_by(annotator: &str, what: &str) -> AppError {
-    invalid!("no {what} by {:?} to undo", sanitise::line(annotator))
+    invalid!("no {what} by {:?} to undo", sanitize::line(annotator))
 }
 
 /// Describes a verdict that was redone.

@@ -10,7 +10,7 @@ use crate::cli::{output, signals};
 use crate::client::RunControl;
 use crate::domain::answering_models::changed_model;
 use crate::domain::number_words::{self, count};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
@@ -262,7 +262,7 @@ fn judge_words(judge: &JudgeProgress) -> String {
     }
     if let Some(seconds) = judge.held_s {
         let why = judge.waiting_for.as_deref().unwrap_or_default();
-        words += &format!(" · waits {seconds:.0} s: {}", sanitise::line(why));
+        words += &format!(" · waits {seconds:.0} s: {}", sanitize::line(why));
     }
     if let Some(per_minute) = judge.learned_per_minute {
         words += &format!(
@@ -307,7 +307,7 @@ fn words(progress: &RunProgress) -> String {
         .filter(|judge| judge.stopped.is_none())
     {
         if let (Some(seconds), Some(why)) = (judge.held_s, &judge.waiting_for) {
-            let (name, why) = (sanitise::line(&judge.name), sanitise::line(why));
+            let (name, why) = (sanitize::line(&judge.name), sanitize::line(why));
             words += &format!("; {name} waits {:.0} s: {why}", seconds.ceil());
         }
     }

@@ -7,7 +7,7 @@ use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::judge::JudgeEnsemble;
 use crate::store::ledger::CallPurpose;
@@ -61,7 +61,7 @@ pub(super) fn watch(
                             output::message(&counts.to_string());
                         }
                     }
-                    Some(PickEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
+                    Some(PickEvent::Again(line)) => tracing::warn!("{}", sanitize::line(&line)),
                     Some(PickEvent::Stopped { seat, why }) => {
                         let name = ensemble.get(seat).map_or("", |judge| &judge.spec().name);
                         output::message(&format!("{} stopped: {}", clean(name), clean(&why)));

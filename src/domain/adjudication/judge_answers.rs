@@ -5,7 +5,7 @@ use super::evidence::{SlotVerdict, picks_of_verdicts, unproven_verdicts};
 use super::pick_outcome::{PickCounts, PickOutcome, pick_outcomes};
 use super::pick_record::{PickRecord, PickResult};
 use super::pick_reply::{InvalidPick, PickMode};
-use super::pick_summary::{PickSummary, summarise_picks};
+use super::pick_summary::{PickSummary, summarize_picks};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::{JudgingPool, PoolSlot};
@@ -251,13 +251,13 @@ impl JudgeAnswers {
 }
 
 /// Summarizes the answers for one order of the pools and counts the failed calls.
-pub fn summarise_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, usize) {
+pub fn summarize_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, usize) {
     let answers = given.values().filter_map(|given| match &given.answer {
         PickAnswer::Picks(_) => Some((&given.pool, Ok(given.outcomes()?))),
         PickAnswer::Invalid(invalid) => Some((&given.pool, Err(*invalid))),
         PickAnswer::Failed => None,
     });
-    let summary = summarise_picks(answers, &Resampling::of(given.len()));
+    let summary = summarize_picks(answers, &Resampling::of(given.len()));
     let failed = given
         .values()
         .filter(|given| given.answer == PickAnswer::Failed);

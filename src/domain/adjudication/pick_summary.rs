@@ -81,7 +81,7 @@ impl PickSummary {
 }
 
 /// Summarizes answers: each is a pool with the outcome in each of its slots, or why it is invalid.
-pub(crate) fn summarise_picks<'a>(
+pub(crate) fn summarize_picks<'a>(
     answers: impl IntoIterator<Item = (&'a JudgingPool, Result<Vec<PickOutcome>, InvalidPick>)>,
     how: &Resampling,
 ) -> PickSummary {
@@ -191,7 +191,7 @@ mod tests {
             (counts.recall(), counts.agreement()),
             (Some(1.0), Some(1.0))
         );
-        let summary = summarise_picks(
+        let summary = summarize_picks(
             [
                 (&pool, Ok(pick_outcomes(&pool, &[1, 3], &[]))),
                 (&pool, Err(InvalidPick::NotJson)),
@@ -260,7 +260,7 @@ mod tests {
             precision,
             recall,
             kappa,
-        } = summarise_picks(answers, &QUICK).intervals;
+        } = summarize_picks(answers, &QUICK).intervals;
         for (interval, share) in [(agreement, 0.75), (precision, 1.0), (recall, 0.5)] {
             let (low, high) = interval.unwrap();
             assert!(low < share - 0.2 && high >= share, "{low} {share} {high}");
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn nothing_is_claimed_without_answers() {
-        let summary = summarise_picks([], &QUICK);
+        let summary = summarize_picks([], &QUICK);
         assert_eq!(summary, PickSummary::default());
         assert_eq!(
             (
@@ -289,7 +289,7 @@ mod tests {
                 (0..picked.len()).map(|n| pool(n, &["a", "b"][..1 + n % 2], PoolLayout::Shuffled { seed })).collect();
             let picks: Vec<[usize; 1]> = picked.iter().map(|pick| [*pick]).collect();
             let answers = pools.iter().zip(&picks).map(|(pool, picks)| (pool, Ok(pick_outcomes(pool, picks, &[]))));
-            let summary = summarise_picks(answers, &QUICK);
+            let summary = summarize_picks(answers, &QUICK);
             for parts in [summary.by_slot, summary.by_source.into_values().collect()] {
                 let mut sum = PickCounts::default();
                 parts.into_iter().for_each(|part: PooledCounts| sum += part.boxes);

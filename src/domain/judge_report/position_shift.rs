@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn favouring_the_first_is_positive() {
+    fn favoring_the_first_is_positive() {
         let mut ratings = votes(&[-1.0, -1.0, 1.0, 0.0], false);
         assert_eq!(shift_of(&ratings), None);
         ratings.extend(votes(&[1.0, 0.0], true));

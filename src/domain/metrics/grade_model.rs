@@ -84,7 +84,7 @@ impl GradeModel {
             let cut = logit_above(at);
             start.push(above.map_or(cut, |above| cut.max(above + 0.1)));
         }
-        let found = minimise(&rows, start)?;
+        let found = minimize(&rows, start)?;
         let (log_beta, cuts) = found.split_first()?;
         Self::new(log_beta.exp(), cuts.to_vec(), levels)
     }
@@ -227,7 +227,7 @@ fn objective(rows: &[Row], at: &[f64]) -> (f64, Vec<f64>) {
 
 /// Newton's method with steps that are damped until they descend; the second derivatives are finite
 /// differences of the gradient.
-fn minimise(rows: &[Row], start: Vec<f64>) -> Option<Vec<f64>> {
+fn minimize(rows: &[Row], start: Vec<f64>) -> Option<Vec<f64>> {
     let mut at = start;
     let (mut value, mut gradient) = objective(rows, &at);
     let mut damping = 0.0;

@@ -5,7 +5,7 @@ use super::opinion_effect::{CAP, OpinionEffect};
 use crate::domain::auto_or_number::{AUTO, AutoOrNumber, NeitherAutoNorNumber};
 use crate::domain::number_words::{counted, signed};
 use crate::domain::prediction::OTHER_BATTLES;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::str::FromStr;
@@ -95,7 +95,7 @@ impl NamedOpinion {
         };
         Some(format!(
             "scores count student {} too: {}{in_some}, on pairs that nobody has judged{}",
-            sanitise::line(&self.name),
+            sanitize::line(&self.name),
             effect.words(),
             self.cap(effect)
         ))

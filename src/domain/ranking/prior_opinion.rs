@@ -2,7 +2,7 @@
 
 use super::opinion_effect::{CAP, OpinionShare, rounded};
 use crate::domain::prediction::QueryPredictions;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use std::sync::Arc;
 
 /// The predictions for one query, from the source that a project has named.
@@ -28,7 +28,7 @@ impl PriorOpinion {
             "scores count student {} too: {weight} battles per document, on {} pairs that nobody \
              has judged; \
              intervals are of the votes alone{cap}",
-            sanitise::line(&self.name),
+            sanitize::line(&self.name),
             share.pairs
         )
     }

@@ -1,6 +1,6 @@
 //! BM25 over an in-memory inverted index.
 
-use super::analyser::AnalysisProfile;
+use super::analyzer::AnalysisProfile;
 use super::packed_ids::PackedIds;
 use super::postings::Postings;
 use crate::domain::corpus::DocId;

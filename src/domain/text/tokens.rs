@@ -2,7 +2,7 @@
 //! characters in scripts that are written without spaces between words.
 
 use super::folding::{fold_into, is_ignorable};
-use super::{normalise_into, readable};
+use super::{normalize_into, readable};
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
 use icu_properties::script::ScriptWithExtensions;
@@ -38,7 +38,7 @@ pub fn each_token(text: &str, mut take: impl FnMut(Range<usize>, &str)) {
     each_part_at(&visible.text, |start, part| match part {
         TextPart::Words(words) => {
             for (at, word) in words.unicode_word_indices() {
-                normalise_into(word, &mut normal);
+                normalize_into(word, &mut normal);
                 take(visible.origin(start + at, word), &normal);
             }
         }
@@ -247,7 +247,7 @@ mod tests {
                 assert!(last <= range.start && range.start < range.end);
                 last = range.start;
                 let mut normal = String::new();
-                normalise_into(&text[range], &mut normal);
+                normalize_into(&text[range], &mut normal);
                 assert_eq!(token, normal);
             });
             let composed = ComposingNormalizerBorrowed::new_nfc().normalize(&text).into_owned();

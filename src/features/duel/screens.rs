@@ -7,7 +7,7 @@ use crate::features::duel::screen::state::OpenDuel;
 use crate::suites::screens::bench::Bench;
 use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::screens::Screen;
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 
 const SIDES: [&str; 2] = ["first-stage-run", "turned-run"];
 
@@ -121,9 +121,9 @@ fn an_interleaved_list_is_chosen_from_like_a_grid() {
 }
 
 #[test]
-fn a_duel_without_colour_is_told_by_signs() {
+fn a_duel_without_color_is_told_by_signs() {
     let mut bench = bench(DuelForm::Grid, (120, 40));
-    bench.theme = Theme::new(ColourDepth::None, false);
+    bench.theme = Theme::new(ColorDepth::None, false);
     bench.press("3 space 5 enter enter 6");
     snapshot("duel-depth-none", bench.shot());
     bench.press("5 enter");

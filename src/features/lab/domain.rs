@@ -21,7 +21,7 @@ pub use coverage::Coverage;
 pub use fitted_noise::{ObservedQuery, ObservedVote, fitted_noise, plausible_scores};
 pub use noise::Noise;
 pub use quality::{
-    MeanInterval, Quality, QualitySummary, quality, quality_differences, summarise_quality,
+    MeanInterval, Quality, QualitySummary, quality, quality_differences, summarize_quality,
 };
 pub use queue_worth::{QueueWorth, queue_worth};
 pub use simulated_duel::{DuelPlay, SimulatedDuel};

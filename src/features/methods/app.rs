@@ -1,7 +1,7 @@
 //! Compares reranking methods: each is evaluated on the queries of a truth, along with the first
 //! stage, and tested against a baseline.
 
-mod artefact;
+mod artifact;
 mod compare;
 mod log;
 mod measure;

@@ -123,8 +123,8 @@ impl MethodsCommand {
             output::wrote(path);
         }
         if let Some(path) = &self.export {
-            let artefact = safe_json::pretty(&report.artefact(self.at))?;
-            write_whole(path, |out| Ok(out.write_all(artefact.as_bytes())?))?;
+            let artifact = safe_json::pretty(&report.artifact(self.at))?;
+            write_whole(path, |out| Ok(out.write_all(artifact.as_bytes())?))?;
             output::wrote(path);
         }
         if self.json {

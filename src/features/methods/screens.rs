@@ -7,7 +7,7 @@ use crate::features::methods::store::StoredResult;
 use crate::suites::screens::bench::Bench;
 use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::screens::Screen;
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 
 /// The judged sample with three methods: one that reverses every order at some cost, one that moves
 /// the last document to the front, and one that failed on a query.
@@ -184,9 +184,9 @@ fn failed_queries_are_listed_first_and_opened() {
 }
 
 #[test]
-fn methods_without_colour_are_told_by_signs() {
+fn methods_without_color_are_told_by_signs() {
     let mut bench = bench(120, 40);
-    bench.theme = Theme::new(ColourDepth::None, false);
+    bench.theme = Theme::new(ColorDepth::None, false);
     bench.press("R down tab");
     snapshot("methods-depth-none", bench.shot());
 }

@@ -9,7 +9,7 @@ use crate::suites::screens::bench::Bench;
 use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::model::matrix::Layer;
 use crate::tui::screens::Screen;
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 
 #[test]
 fn figures_of_the_built_in_student() {
@@ -47,9 +47,9 @@ fn the_other_figures() {
 }
 
 #[test]
-fn figures_without_colour_are_told_by_signs() {
+fn figures_without_color_are_told_by_signs() {
     let mut bench = Bench::judged(120, 40);
-    bench.theme = Theme::new(ColourDepth::None, false);
+    bench.theme = Theme::new(ColorDepth::None, false);
     bench.press("Y v v");
     snapshot("student-fold-depth-none", bench.shot());
     bench.press("v v");

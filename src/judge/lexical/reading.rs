@@ -86,7 +86,7 @@ impl<'a> PoolReading<'a> {
         let mut normal = String::new();
         for (index, term) in terms.iter().enumerate() {
             lexicon.stems.insert(term.stem.clone(), index);
-            text::normalise_into(&term.surface, &mut normal);
+            text::normalize_into(&term.surface, &mut normal);
             each_gram(&normal, |gram| {
                 let next = gram_terms.len();
                 let id = *lexicon.grams.entry(gram).or_insert(next as u16);

@@ -3,7 +3,7 @@
 //! The commands are in the user's own configuration, never in a project's `overrule.toml`.
 
 use super::service::KeyHeader;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::call::{CallError, FailureCause};
 use crate::judge::process_group::ProcessGroup;
 use reqwest::header::HeaderMap;
@@ -139,7 +139,7 @@ impl KeyCommand {
             // Arguments may contain secrets, and failures are stored in the project.
             let (variable, program) = (&self.variable, &self.program);
             let message = format!("the key_command of {variable} ({program}) {why}");
-            let message = sanitise::line(&message).into_owned();
+            let message = sanitize::line(&message).into_owned();
             CallError::new(FailureCause::Unauthorised, message).stopping()
         })?;
         let mut issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);

@@ -333,7 +333,7 @@ fn certainty_grows_with_the_number_of_battles() {
 }
 
 #[test]
-fn the_cut_is_between_two_neighbours_and_costs_calls_of_all_judges() {
+fn the_cut_is_between_two_neighbors_and_costs_calls_of_all_judges() {
     let view = view(&world(30).rows);
     let pair = at_the_cut(&view, 10).unwrap();
     let both = [view.by_zelo[9], view.by_zelo[10]];

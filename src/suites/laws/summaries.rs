@@ -71,7 +71,7 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
             true
         };
         store
-            .summarise_all(&keys, KeptExtent::Summary, each)
+            .summarize_all(&keys, KeptExtent::Summary, each)
             .map(|()| told)
     });
     let told = told.await.unwrap().unwrap();
@@ -175,10 +175,10 @@ async fn tallies_that_come_with_summaries_are_those_of_a_look_at_the_judges() {
     );
     turn(&bench, 0.7).await;
     let (store, keys) = (bench.store.clone(), bench.keys.clone());
-    let summarised = tokio::task::spawn_blocking(move || {
-        store.summarise_all(&keys, KeptExtent::WithTally, |_, _| true)
+    let summarized = tokio::task::spawn_blocking(move || {
+        store.summarize_all(&keys, KeptExtent::WithTally, |_, _| true)
     });
-    summarised.await.unwrap().unwrap();
+    summarized.await.unwrap().unwrap();
     let kept = tallies().await;
     assert!(kept.iter().all(|now| now.cases.is_none()), "made along");
     for ((before, now), key) in looked.iter().zip(&kept).zip(&bench.keys) {
@@ -200,7 +200,7 @@ async fn who_wants_no_more_keeps_what_there_is() {
     let (store, keys) = (bench.store.clone(), bench.keys.clone());
     let ended = tokio::task::spawn_blocking(move || {
         let mut left = 2;
-        store.summarise_all(&keys, KeptExtent::Summary, |_, _| {
+        store.summarize_all(&keys, KeptExtent::Summary, |_, _| {
             left -= 1;
             left > 0
         })
@@ -260,7 +260,7 @@ async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
             let read = move |db: &mut Db| Ok((db.kept_scores(key)?, db.scores(key)?));
             let (kept, _) = bench.store.read(read).await.unwrap();
             assert_eq!(kept, None, "nothing was kept since");
-            bench.store.summarise(key).await.unwrap();
+            bench.store.summarize(key).await.unwrap();
             let (kept, scores) = bench.store.read(read).await.unwrap();
             assert_eq!(bits(kept.unwrap()), of_view);
             assert_eq!(bits(scores.unwrap()), of_view);

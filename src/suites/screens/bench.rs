@@ -11,7 +11,7 @@ use crate::tui::drawing::Caches;
 use crate::tui::job::Workbench;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, TuiOptions};
-use crate::tui::theme::{ColourDepth, Ramp, Theme};
+use crate::tui::theme::{ColorDepth, Ramp, Theme};
 use crate::tui::update::requests::runs::Estimate;
 use crate::tui::update::update;
 use crate::tui::view::view;
@@ -143,7 +143,7 @@ impl Bench {
             _folder: folder,
             store,
             model: Model::new(options, Ramp::default(), (columns, rows), start),
-            theme: Theme::new(ColourDepth::True, false),
+            theme: Theme::new(ColorDepth::True, false),
             start,
             caches: Caches::default(),
             size: (columns, rows),
@@ -237,9 +237,9 @@ pub(crate) fn styled(buffer: &Buffer) -> String {
     let style = |x: u16, y: u16| {
         let cell = &buffer[(x, y)];
         let mut words = String::new();
-        for (name, colour) in [("fg", cell.fg), ("bg", cell.bg)] {
-            if colour != Color::Reset {
-                let _ = write!(words, " {name}={colour}");
+        for (name, color) in [("fg", cell.fg), ("bg", cell.bg)] {
+            if color != Color::Reset {
+                let _ = write!(words, " {name}={color}");
             }
         }
         if cell.modifier != Modifier::empty() {

@@ -4,7 +4,7 @@
 use super::bench::Bench;
 use super::picture::{DARK, LIGHT, TerminalColors, buffer_svg};
 use crate::tui::keymap;
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 use std::path::PathBuf;
 
 fn root(file: &str) -> PathBuf {
@@ -44,7 +44,7 @@ fn same_pictures(bench: &mut Bench, name: &str, title: &str) {
     let backgrounds: [(&str, bool, TerminalColors); 2] =
         [("dark", false, DARK), ("light", true, LIGHT)];
     for (background, light, colors) in backgrounds {
-        bench.theme = Theme::new(ColourDepth::True, light);
+        bench.theme = Theme::new(ColorDepth::True, light);
         let picture = buffer_svg(&bench.draw(), title, colors);
         same(&format!("assets/{name}-{background}.svg"), &picture);
     }

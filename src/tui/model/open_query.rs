@@ -4,7 +4,7 @@ use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::priority::effective_top;
 use crate::domain::ranking::{Standing, View};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::{AnnotatorVerdicts, Decision};
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
@@ -136,5 +136,5 @@ impl OpenQuery {
 }
 
 fn line(text: &str) -> String {
-    sanitise::line(text).into_owned()
+    sanitize::line(text).into_owned()
 }

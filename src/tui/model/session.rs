@@ -53,7 +53,7 @@ impl ReviewSession {
         if self.tops.iter().all(|known| known.query != open.info.key) {
             self.tops.push(TopOfQuery {
                 query: open.info.key,
-                name: crate::domain::sanitise::line(open.info.id.as_str()).into_owned(),
+                name: crate::domain::sanitize::line(open.info.id.as_str()).into_owned(),
                 top: open.top(),
                 before: ranking(open),
                 now: ranking(open),

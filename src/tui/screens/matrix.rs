@@ -9,7 +9,7 @@ pub(crate) mod update;
 mod view;
 
 use super::behavior::{Click, Copied, Find, ScreenBehavior};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -50,7 +50,7 @@ impl ScreenBehavior for MatrixScreen {
     }
 
     fn crumb(&self, _model: &Model, open: &OpenQuery) -> String {
-        sanitise::line(open.info.id.as_str()).into_owned()
+        sanitize::line(open.info.id.as_str()).into_owned()
     }
 
     fn offers(&self, model: &Model, command: Command) -> bool {

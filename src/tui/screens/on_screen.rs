@@ -1,7 +1,7 @@
 //! What the topmost screen is about, as methods of the model.
 
 use super::behavior::ScreenBehavior;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::registry;
 use crate::tui::model::{Model, PromptFor, Subject};
 
@@ -30,7 +30,7 @@ impl Model {
     /// Asks for the reason of a decision, before or after it.
     pub fn ask_reason(&mut self, note: &str) {
         let placeholder = "the reason, in one line; Enter stores it";
-        let note = sanitise::line(note).into_owned();
+        let note = sanitize::line(note).into_owned();
         self.explained = self.subject();
         self.ask("reason: ", placeholder, &note, PromptFor::Reason);
     }

@@ -14,7 +14,7 @@ use crate::tui::drawing::Caches;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::screens::Screen;
-use crate::tui::theme::{ColourDepth, Ramp, Theme};
+use crate::tui::theme::{ColorDepth, Ramp, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
@@ -251,7 +251,7 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
 }
 
 /// Draws the topmost screen, stores its areas in the model, and returns it as text.
-pub(crate) fn drawn(model: &mut Model, depth: ColourDepth, (width, height): (u16, u16)) -> String {
+pub(crate) fn drawn(model: &mut Model, depth: ColorDepth, (width, height): (u16, u16)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
     let (theme, mut caches) = (Theme::new(depth, false), Caches::default());
@@ -262,7 +262,7 @@ pub(crate) fn drawn(model: &mut Model, depth: ColourDepth, (width, height): (u16
 
 /// The screen without colors, line breaks and repeated blanks, for sentences that may be wrapped.
 pub(crate) fn flat(model: &mut Model, size: (u16, u16)) -> String {
-    let page = drawn(model, ColourDepth::None, size);
+    let page = drawn(model, ColorDepth::None, size);
     page.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -4,7 +4,7 @@
 use crossterm::cursor::{MoveRight, MoveTo};
 use crossterm::queue;
 use crossterm::style::{
-    Attribute, Color as WireColour, Colored, Colors, Print, SetAttribute, SetColors,
+    Attribute, Color as WireColor, Colored, Colors, Print, SetAttribute, SetColors,
     SetUnderlineColor,
 };
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, IntoCrossterm as _, WindowSize};
@@ -100,8 +100,8 @@ impl Pen {
         if foreground == background {
             return (" ", self.foreground, background);
         }
-        let changes = |colours: (Color, Color)| {
-            u8::from(colours.0 != self.foreground) + u8::from(colours.1 != self.background)
+        let changes = |colors: (Color, Color)| {
+            u8::from(colors.0 != self.foreground) + u8::from(colors.1 != self.background)
         };
         let (as_it_is, turned) = ((foreground, background), (background, foreground));
         if changes(turned) < changes(as_it_is) {
@@ -234,8 +234,8 @@ impl<W: Write> Backend for FrugalBackend<W> {
         }
         queue!(
             self.0,
-            SetColors(Colors::new(WireColour::Reset, WireColour::Reset)),
-            SetUnderlineColor(WireColour::Reset),
+            SetColors(Colors::new(WireColor::Reset, WireColor::Reset)),
+            SetUnderlineColor(WireColor::Reset),
             SetAttribute(Attribute::Reset),
         )
     }
@@ -302,7 +302,7 @@ mod tests {
     const AREA: Rect = Rect::new(0, 0, 90, 30);
 
     /// A screen of half blocks, letters and blanks with some colors and attributes.
-    fn screen(rng: &mut SeededRng, colours: usize) -> Buffer {
+    fn screen(rng: &mut SeededRng, colors: usize) -> Buffer {
         let mut buffer = Buffer::empty(AREA);
         let symbols = ["▀", "▄", " ", " ", "x", "é", "│", "▀"];
         let modifiers = [
@@ -313,12 +313,12 @@ mod tests {
             Modifier::ITALIC,
         ];
         for cell in &mut buffer.content {
-            let mut colour = || match rng.below(colours + 1) {
+            let mut color = || match rng.below(colors + 1) {
                 0 => Color::Reset,
                 shade => Color::Rgb(shade as u8 * 7, 90, 3 * shade as u8),
             };
-            cell.set_fg(colour());
-            cell.set_bg(colour());
+            cell.set_fg(color());
+            cell.set_bg(color());
             cell.set_symbol(symbols[rng.below(symbols.len())]);
             if rng.below(6) == 0 {
                 cell.modifier = modifiers[rng.below(modifiers.len())];
@@ -369,8 +369,8 @@ mod tests {
         let size = [AREA.height, AREA.width].map(|cells| NonZero::new(cells).unwrap());
         let mut terminals = [0, 1].map(|_| vt100::Parser::new(size[0], size[1], 0));
         let mut before = Buffer::empty(AREA);
-        for colours in [3, 30, 1, 12, 2] {
-            let now = screen(&mut rng, colours);
+        for colors in [3, 30, 1, 12, 2] {
+            let now = screen(&mut rng, colors);
             let (frugal, plain) = bytes_of(&before, &now);
             assert!(frugal.len() < plain.len());
             let [ours, theirs] = &mut terminals;
@@ -408,8 +408,8 @@ mod tests {
         let mut rng = SeededRng::new(5, &["picture"]);
         let mut now = Buffer::empty(AREA);
         for cell in &mut now.content {
-            let mut colour = || Color::Rgb(rng.below(12) as u8 * 20, 100, 100);
-            let (upper, lower) = (colour(), colour());
+            let mut color = || Color::Rgb(rng.below(12) as u8 * 20, 100, 100);
+            let (upper, lower) = (color(), color());
             cell.set_symbol("▀").set_fg(upper).set_bg(lower);
         }
         let (frugal, plain) = bytes_of(&Buffer::empty(AREA), &now);

@@ -2,39 +2,36 @@
 
 use std::env;
 
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 
 /// Values of `TERM` whose terminals support truecolor but lose `COLORTERM` over ssh.
 const TRUE_TERMS: [&str; 6] = ["direct", "kitty", "ghostty", "alacritty", "wezterm", "foot"];
 
 /// The depth requested by the flag, or else by the environment.
-pub fn depth_from(
-    flag: Option<ColourDepth>,
-    lookup: impl Fn(&str) -> Option<String>,
-) -> ColourDepth {
+pub fn depth_from(flag: Option<ColorDepth>, lookup: impl Fn(&str) -> Option<String>) -> ColorDepth {
     if let Some(depth) = flag {
         return depth;
     }
     if lookup("NO_COLOR").is_some_and(|value| !value.is_empty()) {
-        return ColourDepth::None;
+        return ColorDepth::None;
     }
     let term = lookup("TERM").unwrap_or_default();
     if is_multiplexer(&term, &lookup) && !term.contains("direct") {
         return match term.as_str() {
-            "screen" => ColourDepth::Ansi16,
-            _ => ColourDepth::Ansi256,
+            "screen" => ColorDepth::Ansi16,
+            _ => ColorDepth::Ansi256,
         };
     }
-    let colour_term = lookup("COLORTERM").unwrap_or_default().to_ascii_lowercase();
-    if matches!(colour_term.as_str(), "truecolor" | "24bit") || lookup("WT_SESSION").is_some() {
-        return ColourDepth::True;
+    let color_term = lookup("COLORTERM").unwrap_or_default().to_ascii_lowercase();
+    if matches!(color_term.as_str(), "truecolor" | "24bit") || lookup("WT_SESSION").is_some() {
+        return ColorDepth::True;
     }
     match term.as_str() {
-        "dumb" | "none" => ColourDepth::None,
-        "" if cfg!(unix) => ColourDepth::None,
-        term if TRUE_TERMS.iter().any(|name| term.contains(name)) => ColourDepth::True,
-        term if term.contains("256color") => ColourDepth::Ansi256,
-        _ => ColourDepth::Ansi16,
+        "dumb" | "none" => ColorDepth::None,
+        "" if cfg!(unix) => ColorDepth::None,
+        term if TRUE_TERMS.iter().any(|name| term.contains(name)) => ColorDepth::True,
+        term if term.contains("256color") => ColorDepth::Ansi256,
+        _ => ColorDepth::Ansi16,
     }
 }
 
@@ -46,7 +43,7 @@ fn is_multiplexer(term: &str, lookup: impl Fn(&str) -> Option<String>) -> bool {
 }
 
 /// [`depth_from`] with the process's environment.
-pub fn detect_depth(flag: Option<ColourDepth>) -> ColourDepth {
+pub fn detect_depth(flag: Option<ColorDepth>) -> ColorDepth {
     depth_from(flag, |name| env::var(name).ok())
 }
 
@@ -54,7 +51,7 @@ pub fn detect_depth(flag: Option<ColourDepth>) -> ColourDepth {
 mod tests {
     use super::*;
 
-    fn depth(vars: &[(&str, &str)]) -> ColourDepth {
+    fn depth(vars: &[(&str, &str)]) -> ColorDepth {
         depth_from(None, |name| {
             vars.iter()
                 .find(|(key, _)| *key == name)
@@ -66,47 +63,47 @@ mod tests {
     fn the_environment_is_asked_in_order() {
         assert_eq!(
             depth(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]),
-            ColourDepth::None
+            ColorDepth::None
         );
         assert_eq!(
             depth(&[("NO_COLOR", ""), ("COLORTERM", "24bit")]),
-            ColourDepth::True
+            ColorDepth::True
         );
         assert_eq!(
             depth(&[("COLORTERM", "yes"), ("TERM", "xterm-256color")]),
-            ColourDepth::Ansi256
+            ColorDepth::Ansi256
         );
-        assert_eq!(depth(&[("TERM", "xterm-kitty")]), ColourDepth::True);
-        assert_eq!(depth(&[("TERM", "xterm")]), ColourDepth::Ansi16);
-        assert_eq!(depth(&[("TERM", "dumb")]), ColourDepth::None);
-        assert_eq!(depth(&[("TERM", "none")]), ColourDepth::None);
+        assert_eq!(depth(&[("TERM", "xterm-kitty")]), ColorDepth::True);
+        assert_eq!(depth(&[("TERM", "xterm")]), ColorDepth::Ansi16);
+        assert_eq!(depth(&[("TERM", "dumb")]), ColorDepth::None);
+        assert_eq!(depth(&[("TERM", "none")]), ColorDepth::None);
     }
 
     #[test]
     fn a_multiplexer_gets_256_colors_unless_its_terminal_is_direct() {
         let outside = ("COLORTERM", "truecolor");
         for (term, expected) in [
-            ("screen-256color", ColourDepth::Ansi256),
-            ("tmux-256color", ColourDepth::Ansi256),
-            ("tmux", ColourDepth::Ansi256),
-            ("screen", ColourDepth::Ansi16),
-            ("tmux-direct", ColourDepth::True),
+            ("screen-256color", ColorDepth::Ansi256),
+            ("tmux-256color", ColorDepth::Ansi256),
+            ("tmux", ColorDepth::Ansi256),
+            ("screen", ColorDepth::Ansi16),
+            ("tmux-direct", ColorDepth::True),
         ] {
             assert_eq!(depth(&[outside, ("TERM", term)]), expected, "{term}");
         }
         for inside in ["TMUX", "STY"] {
             let vars = [outside, ("TERM", "xterm-256color"), (inside, "1")];
-            assert_eq!(depth(&vars), ColourDepth::Ansi256, "{inside}");
+            assert_eq!(depth(&vars), ColorDepth::Ansi256, "{inside}");
         }
     }
 
     #[test]
     fn a_flag_beats_the_environment() {
         assert_eq!(
-            depth_from(Some(ColourDepth::True), |_| Some("1".into())),
-            ColourDepth::True
+            depth_from(Some(ColorDepth::True), |_| Some("1".into())),
+            ColorDepth::True
         );
-        assert_eq!("256".parse(), Ok(ColourDepth::Ansi256));
-        assert!("512".parse::<ColourDepth>().is_err());
+        assert_eq!("256".parse(), Ok(ColorDepth::Ansi256));
+        assert!("512".parse::<ColorDepth>().is_err());
     }
 }

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use ratatui::style::{Color, Modifier, Style};
 use serde::{Deserialize, Serialize};
 
-use super::colour_depth::ColourDepth;
+use super::color_depth::ColorDepth;
 use stops::{
     BLUE_ORANGE_DARK, BLUE_ORANGE_LIGHT, GRAY, RED_GREEN_DARK, RED_GREEN_LIGHT, Rgb, Stops,
 };
@@ -182,13 +182,13 @@ impl Ramp {
         }
     }
 
-    fn paint(self, depth: ColourDepth, light: bool, value: f64) -> Option<Color> {
+    fn paint(self, depth: ColorDepth, light: bool, value: f64) -> Option<Color> {
         let stops = self.stops(light);
         match depth {
-            ColourDepth::None => None,
-            ColourDepth::Ansi16 => Some(bin(&stops.own, value)),
-            ColourDepth::Ansi256 => Some(Color::Indexed(bin(&stops.cube, value))),
-            ColourDepth::True => {
+            ColorDepth::None => None,
+            ColorDepth::Ansi16 => Some(bin(&stops.own, value)),
+            ColorDepth::Ansi256 => Some(Color::Indexed(bin(&stops.cube, value))),
+            ColorDepth::True => {
                 let (red, green, blue) = blend(&stops.full, value);
                 Some(Color::Rgb(red, green, blue))
             }
@@ -220,7 +220,7 @@ impl Ramp {
         }
     }
 
-    pub fn heat(self, depth: ColourDepth, light: bool, value: f64) -> Heat {
+    pub fn heat(self, depth: ColorDepth, light: bool, value: f64) -> Heat {
         let style = match self.paint(depth, light, value) {
             None => Style::new(),
             Some(color) => match text_on(color) {
@@ -238,13 +238,13 @@ impl Ramp {
     /// Two values in one cell of half blocks.
     pub fn pair(
         self,
-        depth: ColourDepth,
+        depth: ColorDepth,
         light: bool,
         upper: Option<f64>,
         lower: Option<f64>,
     ) -> (char, Style) {
         // The sixteen colors have too few grays.
-        if depth == ColourDepth::None || (depth == ColourDepth::Ansi16 && self == Self::Gray) {
+        if depth == ColorDepth::None || (depth == ColorDepth::Ansi16 && self == Self::Gray) {
             return (plain_pair(upper, lower), Style::new());
         }
         let paint = |value: Option<f64>| value.and_then(|value| self.paint(depth, light, value));

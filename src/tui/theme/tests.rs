@@ -30,11 +30,11 @@ const ROLES: [Role; 25] = [
     Theme::tab_off,
 ];
 
-pub(super) const DEPTHS: [ColourDepth; 4] = [
-    ColourDepth::None,
-    ColourDepth::Ansi16,
-    ColourDepth::Ansi256,
-    ColourDepth::True,
+pub(super) const DEPTHS: [ColorDepth; 4] = [
+    ColorDepth::None,
+    ColorDepth::Ansi16,
+    ColorDepth::Ansi256,
+    ColorDepth::True,
 ];
 
 #[test]
@@ -44,17 +44,15 @@ fn roles_never_paint_text_white_or_black_and_no_depth_gets_what_it_cannot_show()
             let theme = Theme::new(depth, light);
             let judges = (0..8).map(|n| theme.judge(n));
             for style in ROLES.iter().map(|role| role(&theme)).chain(judges) {
-                for colour in [style.fg, style.bg].into_iter().flatten() {
-                    assert!(!matches!(colour, Color::White | Color::Black));
+                for color in [style.fg, style.bg].into_iter().flatten() {
+                    assert!(!matches!(color, Color::White | Color::Black));
                     let fits = match depth {
-                        ColourDepth::None => false,
-                        ColourDepth::Ansi16 => {
-                            !matches!(colour, Color::Rgb(..) | Color::Indexed(_))
-                        }
-                        ColourDepth::Ansi256 => matches!(colour, Color::Indexed(16..)),
-                        ColourDepth::True => matches!(colour, Color::Rgb(..)),
+                        ColorDepth::None => false,
+                        ColorDepth::Ansi16 => !matches!(color, Color::Rgb(..) | Color::Indexed(_)),
+                        ColorDepth::Ansi256 => matches!(color, Color::Indexed(16..)),
+                        ColorDepth::True => matches!(color, Color::Rgb(..)),
                     };
-                    assert!(fits, "{depth:?} {colour:?}");
+                    assert!(fits, "{depth:?} {color:?}");
                 }
             }
         }
@@ -64,7 +62,7 @@ fn roles_never_paint_text_white_or_black_and_no_depth_gets_what_it_cannot_show()
 #[test]
 fn roles_stand_out_from_the_usual_backgrounds() {
     for (light, background) in [(false, (24, 26, 31)), (true, (250, 250, 250))] {
-        let theme = Theme::new(ColourDepth::True, light);
+        let theme = Theme::new(ColorDepth::True, light);
         let judges = (0..6).map(|n| theme.judge(n));
         for style in ROLES.iter().map(|role| role(&theme)).chain(judges) {
             if let Some(Color::Rgb(red, green, blue)) = style.fg {
@@ -78,7 +76,7 @@ fn roles_stand_out_from_the_usual_backgrounds() {
 #[test]
 fn an_even_score_stands_out_from_the_background_where_a_grid_fades() {
     for (light, background) in [(false, (24, 26, 31)), (true, (250, 250, 250))] {
-        let theme = Theme::new(ColourDepth::True, light);
+        let theme = Theme::new(ColorDepth::True, light);
         let contrast = |style: Style| match style.fg {
             Some(Color::Rgb(red, green, blue)) => ramp::contrast((red, green, blue), background),
             other => panic!("{other:?}"),
@@ -94,13 +92,13 @@ fn an_even_score_stands_out_from_the_background_where_a_grid_fades() {
         let same = theme.heat_pair(decided.0, decided.1);
         assert_eq!(theme.score_pair(decided.0, decided.1), same);
     }
-    let plain = Theme::new(ColourDepth::None, false);
+    let plain = Theme::new(ColorDepth::None, false);
     assert_eq!(plain.score_pair(Some(0.5), None), ('·', Style::new()));
 }
 
 #[test]
-fn without_colour_roles_that_carry_meaning_differ_from_text() {
-    let theme = Theme::new(ColourDepth::None, false);
+fn without_color_roles_that_carry_meaning_differ_from_text() {
+    let theme = Theme::new(ColorDepth::None, false);
     for role in [
         Theme::accent,
         Theme::selection,
@@ -121,10 +119,10 @@ fn without_colour_roles_that_carry_meaning_differ_from_text() {
 #[test]
 fn the_place_of_a_search_that_is_shown_differs_from_the_others_at_every_depth() {
     for depth in [
-        ColourDepth::None,
-        ColourDepth::Ansi16,
-        ColourDepth::Ansi256,
-        ColourDepth::True,
+        ColorDepth::None,
+        ColorDepth::Ansi16,
+        ColorDepth::Ansi256,
+        ColorDepth::True,
     ] {
         let theme = Theme::new(depth, false);
         let (other, current) = (theme.found(), theme.found_current());

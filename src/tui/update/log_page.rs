@@ -2,7 +2,7 @@
 
 use crate::app::log::rows::LogRow;
 use crate::domain::adjudication::Finding;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::Decision;
 
 /// Maximum number of log entries read; `overrule log` prints all.
@@ -24,10 +24,10 @@ pub(crate) fn words(rows: &[LogRow]) -> String {
             .map_or(String::new(), |who| format!(" by {who}"));
         // An entry always has two lines: a note must not add another one.
         let first = format!("{when}  {}{who}", row.event);
-        text.push_str(&format!("\n{}\n", sanitise::line(&first)));
+        text.push_str(&format!("\n{}\n", sanitize::line(&first)));
         let about = about(row);
         if !about.is_empty() {
-            text.push_str(&format!("  {}\n", sanitise::line(&about)));
+            text.push_str(&format!("  {}\n", sanitize::line(&about)));
         }
     }
     if rows.len() >= LOGGED {

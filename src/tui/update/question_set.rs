@@ -5,7 +5,7 @@ use crate::app::question_set::{
     AddedQuestions, QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::domain::adjudication::PickMode;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
@@ -207,7 +207,7 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
         ));
     }
     let stopped = outcome.given_up.iter();
-    parts.extend(stopped.map(|line| sanitise::line(line).into_owned()));
+    parts.extend(stopped.map(|line| sanitize::line(line).into_owned()));
     if missing == 0 && progress.failed == 0 && matches!(set, QuestionSet::Picks(_)) {
         let key = key_on(Command::ShowAdjudication, Screen::QUERIES);
         parts.push(format!(

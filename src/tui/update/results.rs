@@ -3,7 +3,7 @@
 use super::text_search;
 use crate::app::review::undo::Undo;
 use crate::domain::battle::Pair;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::Decision;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::verdicts::StoredVerdict;
@@ -88,7 +88,7 @@ pub(crate) fn saved(model: &mut Model, key: QueryKey, before: Option<Decision>) 
         );
     }
     model.saving = model.saving.saturating_sub(1);
-    let mut effects = model.summarise_anew(key);
+    let mut effects = model.summarize_anew(key);
     effects.extend(reload_when_all_is_stored(model));
     if model.screen() == Screen::REVIEW {
         // Update the counts of judged items where they are shown.
@@ -173,7 +173,7 @@ fn show_again(
     taken_back: bool,
 ) -> Vec<Effect> {
     model.forget_prefetched();
-    let mut effects = model.summarise_anew(info.key);
+    let mut effects = model.summarize_anew(info.key);
     let (a, b) = (stored.verdict.a, stored.verdict.b);
     let here = model
         .open
@@ -190,7 +190,7 @@ fn show_again(
         let before = model.open.as_ref().filter(|_| here);
         let before = before.map(|open| RankingBefore {
             taken_back,
-            ..RankingBefore::of(open, sanitise::line(words).into_owned())
+            ..RankingBefore::of(open, sanitize::line(words).into_owned())
         });
         if !here || model.battle.pair() != Pair::new(a, b) {
             model.battle = model.battle.on(a, b);

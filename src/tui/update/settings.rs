@@ -3,7 +3,7 @@
 
 use crate::app::settings::ProjectSettings;
 use crate::domain::ranking::DocumentOrder;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::registry::SETTINGS;
 use crate::tui::message::Effect;
@@ -63,7 +63,7 @@ fn rules(model: &Model, now: &FinalRule) -> [FinalRule; 3] {
 
 fn rule_name(rule: &FinalRule) -> String {
     match rule {
-        FinalRule::Adjudicator(name) => format!("adjudicator {}", sanitise::line(name)),
+        FinalRule::Adjudicator(name) => format!("adjudicator {}", sanitize::line(name)),
         rule => rule.name().to_owned(),
     }
 }

@@ -48,7 +48,7 @@ fn opened() -> Model {
 }
 
 #[test]
-fn colours_follow_while_they_are_chosen_and_come_back_when_given_up() {
+fn colors_follow_while_they_are_chosen_and_come_back_when_given_up() {
     let mut model = opened();
     let before = model.ramp;
     press(&mut model, &[KeyCode::Right]);

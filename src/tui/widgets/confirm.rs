@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chosen_answer_is_marked_without_colour_too() {
+    fn the_chosen_answer_is_marked_without_color_too() {
         let page = text(&draw(80, 24, |area, buf| {
             ask().render(&Theme::default(), area, buf)
         }));

@@ -2,7 +2,7 @@
 //! highlighted.
 
 use crate::domain::reasoning::FoldedText;
-use crate::domain::{sanitise, text as words};
+use crate::domain::{sanitize, text as words};
 use crate::tui::canvas::Canvas;
 use crate::tui::text;
 use ratatui::style::Style;
@@ -35,7 +35,7 @@ impl PreparedText {
         while !source.is_char_boundary(end) {
             end -= 1;
         }
-        let text = sanitise::block(&source[..end]).into_owned();
+        let text = sanitize::block(&source[..end]).into_owned();
         let terms = words::query_terms(query);
         Self {
             terms: words::matches(&text, &terms),

@@ -20,7 +20,7 @@ mod state;
 mod tests;
 
 use crate::tui::theme::Theme;
-use painter::{Painter, few_colours};
+use painter::{Painter, few_colors};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -53,7 +53,7 @@ pub fn render(
         source,
         frame: &frame,
         cursor,
-        signs: options.signs || few_colours(theme),
+        signs: options.signs || few_colors(theme),
         options,
     };
     paint::body(&painter, cache, buf);

@@ -5,7 +5,7 @@ use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line, scroll_to};
 use crate::app::import::source::SourcePreview;
 use crate::app::import::{FolderEntry, THIS_PROJECT};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, pad_left, pad_right, truncate};
 use crate::tui::theme::Theme;
@@ -349,7 +349,7 @@ impl ImportDialog {
         let columns = usize::from(inner.width);
         let mut rows = lines
             .into_iter()
-            .flat_map(|(line, style)| text::lines(&sanitise::line(&line), columns, style));
+            .flat_map(|(line, style)| text::lines(&sanitize::line(&line), columns, style));
         for row in inner.rows() {
             if let Some(line) = rows.next() {
                 line.render(row, buf);
@@ -365,7 +365,7 @@ impl ImportDialog {
         let shown = self.shown();
         let note = match &self.entries {
             None => Some("reading the folder …".to_owned()),
-            Some(Err(error)) => Some(sanitise::line(error).into_owned()),
+            Some(Err(error)) => Some(sanitize::line(error).into_owned()),
             Some(Ok(_)) if shown.is_empty() => Some(self.purpose.nothing().to_owned()),
             Some(Ok(_)) => None,
         };
@@ -385,7 +385,7 @@ impl ImportDialog {
                 theme.muted()
             };
             let slash = if entry.folder { "/" } else { "" };
-            let label = format!("{}{slash}", sanitise::line(&entry.name));
+            let label = format!("{}{slash}", sanitize::line(&entry.name));
             let holds = entry
                 .holds
                 .unwrap_or(if entry.folder { "" } else { "not recognized" });

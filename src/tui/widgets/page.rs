@@ -2,7 +2,7 @@
 
 use super::KeyOutcome;
 use super::scroll_box::ScrollBox;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::keymap::Command;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -23,7 +23,7 @@ impl Page {
     /// Creates a page; control characters in `text` are shown as symbols.
     pub fn new(title: &'static str, text: &str) -> Self {
         Self {
-            text: sanitise::block(text).into_owned(),
+            text: sanitize::block(text).into_owned(),
             page: ScrollBox::new(title, WIDTH),
             passes: None,
         }

@@ -3,7 +3,7 @@
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::question_set::{QuestionSet, QuestionSetPrice};
 use crate::app::text_format::first_names;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, counted, pad_right, truncate};
 use crate::tui::theme::Theme;
@@ -150,7 +150,7 @@ impl QuestionDialog {
                 vec![Line::styled("counting …", theme.muted())]
             }
             Some(Priced::Known(Err(why))) => {
-                text::lines(&sanitise::line(why), columns, theme.error())
+                text::lines(&sanitize::line(why), columns, theme.error())
             }
             Some(Priced::Known(Ok(price))) => {
                 let said = words(price, &self.budget);
@@ -193,7 +193,7 @@ fn words(price: &QuestionSetPrice, budget: &str) -> Vec<String> {
         price
             .notes
             .iter()
-            .map(|note| format!("Note: {}", sanitise::line(note))),
+            .map(|note| format!("Note: {}", sanitize::line(note))),
     );
     words
 }

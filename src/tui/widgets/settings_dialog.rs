@@ -4,7 +4,7 @@ use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
 use crate::tui::layout::{centred, cut_bottom};
 use crate::tui::text::{pad_right, truncate, width, wrap};
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 use crate::tui::theme::{Ramp, Theme, ThemeChoice};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -144,7 +144,7 @@ impl SettingsDialog {
                 spans.extend((0..=last).map(|step| {
                     let heat = theme.heat(step as f64 / last as f64);
                     let words = match theme.depth {
-                        ColourDepth::None => format!("{}{}", heat.sign, heat.glyph),
+                        ColorDepth::None => format!("{}{}", heat.sign, heat.glyph),
                         _ => format!("{} ", heat.sign),
                     };
                     Span::styled(words, heat.style)

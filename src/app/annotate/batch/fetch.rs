@@ -108,7 +108,7 @@ pub async fn fetch(
     let (mut fetched, others) = taken?;
     let id = row.id;
     for query in store.read(move |db| db.batch_queries(id)).await? {
-        store.summarise(query).await?;
+        store.summarize(query).await?;
     }
     let (states, now) = store
         .read(move |db| Ok((db.batch_call_states(id)?, db.batch(id)?)))

@@ -319,7 +319,7 @@ impl Dispatcher {
         if let Some(rounds) = &mut self.rounds {
             rounds.over(query);
         }
-        self.summarise(query).await?;
+        self.summarize(query).await?;
         self.progress.queries_done += usize::from(done);
         Ok(())
     }

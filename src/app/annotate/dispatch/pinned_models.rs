@@ -3,7 +3,7 @@
 use super::Dispatcher;
 use crate::client::now_ms;
 use crate::domain::answering_models::{AnsweringModel, changed_model};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 
 impl Dispatcher {
     /// Stops a run with pinned models before its first call if a judge has votes of several models.
@@ -24,7 +24,7 @@ impl Dispatcher {
             .models
             .iter()
             .filter(|of| of.model != model)
-            .map(|AnsweringModel { model, .. }| sanitise::line(model).into_owned())
+            .map(|AnsweringModel { model, .. }| sanitize::line(model).into_owned())
             .collect();
         if before.is_empty() {
             return;
@@ -32,7 +32,7 @@ impl Dispatcher {
         let line = format!(
             "{} answers as {} now and answered as {} before",
             judge.name,
-            sanitise::line(model),
+            sanitize::line(model),
             before.join(", ")
         );
         if self.pin_model {

@@ -11,8 +11,8 @@ use tokio::sync::watch;
 
 impl Dispatcher {
     /// Refits a query and stores its summary.
-    pub(super) async fn summarise(&self, query: QueryKey) -> Result<(), RunError> {
-        self.store.summarise(query).await?;
+    pub(super) async fn summarize(&self, query: QueryKey) -> Result<(), RunError> {
+        self.store.summarize(query).await?;
         Ok(())
     }
 
@@ -38,14 +38,14 @@ impl Dispatcher {
             .write(move |db| db.keep_prior(ensemble, learned))
             .await?;
         let mut times = i64::from(!changed.is_empty());
-        self.summarise_all(changed, KeptExtent::Summary).await?;
+        self.summarize_all(changed, KeptExtent::Summary).await?;
         let changed = self
             .store
             .write(move |db| db.estimate_phi(ensemble))
             .await?;
         times += i64::from(!changed.is_empty());
         // No score changes after this, so compute the data of the judge cards as well.
-        self.summarise_all(changed, KeptExtent::WithTally).await?;
+        self.summarize_all(changed, KeptExtent::WithTally).await?;
         let done = move |db: &mut Db| db.estimated_from(ensemble, basis, times);
         self.store.write(done).await?;
         Ok(())
@@ -53,7 +53,7 @@ impl Dispatcher {
 
     /// Refits queries on all cores and stores their summaries. After a cancel, the remaining ones
     /// stay marked as stale and are computed when someone looks at them.
-    pub(super) async fn summarise_all(
+    pub(super) async fn summarize_all(
         &mut self,
         queries: Vec<QueryKey>,
         extent: KeptExtent,
@@ -68,7 +68,7 @@ impl Dispatcher {
         let (counts, mut counted) = watch::channel(0);
         let (store, control) = (self.store.clone(), self.control.clone());
         let work = tokio::task::spawn_blocking(move || {
-            store.summarise_all(&queries, extent, |_, _| {
+            store.summarize_all(&queries, extent, |_, _| {
                 counts.send_modify(|count| *count += 1);
                 !control.borrow().cancelled
             })

@@ -19,7 +19,7 @@ pub(super) fn pairs(state: &SamplingState, strategy: &Strategy, round: &Round) -
     let size = strategy.round_size(state.documents());
     (0..state.judges())
         .map(|level| {
-            neighbours(&order, size, |pair| {
+            neighbors(&order, size, |pair| {
                 state.asked(pair).len() == level && !state.free(pair).is_empty()
             })
         })
@@ -27,7 +27,7 @@ pub(super) fn pairs(state: &SamplingState, strategy: &Strategy, round: &Round) -
         .unwrap_or_default()
 }
 
-fn neighbours(order: &[usize], size: usize, open: impl Fn(Pair) -> bool) -> Vec<Pair> {
+fn neighbors(order: &[usize], size: usize, open: impl Fn(Pair) -> bool) -> Vec<Pair> {
     let mut taken = vec![false; order.len()];
     let mut pairs = Vec::new();
     for (place, document) in order.iter().enumerate() {

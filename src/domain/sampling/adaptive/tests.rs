@@ -162,7 +162,7 @@ fn rotating_judges_share_pairs_and_documents() {
 }
 
 #[test]
-fn swiss_pairs_neighbours_that_have_not_met() {
+fn swiss_pairs_neighbors_that_have_not_met() {
     let pair = |x, y| Pair::new(x, y).unwrap();
     let asked: Vec<AskedPair> = [(0, 1, 9), (1, 2, 9), (2, 3, 9)]
         .into_iter()

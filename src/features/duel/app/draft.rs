@@ -181,7 +181,7 @@ impl DuelDraft {
                 notes.push(format!(
                     "{}: {} not among the candidates of the query in the project: skipped, and ranks \
                      are counted without them",
-                    crate::domain::sanitise::line(name),
+                    crate::domain::sanitize::line(name),
                     counted(missing, "document")
                 ));
             }
@@ -321,7 +321,7 @@ impl DraftedDuel {
             format!(
                 "{} with fewer documents than asked for: {}",
                 counted(queries, "query"),
-                crate::domain::sanitise::line(reason)
+                crate::domain::sanitize::line(reason)
             )
         });
         self.about_rankings.iter().cloned().chain(short).collect()

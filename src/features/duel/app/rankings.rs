@@ -7,7 +7,7 @@ use crate::app::input_files::{read_ranking, stem};
 use crate::app::text_format::{counted, first_of};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::named::did_you_mean;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::app::ORIGINAL;
 use crate::features::methods::domain::MethodRow;
 use crate::store::corpus::first_stage_order;
@@ -184,7 +184,7 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
     if !path.is_file() {
         return Err(invalid!(
             "{:?}: no such ranking or file{}; the project has {}",
-            sanitise::line(name),
+            sanitize::line(name),
             did_you_mean(name, &names),
             first_of(&names, LISTED)
         ));
@@ -283,7 +283,7 @@ fn methods(db: &Db) -> crate::store::Result<BTreeMap<String, MethodOrders>> {
         if method.failed > 0 {
             method.notes.push(format!(
                 "{}: failed on {}, which are skipped",
-                sanitise::line(name),
+                sanitize::line(name),
                 counted(method.failed, "query")
             ));
         }

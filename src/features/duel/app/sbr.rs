@@ -9,7 +9,7 @@ use crate::app::text_format::{counted, first_names};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::RankedRun;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::duel::app::find_ranking;
 use crate::features::duel::domain::sbr::{
     SbrCandidate, SbrOptions, SbrProfile, SbrRow, boosted_ranking, distinct_candidates,
@@ -66,7 +66,7 @@ impl SbrInput {
         if places_only {
             notes.push(format!(
                 "{}: has an order but no scores: positions counted from the end are used as scores",
-                sanitise::line(&name)
+                sanitize::line(&name)
             ));
         }
         refuse_infinite(&name, &orders)?;
@@ -183,7 +183,7 @@ impl SbrInput {
         if queries.is_empty() {
             return Err(invalid!(
                 "{}: the project has no text of any of its documents; import them first",
-                sanitise::line(&name)
+                sanitize::line(&name)
             ));
         }
         let mut input = Self {
@@ -315,9 +315,9 @@ fn refuse_infinite(
             return Err(invalid!(
                 "{}: the score of document {:?} of query {:?} is infinite; import the ranking \
                  again with finite scores",
-                sanitise::line(name),
-                sanitise::line(document.as_str()),
-                sanitise::line(query.as_str())
+                sanitize::line(name),
+                sanitize::line(document.as_str()),
+                sanitize::line(query.as_str())
             ));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::app::text_format::{counted, duration};
 use crate::domain::number_words::{count, signed};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::duel::domain::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
 use crate::features::duel::store::StoredDuel;
 
@@ -13,8 +13,8 @@ pub fn duel_name(stored: &StoredDuel) -> String {
     format!(
         "duel {}, {} against {} ({})",
         stored.key.0,
-        sanitise::line(&stored.duel.a),
-        sanitise::line(&stored.duel.b),
+        sanitize::line(&stored.duel.a),
+        sanitize::line(&stored.duel.b),
         stored.duel.form
     )
 }
@@ -32,8 +32,8 @@ pub fn form_words(form: DuelForm) -> &'static str {
 /// not wrapped.
 pub fn result_lines(result: &DuelResult) -> Vec<String> {
     let mut lines = vec![
-        format!("A  {}", sanitise::line(&result.a)),
-        format!("B  {}", sanitise::line(&result.b)),
+        format!("A  {}", sanitize::line(&result.a)),
+        format!("B  {}", sanitize::line(&result.b)),
         String::new(),
         format!(
             "{} of {} judged, {} by {}",
@@ -90,7 +90,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
             format!(
                 "{better}  {}  {}{judgments}",
                 signed(query.preference, 2),
-                sanitise::line(query.query.as_str())
+                sanitize::line(query.query.as_str())
             )
         }));
     }
@@ -179,7 +179,7 @@ pub fn control_words(control: &ControlResult) -> String {
     };
     format!(
         "{}: {}{} · {repeats} · {same} · {attention}",
-        sanitise::line(&control.participant),
+        sanitize::line(&control.participant),
         counted(control.judgments, "judgment"),
         match control.after_reveal {
             0 => String::new(),

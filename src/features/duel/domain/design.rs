@@ -65,7 +65,7 @@ mod tests {
     }
 
     /// How often each document comes directly before each other one.
-    fn neighbours(rows: &[Vec<usize>]) -> BTreeMap<(usize, usize), usize> {
+    fn neighbors(rows: &[Vec<usize>]) -> BTreeMap<(usize, usize), usize> {
         let mut counts = BTreeMap::new();
         for row in rows {
             for pair in row.windows(2) {
@@ -80,13 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn nine_documents_have_eighteen_rows_with_places_and_neighbours_balanced() {
+    fn nine_documents_have_eighteen_rows_with_places_and_neighbors_balanced() {
         let rows = williams(9);
         assert_eq!(rows.len(), 18);
         assert_eq!(rows[0], [0, 1, 8, 2, 7, 3, 6, 4, 5]);
         assert!(all_equal(&places(&rows[..9]), 81, 1));
         assert!(all_equal(&places(&rows[9..]), 81, 1));
-        assert!(all_equal(&neighbours(&rows), 72, 2));
+        assert!(all_equal(&neighbors(&rows), 72, 2));
     }
 
     #[test]
@@ -102,8 +102,8 @@ mod tests {
         for fixed in 0..18 {
             let of_query: Vec<_> = (0..18).map(|p| row_of(9, p, fixed, 0)).collect();
             let of_participant: Vec<_> = (0..18).map(|q| row_of(9, fixed, q, 0)).collect();
-            assert!(all_equal(&neighbours(&of_query), 72, 2));
-            assert!(all_equal(&neighbours(&of_participant), 72, 2));
+            assert!(all_equal(&neighbors(&of_query), 72, 2));
+            assert!(all_equal(&neighbors(&of_participant), 72, 2));
         }
     }
 
@@ -115,7 +115,7 @@ mod tests {
             prop_assert_eq!(squares, 1 + documents % 2);
             prop_assert!(all_equal(&places(&rows), documents * documents, squares));
             let pairs = documents * (documents - 1);
-            prop_assert!(all_equal(&neighbours(&rows), pairs, squares));
+            prop_assert!(all_equal(&neighbors(&rows), pairs, squares));
         }
 
         #[test]

@@ -2,7 +2,7 @@
 
 use super::moving::load;
 use crate::app::error::AppError;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::duel::domain::DuelForm;
 use crate::features::duel::screen::state::{DuelChooser, DuelPhase};
 use crate::features::duel::store::DuelKey;
@@ -162,7 +162,7 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
         head.extend(text::lines(&words, columns, theme.text()));
     }
     if let Some(why) = &chooser.failed {
-        let words = format!("not made: {}", sanitise::line(why));
+        let words = format!("not made: {}", sanitize::line(why));
         head.extend(text::lines(&words, columns, theme.error()));
     }
     head.push(Line::default());
@@ -189,7 +189,7 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
             [_, Some(b)] if b == at => "B",
             _ => " ",
         };
-        let name = sanitise::line(name);
+        let name = sanitize::line(name);
         Line::from(vec![
             Span::styled(if cursor { "▌ " } else { "  " }, theme.accent()),
             Span::styled(format!("{side}  "), theme.override_mark()),

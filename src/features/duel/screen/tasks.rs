@@ -1,6 +1,6 @@
 //! The list of tasks: done, begun and open ones. It does not reveal the purpose of a task.
 
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::duel::screen::state::OpenDuel;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -55,7 +55,7 @@ pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas
             (false, false) => ("  –  ", theme.missing()),
         };
         let id = task.key.query.as_str();
-        let words = sanitise::line(texts.get(id).copied().unwrap_or(id)).into_owned();
+        let words = sanitize::line(texts.get(id).copied().unwrap_or(id)).into_owned();
         let lead = format!("{}{:>4}  ", if selected { "▌" } else { " " }, at + 1);
         let room = usize::from(row.width).saturating_sub(text::width(&lead) + 7);
         Line::from(vec![

@@ -16,7 +16,7 @@ use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay, TuiOptions};
 use crate::tui::screens::{Screen, testing};
-use crate::tui::theme::{ColourDepth, Ramp};
+use crate::tui::theme::{ColorDepth, Ramp};
 use crate::tui::update::commands::on_command;
 use crate::tui::update::requests::pages::ReadLog;
 use crate::tui::update::{offers, update};
@@ -157,7 +157,7 @@ impl Bench {
                 self.disk.waiting.push((new.clone(), effects));
             }
         }
-        testing::drawn(&mut self.model, ColourDepth::None, (100, 28));
+        testing::drawn(&mut self.model, ColorDepth::None, (100, 28));
         recorded
     }
 

@@ -1,7 +1,7 @@
 //! Draws the current task. It reveals nothing about the rankings: no name, rank, score or source.
 
 use super::{chooser, grid, lists, tasks};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::duel::domain::{Answer, DuelForm};
 use crate::features::duel::screen::state::{DuelPhase, OpenDuel};
 use crate::tui::canvas::Canvas;
@@ -34,7 +34,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         }
         DuelPhase::Failed(why) => {
             let columns = usize::from(rest.width);
-            let words = format!("the duel cannot be opened: {}", sanitise::line(why));
+            let words = format!("the duel cannot be opened: {}", sanitize::line(why));
             Paragraph::new(text::lines(&words, columns, theme.error())).render(rest, buf);
             return Areas::default();
         }

@@ -9,7 +9,7 @@ use crate::cli::command::{CommandResult, usage};
 use crate::cli::output::{self, or_dash};
 use crate::cli::simulation_progress::SimulationProgress;
 use crate::features::lab::app::{MethodResult, MethodSimulation};
-use crate::features::lab::domain::{Noise, Theta, summarise_quality};
+use crate::features::lab::domain::{Noise, Theta, summarize_quality};
 use crate::features::methods::domain::reranking::{Method, MethodKind, MethodOptions, Shuffle};
 use clap::Args;
 use front::Fronts;
@@ -157,7 +157,7 @@ impl MethodsCommand {
             .iter()
             .zip(&fronts.methods)
             .map(|(row, front)| {
-                let quality = summarise_quality(&row.qualities());
+                let quality = summarize_quality(&row.qualities());
                 let number = |value: Option<f64>| or_dash(value, |value| format!("{value:.1}"));
                 vec![
                     row.method.to_string(),
@@ -206,7 +206,7 @@ impl MethodsCommand {
             let methods = case.results.iter().zip(&fronts.methods);
             let methods: Vec<Value> = methods
                 .map(|(row, front)| {
-                    let quality = summarise_quality(&row.qualities());
+                    let quality = summarize_quality(&row.qualities());
                     json!({
                         "method": row.method.to_string(),
                         "calls": row.mean(|query| query.calls),

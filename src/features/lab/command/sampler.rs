@@ -12,7 +12,7 @@ use crate::features::lab::app::{
     ProjectWorlds, RankIntervalCoverage, Simulation, SimulationPhase, StrategyResult, WorldSource,
 };
 use crate::features::lab::domain::{
-    MeanInterval, Noise, QualitySummary, Theta, quality_differences, summarise_quality,
+    MeanInterval, Noise, QualitySummary, Theta, quality_differences, summarize_quality,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -153,7 +153,7 @@ impl SamplerCommand {
         let baseline = first.qualities();
         let rows = table.iter().enumerate().map(|(at, row)| {
             let own = row.qualities();
-            let value = summarise_quality(&own);
+            let value = summarize_quality(&own);
             let change = quality_differences(&own, &baseline);
             let battles = row.mean(|query| query.battles);
             let rounds = row.mean(|query| query.rounds as f64);
@@ -210,7 +210,7 @@ impl SamplerCommand {
                 "battles_per_document": row.mean(|query| query.battles),
                 "rounds": row.mean(|query| query.rounds as f64),
                 "pairs": row.mean(|query| query.pairs as f64),
-                "quality": summary_json(&summarise_quality(&own)),
+                "quality": summary_json(&summarize_quality(&own)),
                 "change": change.map(|change| summary_json(&quality_differences(&own, change))),
                 "rank_intervals": row.intervals.as_ref().map(intervals_json),
             })

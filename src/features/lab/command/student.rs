@@ -10,7 +10,7 @@ use crate::domain::rating::RatingOptions;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::features::lab::app::{StudentSimulation, StudentWorth};
 use crate::features::lab::domain::{
-    MeanInterval, Quality, QueueWorth, Theta, quality_differences, summarise_quality,
+    MeanInterval, Quality, QueueWorth, Theta, quality_differences, summarize_quality,
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ impl StudentCommand {
         let mut rows = Vec::new();
         for case in cases {
             for of in &case.worth {
-                let alone = summarise_quality(&of.alone);
+                let alone = summarize_quality(&of.alone);
                 let change = |with: Option<&Vec<Quality>>| {
                     let change = with.map(|with| quality_differences(with, &of.alone));
                     [
@@ -177,7 +177,7 @@ impl StudentCommand {
                         pair(change.ndcg, change.tau)
                     })
                 };
-                let alone = summarise_quality(&of.alone);
+                let alone = summarize_quality(&of.alone);
                 json!({
                     "noise": case.noise,
                     "student": case.correlation,

@@ -110,14 +110,14 @@ pub struct QualitySummary {
     pub correlation: Option<MeanInterval>,
 }
 
-pub fn summarise_quality(qualities: &[Quality]) -> QualitySummary {
-    summarise(|part| qualities.iter().filter_map(part).collect())
+pub fn summarize_quality(qualities: &[Quality]) -> QualitySummary {
+    summarize(|part| qualities.iter().filter_map(part).collect())
 }
 
 /// The means of the differences to a baseline, query by query: `qualities` and `baseline` must be
 /// of the same worlds in the same order.
 pub fn quality_differences(qualities: &[Quality], baseline: &[Quality]) -> QualitySummary {
-    summarise(|part| {
+    summarize(|part| {
         qualities
             .iter()
             .zip(baseline)
@@ -126,7 +126,7 @@ pub fn quality_differences(qualities: &[Quality], baseline: &[Quality]) -> Quali
     })
 }
 
-fn summarise(values: impl Fn(fn(&Quality) -> Option<f64>) -> Vec<f64>) -> QualitySummary {
+fn summarize(values: impl Fn(fn(&Quality) -> Option<f64>) -> Vec<f64>) -> QualitySummary {
     QualitySummary {
         tau: MeanInterval::of(&values(|quality| quality.tau)),
         ndcg: MeanInterval::of(&values(|quality| quality.ndcg)),
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!((flat.tau, flat.correlation), (None, None));
         assert_eq!(MeanInterval::of(&[]), None);
         assert_eq!(MeanInterval::of(&[0.5]).unwrap().half_width, None);
-        assert_eq!(summarise_quality(&[flat, flat]).tau, None);
+        assert_eq!(summarize_quality(&[flat, flat]).tau, None);
     }
 
     #[test]

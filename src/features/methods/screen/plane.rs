@@ -1,7 +1,7 @@
 //! Plot of quality against cost: one letter per method, with the Pareto front marked.
 
 use super::table::span;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::app::MethodsReport;
 use crate::tui::canvas::Canvas;
 use crate::tui::text::truncate;
@@ -24,7 +24,7 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     let legend = if area.width >= 56 {
         let names = report.methods.iter();
         let longest = names
-            .map(|method| sanitise::line(&method.name).width())
+            .map(|method| sanitize::line(&method.name).width())
             .max();
         let wanted = u16::try_from(longest.unwrap_or(0) + MARKS).unwrap_or(u16::MAX);
         wanted.clamp(area.width / 3, area.width / 2)
@@ -92,7 +92,7 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         lines.push(Line::from(vec![
             Span::styled(format!("{letter}{mark} "), style),
             Span::styled(
-                truncate(&sanitise::line(&method.name), room).into_owned(),
+                truncate(&sanitize::line(&method.name), room).into_owned(),
                 theme.text(),
             ),
         ]));

@@ -1,7 +1,7 @@
 //! The table of methods: numbers, and the first metric as a point with its interval.
 
 use crate::app::text_format::{duration, p_value};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::app::{MethodEntry, MethodsReport};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
@@ -47,7 +47,7 @@ pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -
         if selected {
             buf.set_style(row, theme.selection());
         }
-        let name = sanitise::line(&method.name);
+        let name = sanitize::line(&method.name);
         let mark = if method.on_front { "*" } else { " " };
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),

@@ -6,7 +6,7 @@ use super::state::ListedQuery;
 use super::table::table;
 use crate::app::text_format::counted;
 use crate::domain::metrics::histogram;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::app::MethodsReport;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -34,7 +34,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             return Areas::default();
         }
         Some(Err(error)) => {
-            notice(&sanitise::line(&error.to_string()), theme, area, buf);
+            notice(&sanitize::line(&error.to_string()), theme, area, buf);
             return Areas::default();
         }
         Some(Ok(report)) => report,
@@ -102,8 +102,8 @@ fn heading(
     let words = format!(
         "{}, {} · baseline {}",
         counted(report.queries.len(), "query"),
-        sanitise::line(&against),
-        sanitise::line(&report.baseline),
+        sanitize::line(&against),
+        sanitize::line(&report.baseline),
     );
     let mark = match model.methods().asked {
         Some(_) => "measuring …",
@@ -122,7 +122,7 @@ fn heading(
     let most = most.max(1);
     let notes = report.notes.iter();
     let notes: Vec<String> = notes
-        .map(|note| format!("note: {}", sanitise::line(note)))
+        .map(|note| format!("note: {}", sanitize::line(note)))
         .collect();
     let whole = notes
         .iter()
@@ -157,7 +157,7 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let Some(method) = model.methods().method() else {
         return Areas::default();
     };
-    let name = sanitise::line(&method.name);
+    let name = sanitize::line(&method.name);
     let values = method.values.first();
     let present = values
         .into_iter()
@@ -179,7 +179,7 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
         } else {
             format!(
                 "equal to {} on every query",
-                sanitise::line(&report.baseline)
+                sanitize::line(&report.baseline)
             )
         };
         text::line(&words, columns, theme.muted()).render(place, buf);
@@ -233,9 +233,9 @@ fn query_line(
             theme.good(),
         ),
     };
-    let query = sanitise::line(query).into_owned();
+    let query = sanitize::line(query).into_owned();
     let room = columns.saturating_sub(text::width(&lead) + text::width(&query) + 4);
-    let words = sanitise::line(words);
+    let words = sanitize::line(words);
     Line::from(vec![
         Span::raw(if selected { "▌ " } else { "  " }),
         Span::styled(lead, style),

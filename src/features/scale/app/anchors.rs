@@ -7,7 +7,7 @@ use crate::app::scored_pools::{ScoreSource, ScoredPool, Unfitted, fitted_pools};
 use crate::app::text_format::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::app::rerank::{PreparedRun, prepare_anchors};
 use crate::features::scale::domain::{anchor_places, more_anchor_places};
 use crate::store::Store;
@@ -125,7 +125,7 @@ fn own_vendor(pools: &[ScoredPool], judge: &str) -> Option<String> {
         format!(
             "{} judged the battles too: the errors of a judge from another vendor are more \
              independent",
-            sanitise::line(judge)
+            sanitize::line(judge)
         )
     })
 }

@@ -11,7 +11,7 @@ use crate::app::question_set::{
 };
 use crate::app::text_format::counted;
 use crate::client::RunControl;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::app::rerank::PreparedRun;
 use crate::features::methods::app::rerank::estimate::{CallVolume, MethodEstimate};
 use crate::features::methods::app::rerank::run::{RerankEvent, run};
@@ -46,7 +46,7 @@ impl AddedQuestions for Anchors {
     fn choices(&self, judges: &[String]) -> Vec<JudgeChoice> {
         let choice = |judge: &String| JudgeChoice {
             judges: vec![judge.clone()],
-            name: sanitise::line(judge).into_owned(),
+            name: sanitize::line(judge).into_owned(),
             doc: format!("grades {ANCHORS} documents of each query, 0 to 3"),
         };
         judges.iter().map(choice).collect()
@@ -96,7 +96,7 @@ impl AddedQuestions for Links {
         });
         let alone = judges.iter().map(|judge| JudgeChoice {
             judges: vec![judge.clone()],
-            name: sanitise::line(judge).into_owned(),
+            name: sanitize::line(judge).into_owned(),
             doc: format!("compares documents of two queries, {LINKS} times each query"),
         });
         together.into_iter().chain(alone).collect()

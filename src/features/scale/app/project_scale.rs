@@ -12,7 +12,7 @@ use crate::app::text_format::counted;
 use crate::domain::common_scale::{Drift, Offset, ProjectScale, ScaleKind};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{GradeModel, GradedScore, Qrels};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::scale::domain::{AnchorGrade, GradedTwice, drift, fit_anchors};
 use crate::store::Store;
 use std::collections::{BTreeSet, HashMap};
@@ -211,7 +211,7 @@ fn by_links(
         }
         judges.extend(link.answers.iter().map(|answer| answer.judge.as_str()));
     }
-    let judges: Vec<_> = judges.into_iter().map(sanitise::line).collect();
+    let judges: Vec<_> = judges.into_iter().map(sanitize::line).collect();
     let values: Vec<f64> = offsets.iter().flatten().map(|of| of.value).collect();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -256,7 +256,7 @@ fn other_setting(judge: &str, count: usize, noun: &str) -> String {
     format!(
         "not counted: {} of {} with another model, prompt or parameters than most of its {noun}s",
         counted(count, noun),
-        sanitise::line(judge)
+        sanitize::line(judge)
     )
 }
 
@@ -300,13 +300,13 @@ fn grades_of(
         },
     };
     let Some(StoredGrades { grades, others }) = stored.remove(&found) else {
-        let names = || stored.keys().map(|name| sanitise::line(name));
+        let names = || stored.keys().map(|name| sanitize::line(name));
         return Err(if stored.is_empty() {
             none_asked()
         } else {
             invalid!(
                 "--judge: {:?} has graded no anchors; the judges with grades are {}",
-                sanitise::line(&found),
+                sanitize::line(&found),
                 names().collect::<Vec<_>>().join(", ")
             )
         });
@@ -315,17 +315,17 @@ fn grades_of(
     if others > 0 {
         notes.push(other_setting(&found, others, "grade"));
     }
-    let others: Vec<_> = stored.keys().map(|name| sanitise::line(name)).collect();
+    let others: Vec<_> = stored.keys().map(|name| sanitize::line(name)).collect();
     if judge.is_none() && !others.is_empty() {
         notes.push(format!(
             "anchors of {}, who graded the most queries; use --judge for those of {}",
-            sanitise::line(&found),
+            sanitize::line(&found),
             others.join(" or ")
         ));
     }
     Ok((
         grades,
-        format!("anchors of {}", sanitise::line(&found)),
+        format!("anchors of {}", sanitize::line(&found)),
         notes,
     ))
 }

@@ -2,7 +2,7 @@
 
 use crate::app::status::FeatureStatus;
 use crate::app::text_format::counted;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::{Db, Result};
 
 /// Number of anchors graded by each judge.
@@ -11,7 +11,7 @@ pub fn status(db: &Db) -> Result<FeatureStatus> {
     let lines = counts.iter().map(|count| {
         format!(
             "scale         anchors of {}: {} in {} (`overrule scale fit`)",
-            sanitise::line(&count.judge),
+            sanitize::line(&count.judge),
             counted(count.grades, "grade"),
             counted(count.queries, "query")
         )

@@ -6,7 +6,7 @@ use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::cli::spending::usd;
 use crate::client::RunControl;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::scale::app::{LinkEstimate, LinkRun};
@@ -94,7 +94,7 @@ ended.unreadable += 1
                             output::message(&ended.describe());
                         }
                     }
-                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
+                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitize::line(&line)),
                     Some(RerankEvent::Stopped { service, why }) => {
                         output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
                     }

@@ -7,7 +7,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::text_format::{counted, first_names};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::rating::{RatingModel, RatingOptions};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::domain::distilled::{DistilledScores, PairStrength};
 use crate::features::student::store::StoredStudent;
 use crate::formats::table_file::{TableFormat, TableWriter};
@@ -89,8 +89,8 @@ impl DistilledExport {
                 let name = |at: usize| documents.get(at).map_or("", DocId::as_str).to_owned();
                 let fitted = fitted.map_err(|error| {
                     let blamed = error.blamed(name);
-                    let query = sanitise::line(query.as_str());
-                    invalid!("query {query:?}: {error}{}", sanitise::line(&blamed))
+                    let query = sanitize::line(query.as_str());
+                    invalid!("query {query:?}: {error}{}", sanitize::line(&blamed))
                 })?;
                 doubts.add(query, &fitted);
                 let scored = fitted.scores.iter().enumerate();
@@ -117,13 +117,13 @@ impl DistilledExport {
             return Err(invalid!(
                 "nothing is left to write: student {} has no predictions outside of the test \
                  queries",
-                sanitise::line(&student.name)
+                sanitize::line(&student.name)
             ));
         }
         done.notes.push(format!(
             "target is the score of the predictions of student {}{}, which compares documents of \
              one query only: model {}, strength {}",
-            sanitise::line(&student.name),
+            sanitize::line(&student.name),
             student
                 .step
                 .map_or(String::new(), |step| format!(" step {step}")),
@@ -166,7 +166,7 @@ impl DistilledExport {
         let mut checkpoints = known_student(store, &name)?;
         checkpoints
             .pop()
-            .ok_or_else(|| invalid!("no student {:?} in the project", sanitise::line(&name)))
+            .ok_or_else(|| invalid!("no student {:?} in the project", sanitize::line(&name)))
     }
 }
 

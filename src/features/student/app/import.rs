@@ -12,7 +12,7 @@ use crate::client::now_ms;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::prediction::{PairPrediction, QueryPredictions};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::domain::OrderShift;
 use crate::features::student::store::NewStudent;
 use crate::formats::safe_json;
@@ -176,7 +176,7 @@ fn put(store: &Store, students: Vec<NewStudent>) -> Result<StudentImport, AppErr
 
 impl Display for StudentImport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (source, name) = (sanitise::line(&self.source), sanitise::line(&self.student));
+        let (source, name) = (sanitize::line(&self.source), sanitize::line(&self.student));
         write!(f, "{source}: student {name}")?;
         for (at, of) in self.steps.iter().enumerate() {
             write!(f, "{}", if at == 0 { ", " } else { "; " })?;

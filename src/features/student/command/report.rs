@@ -6,7 +6,7 @@ use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output::{self, or_dash};
 use crate::domain::number_words::{fixed, signed};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::app::{StepReport, StudentReport, report_file, report_student};
 use crate::features::student::domain::figures::{Bucket, Category, Figures, Measured};
 use clap::Args;
@@ -107,7 +107,7 @@ impl ReportCommand {
 }
 
 fn describe(report: &StudentReport) -> String {
-    let mut text = format!("student {}\n\n", sanitise::line(&report.name));
+    let mut text = format!("student {}\n\n", sanitize::line(&report.name));
     let header = [
         "step",
         ">battles",

@@ -100,7 +100,7 @@ impl StudentModel {
         let (width, odd) = table.shape();
         let start = near.map(|near| [&near.odd[..], &near.even].concat());
         let start = start.unwrap_or_else(|| vec![0.0; width]);
-        let weights = newton::minimise(table, rows, start, precision)?;
+        let weights = newton::minimize(table, rows, start, precision)?;
         let (odd, even) = weights.split_at(odd);
         Some(Self {
             odd: odd.to_vec(),

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn favouring_the_first_document_shows() {
+    fn favoring_the_first_document_shows() {
         let p = |a, b| OutcomeProbabilities::new(a, b).unwrap();
         assert_eq!(OrderShift::of([]), None);
         let shift = OrderShift::of([(p(0.7, 0.2), p(0.1, 0.6)), (p(0.9, 0.1), p(0.9, 0.1))]);

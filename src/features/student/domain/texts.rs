@@ -132,7 +132,7 @@ impl Lexicon {
 struct QueryWords {
     written: HashSet<u32>,
     terms: HashSet<u32>,
-    neighbours: HashSet<(u32, u32)>,
+    neighbors: HashSet<(u32, u32)>,
 }
 
 impl QueryWords {
@@ -142,26 +142,26 @@ impl QueryWords {
         Self {
             written: read.written,
             terms: terms.map(|term| lexicon.stem(term.stem)).collect(),
-            neighbours: neighbours(&read.stems).collect(),
+            neighbors: neighbors(&read.stems).collect(),
         }
     }
 
     fn of(&self, text: &ReadText, likeness: f64) -> TextNumbers {
         let covered = self.written.intersection(&text.written).count();
-        let found: HashSet<(u32, u32)> = neighbours(&text.stems)
-            .filter(|pair| self.neighbours.contains(pair))
+        let found: HashSet<(u32, u32)> = neighbors(&text.stems)
+            .filter(|pair| self.neighbors.contains(pair))
             .collect();
         let hits = text.stems.iter().filter(|stem| self.terms.contains(stem));
         TextNumbers {
             words_covered: share(covered, self.written.len()),
-            phrases: share(found.len(), self.neighbours.len()),
+            phrases: share(found.len(), self.neighbors.len()),
             density: share(hits.count(), text.words),
             likeness,
         }
     }
 }
 
-fn neighbours(stems: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+fn neighbors(stems: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     stems.windows(2).filter_map(|pair| match pair {
         [one, next] => Some((*one, *next)),
         _ => None,
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_neighbours_in_their_order() {
+    fn phrases_are_neighbors_in_their_order() {
         let found = numbers(
             "gene therapy of the heart",
             &[

@@ -2,7 +2,7 @@
 
 use crate::app::error::AppError;
 use crate::app::text_format::counted;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::app::{StudentCard, student_cards};
 use crate::store::Store;
 use crate::tui::canvas::Canvas;
@@ -71,7 +71,7 @@ fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
             buf.set_style(line, theme.selection());
         }
         let cells = card.cells();
-        let name = sanitise::line(&cells[0]);
+        let name = sanitize::line(&cells[0]);
         let mut spans = vec![
             Span::raw(if here { "▌ " } else { "  " }),
             Span::styled(text::pad_right(&name, room), theme.strong()),
@@ -92,7 +92,7 @@ fn render(cards: &[StudentCard], selected: Option<usize>, canvas: Canvas<'_>) {
 
 /// Text about a student.
 fn lines(card: &StudentCard, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let name = sanitise::line(&card.student).into_owned();
+    let name = sanitize::line(&card.student).into_owned();
     let mut words = match card.pairs {
         0 => vec![format!("{name} predicts no judged pair.")],
         pairs => vec![format!(

@@ -3,13 +3,13 @@
 
 use super::plot::{SIGNS, composition};
 use crate::app::text_format::counted;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::domain::figure::{Figure, correlation_interval};
 use crate::features::student::domain::figures::{Category, Figures, Measured};
 use crate::features::student::screen::state::StudentState;
 use crate::tui::canvas::Canvas;
 use crate::tui::text::{self, pad_left, pad_right};
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::widgets::scroll_to;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -74,7 +74,7 @@ pub(super) fn totals(
                 ));
             }
             for note in screen.report().iter().flat_map(|report| &report.notes) {
-                say(sanitise::line(note).into_owned());
+                say(sanitize::line(note).into_owned());
             }
         }
         Figure::Buckets => {
@@ -143,7 +143,7 @@ fn legend(figure: Figure, theme: &Theme) -> Vec<Line<'static>> {
     const CATEGORIES: [&str; 5] = ["all for", "more for", "even", "more against", "all against"];
     let category = |at: usize| {
         let mut spans = entry(1.0 - at as f64 / 4.0, CATEGORIES[at]);
-        if theme.depth == ColourDepth::None {
+        if theme.depth == ColorDepth::None {
             spans[0] = Span::raw(SIGNS[at].to_string().repeat(2));
         }
         spans

@@ -6,7 +6,7 @@ use crate::features::student::domain::figure::{CELLS, Figure, FigureGroup, corre
 use crate::features::student::domain::figures::{Category, Figures, FoldedRow};
 use crate::features::student::screen::state::StudentState;
 use crate::tui::canvas::Canvas;
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 use crate::tui::widgets::notice;
 use std::ops::Range;
 
@@ -245,7 +245,7 @@ fn stacked(plot: &mut Plot<'_>, composed: &[[f64; 5]], height: impl Fn(usize) ->
         // the rest.
         category.or_else(|| shares.iter().rposition(|share| *share > 0.0))
     };
-    if plot.theme.depth == ColourDepth::None {
+    if plot.theme.depth == ColorDepth::None {
         plot.signs(|column, up| SIGNS.get(category(column, up)?).copied());
         return;
     }

@@ -2,7 +2,7 @@
 
 use crate::app::error::AppError;
 use crate::domain::ranking::{OPINION_WEIGHTS, OpinionWeight};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::app::naming::{StudentChoice, name_student};
 use crate::store::{self, Db};
 use crate::tui::job::{Job, JobContext, Task};
@@ -55,7 +55,7 @@ impl AddedSettings for StudentSettings {
 /// Which student counts, and its weight if there is one.
 fn rows(student: &StudentChoice) -> Vec<Setting> {
     let names = student.names.iter();
-    let names = names.map(|name| sanitise::line(name).into_owned());
+    let names = names.map(|name| sanitize::line(name).into_owned());
     let values: Vec<String> = [NO_STUDENT.to_owned()].into_iter().chain(names).collect();
     let named = student.named.as_ref().map(|(name, _)| name);
     let at = named.and_then(|named| student.names.iter().position(|name| name == named));
@@ -158,7 +158,7 @@ impl Task for NameStudent {
         };
         let counts = store.read_blocking(|db| db.student_words())?;
         Ok(match counts {
-            Some(counts) => format!("student {}: {counts}", sanitise::line(&named.name)),
+            Some(counts) => format!("student {}: {counts}", sanitize::line(&named.name)),
             None => "no student counts in this project".to_owned(),
         })
     }

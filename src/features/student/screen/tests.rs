@@ -13,7 +13,7 @@ use crate::tui::keymap::Command;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model};
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 use crate::tui::update::update as apply;
 
 fn step(step: Option<u64>, battles: usize) -> StepReport {
@@ -176,7 +176,7 @@ fn battles_are_listed_from_the_farthest_on_without_control_characters() {
         .map(|at| (figures.rows[*at].expected() - figures.rows[*at].score).abs())
         .collect();
     assert!(distances.windows(2).all(|pair| pair[0] >= pair[1]) && distances.len() > 3);
-    let page = drawn(&mut model, ColourDepth::None, SIZES[0]);
+    let page = drawn(&mut model, ColorDepth::None, SIZES[0]);
     assert!(
         !page.contains('\u{1b}') && page.contains("P(tie)"),
         "{page}"
@@ -212,13 +212,13 @@ fn no_size_and_no_depth_is_too_small() {
     let mut model = shown();
     for _ in Figure::ALL {
         for size in TINY.into_iter().chain(SIZES) {
-            drawn(&mut model, ColourDepth::None, size);
-            drawn(&mut model, ColourDepth::True, size);
+            drawn(&mut model, ColorDepth::None, size);
+            drawn(&mut model, ColorDepth::True, size);
         }
         update(&mut model, Command::NextFigure);
     }
     update(&mut model, Command::Open);
     for size in TINY.into_iter().chain(SIZES) {
-        drawn(&mut model, ColourDepth::True, size);
+        drawn(&mut model, ColorDepth::True, size);
     }
 }

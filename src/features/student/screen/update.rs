@@ -7,7 +7,7 @@ use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay};
-use crate::tui::navigation::{cycled, moved, neighbour};
+use crate::tui::navigation::{cycled, moved, neighbor};
 use crate::tui::screens::Screen;
 use crate::tui::widgets::page::Page;
 
@@ -81,7 +81,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::NextCheckpoint | Command::PreviousCheckpoint => {
             let forward = command == Command::NextCheckpoint;
-            match neighbour(model.student().step, forward, steps) {
+            match neighbor(model.student().step, forward, steps) {
                 Some(step) => {
                     model.student_mut().step = step;
                     model.student_mut().regroup();
@@ -107,7 +107,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let (at, page) = (model.student().cursor, model.areas.page);
             let groups = &model.student().groups;
             model.student_mut().cursor = if model.student().figure.is_plane() {
-                neighbor(groups, at, command).unwrap_or(at)
+                next_group(groups, at, command).unwrap_or(at)
             } else {
                 let along = match command {
                     Command::Right => Command::Down,
@@ -137,7 +137,7 @@ fn other_student(model: &mut Model, forward: bool) -> Vec<Effect> {
 
 /// The nearest group on one side in a plane, preferring one in line; the first or the last one for
 /// their commands.
-fn neighbor(groups: &[FigureGroup], at: usize, command: Command) -> Option<usize> {
+fn next_group(groups: &[FigureGroup], at: usize, command: Command) -> Option<usize> {
     let (column, row) = groups.get(at)?.place;
     let steps = |(x, y): (usize, usize)| {
         let (right, up) = (x as i64 - column as i64, y as i64 - row as i64);

@@ -3,7 +3,7 @@
 use super::numbers::{TWO_LINES, description, summary, table, totals};
 use super::plot::plot;
 use crate::app::text_format::counted;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::app::{StepReport, StudentReport};
 use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::canvas::Canvas;
@@ -13,7 +13,7 @@ use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::text;
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::{folded_rows, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
@@ -38,7 +38,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         }
         Some(Err(error)) => {
             let words = error.to_string();
-            let lines = text::lines(&sanitise::line(&words), columns, theme.muted());
+            let lines = text::lines(&sanitize::line(&words), columns, theme.muted());
             Paragraph::new(lines).render(area, buf);
             return Areas::default();
         }
@@ -108,7 +108,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
     let (report, step) = (model.student().report()?, model.student().step()?);
     let theme = Theme {
-        depth: ColourDepth::None,
+        depth: ColorDepth::None,
         ..Theme::default()
     };
     let figure = model.student().figure;
@@ -142,7 +142,7 @@ fn group_lines(group: &FigureGroup, columns: usize, theme: &Theme) -> Vec<Line<'
 /// The student, its checkpoint, and the number of battles it is evaluated on.
 fn headline(model: &Model, report: &StudentReport, step: &StepReport) -> String {
     let names = model.student().names();
-    let mut parts = vec![format!("student {}", sanitise::line(&report.name))];
+    let mut parts = vec![format!("student {}", sanitize::line(&report.name))];
     if let Some(at) = names.iter().position(|name| *name == report.name)
         && names.len() > 1
     {

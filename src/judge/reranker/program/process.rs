@@ -1,7 +1,7 @@
 //! One process of a program: writes a line, reads a line, and logs its stderr.
 
 use crate::domain::permission::ProgramUse;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::process_group::ProcessGroup;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -240,7 +240,7 @@ async fn next_line(
 /// otherwise the process would block.
 async fn log(name: String, stderr: impl AsyncRead + Unpin, last: Arc<Mutex<String>>) {
     let mut stderr = BufReader::new(stderr);
-    let name = sanitise::line(&name).into_owned();
+    let name = sanitize::line(&name).into_owned();
     for at in 0_usize.. {
         let mut line = Vec::new();
         let mut limited = (&mut stderr).take(LINE_BYTES);
@@ -249,7 +249,7 @@ async fn log(name: String, stderr: impl AsyncRead + Unpin, last: Arc<Mutex<Strin
             Ok(_) => {}
         }
         let text = String::from_utf8_lossy(&line);
-        let text = sanitise::line(text.trim()).into_owned();
+        let text = sanitize::line(text.trim()).into_owned();
         match at {
             0..LINES => tracing::warn!("reranker {name}: {text}"),
             LINES => tracing::warn!("reranker {name}: further messages are omitted"),

@@ -3,7 +3,7 @@
 
 use super::{original, pools};
 use crate::domain::adjudication::pick_outcome::pick_outcomes;
-use crate::domain::adjudication::pick_summary::summarise_picks;
+use crate::domain::adjudication::pick_summary::summarize_picks;
 use crate::domain::adjudication::{
     InvalidPick, PickCounts, PickOutcome, PickRequest, PickSummary, SlotsReply,
 };
@@ -158,7 +158,7 @@ fn tally(pools: &[JudgingPool], answer: impl Fn(&JudgingPool) -> Vec<usize>) -> 
         draws: 200,
         ..Resampling::default()
     };
-    summarise_picks(pools.iter().zip(outcomes.map(Ok)), &how)
+    summarize_picks(pools.iter().zip(outcomes.map(Ok)), &how)
 }
 
 #[test]

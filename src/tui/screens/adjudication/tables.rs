@@ -3,7 +3,7 @@
 use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
 use crate::domain::adjudication::{PickCounts, Remeasured};
 use crate::domain::metrics::MeanEstimate;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -62,7 +62,7 @@ pub(super) fn judges(
     };
     let mut lines = vec![Line::styled(line("judge", &str::to_owned), theme.muted())];
     for row in &overview.judges {
-        let name = sanitise::line(&row.name);
+        let name = sanitize::line(&row.name);
         lines.push(Line::raw(line(&name, &|head| cell(row, head))));
     }
     lines
@@ -148,7 +148,7 @@ pub(super) fn details(model: &Model, overview: &AdjudicationOverview, columns: u
         details.push_str(&format!(
             "{}\n{}, {invalid}, {} failed{unproven}\nagreement {} · picks labeled {} · labels \
              picked {}\n",
-            sanitise::line(&row.name),
+            sanitize::line(&row.name),
             text::counted(summary.valid, "answer"),
             text::counted(row.failed, "call"),
             share(PickCounts::agreement, chance.agreement),
@@ -218,7 +218,7 @@ pub(super) fn effect(
         (8, columns.saturating_sub(50))
     };
     let room = room.clamp(8, 40);
-    let title = format!("{}{place}", sanitise::line(name));
+    let title = format!("{}{place}", sanitize::line(name));
     let header = format!(
         "{} {} {}  {}  {}",
         text::pad_right(&text::truncate(&title, room), room),

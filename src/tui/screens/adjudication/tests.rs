@@ -15,7 +15,7 @@ use crate::tui::job::{answer, only};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 use crate::tui::update::commands::on_command;
 use crate::tui::update::update;
 use std::collections::HashMap;
@@ -115,7 +115,7 @@ pub(in crate::tui::screens) fn adjudicating() -> Model {
 fn boxes_measures_and_list_fit_every_size() {
     let mut model = adjudicating();
     for size in SIZES {
-        let page = drawn(&mut model, ColourDepth::None, size);
+        let page = drawn(&mut model, ColorDepth::None, size);
         for words in [
             "label only",
             "bm25-overrule",
@@ -132,14 +132,14 @@ fn boxes_measures_and_list_fit_every_size() {
         );
     }
     for size in TINY {
-        drawn(&mut model, ColourDepth::None, size);
+        drawn(&mut model, ColorDepth::None, size);
     }
 }
 
 #[test]
 fn the_list_tells_nothing_of_label_and_picks() {
     let mut model = adjudicating();
-    let page = drawn(&mut model, ColourDepth::None, (120, 38));
+    let page = drawn(&mut model, ColorDepth::None, (120, 38));
     let list = page.split("to rule on").nth(1).unwrap();
     for secret in ["only", "label", "0.5", "2 of 3", "control"] {
         let list = list.split_once('\n').unwrap().1;
@@ -151,13 +151,13 @@ fn the_list_tells_nothing_of_label_and_picks() {
 fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     let mut model = adjudicating();
     on_command(&mut model, Command::NextPane);
-    let page = drawn(&mut model, ColourDepth::None, (120, 38));
+    let page = drawn(&mut model, ColorDepth::None, (120, 38));
     assert!(page.contains("mine"), "{page}");
     let mut late = model.read_overview();
     let mut effects = on_command(&mut model, Command::NextPolicy);
     assert!(only::<ReadOverview>(&effects).is_some(), "{effects:?}");
     assert_eq!(model.adjudication.order, DisagreementOrder::Confidence);
-    let page = drawn(&mut model, ColourDepth::None, (120, 38));
+    let page = drawn(&mut model, ColorDepth::None, (120, 38));
     assert!(
         page.contains("… to rule on") && page.contains("updating"),
         "{page}"
@@ -177,7 +177,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     update(&mut model, list, now);
     assert_eq!(model.adjudication.disagreements.len(), 2);
     model.adjudication.filter = "nothing like it".to_owned();
-    let page = drawn(&mut model, ColourDepth::None, (80, 22));
+    let page = drawn(&mut model, ColorDepth::None, (80, 22));
     assert!(page.contains("Nothing matches"), "{page}");
     on_command(&mut model, Command::Back);
     assert_eq!(
@@ -221,7 +221,7 @@ fn adjudication_without_picks_says_what_to_do() {
     let mut asked = model.read_overview();
     let empty = answer::<ReadOverview>(&mut asked, AdjudicationOverview::default());
     update(&mut model, empty, now);
-    let page = drawn(&mut model, ColourDepth::None, (80, 22));
+    let page = drawn(&mut model, ColorDepth::None, (80, 22));
     for words in ["overrule pick", "or * here"] {
         assert!(page.contains(words), "{page}");
     }
@@ -248,7 +248,7 @@ fn titles_of_documents_are_read_for_the_rows_in_sight() {
         now,
     );
     for size in [(80, 22), (120, 38)] {
-        let page = drawn(&mut model, ColourDepth::None, size);
+        let page = drawn(&mut model, ColorDepth::None, size);
         assert!(page.contains("Zopiclone for insomnia"), "{page}");
     }
 }

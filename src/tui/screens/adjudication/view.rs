@@ -4,7 +4,7 @@
 use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::overview::AdjudicationOverview;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -111,10 +111,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         widths.max().unwrap_or(5).clamp(5, 22)
     };
     let query_id = |disagreement: &AdjudicationItem| {
-        sanitise::line(disagreement.query_id.as_str()).into_owned()
+        sanitize::line(disagreement.query_id.as_str()).into_owned()
     };
     let document = |disagreement: &AdjudicationItem| {
-        sanitise::line(disagreement.document.as_str()).into_owned()
+        sanitize::line(disagreement.document.as_str()).into_owned()
     };
     let (first, second) = (width(&query_id), width(&document).max(8));
     let room = columns.saturating_sub(first + second + 12);
@@ -159,8 +159,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         };
         let place = (disagreement.query, disagreement.document.clone());
         let title = model.adjudication.titles.get(&place);
-        let title = sanitise::line(title.map_or("", String::as_str));
-        let words = cells(&title, &sanitise::line(&words));
+        let title = sanitize::line(title.map_or("", String::as_str));
+        let words = cells(&title, &sanitize::line(&words));
         Line::from(vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(text::pad_left(&(at + 1).to_string(), 4), theme.muted()),
@@ -225,7 +225,7 @@ fn list_head(model: &Model, shown: &[usize], theme: &Theme, columns: usize) -> V
     let filter = if model.adjudication.filter.is_empty() {
         String::new()
     } else {
-        format!(" · filter: {}", sanitise::line(&model.adjudication.filter))
+        format!(" · filter: {}", sanitize::line(&model.adjudication.filter))
     };
     let count = if model.is_reading_overview() && shown.is_empty() {
         "…".to_owned()

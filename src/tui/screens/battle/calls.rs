@@ -4,7 +4,7 @@ use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::domain::battle::{Battle, Pair};
 use crate::domain::ranking::OrderEffect;
 use crate::domain::reasoning;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use crate::tui::model::Model;
@@ -179,7 +179,7 @@ impl JudgeCall<'_> {
         let mut parts: Vec<String> = detail
             .model
             .iter()
-            .map(|model| text::truncate(&sanitise::line(model), 40).into_owned())
+            .map(|model| text::truncate(&sanitize::line(model), 40).into_owned())
             .collect();
         let (input, output) = detail.tokens;
         if input + output > 0 {
@@ -251,7 +251,7 @@ pub(crate) fn reasoning_of(
         };
     };
     if let Err((cause, message)) = &detail.result {
-        let message = sanitise::line(clip(message));
+        let message = sanitize::line(clip(message));
         let mut shown = plain(&format!("failed: {cause}: {message}"), theme.bad());
         shown.lines.extend(wrapped(
             "A failed call is no vote and changes no score.",
@@ -261,7 +261,7 @@ pub(crate) fn reasoning_of(
         ));
         if let (true, Some(reply)) = (raw, &detail.raw) {
             shown.lines.extend(wrapped(
-                &sanitise::block(clip(reply)),
+                &sanitize::block(clip(reply)),
                 &[],
                 columns,
                 Style::new(),
@@ -277,7 +277,7 @@ pub(crate) fn reasoning_of(
     if detail.reasoning == VoteReasoning::Gone {
         return plain(REASONING_GONE, theme.missing());
     }
-    let clean = sanitise::block(clip(sent));
+    let clean = sanitize::block(clip(sent));
     let labelled = reasoning::relabel(&clean, !raw && call.b_first == Some(true));
     if labelled.trim().is_empty() {
         return plain("no reasoning was given", theme.missing());

@@ -2,7 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::{verdict_kinds_words, verdict_rule_words};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::Verdict;
 use crate::tui::keymap::Scope;
 use crate::tui::model::Model;
@@ -71,14 +71,14 @@ fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
 /// The effective verdict with the screen's A and B.
 fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usize) -> String {
     let words = open.decision_text(verdict.seen_from(a), a, b);
-    let who = sanitise::line(&verdict.annotator);
+    let who = sanitize::line(&verdict.annotator);
     let effect = match Pair::new(a, b).and_then(|pair| open.view.verdict_effect(pair)) {
         Some(effect) => effect.words(),
         None if votes == 0 => "nothing counts on this pair".to_owned(),
         None => format!("the judges' {} count", counted(votes, "vote")),
     };
     let note = verdict.note.as_deref().map_or(String::new(), |note| {
-        format!(" Reason: {}", sanitise::line(note))
+        format!(" Reason: {}", sanitize::line(note))
     });
     format!("◆ verdict by {who}: {words} ({effect}).{note}")
 }
@@ -94,8 +94,8 @@ fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
             let why = verdict
                 .note
                 .as_deref()
-                .map_or(String::new(), |note| format!(" ({})", sanitise::line(note)));
-            format!("{} said: {words}{why}", sanitise::line(&verdict.annotator))
+                .map_or(String::new(), |note| format!(" ({})", sanitize::line(note)));
+            format!("{} said: {words}{why}", sanitize::line(&verdict.annotator))
         })
         .collect();
     if opinions.is_empty() {

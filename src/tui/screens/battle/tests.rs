@@ -12,7 +12,7 @@ use crate::tui::requests::pair as load;
 use crate::tui::requests::{ReadTexts, ReadVotes};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 use crate::tui::update::requests::queries::ReadQuery;
 use crate::tui::update::requests::verdicts::{SaveDraft, SaveVerdict};
 use crate::tui::update::update as apply;
@@ -26,7 +26,7 @@ fn on(a: usize, b: usize) -> Model {
 #[test]
 fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
     for size in SIZES {
-        for depth in [ColourDepth::None, ColourDepth::Ansi16, ColourDepth::True] {
+        for depth in [ColorDepth::None, ColorDepth::Ansi16, ColorDepth::True] {
             let mut model = on(0, 1);
             let page = drawn(&mut model, depth, size);
             for words in [
@@ -74,7 +74,7 @@ fn labels_follow_the_screen_where_it_turns_the_stored_pair_round() {
 }
 
 #[test]
-fn quotes_that_are_in_neither_text_are_flagged_without_colour() {
+fn quotes_that_are_in_neither_text_are_flagged_without_color() {
     let mut model = on(0, 1);
     let page = flat(&mut model, (120, 38));
     assert!(

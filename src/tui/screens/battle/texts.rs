@@ -1,6 +1,6 @@
 //! Draws the two texts side by side.
 
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::layout::cut;
@@ -36,7 +36,7 @@ pub(super) fn split(area: Rect) -> [Rect; 3] {
 /// The document's title on one line; `None` without one.
 pub(super) fn title(open: &OpenQuery, document: usize) -> Option<String> {
     let title = open.documents.get(document)?.title.as_deref()?.trim();
-    (!title.is_empty()).then(|| sanitise::line(title).into_owned())
+    (!title.is_empty()).then(|| sanitize::line(title).into_owned())
 }
 
 /// Number of rows that both texts need in full.

@@ -6,7 +6,7 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::battle::BattleState;
-use crate::tui::navigation::{neighbour, scrolled};
+use crate::tui::navigation::{neighbor, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::verdict::decision_of;
@@ -107,7 +107,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         .collect();
     let here = model.battle.pair();
     let at = pairs.iter().position(|(a, b)| Pair::new(*a, *b) == here);
-    let next = at.map_or(Some(0), |at| neighbour(at, forward, pairs.len()));
+    let next = at.map_or(Some(0), |at| neighbor(at, forward, pairs.len()));
     let Some((next, (a, b))) = next.and_then(|next| Some((next, *pairs.get(next)?))) else {
         let end = if forward { "last" } else { "first" };
         model.inform(&format!("this is the {end} battle"));

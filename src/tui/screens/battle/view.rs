@@ -2,7 +2,7 @@
 
 use super::calls::{self, QuoteTexts, Reasoning};
 use super::{judges, numbers, panel, rank_changes, texts};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
@@ -197,7 +197,7 @@ fn quoted_by_others(
 fn head(model: &Model, open: &OpenQuery, headline: Option<String>, pair: u16, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
     let columns = usize::from(area.width);
-    let query = sanitise::line(&open.info.text);
+    let query = sanitize::line(&open.info.text);
     let query = Line::from(vec![
         Span::styled("query ", theme.muted()),
         Span::raw(text::truncate(&query, columns.saturating_sub(6))),

@@ -3,7 +3,7 @@ use crate::tui::keymap::Command;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 
 fn on(a: usize, b: usize) -> Model {
     let mut model = model(Screen::MATRIX);
@@ -62,7 +62,7 @@ fn a_document_and_itself_are_no_pair() {
 #[test]
 fn no_size_and_no_pool_is_too_small() {
     for size in TINY.into_iter().chain(SIZES) {
-        for depth in [ColourDepth::None, ColourDepth::True] {
+        for depth in [ColorDepth::None, ColorDepth::True] {
             let mut model = sized(Screen::MATRIX, 6, 3);
             model.look_at(0, 3);
             show(&mut model);

@@ -3,7 +3,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::priority::separation;
 use crate::domain::ranking::{OrderEvidence, share_bar};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
@@ -76,7 +76,7 @@ fn head(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let (a, b) = (evidence.a, evidence.b);
-    let query = sanitise::line(&open.info.text);
+    let query = sanitize::line(&open.info.text);
     let query = text::truncate(&query, columns.saturating_sub(6)).into_owned();
     let mut lines = vec![Line::from(vec![
         Span::styled("query ", theme.muted()),
@@ -265,7 +265,7 @@ fn asking(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         None => return Vec::new(),
         Some(_) if model.run.running => "a run is in progress".to_owned(),
         Some(Ok(priced)) => format!("{key} {}", price_words(priced)),
-        Some(Err(why)) => sanitise::line(why).into_owned(),
+        Some(Err(why)) => sanitize::line(why).into_owned(),
     };
     let lines = text::lines(&words, columns.saturating_sub(2), theme.muted());
     let indented = lines.into_iter().map(|mut line| {
@@ -319,7 +319,7 @@ fn against(open: &OpenQuery, document: usize, other: usize, share: f64) -> Strin
 fn overruled(open: &OpenQuery, a: usize, b: usize) -> String {
     let verdict = Pair::new(a, b).and_then(|pair| open.view.verdict(pair));
     match verdict {
-        Some(verdict) => format!(" ◆ {}", sanitise::line(&verdict.annotator)),
+        Some(verdict) => format!(" ◆ {}", sanitize::line(&verdict.annotator)),
         None => String::new(),
     }
 }

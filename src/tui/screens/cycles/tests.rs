@@ -6,7 +6,7 @@ use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::cycles::state::rows;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model};
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 
 /// A person ranks 0 far above 1 and 1 far above 2, and 2 above 0.
 fn circle() -> Model {
@@ -60,6 +60,6 @@ fn a_cycle_is_a_circle_of_wins_with_the_weakest_first() {
 #[test]
 fn no_size_breaks_the_cycles() {
     for size in TINY.into_iter().chain(SIZES) {
-        drawn(&mut circle(), ColourDepth::None, size);
+        drawn(&mut circle(), ColorDepth::None, size);
     }
 }

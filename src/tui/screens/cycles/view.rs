@@ -2,7 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::DecidedPair;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
@@ -157,7 +157,7 @@ fn edge_lines(
     let pair = Pair::new(edge.winner, edge.loser);
     if let Some(verdict) = pair.and_then(|pair| open.view.verdict(pair)) {
         let words = verdict.seen_from(edge.winner).words("A", "B");
-        let who = sanitise::line(&verdict.annotator);
+        let who = sanitize::line(&verdict.annotator);
         say(
             format!("◆ overruled by {who}: {words}"),
             theme.override_mark(),

@@ -1,7 +1,7 @@
 //! Draws the document's name and position.
 
 use crate::domain::ranking::ScoreWarning;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
@@ -24,7 +24,7 @@ pub(super) fn lines(
     let name = open.name(document);
     let room = columns.saturating_sub(text::width(&name) + 2);
     let fitted = |words: &str, style: Style| text::line(words, columns, style);
-    let query = sanitise::line(&open.info.text);
+    let query = sanitize::line(&open.info.text);
     let mut place = vec![Span::styled(place(open, document, columns), theme.strong())];
     let used = text::width(&place[0].content);
     if columns >= used + BAR + 14 {
@@ -158,7 +158,7 @@ fn label(open: &OpenQuery, document: usize) -> String {
     let words = metadata
         .get("label")
         .and_then(Value::as_str)
-        .map(|label| sanitise::line(label).into_owned());
+        .map(|label| sanitize::line(label).into_owned());
     let words = words
         .map(|words| text::truncate(&words, 30).into_owned())
         .filter(|words| !words.trim().is_empty());

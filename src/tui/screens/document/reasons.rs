@@ -1,7 +1,7 @@
 //! Draws the judges' reasoning on the selected battle.
 
 use crate::domain::battle::Pair;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::keymap::{Command, key_on};
@@ -64,11 +64,11 @@ fn overruled(open: &OpenQuery, a: usize, b: usize) -> Option<String> {
     let verdict = open.view.verdict(Pair::new(a, b)?)?;
     let words = open.decision_text(verdict.seen_from(a), a, b);
     let note = verdict.note.as_deref().map_or(String::new(), |note| {
-        format!(". Reason: {}", sanitise::line(note))
+        format!(". Reason: {}", sanitize::line(note))
     });
     Some(format!(
         "◆ verdict of {}: {words}{note}",
-        sanitise::line(&verdict.annotator)
+        sanitize::line(&verdict.annotator)
     ))
 }
 

@@ -9,12 +9,12 @@ use crate::tui::requests::{ReadTexts, ReadVotes};
 use crate::tui::screens::Screen;
 use crate::tui::screens::document::state::BattleSort;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 use crate::tui::update::requests::queries::ReadScale;
 use crate::tui::update::update as apply;
 
 fn shown(model: &mut Model, size: (u16, u16)) -> String {
-    drawn(model, ColourDepth::None, size)
+    drawn(model, ColorDepth::None, size)
 }
 
 fn on(document: usize) -> Model {
@@ -26,7 +26,7 @@ fn on(document: usize) -> Model {
 #[test]
 fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
     for size in SIZES {
-        for depth in [ColourDepth::None, ColourDepth::Ansi256, ColourDepth::True] {
+        for depth in [ColorDepth::None, ColorDepth::Ansi256, ColorDepth::True] {
             let page = drawn(&mut on(0), depth, size);
             for words in [
                 "5912283  A trial in older adults",

@@ -4,7 +4,7 @@ use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::navigation::{cycled, moved, neighbour, scrolled};
+use crate::tui::navigation::{cycled, moved, neighbor, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::behavior::Copied;
@@ -104,7 +104,7 @@ fn turn(model: &mut Model, forward: bool) -> Vec<Effect> {
         .iter()
         .position(|document| *document == model.document().document)
         .unwrap_or(0);
-    let Some(next) = neighbour(at, forward, order.len()) else {
+    let Some(next) = neighbor(at, forward, order.len()) else {
         return Vec::new();
     };
     *model.document_mut() = DocumentState {

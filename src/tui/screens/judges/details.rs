@@ -7,7 +7,7 @@ use crate::app::judge_report::report::RaterReport;
 use crate::app::text_format::counted;
 use crate::domain::answering_models::changed_model;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts, PositionShift};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -56,7 +56,7 @@ pub(super) fn detail_lines(
             .iter()
             .filter(|(a, b, _)| a == name || b == name)
             .filter_map(|(a, b, pair)| {
-                let other = sanitise::line(if a == name { b } else { a }).into_owned();
+                let other = sanitize::line(if a == name { b } else { a }).into_owned();
                 let kappa = pair.kappa?;
                 let interval = kappa.interval.map_or(String::new(), |interval| {
                     format!(

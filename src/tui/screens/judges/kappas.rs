@@ -1,7 +1,7 @@
 //! Pairwise agreement as a grid of Cohen's κ, with people after the judges.
 
 use crate::app::judge_report::report::RaterReport;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::text;
 use ratatui::text::{Line, Span};
@@ -19,7 +19,7 @@ fn raters(report: &RaterReport) -> Vec<String> {
     judges
         .map(|(_, spec)| &spec.name)
         .chain(&report.rater_data.people)
-        .map(|name| sanitise::line(name).into_owned())
+        .map(|name| sanitize::line(name).into_owned())
         .collect()
 }
 

@@ -4,7 +4,7 @@ use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::analysis::wilson;
 use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::model::Model;
@@ -162,7 +162,7 @@ pub(super) fn rows(report: &RaterReport) -> Vec<JudgeRow<'_>> {
         .map(|(place, (_, spec))| {
             let calls = report.calls.get(place);
             JudgeRow {
-                name: sanitise::line(&spec.name).into_owned(),
+                name: sanitize::line(&spec.name).into_owned(),
                 card: report.cards.iter().find(|card| card.judge == Some(place)),
                 place: Some(place),
                 named: report.named.get(place).copied(),

@@ -2,7 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::PairCell;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::{Command, key_on};
@@ -155,11 +155,11 @@ fn verdict_text(open: &OpenQuery, verdict: &Verdict) -> String {
     let note = verdict
         .note
         .as_deref()
-        .map_or(String::new(), |note| format!(" “{}”", sanitise::line(note)));
+        .map_or(String::new(), |note| format!(" “{}”", sanitize::line(note)));
     if verdict.decision == Decision::CannotTell {
         return format!(
             "? {} cannot tell which is better.{note}",
-            sanitise::line(&verdict.annotator)
+            sanitize::line(&verdict.annotator)
         );
     }
     let pair = Pair::new(verdict.a, verdict.b);
@@ -167,7 +167,7 @@ fn verdict_text(open: &OpenQuery, verdict: &Verdict) -> String {
     let did = if fought { "overruled" } else { "judged" };
     format!(
         "◆ {did} by {}: {words}.{note}",
-        sanitise::line(&verdict.annotator)
+        sanitize::line(&verdict.annotator)
     )
 }
 

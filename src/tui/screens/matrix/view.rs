@@ -4,7 +4,7 @@ use super::cell_details;
 use super::cells::MatrixCells;
 use super::overview;
 use crate::domain::ranking::{DocumentOrder, ScoreWarning};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -204,7 +204,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
 
 fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let width = usize::from(area.width).saturating_sub(2);
-    let query = sanitise::line(&open.info.text);
+    let query = sanitize::line(&open.info.text);
     let judges: Vec<String> = (0..open.judges.len())
         .map(|index| open.judge_name(index))
         .collect();
@@ -216,7 +216,7 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         room = room.saturating_sub(text::width(OFFLINE_LABEL) + 2);
     }
     if let Some((student, _)) = open.view.student_in_fit() {
-        let words = format!("scores count student {}", sanitise::line(&student.name));
+        let words = format!("scores count student {}", sanitize::line(&student.name));
         room = room.saturating_sub(text::width(&words) + 2);
         second.push(Span::styled(words, theme.warn()));
         second.push(Span::raw("  "));

@@ -89,7 +89,7 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
 }
 
 /// Shows a summary; `None` if it is superseded.
-pub(crate) fn summarised(
+pub(crate) fn summarized(
     model: &mut Model,
     key: QueryKey,
     summary: Option<QuerySummary>,
@@ -131,7 +131,7 @@ fn stale_summaries(model: &mut Model) -> Vec<Effect> {
     if stale.is_empty() {
         Vec::new()
     } else {
-        vec![model.summarise(stale)]
+        vec![model.summarize(stale)]
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use crate::tui::message::Effect;
     use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;
-    use crate::tui::update::requests::queries::{ReadScale, Summarise};
+    use crate::tui::update::requests::queries::{ReadScale, Summarize};
     use std::collections::VecDeque;
 
     #[test]
@@ -166,13 +166,13 @@ mod tests {
             if only::<ReadScale>(&effects).is_some() {
                 continue;
             }
-            let Some(Summarise { keys, .. }) = only(&effects) else {
+            let Some(Summarize { keys, .. }) = only(&effects) else {
                 panic!("{effects:?}");
             };
             for key in keys {
                 asked.push(*key);
                 let summary = Some(QuerySummary::default());
-                waiting.extend(super::summarised(&mut model, *key, summary));
+                waiting.extend(super::summarized(&mut model, *key, summary));
             }
         }
         let all: Vec<QueryKey> = (0..60).map(QueryKey).collect();

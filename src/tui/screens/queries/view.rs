@@ -2,7 +2,7 @@
 
 use super::columns::Column;
 use super::welcome;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::canvas::Canvas;
@@ -80,7 +80,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 theme.strong(),
             ),
             Span::raw("  "),
-            Span::raw(text::pad_right(&sanitise::line(&info.text), text_width)),
+            Span::raw(text::pad_right(&sanitize::line(&info.text), text_width)),
         ];
         for column in &columns {
             spans.push(Span::raw(" "));
@@ -101,7 +101,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if shown.is_empty() && queries.loaded {
         let text = format!(
             "No query matches “{}”. Press {} to show all.",
-            sanitise::line(&queries.filter),
+            sanitize::line(&queries.filter),
             key_on(Command::Back, Screen::QUERIES)
         );
         Line::styled(text, theme.muted()).render(list, buf);
@@ -119,7 +119,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 }
 
 fn name(model: &Model, index: usize) -> String {
-    sanitise::line(model.queries.rows[index].0.id.as_str()).into_owned()
+    sanitize::line(model.queries.rows[index].0.id.as_str()).into_owned()
 }
 
 /// Totals over all queries on one line, starting with the number of settled tops.
@@ -128,7 +128,7 @@ fn totals_text(model: &Model) -> String {
     let totals = queries.totals();
     let mut parts = Vec::new();
     if !queries.filter.is_empty() {
-        parts.push(format!("filter: {}", sanitise::line(&queries.filter)));
+        parts.push(format!("filter: {}", sanitize::line(&queries.filter)));
     }
     if totals.decidable > 0 {
         parts.push(format!(
@@ -158,7 +158,7 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         return;
     };
     let width = usize::from(area.width);
-    let full = sanitise::line(&info.text).into_owned();
+    let full = sanitize::line(&info.text).into_owned();
     let mut lines = vec![text::rule(width, theme.faint())];
     lines.extend(text::first_lines(&full, width, 2, theme.strong()));
     let parts = match summary {

@@ -1,7 +1,7 @@
 //! The introduction for a person without any decisions: what the program is, who judges, and the
 //! next steps.
 
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -107,7 +107,7 @@ fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
         .options
         .judges
         .iter()
-        .map(|name| sanitise::line(name).into_owned())
+        .map(|name| sanitize::line(name).into_owned())
         .collect();
     let why = match model.options.paid {
         _ if (model.options.sample).is_some_and(|sample| !sample.recorded_judges().is_empty()) => {
@@ -127,7 +127,7 @@ mod tests {
     use crate::app::project::Sample;
     use crate::store::summary_cache::QuerySummary;
     use crate::tui::screens::testing;
-    use crate::tui::theme::ColourDepth;
+    use crate::tui::theme::ColorDepth;
 
     /// The keys of the suggested actions on the sample in at most `rows` rows, given the number of
     /// battles with votes in each query.
@@ -143,7 +143,7 @@ mod tests {
             (info.clone(), Some(summary))
         };
         model.queries.rows = fought.iter().map(row).collect();
-        let lines = next_steps(&model, &Theme::new(ColourDepth::None, false), rows);
+        let lines = next_steps(&model, &Theme::new(ColorDepth::None, false), rows);
         let key = |line: &Line<'_>| match line.to_string().trim().split_once("  ") {
             Some((key, _)) if key.len() < 6 => format!("{key} "),
             _ => String::new(),
@@ -171,7 +171,7 @@ mod tests {
                 ..QuerySummary::default()
             };
             model.queries.rows = vec![(info, Some(summary))];
-            let lines = next_steps(&model, &Theme::new(ColourDepth::None, false), 9);
+            let lines = next_steps(&model, &Theme::new(ColorDepth::None, false), 9);
             lines.iter().map(ToString::to_string).collect::<String>()
         };
         assert!(proposed(2).contains("s  ask again for the calls that failed"));

@@ -4,7 +4,7 @@ use super::LISTED;
 use crate::app::review::pair_description::{PairDescription, PairTitles};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::priority::{InTop, Policy};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
@@ -86,7 +86,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 .queries
                 .info(model.queue.items[*at].query)
                 .map_or(String::new(), |info| {
-                    sanitise::line(info.id.as_str()).into_owned()
+                    sanitize::line(info.id.as_str()).into_owned()
                 })
         })
         .collect();
@@ -138,10 +138,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             .queries
             .info(item.query)
             .map_or(String::new(), |info| {
-                sanitise::line(&info.text).into_owned()
+                sanitize::line(&info.text).into_owned()
             });
         let [a, b] = match model.queue.titles.get(&(item.query, item.pair)) {
-            Some(Some(titles)) => sides(model, item, titles).map(|title| sanitise::line(title)),
+            Some(Some(titles)) => sides(model, item, titles).map(|title| sanitize::line(title)),
             Some(None) | None => Default::default(),
         };
         if selected {
@@ -231,7 +231,7 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
     let titles = queue.titles.get(&(item.query, item.pair));
     let titles = titles.and_then(Option::as_ref).unwrap_or(&unread);
     for (side, title) in ["A", "B"].into_iter().zip(sides(model, item, titles)) {
-        let words = format!("{side}  {}", sanitise::line(title));
+        let words = format!("{side}  {}", sanitize::line(title));
         lines.push(text::line(&words, columns, theme.text()));
     }
     let described = match &queue.described {
@@ -242,7 +242,7 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
         Some(PairDescription::Verdicts(said)) => {
             let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
             let said = said.iter().map(|verdict| {
-                let who = sanitise::line(&verdict.annotator);
+                let who = sanitize::line(&verdict.annotator);
                 format!("{who}: {}", verdict.seen_from(a).words("A", "B"))
             });
             let said = said.collect::<Vec<_>>().join(" · ");
@@ -317,7 +317,7 @@ fn headline(model: &Model) -> String {
     };
     let mut parts = Vec::new();
     if !queue.filter.is_empty() {
-        parts.push(format!("filter: {}", sanitise::line(&queue.filter)));
+        parts.push(format!("filter: {}", sanitize::line(&queue.filter)));
     }
     parts.push(order);
     if queue.conflicts && queue.stats.conflicts > 0 {
@@ -345,7 +345,7 @@ fn about(model: &Model) -> Vec<String> {
         Some(key) => {
             let info = model.queries.info(key);
             info.map_or("one query".to_owned(), |info| {
-                format!("query {}", sanitise::line(info.id.as_str()))
+                format!("query {}", sanitize::line(info.id.as_str()))
             })
         }
     };
@@ -382,7 +382,7 @@ fn about(model: &Model) -> Vec<String> {
 fn empty(model: &Model) -> String {
     let key = |command| key_on(command, Screen::QUEUE);
     if let Some(why) = &model.queue.failed {
-        return sanitise::line(why).into_owned();
+        return sanitize::line(why).into_owned();
     }
     match (model.queue.loaded, model.queue.filter.is_empty()) {
         (true, true) if model.queue.conflicts => {

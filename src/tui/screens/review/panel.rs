@@ -2,7 +2,7 @@
 
 use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
 use crate::app::text_format::moment_words;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, Verdict};
 use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::model::Model;
@@ -53,7 +53,7 @@ pub(super) fn blind(
 /// The reason that was drafted before the decision.
 pub(crate) fn draft(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     model.draft().map_or_else(Vec::new, |note| {
-        let words = format!("reason, kept for your decision: {}", sanitise::line(note));
+        let words = format!("reason, kept for your decision: {}", sanitize::line(note));
         text::lines(&words, columns, theme.text())
     })
 }
@@ -86,7 +86,7 @@ pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
     });
     let others: Vec<String> = others(model, open)
         .map(|verdict| {
-            let who = sanitise::line(&verdict.annotator);
+            let who = sanitize::line(&verdict.annotator);
             format!("{who} {}", letter(verdict.seen_from(a)))
         })
         .collect();
@@ -156,7 +156,7 @@ fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'
             &verdict.annotator
         };
         let words = format!("{who} decided on {when}: {said}{why}");
-        text::lines(&sanitise::line(&words), columns, theme.override_mark())
+        text::lines(&sanitize::line(&words), columns, theme.override_mark())
     });
     lines.collect()
 }
@@ -193,7 +193,7 @@ pub(super) fn open(
     lines.extend(CAUSES.rows(current.cause, ErrorCause::words, SCOPE, theme, columns));
     lines.extend(confidences(current, theme, columns));
     if let Some(note) = &current.note {
-        let note = format!("reason: {}", sanitise::line(note));
+        let note = format!("reason: {}", sanitize::line(note));
         lines.extend(text::lines(&note, columns, theme.text()));
     }
     lines.extend(account(model, theme, columns));

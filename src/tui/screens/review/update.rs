@@ -14,7 +14,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::battle::BattleState;
 use crate::tui::model::review::{CurrentItem, active_ms};
 use crate::tui::model::{Model, Overlay};
-use crate::tui::navigation::neighbour;
+use crate::tui::navigation::neighbor;
 use crate::tui::requests;
 use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::behavior::Copied;
@@ -456,7 +456,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let judged = judged.map(|current| (current.item.query, current.item.pair));
     let count = model.queue.items.len();
     let next = match here {
-        Some(here) => neighbour(here, forward, count),
+        Some(here) => neighbor(here, forward, count),
         None => (count > 0).then_some(0),
     };
     let Some(mut next) = next else {

@@ -1,7 +1,7 @@
 //! Draws the pair under review; judges, scores and names are hidden until the person has decided.
 
 use super::panel;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
@@ -90,7 +90,7 @@ pub(crate) fn query_lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let query = sanitise::line(query);
+    let query = sanitize::line(query);
     let room = columns.saturating_sub(6);
     let ranges = text::wrap(&query, room);
     let cut_off = ranges.len() > most;

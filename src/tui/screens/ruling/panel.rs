@@ -4,7 +4,7 @@ use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::app::text_format::moment_words;
 use crate::domain::adjudication::{DisagreementCause, Finding};
-use crate::domain::{sanitise, text as words};
+use crate::domain::{sanitize, text as words};
 use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
@@ -115,7 +115,7 @@ fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'st
         theme.override_mark(),
     );
     if let Some(note) = &current.note {
-        let note = format!("reason: {}", sanitise::line(note));
+        let note = format!("reason: {}", sanitize::line(note));
         lines.extend(text::lines(&note, columns, theme.text()));
     }
     lines
@@ -143,7 +143,7 @@ pub(super) fn headline(
     let annotator = &model.options.annotator;
     let others = evidence.rulings.iter();
     for ruling in others.filter(|ruling| ruling.annotator != *annotator) {
-        let who = sanitise::line(&ruling.annotator);
+        let who = sanitize::line(&ruling.annotator);
         parts.push(format!("{who} {}", ruling.finding.words()));
     }
     Some(parts.join(" · "))
@@ -157,7 +157,7 @@ fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line
         None => "benchmark: no label".to_owned(),
     };
     if let Some(label) = &metadata.label {
-        words = format!("{words}, {}", sanitise::line(label));
+        words = format!("{words}, {}", sanitize::line(label));
     }
     if !metadata.evidence_sentences.is_empty() {
         let sentences: Vec<String> = metadata
@@ -202,7 +202,7 @@ fn people(
                 &ruling.annotator
             };
             let words = format!("{who} ruled on {when}: {ruled}");
-            text::lines(&sanitise::line(&words), columns, theme.override_mark())
+            text::lines(&sanitize::line(&words), columns, theme.override_mark())
         });
     lines.flatten().collect()
 }
@@ -245,8 +245,8 @@ fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Lin
             Some(false) => ("not picked", theme.text()),
             None => ("no evidence", theme.warn()),
         };
-        let name = sanitise::line(&pick.judge).into_owned();
-        let reason = sanitise::line(&pick.reason).into_owned();
+        let name = sanitize::line(&pick.judge).into_owned();
+        let reason = sanitize::line(&pick.reason).into_owned();
         let lead = format!("{name} {picked}");
         let rest = if reason.is_empty() {
             String::new()

@@ -13,7 +13,7 @@ use crate::tui::model::review::active_ms;
 use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::model::ruling_session::RuledDocument;
 use crate::tui::model::{Model, Overlay};
-use crate::tui::navigation::{neighbour, scrolled};
+use crate::tui::navigation::{neighbor, scrolled};
 use crate::tui::screens::Screen;
 use crate::tui::screens::behavior::Copied;
 use crate::tui::widgets::document_text::PreparedText;
@@ -403,7 +403,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         return next(model);
     };
     let count = model.adjudication.disagreements.len();
-    let Some(mut to) = neighbour(at, forward, count) else {
+    let Some(mut to) = neighbor(at, forward, count) else {
         let end = if forward { "last" } else { "first" };
         model.inform(&format!("this is the {end} document"));
         return Vec::new();

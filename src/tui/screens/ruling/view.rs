@@ -3,7 +3,7 @@
 use super::panel;
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
@@ -147,8 +147,8 @@ fn document(
     };
     let place = document_text::place(first, page, lines.len());
     let title = evidence.title.as_deref().unwrap_or_default();
-    let name = sanitise::line(evidence.document.as_str());
-    let words = format!("{name} {}", sanitise::line(title));
+    let name = sanitize::line(evidence.document.as_str());
+    let words = format!("{name} {}", sanitize::line(title));
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
     let words = format!("{}{place}", text::truncate(words.trim_end(), room));
     heading(&words, false, theme, top, buf);

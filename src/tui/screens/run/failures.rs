@@ -2,7 +2,7 @@
 
 use crate::app::annotate::progress::RunProgress;
 use crate::app::text_format::moment_words;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::last_run::LastRun;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -72,7 +72,7 @@ pub(super) fn earlier(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<
 
 fn judges_in_words(judges: &[(&str, usize)]) -> String {
     let words =
-        |(name, count): &(&str, usize)| format!("{} {}", sanitise::line(name), text::count(*count));
+        |(name, count): &(&str, usize)| format!("{} {}", sanitize::line(name), text::count(*count));
     judges.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
@@ -90,7 +90,7 @@ fn line(
     let lead = format!("{count} {cause}");
     let rest = match message {
         "" => format!(" · {circumstances}"),
-        message => format!(" · {circumstances} · {}", sanitise::line(message)),
+        message => format!(" · {circumstances} · {}", sanitize::line(message)),
     };
     let room = columns.saturating_sub(indent.len() + text::width(&lead));
     Line::from(vec![

@@ -1,7 +1,7 @@
 //! One row per judge of the run: its progress, the latency and cost of its calls, and its state.
 
 use crate::app::annotate::progress::{JudgeProgress, RunProgress};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -202,7 +202,7 @@ fn judge_line(
     Line::from(vec![
         Span::raw(if chosen { "▸ " } else { "  " }),
         Span::styled(
-            text::pad_right(&sanitise::line(&judge.name), shape.name),
+            text::pad_right(&sanitize::line(&judge.name), shape.name),
             theme.judge(index),
         ),
         Span::raw("  "),
@@ -269,14 +269,14 @@ fn state_words(judge: &JudgeProgress, shape: &Shape) -> String {
         words.push(format!(
             "waits {:.0} s: {}",
             seconds.ceil(),
-            sanitise::line(why)
+            sanitize::line(why)
         ));
     }
     if judge.models.len() > 1 {
         let models: Vec<_> = judge
             .models
             .iter()
-            .map(|of| sanitise::line(&of.model))
+            .map(|of| sanitize::line(&of.model))
             .collect();
         words.push(format!("answered as {}", models.join(", then as ")));
     }
@@ -325,7 +325,7 @@ mod tests {
     use crate::judge::{CallError, FailureCause};
     use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;
-    use crate::tui::theme::ColourDepth;
+    use crate::tui::theme::ColorDepth;
 
     /// The table of three judges with one failed call each, in this many rows, with one of them
     /// chosen.
@@ -342,7 +342,7 @@ mod tests {
         });
         let mut progress = RunProgress::default();
         progress.judges = judges.to_vec();
-        let theme = Theme::new(ColourDepth::None, false);
+        let theme = Theme::new(ColorDepth::None, false);
         let table = JudgeTable::new(&model, &progress, &theme, 58);
         let lines = table.fitting((rows, 58), "K shows all", &theme);
         lines.iter().map(ToString::to_string).collect()

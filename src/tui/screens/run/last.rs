@@ -2,7 +2,7 @@
 
 use super::failures;
 use crate::app::text_format::moment_words;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::last_run::{JudgeInRun, LastRun};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::screens::Screen;
@@ -87,7 +87,7 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
 fn judge_line(judge: &JudgeInRun, theme: &Theme, columns: usize) -> Line<'static> {
     let words = format!(
         "{} · {} · {} failed · {}",
-        sanitise::line(&judge.name),
+        sanitize::line(&judge.name),
         counted(judge.votes, "vote"),
         text::count(judge.failures),
         judge.spend.in_short()
@@ -105,10 +105,10 @@ mod tests {
     use crate::domain::spend::Spend;
     use crate::judge::FailureCause;
     use crate::store::last_run::FailuresInRun;
-    use crate::tui::theme::ColourDepth;
+    use crate::tui::theme::ColorDepth;
 
     fn shown(last: Option<&Option<Box<LastRun>>>, columns: usize) -> String {
-        let lines = lines(last, &Theme::new(ColourDepth::None, false), columns);
+        let lines = lines(last, &Theme::new(ColorDepth::None, false), columns);
         let lines = lines.iter().map(ToString::to_string);
         lines.collect::<Vec<_>>().join("\n")
     }

@@ -5,7 +5,7 @@ use super::{ask_pair, begin, view};
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
@@ -358,7 +358,7 @@ fn incomplete(
     let dropped = progress.and_then(RunProgress::not_asked_of_dropped);
     let calls = dropped.as_ref().map_or(0, |(calls, _)| *calls);
     let not_made = dropped.map(|(calls, names)| {
-        let names: Vec<_> = names.into_iter().map(sanitise::line).collect();
+        let names: Vec<_> = names.into_iter().map(sanitize::line).collect();
         format!(
             "{} not made to {}, dropped",
             text::counted(calls, "call"),

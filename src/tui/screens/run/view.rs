@@ -3,7 +3,7 @@
 use super::judge_table::JudgeTable;
 use super::{begin, failures, last, questions};
 use crate::app::annotate::progress::{RunPhase, RunProgress};
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
@@ -358,7 +358,7 @@ fn log_lines(
     let end = progress.log.len().saturating_sub(model.run.log_scroll);
     let start = end.saturating_sub(page);
     for line in progress.log.iter().skip(start).take(end - start) {
-        lines.push(text::line(&sanitise::line(line), columns, theme.text()));
+        lines.push(text::line(&sanitize::line(line), columns, theme.text()));
     }
     Paragraph::new(lines)
 }
@@ -370,7 +370,7 @@ mod tests {
     use crate::judge::{CallError, FailureCause};
     use crate::tui::screens::testing::model;
     use crate::tui::testing;
-    use crate::tui::theme::ColourDepth;
+    use crate::tui::theme::ColorDepth;
 
     fn drawn(progress: RunProgress) -> String {
         let mut model = model(Screen::RUN);
@@ -380,7 +380,7 @@ mod tests {
         let mut buf = Buffer::empty(area);
         view(
             &model,
-            Canvas::new(&Theme::new(ColourDepth::None, false), area, &mut buf),
+            Canvas::new(&Theme::new(ColorDepth::None, false), area, &mut buf),
             &mut Caches::default(),
         );
         testing::text(&buf)

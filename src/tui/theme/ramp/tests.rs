@@ -1,10 +1,10 @@
 use super::*;
 
-fn rgb_of(colour: Option<Color>) -> Rgb {
-    match colour {
+fn rgb_of(color: Option<Color>) -> Rgb {
+    match color {
         Some(Color::Rgb(red, green, blue)) => (red, green, blue),
         Some(Color::Indexed(index)) => cube_rgb(index),
-        other => panic!("no fixed colour: {other:?}"),
+        other => panic!("no fixed color: {other:?}"),
     }
 }
 
@@ -12,7 +12,7 @@ fn rgb_of(colour: Option<Color>) -> Rgb {
 fn lightness_moves_one_way_from_the_middle_to_each_end() {
     for ramp in [Ramp::RedGreen, Ramp::BlueOrange] {
         for light in [false, true] {
-            for (depth, bins) in [(ColourDepth::True, 60), (ColourDepth::Ansi256, 7)] {
+            for (depth, bins) in [(ColorDepth::True, 60), (ColorDepth::Ansi256, 7)] {
                 let away = |value: f64| {
                     let lightness = luminance(rgb_of(ramp.paint(depth, light, value)));
                     if light { -lightness } else { lightness }
@@ -38,7 +38,7 @@ fn lightness_moves_one_way_from_the_middle_to_each_end() {
 
 #[test]
 fn gray_goes_from_dark_to_light() {
-    for depth in [ColourDepth::True, ColourDepth::Ansi256] {
+    for depth in [ColorDepth::True, ColorDepth::Ansi256] {
         let values: Vec<f64> = (0..=20)
             .map(|at| luminance(rgb_of(Ramp::Gray.paint(depth, false, f64::from(at) / 20.0))))
             .collect();
@@ -48,7 +48,7 @@ fn gray_goes_from_dark_to_light() {
 
 #[test]
 fn the_default_ramp_is_red_for_worse_and_green_for_better() {
-    for depth in [ColourDepth::True, ColourDepth::Ansi256] {
+    for depth in [ColorDepth::True, ColorDepth::Ansi256] {
         for light in [false, true] {
             let (red, green, _) = rgb_of(Ramp::default().paint(depth, light, 0.0));
             assert!(red > green);
@@ -62,7 +62,7 @@ fn the_default_ramp_is_red_for_worse_and_green_for_better() {
 fn text_on_heat_has_enough_contrast() {
     for ramp in Ramp::ALL {
         for light in [false, true] {
-            for depth in [ColourDepth::True, ColourDepth::Ansi256] {
+            for depth in [ColorDepth::True, ColorDepth::Ansi256] {
                 for at in 0..=100 {
                     let style = ramp.heat(depth, light, f64::from(at) / 100.0).style;
                     let contrast = contrast(rgb_of(style.fg), rgb_of(style.bg));
@@ -74,11 +74,11 @@ fn text_on_heat_has_enough_contrast() {
 }
 
 #[test]
-fn glyph_and_sign_tell_size_and_side_without_colour() {
+fn glyph_and_sign_tell_size_and_side_without_color() {
     let shown: Vec<(char, char)> = [0.0, 0.3, 0.45, 0.5, 0.6, 0.7, 0.85, 1.0, f64::NAN]
         .into_iter()
         .map(|value| {
-            let heat = Ramp::RedGreen.heat(ColourDepth::None, false, value);
+            let heat = Ramp::RedGreen.heat(ColorDepth::None, false, value);
             assert_eq!(heat.style, Style::new());
             (heat.glyph, heat.sign)
         })
@@ -100,12 +100,12 @@ fn glyph_and_sign_tell_size_and_side_without_colour() {
 }
 
 #[test]
-fn sixteen_colours_never_put_one_palette_colour_under_another() {
+fn sixteen_colors_never_put_one_palette_color_under_another() {
     for ramp in Ramp::ALL {
         for light in [false, true] {
             for at in 0..=20 {
                 let style = ramp
-                    .heat(ColourDepth::Ansi16, light, f64::from(at) / 20.0)
+                    .heat(ColorDepth::Ansi16, light, f64::from(at) / 20.0)
                     .style;
                 assert_eq!(style.bg, None);
                 assert!(!matches!(style.fg, Some(Color::White | Color::Black)));
@@ -116,7 +116,7 @@ fn sixteen_colours_never_put_one_palette_colour_under_another() {
 
 #[test]
 fn a_missing_half_leaves_the_background() {
-    let pair = |upper, lower| Ramp::RedGreen.pair(ColourDepth::Ansi256, false, upper, lower);
+    let pair = |upper, lower| Ramp::RedGreen.pair(ColorDepth::Ansi256, false, upper, lower);
     assert_eq!(pair(None, None), (' ', Style::new()));
     assert_eq!(
         pair(None, Some(1.0)),
@@ -131,8 +131,8 @@ fn a_missing_half_leaves_the_background() {
 }
 
 #[test]
-fn half_blocks_without_colour_mark_better_and_worse_halves() {
-    let shown = |upper, lower| Ramp::Gray.pair(ColourDepth::None, false, upper, lower).0;
+fn half_blocks_without_color_mark_better_and_worse_halves() {
+    let shown = |upper, lower| Ramp::Gray.pair(ColorDepth::None, false, upper, lower).0;
     assert_eq!(shown(Some(1.0), Some(1.0)), '█');
     assert_eq!(shown(Some(1.0), Some(0.0)), '▀');
     assert_eq!(shown(None, Some(1.0)), '▄');

@@ -42,13 +42,13 @@ impl Request for ListQueries {
 
 /// Recomputes stale summaries, one after another.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Summarise {
+pub(crate) struct Summarize {
     pub(crate) keys: Vec<QueryKey>,
     /// Whether the numbers have just changed, so that earlier answers are superseded.
     anew: bool,
 }
 
-impl Task for Summarise {
+impl Task for Summarize {
     type Answer = ();
     const AFTER_WRITES: bool = false;
 
@@ -56,10 +56,10 @@ impl Task for Summarise {
         let mut wrong = Ok(());
         let anew = self.anew;
         for key in self.keys {
-            match futures::executor::block_on(context.store().summarise(key)) {
+            match futures::executor::block_on(context.store().summarize(key)) {
                 Ok(summary) => context.tell(move |model| {
                     let superseded = !anew && model.jobs.is_pending(SUMMARY.keyed(key.0));
-                    queries::update::summarised(model, key, Some(summary).filter(|_| !superseded))
+                    queries::update::summarized(model, key, Some(summary).filter(|_| !superseded))
                 }),
                 Err(error) => wrong = Err(error.into()),
             }
@@ -159,17 +159,17 @@ impl Model {
     }
 
     /// Requests the summaries of rows that are stale.
-    pub(crate) fn summarise(&mut self, keys: Vec<QueryKey>) -> Effect {
-        let request = Summarise { keys, anew: false };
+    pub(crate) fn summarize(&mut self, keys: Vec<QueryKey>) -> Effect {
+        let request = Summarize { keys, anew: false };
         Job::task(request, |_, ()| Vec::new()).into()
     }
 
     /// Requests the summary of a query whose numbers have just changed.
-    pub(crate) fn summarise_anew(&mut self, key: QueryKey) -> Vec<Effect> {
+    pub(crate) fn summarize_anew(&mut self, key: QueryKey) -> Vec<Effect> {
         self.queries.put_summary(key, None);
         self.queries.asked.remove(&key);
         let keys = vec![key];
-        let job = Job::task(Summarise { keys, anew: true }, |_, ()| Vec::new());
+        let job = Job::task(Summarize { keys, anew: true }, |_, ()| Vec::new());
         vec![job.latest(&mut self.jobs, SUMMARY.keyed(key.0)).into()]
     }
 

@@ -10,7 +10,7 @@ use super::cache::HeatmapCache;
 use super::paint::{
     OVERRULED, OVERRULED_LOST, PLANNED, expectation, expectation_style, hatch, unfought,
 };
-use super::painter::{Painter, few_colours, plain};
+use super::painter::{Painter, few_colors, plain};
 use super::source::CellScale;
 use super::state::Zoom;
 
@@ -83,17 +83,17 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
         CellScale::Margin => (["−1", "0", "+1"], "margin, + for the row"),
         CellScale::Sigmas => (["−3 σ", "0", "+3 σ"], "+ better than the fit expects"),
     };
-    let steps = if brief || few_colours(theme) { 3 } else { 5 };
-    let colours = |from: f64, to: f64| {
+    let steps = if brief || few_colors(theme) { 3 } else { 5 };
+    let colors = |from: f64, to: f64| {
         (0..steps).map(move |step| {
             let value = from + (to - from) * f64::from(step) / f64::from(steps - 1);
-            if few_colours(theme) && painter.frame.view.zoom <= Zoom::Dense {
+            if few_colors(theme) && painter.frame.view.zoom <= Zoom::Dense {
                 // As painted in the picture, with two cells per character.
                 let (half, style) = theme.heat_pair(Some(value), Some(value));
                 return (half.to_string(), style);
             }
             let heat = theme.heat(value);
-            let text = if few_colours(theme) {
+            let text = if few_colors(theme) {
                 format!("{}{}", heat.glyph, heat.sign.to_string().trim())
             } else {
                 " ".to_owned()
@@ -102,9 +102,9 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
         })
     };
     let mut part: LegendPart = vec![(format!("{} ", ends[0]), muted)];
-    part.extend(colours(0.0, 0.4));
+    part.extend(colors(0.0, 0.4));
     part.push((format!(" {} ", ends[1]), muted));
-    part.extend(colours(0.6, 1.0));
+    part.extend(colors(0.6, 1.0));
     let what = if brief {
         String::new()
     } else {
@@ -171,7 +171,7 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
         signs.push((meaning.to_owned(), muted));
         all.insert(0, signs);
     } else if let Some(absent) = painter.options.absent {
-        all.push(if zoom <= Zoom::Dense || few_colours(theme) {
+        all.push(if zoom <= Zoom::Dense || few_colors(theme) {
             vec![(format!("blank {absent}"), muted)]
         } else {
             mark(unfought(theme).to_string(), theme.faint(), absent)

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::cache::{HeatmapCache, Pixel};
-use super::painter::{Painter, few_colours, plain, put};
+use super::painter::{Painter, few_colors, plain, put};
 use super::source::{CellScale, HeatCell};
 use super::state::Zoom;
 use crate::domain::ranking::share_bar;
@@ -27,7 +27,7 @@ pub(super) fn hatch(theme: &Theme) -> char {
 
 /// The symbol of a cell without a battle; if glyphs show values, a dot means an even battle.
 pub(super) fn unfought(theme: &Theme) -> char {
-    if few_colours(theme) { ' ' } else { '·' }
+    if few_colors(theme) { ' ' } else { '·' }
 }
 
 /// The color of a heat, used as foreground.
@@ -225,7 +225,7 @@ const SEEN_ON_LIGHT: f64 = 0.35;
 
 /// The style of an expectation: the color of its side without the background of a vote.
 pub(super) fn expectation_style(theme: &Theme, expected: f64) -> Style {
-    match few_colours(theme) || expectation(expected) == EVEN {
+    match few_colors(theme) || expectation(expected) == EVEN {
         true => theme.faint(),
         false if theme.light => {
             let side = expected - 0.5;
@@ -257,8 +257,8 @@ fn empty(
             expected: Some(expected),
             ..
         } => (expectation(expected), expectation_style(theme, expected)),
-        _ if in_row && few_colours(theme) => ('┄', theme.muted()),
-        _ if in_col && few_colours(theme) => ('┊', theme.muted()),
+        _ if in_row && few_colors(theme) => ('┄', theme.muted()),
+        _ if in_col && few_colors(theme) => ('┊', theme.muted()),
         _ if in_row || in_col => (unfought(theme), theme.muted()),
         _ => (unfought(theme), theme.faint()),
     };
@@ -394,7 +394,7 @@ fn pair(
         let (symbol, style) = theme.heat_pair(up, low);
         let diagonal = (upper.diagonal && up.is_none()) || (lower.diagonal && low.is_none());
         return match quiet(theme).fg {
-            Some(grey) if diagonal => (symbol, style.bg(grey)),
+            Some(gray) if diagonal => (symbol, style.bg(gray)),
             _ => (symbol, style),
         };
     }
@@ -418,15 +418,15 @@ fn pair(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::theme::ColourDepth;
+    use crate::tui::theme::ColorDepth;
 
     #[test]
-    fn without_colours_the_mark_of_a_verdict_says_who_won() {
+    fn without_colors_the_mark_of_a_verdict_says_who_won() {
         let marks = |depth| {
             let theme = Theme::new(depth, false);
             [1.0, 0.5, 1.0 / 3.0].map(|verdict| overruled(&theme, verdict))
         };
-        assert_eq!(marks(ColourDepth::None), ['◆', '◈', '◇']);
-        assert_eq!(marks(ColourDepth::True), ['◆'; 3]);
+        assert_eq!(marks(ColorDepth::None), ['◆', '◈', '◇']);
+        assert_eq!(marks(ColorDepth::True), ['◆'; 3]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::source::{CellSource, HeatmapOptions};
-use crate::tui::theme::{ColourDepth, Theme};
+use crate::tui::theme::{ColorDepth, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
@@ -29,12 +29,12 @@ impl Painter<'_> {
 }
 
 pub(super) fn plain(theme: &Theme) -> bool {
-    theme.depth == ColourDepth::None
+    theme.depth == ColorDepth::None
 }
 
 /// Whether there are too few colors for a cell's color to show its value.
-pub(super) fn few_colours(theme: &Theme) -> bool {
-    matches!(theme.depth, ColourDepth::None | ColourDepth::Ansi16)
+pub(super) fn few_colors(theme: &Theme) -> bool {
+    matches!(theme.depth, ColorDepth::None | ColorDepth::Ansi16)
 }
 
 pub(super) fn put(buf: &mut Buffer, x: u16, y: u16, symbol: char, style: Style) {

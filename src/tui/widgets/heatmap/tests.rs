@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::painter::put;
 use super::*;
-use crate::tui::theme::ColourDepth;
+use crate::tui::theme::ColorDepth;
 use ratatui::style::Style;
 
 use triangle::Triangle;
@@ -23,11 +23,11 @@ const SIZES: [(u16, u16); 9] = [
     (250, 80),
 ];
 const COUNTS: [usize; 7] = [0, 1, 2, 3, 25, 100, 1000];
-const DEPTHS: [ColourDepth; 4] = [
-    ColourDepth::None,
-    ColourDepth::Ansi16,
-    ColourDepth::Ansi256,
-    ColourDepth::True,
+const DEPTHS: [ColorDepth; 4] = [
+    ColorDepth::None,
+    ColorDepth::Ansi16,
+    ColorDepth::Ansi256,
+    ColorDepth::True,
 ];
 const ZOOMS: [Option<Zoom>; 8] = [
     None,
@@ -40,7 +40,7 @@ const ZOOMS: [Option<Zoom>; 8] = [
     Some(Zoom::Huge),
 ];
 
-fn theme(depth: ColourDepth) -> Theme {
+fn theme(depth: ColorDepth) -> Theme {
     Theme {
         depth,
         ..Theme::default()
@@ -51,7 +51,7 @@ fn paint(
     source: &Triangle,
     (width, height): (u16, u16),
     state: &HeatmapState,
-    depth: ColourDepth,
+    depth: ColorDepth,
 ) -> (Buffer, Viewport) {
     const EDGE: u16 = 2;
     let mut buf = Buffer::filled(
@@ -139,7 +139,7 @@ proptest! {
         let mut buf = Buffer::empty(area);
         for (dx, dy) in moves {
             state.move_by(dx, dy, k);
-            let view = render(area, &mut buf, &theme(ColourDepth::True), &state, &mut cache, &source, &HeatmapOptions::default());
+            let view = render(area, &mut buf, &theme(ColorDepth::True), &state, &mut cache, &source, &HeatmapOptions::default());
             if !view.body.is_empty() {
                 prop_assert!(holds(&view, state.cursor), "{:?} {:?}", state, view);
                 prop_assert!(view.offset.0 + view.shown.0 <= k && view.offset.1 + view.shown.1 <= k);
@@ -155,7 +155,7 @@ fn a_hundred_documents_are_whole_on_small_terminals() {
             &Triangle::new(100),
             size,
             &HeatmapState::default(),
-            ColourDepth::True,
+            ColorDepth::True,
         );
         assert!(view.is_whole(100), "{size:?}");
         assert_eq!(view.stride, stride);
@@ -173,7 +173,7 @@ fn ten_thousand_documents_degrade_to_a_sampled_overview() {
         &Triangle::new(10_000),
         (118, 35),
         &HeatmapState::default(),
-        ColourDepth::True,
+        ColorDepth::True,
     );
     assert!(view.is_whole(10_000));
     assert!(text(&buf).contains("sampled"));
@@ -191,13 +191,13 @@ fn the_overview_marks_an_overruled_cell_among_its_many() {
             &source,
             (118, 35),
             &HeatmapState::default(),
-            ColourDepth::True,
+            ColorDepth::True,
         );
         let (without, _) = paint(
             &Triangle::new(400),
             (118, 35),
             &HeatmapState::default(),
-            ColourDepth::True,
+            ColorDepth::True,
         );
         assert_eq!(
             text(&with).matches('◆').count(),
@@ -209,7 +209,7 @@ fn the_overview_marks_an_overruled_cell_among_its_many() {
 #[test]
 fn visiting_and_reading_give_the_same_overview() {
     let state = HeatmapState::default();
-    let dense = paint(&Triangle::new(300), (118, 35), &state, ColourDepth::True);
+    let dense = paint(&Triangle::new(300), (118, 35), &state, ColorDepth::True);
     let sparse = paint(
         &Triangle {
             sparse: true,
@@ -217,7 +217,7 @@ fn visiting_and_reading_give_the_same_overview() {
         },
         (118, 35),
         &state,
-        ColourDepth::True,
+        ColorDepth::True,
     );
     assert_eq!(dense, sparse);
 }
@@ -232,7 +232,7 @@ fn numbers_and_marks_are_written_into_the_cells() {
         cursor: (4, 4),
         zoom: Some(Zoom::Number),
     };
-    let (buf, _) = paint(&source, (118, 35), &state, ColourDepth::None);
+    let (buf, _) = paint(&source, (118, 35), &state, ColorDepth::None);
     let all = text(&buf);
     assert!(all.contains("◆.90"), "{all}");
     assert!(all.contains(" .10"), "{all}");
@@ -243,7 +243,7 @@ fn numbers_and_marks_are_written_into_the_cells() {
         overruled: Some((2, 0)),
         ..Triangle::new(6)
     };
-    let (buf, _) = paint(&source, (118, 35), &state, ColourDepth::None);
+    let (buf, _) = paint(&source, (118, 35), &state, ColorDepth::None);
     assert!(text(&buf).contains("◆.10"), "{}", text(&buf));
 }
 
@@ -280,13 +280,13 @@ fn the_cell_under_the_cursor_stands_out_at_every_zoom_and_depth() {
 }
 
 #[test]
-fn without_colour_no_colour_is_used() {
+fn without_color_no_color_is_used() {
     for zoom in ZOOMS {
         let state = HeatmapState {
             cursor: (3, 9),
             zoom,
         };
-        let (buf, _) = paint(&Triangle::new(100), (198, 55), &state, ColourDepth::None);
+        let (buf, _) = paint(&Triangle::new(100), (198, 55), &state, ColorDepth::None);
         let reset = ratatui::style::Color::Reset;
         assert!(
             buf.content
@@ -348,7 +348,7 @@ fn hostile_ids_and_broken_scores_do_no_harm() {
         render(
             buf.area,
             &mut buf,
-            &theme(ColourDepth::True),
+            &theme(ColorDepth::True),
             &state,
             &mut cache,
             &Hostile,

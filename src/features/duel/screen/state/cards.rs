@@ -1,7 +1,7 @@
 //! The documents of a task, prepared for display.
 
 use crate::domain::corpus::DocId;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::duel::app::TaskTexts;
 use crate::features::duel::domain::{Content, Task};
 use crate::tui::widgets::document_text::PreparedText;
@@ -36,7 +36,7 @@ pub struct TaskCards {
 impl Card {
     fn new(document: Option<DocId>, title: Option<&str>, source: &str, query: &str) -> Self {
         let shown = PreparedText::new(source, query);
-        let title = title.map(|title| sanitise::line(title.trim()).into_owned());
+        let title = title.map(|title| sanitize::line(title.trim()).into_owned());
         let title = title.filter(|title| !title.is_empty());
         let first = shown.text.trim_start();
         let body = title
@@ -52,7 +52,7 @@ impl Card {
         } else {
             0
         };
-        let words = || sanitise::line(&first.chars().take(200).collect::<String>()).into_owned();
+        let words = || sanitize::line(&first.chars().take(200).collect::<String>()).into_owned();
         Self {
             document,
             title: title.unwrap_or_else(words),

@@ -2,7 +2,7 @@
 
 use super::Card;
 use crate::domain::corpus::DocId;
-use crate::domain::{sanitise, text};
+use crate::domain::{sanitize, text};
 use crate::features::duel::domain::Passage;
 use crate::tui::widgets::document_text::SHOWN_BYTES;
 use std::ops::Range;
@@ -39,7 +39,7 @@ pub fn shown_passage(source: &str, passage: Passage) -> Range<usize> {
 /// Maps a byte position in the source to the displayed text. Sanitizing works from left to right,
 /// so the sanitized prefix is a prefix of the sanitized text.
 fn shown_at(source: &str, byte: usize) -> usize {
-    sanitise::block(source.get(..byte).unwrap_or(source)).len()
+    sanitize::block(source.get(..byte).unwrap_or(source)).len()
 }
 
 /// Converts a passage of the displayed text to characters of the source.

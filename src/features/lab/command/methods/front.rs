@@ -2,7 +2,7 @@
 
 use crate::features::lab::app::{MethodOnQuery, MethodResult};
 use crate::features::lab::command::sampler::{describe, mean_json};
-use crate::features::lab::domain::{MeanInterval, quality_differences, summarise_quality};
+use crate::features::lab::domain::{MeanInterval, quality_differences, summarize_quality};
 use crate::features::methods::domain::reranking::{MethodKind, pareto_front};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -114,7 +114,7 @@ impl Place {
 
 fn places(results: &[MethodResult], cost: impl Fn(&MethodOnQuery) -> usize) -> Vec<Place> {
     let point = |row: &MethodResult| {
-        let quality = summarise_quality(&row.qualities());
+        let quality = summarize_quality(&row.qualities());
         Some((row.mean(&cost)?, quality.ndcg?.mean))
     };
     let points: Vec<Option<(f64, f64)>> = results.iter().map(point).collect();

@@ -5,7 +5,7 @@ use crate::app::error::AppError;
 use crate::app::pool::texts_of_corpus;
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::document_cut::DocumentCut;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::domain::reranking::{CpythonRandom, stable_seed};
 use crate::judge::PoolText;
 use crate::store::corpus::{QueryKey, first_stage_order};
@@ -150,7 +150,7 @@ pub(super) fn named(
     let mut named = HashMap::new();
     for (query, documents) in ranking {
         let key = keys.get(query).ok_or_else(|| {
-            let query = sanitise::line(query.as_str());
+            let query = sanitize::line(query.as_str());
             AppError::file(
                 name,
                 format!("query {query:?} is not in the project; import its documents first"),
@@ -184,7 +184,7 @@ pub(super) fn named(
     if let Some((key, id)) = missing.iter().find(|(_, id)| !texts.contains_key(id)) {
         let query = queries.iter().find(|(known, _)| known == key);
         let query = query.map_or("", |(_, query)| query.as_str());
-        let (query, id) = (sanitise::line(query), sanitise::line(id.as_str()));
+        let (query, id) = (sanitize::line(query), sanitize::line(id.as_str()));
         let remedy = match corpus {
             None => "--corpus FILE takes its text from corpus.jsonl".to_owned(),
             Some(corpus) => format!("{} lacks it, or its text is empty", corpus.display()),

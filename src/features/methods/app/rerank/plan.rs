@@ -10,7 +10,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::document_cut::DocumentCut;
 use crate::domain::metrics::RankedRun;
 use crate::domain::number_words::count;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::store::StoredResult;
 use crate::judge::reranker::Reranker;
@@ -119,7 +119,7 @@ impl RerankPlan {
                 .iter()
                 .find(|name| !known.contains(name.as_str()))
             {
-                let name = sanitise::line(name);
+                let name = sanitize::line(name);
                 return Err(invalid!("--query: no such query: {name:?}"));
             }
             let wanted: HashSet<&str> = scope.queries.iter().map(String::as_str).collect();
@@ -311,7 +311,7 @@ fn limit(
         notes.push(format!(
             "--max-document-chars: {} reads at most {} characters of a document, and so does every \
              method of this run",
-            sanitise::line(name),
+            sanitize::line(name),
             count(lowest.chars),
         ));
     }

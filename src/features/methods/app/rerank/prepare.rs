@@ -11,7 +11,7 @@ use crate::app::input_files::read_ranking;
 use crate::app::text_format::counted;
 use crate::domain::candidate_question::GradeScale;
 use crate::domain::corpus::DocId;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::methods::domain::ORIGINAL;
 use crate::features::methods::domain::reranking::{Method, MethodKind, MethodOptions, Validation};
 use crate::judge::ensemble::FILE;
@@ -79,7 +79,7 @@ pub fn prepare(
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(invalid!(
             "--method: {:?} is named twice",
-            sanitise::line(twice[0])
+            sanitize::line(twice[0])
         ));
     }
     preparing.planned(scope)
@@ -113,7 +113,7 @@ pub fn prepare_anchors(
     if preparing.methods.len() != 1 {
         return Err(invalid!(
             "--judge: {:?} is {}; a scale needs the grades of one judge: name one",
-            sanitise::line(judge),
+            sanitize::line(judge),
             counted(preparing.methods.len(), "judge")
         ));
     }
@@ -146,7 +146,7 @@ impl PreparedRun {
     /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
     pub fn check_budget(&self, budget: f64) -> Result<(), AppError> {
         check_budget(budget, &self.ensemble)?;
-        let unpriced: Vec<_> = self.plan.unpriced_rerankers().map(sanitise::line).collect();
+        let unpriced: Vec<_> = self.plan.unpriced_rerankers().map(sanitize::line).collect();
         if unpriced.is_empty() {
             return Ok(());
         }
@@ -284,7 +284,7 @@ impl<'a> Preparing<'a> {
             self.notes.push(format!(
                 "methods ask the first judge, {} (zelo asks all); name {} with --judges to have \
                  each judge asked",
-                sanitise::line(name),
+                sanitize::line(name),
                 if others == 1 { "both" } else { "several" },
             ));
             judges.truncate(1);
@@ -359,7 +359,7 @@ impl<'a> Preparing<'a> {
         };
         if known.rerankers.iter().any(|of| of == name) {
             if let Some(other) = known.other_meaning(name) {
-                let name = sanitise::line(name);
+                let name = sanitize::line(name);
                 return Err(invalid!(
                     "--method: {name:?} is a reranker of {FILE} and {other}; give the reranker \
                      another name"
@@ -386,7 +386,7 @@ impl<'a> Preparing<'a> {
             .rerankers
             .iter()
             .chain(rankings)
-            .map(|name| sanitise::line(name))
+            .map(|name| sanitize::line(name))
             .collect();
         let there = if all.is_empty() {
             format!("{FILE} has no [[reranker]], and the project has no ranking")
@@ -397,7 +397,7 @@ impl<'a> Preparing<'a> {
             "--method: no method, reranker, ranking or file is called {:?}; {there}. The methods \
              are rankgpt, prp, tourrank, \
              setwise, pointwise, zelo and original, such as prp@20:p3",
-            sanitise::line(name),
+            sanitize::line(name),
         ))
     }
 }

@@ -4,7 +4,7 @@ use crate::app::text_format::counted;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::document_cut::DocumentCut;
 use crate::domain::number_words::count;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 
 #[derive(Debug, Default)]
 pub(super) struct TruncatedDocuments {
@@ -34,8 +34,8 @@ impl TruncatedDocuments {
             counted(self.documents, "document"),
             counted(self.queries, "query"),
             count(limit.chars),
-            sanitise::line(document.as_str()),
-            sanitise::line(query.as_str()),
+            sanitize::line(document.as_str()),
+            sanitize::line(query.as_str()),
         ))
     }
 }

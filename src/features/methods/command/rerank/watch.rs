@@ -6,7 +6,7 @@ use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
 use crate::domain::number_words::count;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::app::rerank::{RerankPlan, run};
@@ -64,7 +64,7 @@ pub(super) fn watch(
                         progress.calls += 1;
                         progress.spend += spend;
                     }
-                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
+                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitize::line(&line)),
                     Some(RerankEvent::Stopped { service, why }) => {
                         output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
                     }

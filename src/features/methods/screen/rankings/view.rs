@@ -1,7 +1,7 @@
 //! Draws two columns of documents, rank by rank.
 
 use crate::domain::corpus::DocId;
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
@@ -38,10 +38,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return Areas::default();
     };
     let columns = usize::from(area.width);
-    text::line(&sanitise::line(&open.info.text), columns, theme.title())
+    text::line(&sanitize::line(&open.info.text), columns, theme.title())
         .render(cut(&mut area, 1), buf);
     if let Some(failure) = model.methods().failure() {
-        let words = format!("failed: {}", sanitise::line(&failure.message));
+        let words = format!("failed: {}", sanitize::line(&failure.message));
         for line in text::lines(&words, columns, theme.warn())
             .into_iter()
             .take(3)
@@ -56,7 +56,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .map_or("", |method| method.name.as_str());
     let whole = columns >= WHOLE;
     let head = |name: &str, columns| {
-        let name = sanitise::line(name);
+        let name = sanitize::line(name);
         let words = if whole {
             format!("{:>6} {:>5} {name}", "zELO", "grade")
         } else {
@@ -141,11 +141,11 @@ fn cell(
     );
     let title = document.map(|document| {
         let words = document.title.as_deref().unwrap_or(&document.snippet);
-        sanitise::line(words).into_owned()
+        sanitize::line(words).into_owned()
     });
     let grade = grades.and_then(|grades| grades.get(id));
     let grade = grade.map_or_else(|| "–".to_owned(), ToString::to_string);
-    let id = sanitise::line(id.as_str());
+    let id = sanitize::line(id.as_str());
     let words = match (whole, title) {
         (true, title) => format!("{zelo} {grade:>5} {id} {}", title.unwrap_or_default()),
         (false, Some(title)) => format!("{grade:>5} {title}"),

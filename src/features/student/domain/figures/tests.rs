@@ -21,10 +21,10 @@ fn calibrated(seed: u64, queries: usize, battles: usize) -> Vec<StudentRow> {
     let mut rows = Vec::new();
     for query in 0..queries {
         for _ in 0..battles {
-            let favour = 1.0 / (1.0 + (-3.0 * rng.normal()).exp());
+            let favor = 1.0 / (1.0 + (-3.0 * rng.normal()).exp());
             let decided = 0.6 + 0.4 * rng.unit();
             let predicted =
-                OutcomeProbabilities::new(decided * (1.0 - favour), decided * favour).unwrap();
+                OutcomeProbabilities::new(decided * (1.0 - favor), decided * favor).unwrap();
             let draw = rng.unit();
             let score = match draw {
                 draw if draw < predicted.a() => 0.0,

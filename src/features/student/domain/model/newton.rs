@@ -295,7 +295,7 @@ fn add_products<const N: usize>(cells: &mut [f64], scale: [f64; N], rows: [&[f64
 
 /// The weights at the minimum, odd ones first, over some rows of a table, starting from `start`;
 /// `None` without rows, and if the weights are not finite.
-pub(super) fn minimise(
+pub(super) fn minimize(
     table: &TrainingTable,
     rows: &[Range<usize>],
     start: Vec<f64>,

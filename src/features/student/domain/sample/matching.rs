@@ -169,7 +169,7 @@ impl<'a> Matching<'a> {
         let mut queue = VecDeque::from([start]);
         let mut end = None;
         'search: while let Some(from) = queue.pop_front() {
-            for to in self.neighbours(from, &mut looked) {
+            for to in self.neighbors(from, &mut looked) {
                 if self.closed[to] || to == from {
                     continue;
                 }
@@ -218,7 +218,7 @@ impl<'a> Matching<'a> {
     /// The documents that `from` may be paired with. Only the first document to scan a query gets
     /// all of its documents; later ones get that first document, with which they join a blossom
     /// that contains all earlier ones.
-    fn neighbours(&mut self, from: usize, looked: &mut Vec<usize>) -> Vec<usize> {
+    fn neighbors(&mut self, from: usize, looked: &mut Vec<usize>) -> Vec<usize> {
         let mut found = self.listed[from].clone();
         for query in &self.queries_of[from] {
             match self.looked.get(query) {

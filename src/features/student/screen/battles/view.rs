@@ -1,7 +1,7 @@
 //! Draws one row per battle: the query, both documents, the ensemble's score and the student's
 //! prediction.
 
-use crate::domain::sanitise;
+use crate::domain::sanitize;
 use crate::features::student::app::ReportedBattle;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -32,7 +32,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let cursor = model.student().battle_cursor.min(count.saturating_sub(1));
     let words = format!(
         "{} · figure {} · {} · least expected first",
-        sanitise::line(&report.name),
+        sanitize::line(&report.name),
         model.student().figure.number(),
         group.name
     );
@@ -48,7 +48,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let widths = shown
             .clone()
             .filter_map(|at| model.student().battle(at))
-            .map(|battle| text::width(&sanitise::line(of(battle))));
+            .map(|battle| text::width(&sanitize::line(of(battle))));
         widths.max().unwrap_or(0).clamp(NAMES.0, NAMES.1)
     };
     let mut names = [
@@ -95,7 +95,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         if selected {
             buf.set_style(row, theme.selection());
         }
-        let cell = |id: &str, width| pad_right(&truncate(&sanitise::line(id), width), width);
+        let cell = |id: &str, width| pad_right(&truncate(&sanitize::line(id), width), width);
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(cell(battle.query.as_str(), names[0]), theme.muted()),
@@ -124,7 +124,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 .map(|(info, _)| info)
                 .find(|info| info.id == battle.query);
             let words = query.map_or(String::new(), |info| {
-                sanitise::line(&info.text).into_owned()
+                sanitize::line(&info.text).into_owned()
             });
             spans.push(Span::styled(
                 format!("  {}", truncate(&words, rest)),

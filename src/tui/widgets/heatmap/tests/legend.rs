@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn without_colours_one_line_says_both_signs_of_a_verdict_and_the_cut() {
+fn without_colors_one_line_says_both_signs_of_a_verdict_and_the_cut() {
     let mut buf = Buffer::empty(Rect::new(0, 0, 80, 16));
     let options = HeatmapOptions {
         brief: "observed · zELO order",
@@ -12,7 +12,7 @@ fn without_colours_one_line_says_both_signs_of_a_verdict_and_the_cut() {
     };
     let (state, mut cache) = (HeatmapState::default(), HeatmapCache::default());
     let source = Triangle::new(25);
-    let theme = theme(ColourDepth::None);
+    let theme = theme(ColorDepth::None);
     render(
         buf.area, &mut buf, &theme, &state, &mut cache, &source, &options,
     );
@@ -87,7 +87,7 @@ fn a_document_without_a_rank_is_named_by_its_place() {
     render(
         buf.area,
         &mut buf,
-        &theme(ColourDepth::None),
+        &theme(ColorDepth::None),
         &state,
         &mut HeatmapCache::default(),
         &Unranked,

@@ -143,7 +143,7 @@ fn levels_and_the_cursor_are_distinguishable_on_every_palette() {
         let theme = Theme { depth, light, ramp };
         // A character of half blocks shows two cells, so that only better, even and worse remain.
         let three = zoom <= Zoom::Dense
-            && (depth == ColourDepth::None || (depth == ColourDepth::Ansi16 && ramp == Ramp::Gray));
+            && (depth == ColorDepth::None || (depth == ColorDepth::Ansi16 && ramp == Ramp::Gray));
         let levels = if three {
             vec![0.0, 0.5, 1.0]
         } else {
@@ -169,7 +169,7 @@ fn levels_and_the_cursor_are_distinguishable_on_every_palette() {
     }
 }
 
-fn palettes() -> Vec<(Ramp, ColourDepth, bool, Zoom)> {
+fn palettes() -> Vec<(Ramp, ColorDepth, bool, Zoom)> {
     let mut all = Vec::new();
     for ramp in Ramp::ALL {
         for depth in DEPTHS {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 impl MethodsReport {
     /// The comparison in the format of `compare_reranking`'s file, plus additional fields.
-    pub fn artefact(&self, depth: usize) -> Value {
+    pub fn artifact(&self, depth: usize) -> Value {
         let metric_names: Vec<String> = self.metrics.iter().map(ToString::to_string).collect();
         let mut aggregate = Vec::new();
         let mut per_query = Vec::new();

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ColourDepth {
+pub enum ColorDepth {
     /// Only modifiers and glyphs.
     None,
     /// The terminal's own sixteen colors.
@@ -18,7 +18,7 @@ pub enum ColourDepth {
 #[error("unknown color depth {0:?}: expected none, 16, 256 or true")]
 pub struct UnknownDepth(pub String);
 
-impl FromStr for ColourDepth {
+impl FromStr for ColorDepth {
     type Err = UnknownDepth;
 
     fn from_str(text: &str) -> Result<Self, UnknownDepth> {

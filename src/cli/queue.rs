@@ -194,8 +194,8 @@ impl QueueCommand {
         let lines = items.iter().zip(&printed).zip(&ids);
         if judged > 0 {
             output::message(&format!(
-                "people differ on {}, which you have already judged; somebody else must resolve \
-                 this, or you can change your verdict",
+                "people differ on {} already judged by you; somebody else must resolve this, or you \
+                 can change your verdict",
                 counted(judged, "pair")
             ));
         }

@@ -49,8 +49,8 @@ pub enum StoreError {
         names: u64,
     },
     /// The file can be read but not written.
-    #[error("{}: cannot be written: {reason}; you can read it here, and change a copy in a folder \
-             that you can write to", path.display())]
+    #[error("{}: cannot be written: {reason}; it can be read here, and a copy in a folder that you \
+             can write to can be changed", path.display())]
     ReadOnly {
         path: PathBuf,
         /// Why it cannot be written.

@@ -441,7 +441,7 @@ fn every_conflict_is_listed_for_those_who_have_not_judged_it() {
     let told = sandbox.done("queue --conflicts --annotator ada");
     assert!(
         told.stderr
-            .contains("people differ on 2 pairs, which you have already judged")
+            .contains("people differ on 2 pairs already judged by you")
     );
 }
 

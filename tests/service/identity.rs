@@ -49,9 +49,8 @@ fn a_judge_that_has_become_another_is_announced_before_it_is_paid() {
     let output = desk.annotate(&["--dry-run"]);
     let words = told(&output);
     assert!(
-        words.contains(
-            "is a different judge than before: its prompt has changed; not reused: 36 votes"
-        ),
+        words
+            .contains("is another judge than before: its prompt has changed; not reused: 36 votes"),
         "{words}"
     );
     assert_eq!(desk.server.total_calls(), CALLS);
@@ -89,7 +88,7 @@ fn a_changed_judge_is_compared_with_that_of_the_latest_run() {
     let output = desk.annotate(&["--dry-run"]);
     let words = told(&output);
     assert!(
-        words.contains("j is a different judge than before: params ")
+        words.contains("j is another judge than before: params ")
             && !words.contains("its prompt has changed"),
         "{words}"
     );

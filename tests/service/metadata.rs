@@ -69,7 +69,7 @@ fn metadata_is_shown_as_zbench_shows_it_and_labels_never() {
     configure(&desk, "metadata = [\"price\", \"brand\", \"none\"]");
     assert!(tokens(&desk) > bare, "counted in the estimate");
     let words = told(&desk.annotate(&["--dry-run"]));
-    let changed = "is a different judge than before: its prompt has changed";
+    let changed = "is another judge than before: its prompt has changed";
     assert!(words.contains(changed), "{words}");
     assert!(!words.contains(WITHHELD), "{words}");
     let output = desk.annotate(&[]);

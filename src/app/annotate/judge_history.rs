@@ -203,11 +203,7 @@ impl fmt::Display for ChangedJudge {
             votes_of_latest,
             ..
         } = self;
-        write!(
-            f,
-            "{} is a different judge than before: ",
-            sanitize::line(name)
-        )?;
+        write!(f, "{} is another judge than before: ", sanitize::line(name))?;
         for (at, JudgeChange { what, before, now }) in self.changes.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             match *what {

@@ -239,12 +239,15 @@ mod tests {
         }
         assert_eq!(bench.said(), "");
         drop(end);
+        // The end of the superseded task may arrive before or after the progress of the other one.
         let mut said = Vec::new();
         while bench.said() != "current" {
             bench.answered().await;
             said.push(bench.said().to_owned());
         }
-        assert_eq!(said, ["", "progress", "current"]);
+        said.retain(|words| !words.is_empty());
+        said.dedup();
+        assert_eq!(said, ["progress", "current"]);
     }
 
     #[derive(Debug, PartialEq)]

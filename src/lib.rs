@@ -62,7 +62,7 @@ pub mod internals {
     pub use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
     pub use crate::domain::vote::{JudgeId, Margin, Vote};
     pub use crate::judge::JudgeSpec;
-    pub use crate::registry::{AllowedPairs, SampleQuery, SampleRequest, sample};
+    pub use crate::registry::{AllowedPairs, SampleQuery, SampleRequest, SampleSplit, sample};
     pub use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
     pub use crate::store::{Store, StoreError};
     pub use crate::tui::drawing::Caches;

@@ -46,6 +46,7 @@ pub use connection::ApiConnection;
 pub(crate) use connection::ConnectionKey;
 pub use key_command::KeyCommands;
 pub use learnt::Learnt;
-pub use provider_trait::{EmbeddingFormat, ModelList, Provider, SHORT_CAP};
+pub(crate) use provider_trait::Provider;
+pub use provider_trait::{EmbeddingFormat, ModelList, SHORT_CAP};
 pub use remote_judge::{RemoteJudge, calls_in_flight};
 pub use settings::{ESTIMATE, JudgeSettings};

@@ -72,7 +72,7 @@ impl From<String> for BuildError {
 
 pub struct JudgeSources<'a> {
     /// The known providers of judges.
-    pub providers: &'a [&'static dyn Provider],
+    pub(crate) providers: &'a [&'static dyn Provider],
     /// Looks up an environment variable.
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The `.env` file next to the project.

@@ -97,7 +97,7 @@ pub(super) fn api_route(base: &Url, route: &str) -> Url {
 }
 
 /// A provider of judges.
-pub trait Provider: Service {
+pub(crate) trait Provider: Service {
     fn format(&'static self) -> Box<dyn WireFormat>;
 
     /// The URL of a judge's calls below `base`.

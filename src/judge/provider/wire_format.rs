@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::fmt;
 
 /// One provider's format.
-pub trait WireFormat: Send + Sync + fmt::Debug {
+pub(crate) trait WireFormat: Send + Sync + fmt::Debug {
     /// The JSON of a call, without what the server has rejected before.
     fn build_request(
         &self,

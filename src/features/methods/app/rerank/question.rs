@@ -272,13 +272,13 @@ impl RerankQuestion {
     }
 
     /// The same question to a program that may ask these judges.
+    pub(super) fn with_judges(self, judges: Option<Arc<dyn ProgramJudges>>) -> Self {
+        Self { judges, ..self }
+    }
+
     /// Whether it is for a program that asks judges, whose calls are those that count.
     pub(super) fn asks_judges(&self) -> bool {
         self.judges.is_some()
-    }
-
-    pub(super) fn with_judges(self, judges: Option<Arc<dyn ProgramJudges>>) -> Self {
-        Self { judges, ..self }
     }
 
     /// Whether it ended because the judges of its program make no more calls, which leaves it

@@ -21,7 +21,7 @@ pub(super) fn every_pair(
 ) -> Sum {
     let documents = method.looks_at(candidates);
     let mut cycle = Sum::default();
-    if documents < 2 {
+    if documents < 2 || method.refusal(candidates).is_some() {
         return cycle;
     }
     for a in 0..documents {

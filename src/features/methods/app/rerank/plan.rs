@@ -201,11 +201,10 @@ impl RerankPlan {
                 let earlier = named
                     .filter(|known| known.row.cut.is_none() && !this.limit_is_given)
                     .find(|known| known.identity == method.identity_of_whole(&candidates));
-                let found = found.or(earlier);
-                (
-                    found.map_or(identity, |found| found.identity),
-                    found.map(|found| method.has_failed(&found.row)),
-                )
+                let kept = found
+                    .or(earlier)
+                    .filter(|found| !(this.retry && method.has_failed(&found.row)));
+                (kept.map_or(identity, |kept| kept.identity), kept.is_some())
             });
             let states: Vec<_> = states.collect();
             let cut = this.methods.iter().map(|method| method.cut(&candidates));
@@ -214,11 +213,12 @@ impl RerankPlan {
         };
         store.read_each(&keys, work, |query, (states, name, cut)| {
             long.add(&name, &cut);
-            for (method, (identity, state)) in states.into_iter().enumerate() {
+            for (method, (identity, is_kept)) in states.into_iter().enumerate() {
                 identities.insert((method, query), identity);
-                match state {
-                    Some(has_failed) if !(has_failed && this.retry) => already += 1,
-                    _ => outstanding.push(OutstandingRanking { method, query }),
+                if is_kept {
+                    already += 1;
+                } else {
+                    outstanding.push(OutstandingRanking { method, query });
                 }
             }
             Ok::<_, StoreError>(())

@@ -130,6 +130,8 @@ pub(super) async fn rank(
         } else {
             strategy.next()
         };
+        // Waiting for room in the queue of a worker counts, too.
+        let (asked_at, begun) = (clock, Instant::now());
         for Call { id, question } in asked {
             if let Some(answer) = method.own_answer(candidates, &question) {
                 own = Some((id, answer));
@@ -168,15 +170,14 @@ pub(super) async fn rank(
                     }
                     (None, None) => {}
                 }
-                let (asked, begun) = (clock, Instant::now());
                 waiting.push(async move {
                     let told = told.await;
                     Part {
                         call: id,
                         range,
                         told,
-                        arrived: asked + begun.elapsed(),
-                        asked,
+                        arrived: asked_at + begun.elapsed(),
+                        asked: asked_at,
                     }
                 });
             }

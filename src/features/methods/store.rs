@@ -47,7 +47,6 @@ pub struct KnownAnswer {
     pub tokens_output: u64,
     pub cost_usd: Option<f64>,
     pub latency_ms: f64,
-    pub truncated: u64,
 }
 
 /// A method's latest result for a query, and the input it was computed from.
@@ -133,7 +132,7 @@ impl Db {
     /// `readable`, only readable ones are considered.
     pub fn rerank_answer(&self, key: &[u8; 32], readable: bool) -> Result<Option<KnownAnswer>> {
         let found = self.maybe(
-            "SELECT answer, tokens_input, tokens_output, cost_usd, latency_ms, truncated
+            "SELECT answer, tokens_input, tokens_output, cost_usd, latency_ms
              FROM rerank_call
              WHERE key = ?1 AND (answer IS NULL) = 0 AND readable >= ?2 ORDER BY readable DESC,
              id DESC LIMIT 1",
@@ -145,12 +144,11 @@ impl Db {
                     row.get(2)?,
                     row.get(3)?,
                     row.get(4)?,
-                    row.get(5)?,
                 ))
             },
         )?;
         let known = found.map(
-            |(text, tokens_input, tokens_output, cost_usd, latency_ms, truncated)| {
+            |(text, tokens_input, tokens_output, cost_usd, latency_ms)| {
                 let answer = serde_json::from_str(&text).map_err(|error| {
                     StoreError::Corrupt(format!("an answer cannot be read: {error}"))
                 })?;
@@ -160,7 +158,6 @@ impl Db {
                     tokens_output,
                     cost_usd,
                     latency_ms,
-                    truncated,
                 })
             },
         );

@@ -298,18 +298,14 @@ impl RerankQuestion {
 
     /// An answer with its cost.
     pub(super) fn given(&self, reply: &RerankReply) -> KnownAnswer {
-        known(
-            reply.answer.clone(),
-            &reply.exchange,
-            self.target.truncated(),
-        )
+        known(reply.answer.clone(), &reply.exchange)
     }
 
     /// Converts a final failure to an answer without content, if there was a reply. Its cost is
     /// included in the failed calls.
     pub(super) fn unreadable(&self, error: &CallError) -> Option<KnownAnswer> {
         let answer = unreadable(error)?;
-        let mut known = known(answer, &Exchange::default(), self.target.truncated());
+        let mut known = known(answer, &Exchange::default());
         known.cost_usd = Some(0.0);
         Some(known)
     }
@@ -423,14 +419,13 @@ fn by_place(scores: &[f64]) -> Answer {
     Answer::Numbers(order.map(|at| at as i64 + 1).collect())
 }
 
-fn known(answer: Answer, exchange: &Exchange, truncated: u64) -> KnownAnswer {
+fn known(answer: Answer, exchange: &Exchange) -> KnownAnswer {
     KnownAnswer {
         answer,
         tokens_input: exchange.usage.input,
         tokens_output: exchange.usage.output,
         cost_usd: exchange.cost_usd,
         latency_ms: exchange.latency.as_secs_f64() * 1e3,
-        truncated,
     }
 }
 

@@ -18,6 +18,7 @@ pub fn depth_from(flag: Option<ColorDepth>, lookup: impl Fn(&str) -> Option<Stri
     let term = lookup("TERM").unwrap_or_default();
     if is_multiplexer(&term, &lookup) && !term.contains("direct") {
         return match term.as_str() {
+            "dumb" | "none" => ColorDepth::None,
             "screen" => ColorDepth::Ansi16,
             _ => ColorDepth::Ansi256,
         };
@@ -94,6 +95,8 @@ mod tests {
         for inside in ["TMUX", "STY"] {
             let vars = [outside, ("TERM", "xterm-256color"), (inside, "1")];
             assert_eq!(depth(&vars), ColorDepth::Ansi256, "{inside}");
+            let vars = [("TERM", "dumb"), (inside, "1")];
+            assert_eq!(depth(&vars), ColorDepth::None, "{inside}");
         }
     }
 

@@ -18,12 +18,11 @@ pub struct FoundRanking {
     /// Its name from here on.
     pub name: String,
     pub orders: BTreeMap<QueryId, Vec<(DocId, f64)>>,
-    /// Whether the scores in `orders` are only positions counted from the end, for any query.
-    pub places_only: bool,
     /// The scores that a method gave to the documents of `orders`, `None` for documents that it did
     /// not score. Queries are missing if the method gives no scores, or `orders` has them all.
     pub partly_scored: BTreeMap<QueryId, Vec<Option<f64>>>,
-    /// Whether the scores in `orders` are positions, by query; only if `places_only` is set.
+    /// Queries whose scores in `orders` are positions counted from the end, because the ranking
+    /// gives no scores.
     pub placed: BTreeSet<QueryId>,
     /// Notes on it.
     pub notes: Vec<String>,
@@ -54,6 +53,11 @@ pub struct WrittenRanking {
 }
 
 impl FoundRanking {
+    /// Number of queries whose scores in `orders` are positions counted from the end.
+    pub fn queries_by_place(&self) -> usize {
+        self.placed.len() + self.partly_scored.len()
+    }
+
     /// The scores of a query; `None` if the ranking lacks the query.
     fn scored(&self, query: &QueryId) -> Option<ScoredOrder<'_>> {
         let order = self.orders.get(query)?;

@@ -158,7 +158,6 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
                 name: wanted,
                 placed: orders.keys().cloned().collect(),
                 orders,
-                places_only: true,
                 ..FoundRanking::default()
             }));
         }
@@ -168,7 +167,6 @@ pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError>
             Some((name, made)) => Ok(FoundRanking {
                 name,
                 orders: made.orders,
-                places_only: !made.placed.is_empty() || !made.partly_scored.is_empty(),
                 partly_scored: made.partly_scored,
                 placed: made.placed,
                 notes: made.notes,

@@ -56,17 +56,19 @@ pub struct SbrRanking<'a> {
 impl SbrInput {
     /// Reads a ranking of the project, `original`, a method's result, or a file of a ranking.
     pub fn of_project(store: &Store, name: &str) -> Result<Self, AppError> {
+        let found = find_ranking(store, name)?;
+        let by_place = found.queries_by_place();
         let FoundRanking {
             name,
             orders,
-            places_only,
             mut notes,
             ..
-        } = find_ranking(store, name)?;
-        if places_only {
+        } = found;
+        if by_place > 0 {
             notes.push(format!(
-                "{}: has an order but no scores: positions counted from the end are used as scores",
-                sanitize::line(&name)
+                "{}: no scores for documents of {}, where positions counted from the end are used",
+                sanitize::line(&name),
+                counted(by_place, "query")
             ));
         }
         refuse_infinite(&name, &orders)?;

@@ -1,6 +1,5 @@
 //! Handles results: loaded queries, and stored or undone verdicts.
 
-use super::text_search;
 use crate::app::review::undo::Undo;
 use crate::domain::battle::Pair;
 use crate::domain::sanitize;
@@ -44,7 +43,7 @@ pub(crate) fn opened(model: &mut Model, mut open: OpenQuery) -> Vec<Effect> {
                 .move_to(row.min(count), column.min(count), count);
         }
     }
-    text_search::refresh(model);
+    model.refresh_search();
     model.behavior().loaded(model)
 }
 
@@ -59,7 +58,7 @@ impl Model {
             open.texts.extend(texts);
         }
         review::update::ready(self);
-        text_search::refresh(self);
+        self.refresh_search();
         Vec::new()
     }
 }

@@ -34,17 +34,12 @@ pub(super) fn look_for(model: &mut Model, words: &str) {
     show(model);
 }
 
-/// Repeats the search after texts have been loaded.
-pub(super) fn refresh(model: &mut Model) {
-    if let Some(words) = model.search.as_ref().map(|search| search.words.clone()) {
-        look_for(model, &words);
-    }
-}
-
 impl Model {
-    /// Repeats the search after a text has been loaded.
+    /// Repeats the search after texts have been loaded.
     pub(crate) fn refresh_search(&mut self) {
-        refresh(self);
+        if let Some(words) = self.search.as_ref().map(|search| search.words.clone()) {
+            look_for(self, &words);
+        }
     }
 }
 

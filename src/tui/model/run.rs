@@ -45,8 +45,7 @@ pub struct RunState {
     pub scope: RunScope,
     /// The scope being priced, so that a run can start.
     pub wanted: RunScope,
-    /// Judges of the whole ensemble that were dropped before a single pair was asked about, as a
-    /// bit mask.
+    /// Judges of the whole ensemble that were dropped before a single pair was asked about.
     pub dropped_before: JudgeSet,
     pub control: RunControl,
     /// Number of calls that ended in each second.

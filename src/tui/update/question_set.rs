@@ -1,4 +1,5 @@
-//! Picks and the questions of features: their dialogs, the question before money is spent, and their result.
+//! Picks and the questions of features: their dialogs, the question before money is spent, and
+//! their result.
 
 use crate::app::error::AppError;
 use crate::app::question_set::{

@@ -38,8 +38,8 @@ fn report(store: &Store, choice: &MethodsChoice) -> Result<MethodsReport, AppErr
     };
     match choice.truth {
         TruthChoice::Usual => {
-            let labelled = store.read_blocking(|db| Ok(!db.labels()?.is_empty()))?;
-            compared(if labelled {
+            let labeled = store.read_blocking(|db| Ok(!db.labels()?.is_empty()))?;
+            compared(if labeled {
                 TruthSource::Qrels
             } else {
                 TruthSource::Zelo

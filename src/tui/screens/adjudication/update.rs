@@ -128,8 +128,7 @@ fn ask_anew(model: &mut Model) -> Vec<Effect> {
     model.read_overview()
 }
 
-/// Receives the overview. Documents ruled on meanwhile are removed, and
-/// postponed ones come last.
+/// Receives the overview. Documents ruled on meanwhile are removed, and postponed ones come last.
 pub(crate) fn overviewed(
     model: &mut Model,
     mut overview: Box<AdjudicationOverview>,

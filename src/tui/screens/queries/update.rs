@@ -156,9 +156,8 @@ mod tests {
             text: "text".to_owned(),
             documents: 2,
         };
-        let rows = (0..60).map(|key| (row(key), None)).collect();
+        let rows: Vec<_> = (0..60).map(|key| (row(key), None)).collect();
         model.areas.page = 30;
-        let rows: Vec<_> = rows;
         let mut waiting: VecDeque<Effect> = super::listed(&mut model, rows).into();
         let mut asked = Vec::new();
         while let Some(effect) = waiting.pop_front() {

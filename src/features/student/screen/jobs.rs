@@ -9,7 +9,7 @@ use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 
-const REPORT: Slot = Slot::of(Screen::STUDENT, "report");
+const REPORT: Slot = Slot::of(Screen::STUDENT, "student report");
 
 /// Evaluates a student by name, or the first one for `None`, on the currently judged battles.
 #[derive(Debug, PartialEq)]

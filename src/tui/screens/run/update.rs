@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Minimum interval between reloads of the open query during a run.
 const RELOAD_EVERY: Duration = Duration::from_millis(150);
 /// Minimum interval between requests of stale summaries during a run.
-const SUMMARISE_EVERY: Duration = Duration::from_millis(300);
+const SUMMARIZE_EVERY: Duration = Duration::from_millis(300);
 
 /// Steps of the pace, in calls per second; after the last one, there is no limit.
 const PACES: [f64; 9] = [
@@ -289,7 +289,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
     let mut effects = Vec::new();
     if model.screen() == Screen::QUERIES
         && !model.is_listing()
-        && model.now.duration_since(model.listed) >= SUMMARISE_EVERY
+        && model.now.duration_since(model.listed) >= SUMMARIZE_EVERY
     {
         model.listed = model.now;
         effects.push(model.list());

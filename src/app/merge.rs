@@ -44,7 +44,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         merger.votes(&mut query)?;
         merger.verdicts_of(&mut query)?;
         for (document, text) in other.candidates(QueryKey(query.theirs))? {
-            db.put_candidate(query.ours, &document, &text)?;
+            db.add_candidate(query.ours, &document, &text)?;
         }
         for merge in registry::MERGES_OF_QUERY {
             merge(&mut merger, &mut query)?;

@@ -17,6 +17,16 @@ impl Db {
         Ok(())
     }
 
+    /// Stores a document that a query's pool does not hold, unless it has a text already.
+    pub fn add_candidate(&self, query: QueryKey, document: &DocId, text: &str) -> Result<()> {
+        let content = self.add_content(text)?;
+        self.change(
+            "INSERT OR IGNORE INTO candidate (query, name, content) VALUES (?1, ?2, ?3)",
+            params![query.0, document.as_str(), content],
+        )?;
+        Ok(())
+    }
+
     /// The documents of a query that its pool does not hold, with their texts.
     pub fn candidates(&self, query: QueryKey) -> Result<Vec<(DocId, String)>> {
         let mut statement = self.connection.prepare_cached(

@@ -125,8 +125,19 @@ fn a_merge_takes_candidates_along() {
     benchmark(&other);
     other.done("pool build --beir beir --depth 2 --out pools.jsonl");
     other.done("import pools.jsonl");
-    other.done(&["merge", sandbox.project().to_str().unwrap()]);
+    let project = sandbox.project();
+    let merge = ["merge", project.to_str().unwrap()];
+    other.done(&merge);
     other.done(&format!("{RERANK} --candidates bm25.trec"));
+    // A text that this project has is never replaced by another one.
+    let change = "UPDATE candidate SET content = (SELECT min(id) FROM content)";
+    let theirs = rusqlite::Connection::open(sandbox.project()).unwrap();
+    assert!(theirs.execute(change, []).unwrap() > 0);
+    drop(theirs);
+    let texts = "SELECT sum(content) FROM candidate";
+    let before = other.count(texts);
+    other.done(&merge);
+    assert_eq!(other.count(texts), before);
 }
 
 #[test]

@@ -300,7 +300,7 @@ fn all_methods_rank_the_same_part_of_long_documents() {
         "max_document_chars = 900",
     );
     let output = rerank(&desk, 0, &[&every()[..], &["--json"]].concat());
-    let note = "8 documents of 2 queries longer than 900 characters and truncated for every method";
+    let note = "truncated to 900 characters for every method: 8 documents of 2 queries";
     assert!(told(&output).contains(note), "{}", told(&output));
     let shown: BTreeSet<(String, usize)> = desk
         .server

@@ -10,7 +10,7 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::io::Write;
 
-/// How many documents got no score of their own.
+/// Number of documents without a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnscoredDocuments {
     /// Without a score, although judges were asked about them.

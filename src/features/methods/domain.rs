@@ -41,7 +41,7 @@ pub struct MethodRow {
     /// for a result of an earlier version, which did not count them.
     pub shared_calls: Option<u64>,
     /// Time from the first question of the query to its order; a shared answer counts with the time
-    /// of its own call. `None` if all answers were shared.
+    /// that its call took. `None` if all answers were shared.
     pub wall_ms: Option<u64>,
     /// The service time, summed over all calls.
     pub service_ms: u64,

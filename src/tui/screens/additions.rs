@@ -24,7 +24,7 @@ pub(crate) trait AddedSettings: Sync {
     fn keep(&self, model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect>;
 }
 
-/// Raters that are listed below the judges, in a table with columns of their own.
+/// Raters that are listed in a separate table below the judges.
 pub(crate) trait AddedRaters: Debug + Send + Sync {
     fn count(&self) -> usize;
 

@@ -4,7 +4,8 @@
 use super::candidates::Candidates;
 use super::prepared_method::{PreparedMethod, battle_target};
 use super::question::{
-    FailedCalls, GivenAnswer, ProgramJudges, QueryFailure, QuestionSenders, RerankQuestion, Told,
+    FailedCalls, GivenAnswer, ProgramJudges, QueryFailure, QuestionSenders, RerankQuestion, Target,
+    Told,
 };
 use crate::client::lock::lock;
 use crate::client::question::CaseId;
@@ -14,6 +15,7 @@ use crate::judge::{CallError, FailureCause, Judge, PoolText};
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, try_join_all};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
@@ -28,6 +30,9 @@ pub(super) struct JudgePanel {
     failed: Arc<Mutex<FailedCalls>>,
     /// All answers given to the program.
     given: Mutex<Vec<GivenAnswer>>,
+    /// What a question of this ranking was answered, so that a program that repeats one pays for
+    /// nothing again, not even for a call that failed.
+    answered: Mutex<HashMap<[u8; 32], Told>>,
     interrupted: Mutex<Option<Interruption>>,
 }
 
@@ -79,6 +84,7 @@ impl JudgePanel {
                 retry,
                 failed: Arc::clone(failed),
                 given: Mutex::default(),
+                answered: Mutex::default(),
                 interrupted: Mutex::default(),
             })
         })
@@ -127,10 +133,28 @@ impl JudgePanel {
         Ok(PairReply::new(votes, failures))
     }
 
-    /// Asks one judge, unless its answer is in the project already.
+    /// Asks one judge, unless it has answered in this ranking, or its answer is in the project
+    /// already.
     async fn put(&self, one: &PanelJudge, pair: AskedPair) -> Result<Told, Interruption> {
         let target = battle_target(&self.pool, &one.judge, pair.a, pair.b);
         let key = target.key();
+        if let Some(told) = lock(&self.answered).get(&key) {
+            return Ok(told.clone().map(|given| GivenAnswer {
+                reused: true,
+                ..given
+            }));
+        }
+        let told = self.put_once(one, target, key).await?;
+        lock(&self.answered).insert(key, told.clone());
+        Ok(told)
+    }
+
+    async fn put_once(
+        &self,
+        one: &PanelJudge,
+        target: Target,
+        key: [u8; 32],
+    ) -> Result<Told, Interruption> {
         if target.is_kept() {
             let retry = self.retry;
             let known = self.store.read(move |db| db.rerank_answer(&key, retry));

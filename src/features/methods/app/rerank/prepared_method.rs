@@ -6,7 +6,6 @@ use super::question::{QueryFailure, Target};
 use crate::client::call_key::identity_of;
 use crate::domain::candidate_question::{Answer, Question};
 use crate::domain::corpus::DocId;
-use crate::domain::document_cut::DocumentCut;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::domain::reranking::{Method, MethodKind, Strategy, Validation};
 use crate::features::methods::store::anchors_method;
@@ -45,6 +44,14 @@ pub(super) enum Asks {
     },
     /// An existing run.
     Orders(Arc<Orders>),
+}
+
+/// A candidate that is longer than the limit of a run.
+struct LongDocument<'c> {
+    document: &'c DocId,
+    /// Its length as shown, in characters.
+    chars: usize,
+    limit: usize,
 }
 
 /// One of the methods of a run.
@@ -112,7 +119,8 @@ impl PreparedMethod {
         })
     }
 
-    /// Whether every call may cost money.
+    /// Whether every call goes to a server, so that its usage can be compared with the estimate. A
+    /// program that asks judges decides its calls by itself.
     pub(super) fn is_remote(&self) -> bool {
         match &self.asks {
             Asks::Nothing | Asks::Orders(_) => false,
@@ -153,34 +161,59 @@ impl PreparedMethod {
     /// Why it fails on these candidates before any call, if it does.
     pub(super) fn refusal(&self, candidates: &Candidates) -> Option<QueryFailure> {
         let long = self.refuses_long.then(|| self.longer(candidates).next());
-        if let Some((at, limit)) = long.flatten() {
-            let text = candidates.pool.documents.get(at)?;
+        if let Some(long) = long.flatten() {
             return Some(QueryFailure::DocumentTooLong {
-                document: candidates.ids.get(at)?.clone(),
-                chars: text.chars().count(),
-                limit: limit.chars,
+                document: long.document.clone(),
+                chars: long.chars,
+                limit: long.limit,
             });
         }
         let count = self.method.check_count(self.looks_at(candidates));
         count.err().map(QueryFailure::from)
     }
 
-    /// Positions of the candidates that are longer than the limit, which is returned along with
-    /// them. None if it asks nobody.
-    fn longer<'c>(
-        &self,
-        candidates: &'c Candidates,
-    ) -> impl Iterator<Item = (usize, DocumentCut)> + use<'c> {
+    /// The candidates that are longer than the limit, as shown to any of those who are asked. None
+    /// if it asks nobody.
+    fn longer<'c>(&'c self, candidates: &'c Candidates) -> impl Iterator<Item = LongDocument<'c>> {
         let asks = !matches!(self.asks, Asks::Nothing | Asks::Orders(_));
         let limit = candidates.pool.limit.filter(|_| asks);
-        let looked_at = self.looks_at(candidates);
-        let texts = candidates.pool.documents.iter().take(looked_at).enumerate();
-        limit.into_iter().flat_map(move |limit| {
-            texts
-                .clone()
-                .filter(move |(_, text)| limit.cuts(text))
-                .map(move |(at, _)| (at, limit))
+        let metadata: Vec<_> = self
+            .asked_judges()
+            .filter_map(|judge| judge.metadata())
+            .collect();
+        let shown = candidates
+            .ids
+            .iter()
+            .enumerate()
+            .take(self.looks_at(candidates));
+        shown.filter_map(move |(at, document)| {
+            let limit = limit?;
+            let text = candidates.pool.documents.get(at)?;
+            let with_metadata = metadata
+                .iter()
+                .filter_map(|fields| Some(fields.with(candidates.pool.metadata.get(at)?, text)));
+            let chars = with_metadata
+                .filter(|shown| limit.cuts(shown))
+                .map(|shown| shown.chars().count())
+                .chain(limit.cuts(text).then(|| text.chars().count()))
+                .max()?;
+            Some(LongDocument {
+                document,
+                chars,
+                limit: limit.chars,
+            })
         })
+    }
+
+    /// The judges that it asks, or that its program may ask.
+    fn asked_judges(&self) -> impl Iterator<Item = &Arc<dyn Judge>> {
+        let (one, several): (_, &[AskedJudge]) = match &self.asks {
+            Asks::Judge { judge, .. } => (Some(judge), &[]),
+            Asks::Ensemble(judges) | Asks::Reranker { judges, .. } => (None, judges),
+            Asks::Nothing | Asks::Orders(_) => (None, &[]),
+        };
+        one.into_iter()
+            .chain(several.iter().map(|(_, judge)| judge))
     }
 
     /// The candidates that are truncated; none if they fail the query instead.
@@ -189,7 +222,7 @@ impl PreparedMethod {
             return Vec::new();
         }
         self.longer(candidates)
-            .filter_map(|(at, _)| candidates.ids.get(at).cloned())
+            .map(|long| long.document.clone())
             .collect()
     }
 
@@ -302,12 +335,12 @@ impl PreparedMethod {
     /// their texts as far as they are shown.
     pub(super) fn identity(&self, candidates: &Candidates) -> [u8; 32] {
         let whole = self.identity_of_whole(candidates);
-        let Some((_, limit)) = self.longer(candidates).next() else {
+        let Some(long) = self.longer(candidates).next() else {
             return whole;
         };
         let mut hash = Sha256::new();
         hash.update(whole);
-        hash_part(&mut hash, &limit.chars.to_string());
+        hash_part(&mut hash, &long.limit.to_string());
         if self.refuses_long {
             hash_part(&mut hash, "refuses long documents");
         }

@@ -29,11 +29,11 @@ impl TruncatedDocuments {
     pub(super) fn note(&self, limit: DocumentCut) -> Option<String> {
         let (query, document) = self.first.as_ref()?;
         Some(format!(
-            "{} of {} longer than {} characters and truncated for every method (:strict and \
-             --refuse-long fail the query instead); the first one is {:?} of query {:?}",
+            "truncated to {} characters for every method: {} of {}; the first one is {:?} of query \
+             {:?}",
+            count(limit.chars),
             counted(self.documents, "document"),
             counted(self.queries, "query"),
-            count(limit.chars),
             sanitize::line(document.as_str()),
             sanitize::line(query.as_str()),
         ))

@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, Read};
 
+/// Number of days before and after 1970 whose moments the library can write: it panics some years
+/// beyond them.
+const DAYS: i64 = 36_000_000;
+
 /// The rows of a file as text, with one of them in memory at a time.
 pub(super) struct ParquetLines {
     rows: RowIter<'static>,
@@ -79,10 +83,51 @@ fn value(field: &Field) -> Value {
         Field::ListInternal(list) => list.elements().iter().map(value).collect(),
         Field::MapInternal(map) => {
             let entries = map.entries().iter();
-            let entries = entries.map(|(key, field)| (key.to_string(), value(field)));
+            let entries = entries.map(|(key, field)| (name(key), value(field)));
             Value::Object(entries.collect::<Map<_, _>>())
         }
+        Field::Date(days) if !is_writable(i64::from(*days), 1) => Value::from(*days),
+        Field::TimestampMillis(ms) if !is_writable(*ms, 86_400_000) => Value::from(*ms),
+        Field::TimestampMicros(us) if !is_writable(*us, 86_400_000_000) => Value::from(*us),
         // Dates, decimals and bytes, as text.
         other => Value::from(other.to_string()),
+    }
+}
+
+/// The name of a member from the key of a map.
+fn name(key: &Field) -> String {
+    match value(key) {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// Whether the library can write a moment, given in these units since 1970, as text.
+fn is_writable(moment: i64, units_per_day: i64) -> bool {
+    (moment / units_per_day).abs() < DAYS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_that_the_library_cannot_write_are_numbers() {
+        assert_eq!(value(&Field::Date(1)), Value::from("1970-01-02"));
+        assert_eq!(value(&Field::Date(i32::MAX)), Value::from(i32::MAX));
+        for moment in [i64::MIN, i64::MAX] {
+            let (ms, us) = (
+                Field::TimestampMillis(moment),
+                Field::TimestampMicros(moment),
+            );
+            assert_eq!(value(&ms), Value::from(moment));
+            assert_eq!(value(&us), Value::from(moment));
+        }
+    }
+
+    #[test]
+    fn the_key_of_a_map_is_not_quoted() {
+        assert_eq!(name(&Field::Str("price".to_owned())), "price");
+        assert_eq!(name(&Field::Int(7)), "7");
     }
 }

@@ -4,11 +4,23 @@ use super::json::{is_whole, kind, members};
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
+/// Maximum nesting that is written as Python prints it. Deeper values are written as they are:
+/// Python cannot read a thousand levels, and a file may contain a million.
+const DEEPEST: usize = 100;
+
 /// Writes a dictionary with these members; of repeated names, the last value counts, at the place
 /// of the first.
 pub(crate) fn write_dict<'a>(
     out: &mut String,
     members: impl IntoIterator<Item = (impl AsRef<str>, &'a RawValue)>,
+) {
+    write_members(out, members, 0);
+}
+
+fn write_members<'a>(
+    out: &mut String,
+    members: impl IntoIterator<Item = (impl AsRef<str>, &'a RawValue)>,
+    depth: usize,
 ) {
     let mut distinct: Vec<(String, &RawValue)> = Vec::new();
     for (name, value) in members {
@@ -25,15 +37,16 @@ pub(crate) fn write_dict<'a>(
         }
         write_string(out, &name);
         out.push_str(": ");
-        write_value(out, value);
+        write_value(out, value, depth + 1);
     }
     out.push('}');
 }
 
-fn write_value(out: &mut String, value: &RawValue) {
+fn write_value(out: &mut String, value: &RawValue, depth: usize) {
     let text = value.get();
     match kind(value) {
-        "an object" => write_dict(out, members(text).unwrap_or_default()),
+        "an object" | "an array" if depth > DEEPEST => out.push_str(text),
+        "an object" => write_members(out, members(text).unwrap_or_default(), depth),
         "an array" => {
             let items: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
             out.push('[');
@@ -41,7 +54,7 @@ fn write_value(out: &mut String, value: &RawValue) {
                 if at > 0 {
                     out.push_str(", ");
                 }
-                write_value(out, item);
+                write_value(out, item, depth + 1);
             }
             out.push(']');
         }
@@ -49,7 +62,8 @@ fn write_value(out: &mut String, value: &RawValue) {
             Ok(text) => write_string(out, &text),
             // An escape that stands for half a character, which Python prints as it is written.
             Err(_) => {
-                let _ = write!(out, "'{}'", text.trim_matches('"'));
+                let inside = text.get(1..text.len().saturating_sub(1));
+                let _ = write!(out, "'{}'", inside.unwrap_or_default());
             }
         },
         "a boolean" => out.push_str(if text == "true" { "True" } else { "False" }),
@@ -151,5 +165,14 @@ mod tests {
     #[case(r#"{"half":"\ud800"}"#, r"{'half': '\ud800'}")]
     fn values_are_printed_as_python_prints_them(#[case] json: &str, #[case] expected: &str) {
         assert_eq!(printed(json), expected);
+    }
+
+    #[test]
+    fn deep_nesting_does_not_overflow_the_stack() {
+        let levels = 100_000;
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+        let text = printed(&deep);
+        assert!(text.starts_with("{'a': [[") && text.ends_with("]]}"));
+        assert_eq!(text.matches('[').count(), levels);
     }
 }

@@ -8,7 +8,7 @@ use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::error::{AppError, invalid};
 use crate::app::text_format::counted;
 use crate::domain::adjudication::{PickMode, PickRequest};
-use crate::domain::corpus::{DocId, Pool, QueryId};
+use crate::domain::corpus::{DocId, Document, Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
 use crate::domain::sanitize;
@@ -17,6 +17,7 @@ use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, LearntUsage, Usage};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Number of attempts to draw an order that has not been shown yet.
@@ -258,6 +259,14 @@ struct TaskCost {
     worst_usd: Option<f64>,
 }
 
+/// The text of a document as the judge sees it: with the metadata that it is shown.
+fn shown_text<'a>(judge: &dyn Judge, document: &'a Document) -> Cow<'a, str> {
+    match judge.metadata() {
+        None => Cow::Borrowed(document.content.as_str()),
+        Some(fields) => Cow::Owned(fields.with(&document.metadata, &document.content)),
+    }
+}
+
 /// Plans the questions about a pool.
 struct PoolPlanner<'a> {
     labels: &'a Qrels,
@@ -275,13 +284,16 @@ impl PoolPlanner<'_> {
             return Ok((0, usize::MAX));
         };
         let cut = cut.shared(pool.documents.len());
-        let long = || pool.documents.iter().filter(|of| cut.cuts(&of.content));
+        let long = || {
+            let documents = pool.documents.iter();
+            documents.filter(move |of| cut.cuts(&shown_text(judge, of)))
+        };
         match long().next() {
             Some(document) if self.options.refuse_long => Err(DocumentTooLong {
                 query: pool.query.id.clone(),
                 document: document.id.clone(),
                 judge: judge.spec().name.clone(),
-                chars: document.content.chars().count(),
+                chars: shown_text(judge, document).chars().count(),
                 limit: cut.chars,
             }),
             _ => Ok((long().count(), cut.chars)),

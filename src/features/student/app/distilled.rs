@@ -63,7 +63,7 @@ impl DistilledExport {
         })?;
         queries.sort();
         let mut done = ExportedLines::default();
-        let is_known = |query: &QueryId| queries.iter().any(|(id, _)| id == query);
+        let is_known = |query: &QueryId| queries.binary_search_by(|(id, _)| id.cmp(query)).is_ok();
         let test = TestQueries::read(&self.test_queries, is_known, &mut done.notes)?;
         let (left_out, wanted): (Vec<_>, Vec<_>) = queries
             .into_iter()

@@ -510,6 +510,7 @@ pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppErro
     }
     Ok(())
 }
+
 /// The model that a name of the form `PROVIDER/MODEL` refers to; `None` for another name.
 fn unlisted_embedder(name: &str, sources: &JudgeSources<'_>) -> Option<EmbedderConfig> {
     let (provider, model) = name.split_once('/')?;

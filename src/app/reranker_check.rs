@@ -4,8 +4,7 @@
 use crate::app::judge_check::CheckResult;
 use crate::app::text_format::counted;
 use crate::domain::corpus::DocId;
-use crate::domain::number_words;
-use crate::domain::number_words::fixed;
+use crate::domain::number_words::{self, fixed};
 use crate::judge::CallError;
 use crate::judge::reranker::{
     AskedJudges, AskedPair, JudgeFailure, PairReply, RerankCandidate, Reranker,
@@ -73,7 +72,7 @@ pub async fn examine(reranker: &Reranker) -> CheckResult {
         ));
     }
     about.push(format!(
-        "{:.1} ms a call",
+        "{:.1} ms per call",
         1e3 * exchange.latency.as_secs_f64()
     ));
     if reranker.is_remote() {

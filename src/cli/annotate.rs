@@ -41,8 +41,8 @@ Examples:
   overrule annotate in.jsonl out.jsonl
   overrule annotate in.jsonl --dry-run    only print the calls and their cost
   overrule annotate in.jsonl out.jsonl --cycles 6 --document-limit 50
-  overrule annotate in.jsonl out.jsonl --ai-scores ai_scores.json    the votes too, as zBench leaves \
-  them behind
+  overrule annotate in.jsonl out.jsonl --ai-scores ai_scores.json    also write the votes, as \
+  zBench does
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to \
   fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2    better top \

@@ -126,9 +126,9 @@ fn rows_of_parquet(_: &Path) -> io::Result<Packing> {
     Err(io::Error::new(io::ErrorKind::InvalidData, what))
 }
 
-/// The content of a file, decompressed if it is gzip, regardless of its name, and the rows of Parquet as
-/// JSON lines; `-` is standard input, which is kept in memory because files are read more than
-/// once. `seen` is called with the number of compressed bytes read.
+/// The content of a file, decompressed if it is gzip, regardless of its name, and the rows of
+/// Parquet as JSON lines; `-` is standard input, which is kept in memory because files are read
+/// more than once. `seen` is called with the number of compressed bytes read.
 pub fn open_unpacked(
     path: &Path,
     seen: impl Fn(u64) + Send + 'static,

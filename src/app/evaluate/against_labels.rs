@@ -254,8 +254,8 @@ impl<'a> RankingFile<'a> {
             (true, _) => "missing from the ranking: they count as 0",
             (false, true) => "missing from the ranking: skipped",
             (false, false) => {
-                "missing from the ranking: skipped, so this is not the mean over the judged queries (--count-missing \
-                 counts them as 0, --partial accepts this)"
+                "missing from the ranking: skipped, so this is not the mean over the judged \
+                 queries (--count-missing counts them as 0, --partial accepts this)"
             }
         };
         warn(&evaluation.missing_from_run, missing);

@@ -85,11 +85,9 @@ pub fn preview(
     holds.extend(checked.notes.iter().map(|note| format!("Note: {note}.")));
     holds.extend(store.map(|_| match (found.queries_here, found.queries) {
         (0, _) => "None of these queries are in the project yet.".to_owned(),
-        (here, all) if here == all => format!(
-            "All {} are already in the \
-                                               project.",
-            counted(all, "query")
-        ),
+        (here, all) if here == all => {
+            format!("All {} are already in the project.", counted(all, "query"))
+        }
         (here, all) => format!(
             "{here} of {} are already in the project.",
             counted(all, "query")

@@ -170,6 +170,7 @@ fn with_latency(mut error: CallError, latency: Duration) -> CallError {
     error.exchange.latency = latency;
     error
 }
+
 /// When an answer arrived, for a `Retry-After` that names a date.
 #[expect(
     clippy::disallowed_methods,

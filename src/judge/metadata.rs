@@ -17,6 +17,11 @@ const LABELS: [&str; 2] = ["grade", "first_stage_rank"];
 /// is any member.
 const SOURCE: &str = "source";
 
+/// The other members of such pools that give labels away: the label of a claim with its sentences,
+/// the places in the stages, and the slot, which follows the labels in the original layout. In
+/// other datasets, they are any members.
+const POOL_MEMBERS: [&str; 4] = ["label", "evidence_sentences", "stages", "slot"];
+
 /// The setting `metadata` of a judge.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(
@@ -68,9 +73,12 @@ impl MetadataFields {
     /// The text of a document with its metadata, as zBench shows it.
     pub fn with(&self, metadata: &JsonObject, content: &str) -> String {
         let members = members(metadata.as_str()).unwrap_or_default();
+        let is_of_labels = members
+            .iter()
+            .any(|(name, value)| name.as_ref() == SOURCE && is_slot_source(value));
         let shown = members
             .into_iter()
-            .filter(|(name, value)| self.shows(name, value));
+            .filter(|(name, _)| self.shows(name, is_of_labels));
         let mut text = String::from("Metadata: ");
         python::write_dict(&mut text, shown);
         text.push_str("\nContent: ");
@@ -78,29 +86,39 @@ impl MetadataFields {
         text
     }
 
-    fn shows(&self, name: &str, value: &RawValue) -> bool {
-        let is_label = LABELS.contains(&name) || name == SOURCE && is_slot_source(value);
-        let is_chosen = match self {
+    /// Whether a member is shown; `is_of_labels` means that the pool was built from labels.
+    fn shows(&self, name: &str, is_of_labels: bool) -> bool {
+        let is_label = LABELS.contains(&name)
+            || is_of_labels && (name == SOURCE || POOL_MEMBERS.contains(&name));
+        self.chooses(name) && !is_label
+    }
+
+    fn chooses(&self, name: &str) -> bool {
+        match self {
             Self::All => true,
             Self::Named(names) => names.contains(name),
-        };
-        is_chosen && !is_label
+        }
     }
 
     /// The chosen fields that are never shown, or not in pools built from labels, in words; `None`
     /// if there are none.
     pub fn withheld(&self) -> Option<String> {
-        let is_chosen = |name: &str| match self {
-            Self::All => true,
-            Self::Named(names) => names.contains(name),
-        };
         let mut names: Vec<String> = LABELS
             .into_iter()
-            .filter(|name| is_chosen(name))
+            .filter(|name| self.chooses(name))
             .map(str::to_owned)
             .collect();
-        if is_chosen(SOURCE) {
-            names.push(format!("{SOURCE} (of pools built from labels)"));
+        let of_pools: Vec<&str> = [SOURCE]
+            .into_iter()
+            .chain(POOL_MEMBERS)
+            .filter(|name| self.chooses(name))
+            .collect();
+        if let Some((first, others)) = of_pools.split_first() {
+            let others = match others.join(", ") {
+                others if others.is_empty() => others,
+                others => format!(", with {others}"),
+            };
+            names.push(format!("{first} (of pools built from labels{others})"));
         }
         (!names.is_empty()).then(|| names.join(", "))
     }
@@ -148,6 +166,17 @@ mod tests {
         assert_eq!(MetadataFields::All.with(&metadata, "x"), shown);
         let shown = "Metadata: {}\nContent: x";
         assert_eq!(fields(&["source", "grade"]).with(&metadata, "x"), shown);
+    }
+
+    #[test]
+    fn what_a_pool_says_about_its_labels_is_not_shown() {
+        let of_pool = r#"{"title":"t","grade":1,"label":"SUPPORT","evidence_sentences":[2],"source":"label-found","first_stage_rank":3,"stages":{"bm25":1},"slot":4}"#;
+        let shown = MetadataFields::All.with(&JsonObject::from_compact(of_pool), "x");
+        assert_eq!(shown, "Metadata: {'title': 't'}\nContent: x");
+        let of_others = r#"{"label":"red","slot":4,"source":"a.pdf"}"#;
+        let shown = MetadataFields::All.with(&JsonObject::from_compact(of_others), "x");
+        let all = "Metadata: {'label': 'red', 'slot': 4, 'source': 'a.pdf'}\nContent: x";
+        assert_eq!(shown, all);
     }
 
     #[test]

@@ -460,10 +460,7 @@ pub(super) struct QueryTexts(Arc<PoolText>);
 
 impl QueryTexts {
     pub(super) fn read(db: &Db, query: QueryKey) -> Result<Self, StoreError> {
-        let info = db.query(query)?;
-        let texts = (0..info.documents).map(|at| db.document_text(query, at));
-        let texts = texts.collect::<Result<Vec<_>, _>>()?;
-        Ok(Self(Arc::new(PoolText::new(info.text, texts))))
+        Ok(Self(Arc::new(db.pool_text(query, None)?)))
     }
 
     pub(super) fn query(&self) -> &str {

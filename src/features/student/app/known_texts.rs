@@ -32,14 +32,11 @@ pub(super) struct KnownTexts {
 impl KnownTexts {
     pub(super) fn read(db: &Db, query: &str) -> Result<Self, StoreError> {
         let key = db.find_query(query)?;
-        let info = db.query(key)?;
-        let texts = (0..info.documents).map(|at| db.document_text(key, at));
-        let pool = PoolText::new(info.text, texts.collect::<Result<Vec<_>, _>>()?);
+        let pool = db.pool_text(key, None)?;
         let analysis = pool.analysis();
         let texts = PoolTexts::read(&pool.query, &pool.documents);
-        let documents = db.documents(key)?;
-        let order = first_stage_order(documents.iter().map(|document| &document.metadata));
-        let mut ranks = vec![0usize; info.documents];
+        let order = first_stage_order(pool.metadata.iter());
+        let mut ranks = vec![0usize; pool.documents.len()];
         for (rank, at) in order.into_iter().enumerate() {
             if let Some(place) = ranks.get_mut(at) {
                 *place = rank;

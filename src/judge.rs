@@ -32,6 +32,7 @@ pub use judge_trait::{Judge, JudgeEnsemble, MAX_CHARGED, call_adapting, opinion_
 pub use learnt_usage::{LearntUsage, UsageSums};
 pub use parse::{read_answer, read_answer_strictly};
 pub use presented::{
-    JudgeQuestion, PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk, RerankKind,
+    JudgeQuestion, PoolText, Presented, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk,
+    RerankKind,
 };
 pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

@@ -1,12 +1,28 @@
 //! The texts presented to a judge: a pool, two of its documents, some, or all of them.
 
+use super::judge_trait::Judge;
 use super::lexical::LexicalAnalysis;
 use super::metadata::MetadataFields;
 use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::{GradeScale, Question};
 use crate::domain::corpus::JsonObject;
 use crate::domain::document_cut::DocumentCut;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
+
+/// Texts that are presented to a judge.
+pub trait Presented: Clone {
+    /// The same texts, each document with this part of its metadata.
+    #[must_use]
+    fn showing(&self, fields: &MetadataFields) -> Self;
+
+    /// The texts as this judge sees them: with the metadata that it is shown.
+    fn seen_by(&self, judge: &dyn Judge) -> Cow<'_, Self> {
+        judge.metadata().map_or(Cow::Borrowed(self), |fields| {
+            Cow::Owned(self.showing(fields))
+        })
+    }
+}
 
 /// The texts of a pool, shared by all calls on it.
 #[derive(Debug)]
@@ -95,10 +111,8 @@ pub struct PresentedPair {
     pub second: usize,
 }
 
-impl PresentedPair {
-    /// The same pair as a judge sees it that is shown metadata.
-    #[must_use]
-    pub fn showing(&self, fields: &MetadataFields) -> Self {
+impl Presented for PresentedPair {
+    fn showing(&self, fields: &MetadataFields) -> Self {
         Self {
             pool: self
                 .pool
@@ -107,7 +121,9 @@ impl PresentedPair {
             second: 1,
         }
     }
+}
 
+impl PresentedPair {
     /// Text of the document presented as A; empty if the index is outside the pool.
     pub fn first_text(&self) -> &str {
         self.pool.documents.get(self.first).map_or("", |text| text)
@@ -134,16 +150,16 @@ pub struct PresentedPool {
     pub ask: PickRequest,
 }
 
-impl PresentedPool {
-    /// The same pool as a judge sees it that is shown metadata.
-    #[must_use]
-    pub fn showing(&self, fields: &MetadataFields) -> Self {
+impl Presented for PresentedPool {
+    fn showing(&self, fields: &MetadataFields) -> Self {
         Self {
             pool: self.pool.showing(fields, 0..self.pool.documents.len()),
             ask: self.ask,
         }
     }
+}
 
+impl PresentedPool {
     /// All texts shown to the judge: the query and the documents.
     pub fn shown_texts(&self) -> Vec<&str> {
         let documents = self.pool.documents.iter().map(|text| &**text);
@@ -218,17 +234,17 @@ pub struct PresentedQuestion {
     pub ask: RerankAsk,
 }
 
-impl PresentedQuestion {
-    /// The same question as a judge sees it that is shown metadata.
-    #[must_use]
-    pub fn showing(&self, fields: &MetadataFields) -> Self {
+impl Presented for PresentedQuestion {
+    fn showing(&self, fields: &MetadataFields) -> Self {
         Self {
             pool: self.pool.showing(fields, self.shown.iter().copied()),
             shown: (0..self.shown.len()).collect(),
             ask: self.ask,
         }
     }
+}
 
+impl PresentedQuestion {
     /// An empty question of that kind, to check whether a judge supports it.
     pub fn example(kind: RerankKind) -> Self {
         let ask = match kind {

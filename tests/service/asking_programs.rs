@@ -2,6 +2,7 @@
 //! budget holds, and a failed call is no vote.
 
 use crate::desk::{Desk, json_of, told};
+use crate::fake_provider::Fault;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::{Output, Stdio};
@@ -249,6 +250,26 @@ fn a_failed_call_is_reported_to_the_program_and_is_no_vote() {
         .flat_map(|reply| reply["votes"].as_array().unwrap());
     let stored = desk.count("SELECT count(*) FROM rerank_call WHERE readable = 1");
     assert_eq!(votes.count() as i64, stored);
+}
+
+#[test]
+fn a_program_that_repeats_a_pair_pays_for_no_failure_again() {
+    let repeating = "import json, sys\nfor line in sys.stdin:\n    ids = [one[\"id\"] for one in json.loads(line)[\"documents\"]]\n    \
+                     for _ in range(5):\n        print(json.dumps({\"ask\": {\"a\": ids[0], \"b\": ids[1]}}), flush=True)\n        sys.stdin.readline()\n    \
+                     print(json.dumps({\"ranking\": ids}), flush=True)\n";
+    let desk = desk(repeating);
+    // Both judges answer with prose, for which each is asked once more.
+    desk.server.fail_next(&[Fault::Prose; 4]);
+    let query = ["--query", "q0", "--one-at-a-time"];
+    let found = row(&rerank(&desk, &query), 0);
+    assert_eq!(desk.server.requests().len(), 4, "{found}");
+    desk.change("DELETE FROM rerank_result");
+    desk.server.fail_next(&[Fault::Prose; 4]);
+    row(
+        &rerank(&desk, &[&query[..], &["--retry-failed"]].concat()),
+        0,
+    );
+    assert_eq!(desk.server.requests().len(), 8);
 }
 
 #[test]

@@ -182,11 +182,17 @@ fn a_run_counts_the_calls_that_it_made_and_shared_answers_have_no_time() {
         .lines()
         .find(|line| line.starts_with("prp@6:p2/gpt"))
         .unwrap();
-    assert!(line.contains(",,"), "no p50 and no p95: {line}");
+    let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
+    let cells: Vec<&str> = line.split(',').collect();
+    assert_eq!(header.len(), cells.len(), "{line}");
+    for name in ["wall_ms_p50", "wall_ms_p95"] {
+        let column = header.iter().position(|column| *column == name).unwrap();
+        assert_eq!(cells[column], "", "{name}: {line}");
+    }
     // A query of which some answers are there takes as long as if it had made all calls.
-    let half = "DELETE FROM rerank_result; DELETE FROM rerank_call WHERE id % 3 = 0";
+    let third = "DELETE FROM rerank_result; DELETE FROM rerank_call WHERE id % 3 = 0";
     let project = rusqlite::Connection::open(desk.path("overrule.db")).unwrap();
-    project.execute_batch(half).unwrap();
+    project.execute_batch(third).unwrap();
     drop(project);
     let output = rerank(&desk, 0, &["--method", "prp@6:p1", "--json"]);
     let method = &json_of(&output)["methods"][0];
@@ -335,6 +341,21 @@ fn all_methods_rank_the_same_part_of_long_documents() {
     let table = desk.run(&["methods"]);
     let words = "different texts: long documents were shown with 300 characters for prp@4:p1/gpt";
     assert!(told(&table).contains(words), "{}", told(&table));
+}
+
+#[test]
+fn metadata_counts_towards_the_limit() {
+    // A document has 2,704 characters, and 22 of metadata are shown before it.
+    let limit = ["--max-document-chars", "2710", "--method", "prp@4:p1"];
+    for (judge, cut) in [("", 0), ("metadata = \"all\"", 8)] {
+        let desk = desk(&[4, 4], 400, judge, "");
+        let found = json_of(&rerank(&desk, 0, &[&limit[..], &["--json"]].concat()));
+        assert_eq!(found["methods"][0]["truncated_documents"], json!(cut));
+        let refusing = [&limit[..], &["--refuse-long"]].concat();
+        let output = rerank(&desk, if cut == 0 { 0 } else { 3 }, &refusing);
+        let why = "characters, which is more than 2710";
+        assert_eq!(told(&output).contains(why), cut > 0, "{}", told(&output));
+    }
 }
 
 #[test]

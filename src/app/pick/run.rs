@@ -15,7 +15,7 @@ use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::hex::hex;
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion,
-    JudgeReply, JudgeSpec, PoolText, PresentedPool, catch_panic,
+    JudgeReply, JudgeSpec, PoolText, Presented, PresentedPool, catch_panic,
     parse::{self, Written},
 };
 use crate::store::corpus::QueryKey;
@@ -232,7 +232,7 @@ impl ServiceQuestion for PoolQuestion {
                 .call(JudgeQuestion::Pool(lineup), &self.prompt)
                 .await?;
             // The reply is paid for, so a parser that panics must not lose it.
-            match catch_panic(|| read(lineup, &reply)) {
+            match catch_panic(|| read(&lineup.seen_by(self.judge.as_ref()), &reply)) {
                 Ok(Ok((result, thoughts))) => Ok(PickReply {
                     result,
                     thoughts,

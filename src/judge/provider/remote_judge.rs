@@ -20,16 +20,13 @@ use crate::judge::call::{
 use crate::judge::judge_trait::Judge;
 use crate::judge::metadata::MetadataFields;
 use crate::judge::parse::{self, ParseError};
-use crate::judge::presented::{
-    JudgeQuestion, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk,
-};
+use crate::judge::presented::{JudgeQuestion, Presented, PresentedPair, RerankAsk};
 use crate::judge::prompt::AnswerForm;
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::civil::Date;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Number of requests of this process without a response yet. The process ends as a whole, so one
@@ -100,18 +97,6 @@ impl RemoteJudge {
             batch,
             models: None,
             learnt: AtomicU32::new(0),
-        }
-    }
-
-    /// A question as this judge sees it: with the metadata that it is shown.
-    fn shown<'a, Q: Clone>(
-        &self,
-        question: &'a Q,
-        showing: impl Fn(&Q, &MetadataFields) -> Q,
-    ) -> Cow<'a, Q> {
-        match &self.settings.metadata {
-            None => Cow::Borrowed(question),
-            Some(fields) => Cow::Owned(showing(question, fields)),
         }
     }
 
@@ -277,14 +262,12 @@ impl Judge for RemoteJudge {
         let JudgeSettings { template, cut, .. } = &self.settings;
         match question {
             JudgeQuestion::Pair(case) => {
-                let case = self.shown(case, PresentedPair::showing);
+                let case = case.seen_by(self);
                 template.fill(&case, cut.at_most(case.pool.limit))
             }
-            JudgeQuestion::Pool(lineup) => {
-                template.fill_pool(&self.shown(lineup, PresentedPool::showing), *cut)
-            }
+            JudgeQuestion::Pool(lineup) => template.fill_pool(&lineup.seen_by(self), *cut),
             JudgeQuestion::Rerank(question) => {
-                let question = self.shown(question, PresentedQuestion::showing);
+                let question = question.seen_by(self);
                 template.fill_question(&question, cut.at_most(question.pool.limit))
             }
         }
@@ -319,11 +302,8 @@ impl Judge for RemoteJudge {
     }
 
     fn parse(&self, case: &PresentedPair, reply: &JudgeReply) -> Result<Opinion, ParseError> {
-        self.wire.opinion(
-            &self.settings,
-            reply,
-            &self.shown(case, PresentedPair::showing).shown_texts(),
-        )
+        self.wire
+            .opinion(&self.settings, reply, &case.seen_by(self).shown_texts())
     }
 
     fn keeps_form(&self, reply: &JudgeReply) -> bool {
@@ -364,7 +344,7 @@ impl Judge for RemoteJudge {
         let cut = self.settings.cut;
         match question {
             JudgeQuestion::Pair(case) => {
-                let case = self.shown(case, PresentedPair::showing);
+                let case = case.seen_by(self);
                 let cut = cut.at_most(case.pool.limit);
                 [case.first_text(), case.second_text()]
                     .into_iter()
@@ -372,13 +352,13 @@ impl Judge for RemoteJudge {
                     .count()
             }
             JudgeQuestion::Pool(lineup) => {
-                let lineup = self.shown(lineup, PresentedPool::showing);
+                let lineup = lineup.seen_by(self);
                 let documents = &lineup.pool.documents;
                 let cut = cut.shared(documents.len());
                 documents.iter().filter(|text| cut.cuts(text)).count()
             }
             JudgeQuestion::Rerank(question) => {
-                let question = self.shown(question, PresentedQuestion::showing);
+                let question = question.seen_by(self);
                 let cut = cut.at_most(question.pool.limit);
                 question.texts().filter(|text| cut.cuts(text)).count()
             }

@@ -16,7 +16,7 @@ use crate::features::methods::domain::{FailureKind, RankingFailure};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{AskedJudges, RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
-    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, MAX_CHARGED,
+    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, MAX_CHARGED, Presented,
     PresentedPair, PresentedQuestion, catch_panic, opinion_of, read_answer, read_answer_strictly,
 };
 use futures::FutureExt as _;
@@ -340,7 +340,7 @@ impl RerankQuestion {
                     read_answer
                 };
                 // The reply is paid for, so a parser that panics must not lose it.
-                match catch_panic(|| read(shown, &reply)) {
+                match catch_panic(|| read(&shown.seen_by(judge.as_ref()), &reply)) {
                     Ok(Ok(answer)) => Ok(RerankReply {
                         answer,
                         exchange: reply.exchange(),

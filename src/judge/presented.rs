@@ -1,6 +1,5 @@
 //! The texts presented to a judge: a pool, two of its documents, some, or all of them.
 
-use super::judge_trait::Judge;
 use super::lexical::LexicalAnalysis;
 use super::metadata::MetadataFields;
 use crate::domain::adjudication::PickRequest;
@@ -16,9 +15,9 @@ pub trait Presented: Clone {
     #[must_use]
     fn showing(&self, fields: &MetadataFields) -> Self;
 
-    /// The texts as this judge sees them: with the metadata that it is shown.
-    fn seen_by(&self, judge: &dyn Judge) -> Cow<'_, Self> {
-        judge.metadata().map_or(Cow::Borrowed(self), |fields| {
+    /// The texts as a judge that is shown these fields, if any, sees them.
+    fn with_fields(&self, fields: Option<&MetadataFields>) -> Cow<'_, Self> {
+        fields.map_or(Cow::Borrowed(self), |fields| {
             Cow::Owned(self.showing(fields))
         })
     }

@@ -232,7 +232,7 @@ impl ServiceQuestion for PoolQuestion {
                 .call(JudgeQuestion::Pool(lineup), &self.prompt)
                 .await?;
             // The reply is paid for, so a parser that panics must not lose it.
-            match catch_panic(|| read(&lineup.seen_by(self.judge.as_ref()), &reply)) {
+            match catch_panic(|| read(&lineup.with_fields(self.judge.metadata()), &reply)) {
                 Ok(Ok((result, thoughts))) => Ok(PickReply {
                     result,
                     thoughts,

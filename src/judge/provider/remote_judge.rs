@@ -262,12 +262,14 @@ impl Judge for RemoteJudge {
         let JudgeSettings { template, cut, .. } = &self.settings;
         match question {
             JudgeQuestion::Pair(case) => {
-                let case = case.seen_by(self);
+                let case = case.with_fields(self.metadata());
                 template.fill(&case, cut.at_most(case.pool.limit))
             }
-            JudgeQuestion::Pool(lineup) => template.fill_pool(&lineup.seen_by(self), *cut),
+            JudgeQuestion::Pool(lineup) => {
+                template.fill_pool(&lineup.with_fields(self.metadata()), *cut)
+            }
             JudgeQuestion::Rerank(question) => {
-                let question = question.seen_by(self);
+                let question = question.with_fields(self.metadata());
                 template.fill_question(&question, cut.at_most(question.pool.limit))
             }
         }
@@ -302,8 +304,11 @@ impl Judge for RemoteJudge {
     }
 
     fn parse(&self, case: &PresentedPair, reply: &JudgeReply) -> Result<Opinion, ParseError> {
-        self.wire
-            .opinion(&self.settings, reply, &case.seen_by(self).shown_texts())
+        self.wire.opinion(
+            &self.settings,
+            reply,
+            &case.with_fields(self.metadata()).shown_texts(),
+        )
     }
 
     fn keeps_form(&self, reply: &JudgeReply) -> bool {
@@ -344,7 +349,7 @@ impl Judge for RemoteJudge {
         let cut = self.settings.cut;
         match question {
             JudgeQuestion::Pair(case) => {
-                let case = case.seen_by(self);
+                let case = case.with_fields(self.metadata());
                 let cut = cut.at_most(case.pool.limit);
                 [case.first_text(), case.second_text()]
                     .into_iter()
@@ -352,13 +357,13 @@ impl Judge for RemoteJudge {
                     .count()
             }
             JudgeQuestion::Pool(lineup) => {
-                let lineup = lineup.seen_by(self);
+                let lineup = lineup.with_fields(self.metadata());
                 let documents = &lineup.pool.documents;
                 let cut = cut.shared(documents.len());
                 documents.iter().filter(|text| cut.cuts(text)).count()
             }
             JudgeQuestion::Rerank(question) => {
-                let question = question.seen_by(self);
+                let question = question.with_fields(self.metadata());
                 let cut = cut.at_most(question.pool.limit);
                 question.texts().filter(|text| cut.cuts(text)).count()
             }

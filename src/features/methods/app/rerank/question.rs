@@ -340,7 +340,7 @@ impl RerankQuestion {
                     read_answer
                 };
                 // The reply is paid for, so a parser that panics must not lose it.
-                match catch_panic(|| read(&shown.seen_by(judge.as_ref()), &reply)) {
+                match catch_panic(|| read(&shown.with_fields(judge.metadata()), &reply)) {
                     Ok(Ok(answer)) => Ok(RerankReply {
                         answer,
                         exchange: reply.exchange(),

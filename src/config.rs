@@ -253,6 +253,19 @@ pub enum InvalidConfig {
 }
 
 impl Config {
+    /// The configuration to show: the arguments of key commands are replaced, because they may
+    /// contain a key.
+    pub fn without_arguments(&self) -> Self {
+        let mut shown = self.clone();
+        for command in shown.keys.key_command.values_mut() {
+            if command.len() > 1 {
+                command.truncate(1);
+                command.push("(arguments not shown)".to_owned());
+            }
+        }
+        shown
+    }
+
     /// Reads `explicit`, or else the user's file if it exists, or else the defaults. Also returns
     /// which file was read.
     pub fn load(explicit: Option<&Path>) -> Result<(Self, Option<PathBuf>), ConfigError> {

@@ -264,7 +264,7 @@ impl ConfigCommand {
                 "file": context.config_file.as_ref().map(|path| path.display().to_string()),
                 "project": context.project().display().to_string(),
                 "annotator": context.annotator(),
-                "config": context.config,
+                "config": context.config.without_arguments(),
             }))?,
             ConfigAction::Show { json: false } => {
                 let file = match (&context.config_file, user_file()) {
@@ -272,7 +272,7 @@ impl ConfigCommand {
                     (None, Some(path)) => format!("none ({} does not exist)", path.display()),
                     (None, None) => "none".to_owned(),
                 };
-                let text = toml::to_string(&context.config)?;
+                let text = toml::to_string(&context.config.without_arguments())?;
                 output::raw(&format!(
                     "# file: {file}\n# project: {}\n# annotator: {}\n{text}",
                     context.project().display(),

@@ -293,6 +293,8 @@ pub struct Answer {
     ticket: Ticket,
     ends: bool,
     then: Continuation,
+    /// Why a change failed, shown even if the answer is superseded.
+    failed_change: Option<String>,
 }
 
 impl Answer {
@@ -306,7 +308,14 @@ impl Answer {
             ticket,
             ends: true,
             then,
+            failed_change: None,
         }
+    }
+
+    /// Shows this error even if the answer is superseded.
+    pub(super) fn of_failed_change(mut self, error: Option<String>) -> Self {
+        self.failed_change = error;
+        self
     }
 
     fn progress(ticket: Ticket, then: Continuation) -> Self {
@@ -314,12 +323,16 @@ impl Answer {
             ticket,
             ends: false,
             then,
+            failed_change: None,
         }
     }
 
     /// Continues with the answer, unless it is superseded.
     pub(crate) fn apply(self, model: &mut Model) -> Vec<Effect> {
         if !self.ticket.is_current() {
+            if let Some(error) = self.failed_change {
+                model.say(Level::Error, &error);
+            }
             return Vec::new();
         }
         if self.ends {

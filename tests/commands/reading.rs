@@ -166,6 +166,22 @@ fn the_default_configuration_is_a_configuration() {
 }
 
 #[test]
+fn arguments_of_key_commands_are_not_shown() {
+    let sandbox = Sandbox::new();
+    let commands = "ONE = [\"sh\", \"-c\", \"echo sk-secret\"]\nTWO = [\"print-key\"]";
+    sandbox.write("own.toml", format!("[keys.key_command]\n{commands}\n"));
+    let shown = sandbox.json("--config own.toml config show --json");
+    let shown = &shown["config"]["keys"]["key_command"];
+    assert_eq!(shown["ONE"], json!(["sh", "(arguments not shown)"]));
+    assert_eq!(shown["TWO"], json!(["print-key"]));
+    let text = sandbox
+        .done("--config own.toml config show")
+        .text()
+        .to_owned();
+    assert!(text.contains("sh") && !text.contains("sk-secret"), "{text}");
+}
+
+#[test]
 fn rating_settings_stay_with_the_project() {
     let sandbox = imported();
     let before = sandbox.json("config project --json");

@@ -22,6 +22,8 @@ struct Report {
     ticket: Ticket,
     what: &'static str,
     failed: Then<AppError>,
+    /// Whether the work changes something.
+    is_kept: bool,
     results: mpsc::Sender<Msg>,
 }
 
@@ -33,7 +35,8 @@ impl Report {
             "" => error.to_string(),
             what => format!("{what}: {error}"),
         });
-        let answer = Answer::new(self.ticket, done, self.failed);
+        let failed_change = wrong.clone().filter(|_| self.is_kept);
+        let answer = Answer::new(self.ticket, done, self.failed).of_failed_change(failed_change);
         let told = self.results.send(answer.into()).await.is_ok();
         wrong.filter(|_| !told)
     }
@@ -89,6 +92,7 @@ impl Runner {
             ticket: job.ticket,
             what: job.what,
             failed: job.failed,
+            is_kept,
             results: self.results.clone(),
         };
         let told = tokio::spawn(async move {
@@ -287,6 +291,30 @@ mod tests {
             assert!(bench.said().starts_with("it did not work: "));
             assert!(!bench.model.jobs.is_pending(SLOT));
             bench.model.toast = None;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_error_of_a_superseded_change_is_shown() {
+        let mut bench = Bench::new();
+        let then = |model: &mut Model, ()| say(model, "done");
+        let changes = [Job::task(Panic, then).kept(), Job::write(Panic, then)];
+        for job in changes {
+            let job = job.about("it is not saved");
+            let job = job.latest(&mut bench.model.jobs, SLOT);
+            bench.start(job);
+            bench.model.jobs.cancel(SLOT);
+            bench.answered().await;
+            assert!(bench.said().starts_with("it is not saved: "));
+            bench.model.toast = None;
+        }
+        let job = Job::read(Panic, then).latest(&mut bench.model.jobs, SLOT);
+        bench.start(job);
+        bench.model.jobs.cancel(SLOT);
+        bench.wait::<true>(None, "current");
+        while bench.said() != "current" {
+            bench.answered().await;
+            assert!(!bench.said().contains("on purpose"));
         }
     }
 

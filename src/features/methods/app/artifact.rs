@@ -81,7 +81,8 @@ impl MethodsReport {
             "baseline": self.baseline,
             "call_estimates": most_calls,
             "candidate_count": self.candidates().max(),
-            "candidate_strategy": "project_pools",
+            // The results do not record where their candidates came from.
+            "candidate_strategy": null,
             "candidates": null,
             "cache_dir": null,
             "fixture": null,

@@ -236,6 +236,23 @@ fn overruling_moves_the_ranking_at_once_and_undo_takes_it_back_exactly() {
 }
 
 #[test]
+fn after_a_verdict_the_matrix_has_the_cursor_on_the_same_pair() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter n enter");
+    let names = |bench: &Bench| {
+        let open = bench.model.open.as_ref().unwrap();
+        let battle = &bench.model.battle;
+        [battle.a, battle.b].map(|document| open.name(document))
+    };
+    let before = names(&bench);
+    assert_eq!(before, ["24159217", "38752049"]);
+    for keys in ["b esc enter", "u esc enter", "A esc enter"] {
+        bench.press(keys);
+        assert_eq!(names(&bench), before, "{keys}");
+    }
+}
+
+#[test]
 fn a_pair_that_never_fought_can_be_judged() {
     let mut bench = Bench::judged(120, 40);
     bench.press("enter");
@@ -244,7 +261,7 @@ fn a_pair_that_never_fought_can_be_judged() {
     let column = (1..order.len())
         .find(|at| !open.view.cell(order[0], order[*at]).planned)
         .unwrap();
-    bench.model.matrix.heat.move_to(0, column, order.len());
+    bench.model.look_at(order[0], order[column]);
     bench.press("enter b");
     let open = bench.model.open.as_ref().unwrap();
     assert_eq!(open.view.rows().verdicts.len(), 1);

@@ -29,6 +29,7 @@ use super::theme::{Ramp, ThemeChoice};
 use super::widgets::confirm::Confirm;
 use super::widgets::document_text::LayoutCache;
 use super::widgets::export_dialog::ExportDialog;
+use super::widgets::heatmap::HeatmapState;
 use super::widgets::help::Help;
 use super::widgets::import_dialog::ImportDialog;
 use super::widgets::page::Page;
@@ -212,8 +213,8 @@ pub struct Model {
     pub scale: scale::ScaleState,
     /// The preferences and positions currently stored in the project.
     pub remembered: Remembered,
-    /// The query, and the cell of its matrix, to restore.
-    pub return_to: Option<(String, (usize, usize))>,
+    /// The query, and the identifiers of the documents under the cursor of its matrix, to restore.
+    pub return_to: Option<(String, Option<(String, String)>)>,
     pub areas: Areas,
     pub layouts: LayoutCache,
     /// The active search in the texts on screen.
@@ -294,7 +295,10 @@ impl Model {
             ramp: remembered.ramp.unwrap_or(ramp),
             theme: remembered.theme,
             configured,
-            return_to: (remembered.query.clone()).map(|query| (query, remembered.cell)),
+            return_to: remembered
+                .query
+                .clone()
+                .map(|query| (query, remembered.pair.clone())),
             remembered,
             areas: Areas::default(),
             layouts: LayoutCache::default(),
@@ -365,13 +369,31 @@ impl Model {
         open.map_or(Vec::new(), |open| open.view.order(self.matrix.order))
     }
 
+    /// The cursor of the matrix in display positions, and its zoom.
+    pub(crate) fn heat(&self) -> HeatmapState {
+        let order = self.matrix_order();
+        let place = |document: usize| order.iter().position(|at| *at == document).unwrap_or(0);
+        let (row, column) = self.matrix.cursor;
+        HeatmapState {
+            cursor: (place(row), place(column)),
+            zoom: self.matrix.zoom,
+        }
+    }
+
+    /// Moves the cursor of the matrix in display positions.
+    pub(crate) fn move_in_matrix(&mut self, step: impl FnOnce(&mut HeatmapState, usize)) {
+        let order = self.matrix_order();
+        let mut heat = self.heat();
+        step(&mut heat, order.len());
+        let (row, column) = heat.cursor;
+        if let (Some(row), Some(column)) = (order.get(row), order.get(column)) {
+            self.look_at(*row, *column);
+        }
+    }
+
     /// Moves the cursor of the matrix to two documents.
     pub(crate) fn look_at(&mut self, row: usize, column: usize) {
-        let order = self.matrix_order();
-        let place = |document: usize| order.iter().position(|at| *at == document);
-        if let (Some(row), Some(column)) = (place(row), place(column)) {
-            self.matrix.heat.move_to(row, column, order.len());
-        }
+        self.matrix.cursor = (row, column);
     }
 
     /// Indices of the queue's items whose query matches the filter.

@@ -2,6 +2,7 @@
 
 pub(crate) mod commands;
 pub(crate) mod export;
+mod filter;
 pub(crate) mod import;
 pub(crate) mod leaving;
 pub(crate) mod log_page;

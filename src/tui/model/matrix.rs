@@ -1,7 +1,7 @@
-//! State of the matrix: its content and its cursor.
+//! State of the matrix: its content, cursor and zoom.
 
 use crate::domain::ranking::DocumentOrder;
-use crate::tui::widgets::heatmap::HeatmapState;
+use crate::tui::widgets::heatmap::Zoom;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layer {
@@ -24,8 +24,11 @@ pub struct MatrixState {
     pub order: DocumentOrder,
     /// Index of the surprise that was last jumped to, with 0 for the largest.
     pub surprise: Option<usize>,
-    /// Cursor, window and zoom, in display positions.
-    pub heat: HeatmapState,
+    /// The documents of the row and the column under the cursor, by pool index, so that the cursor
+    /// stays on them when their order changes.
+    pub cursor: (usize, usize),
+    /// The zoom, or `None` for the largest one at which everything fits.
+    pub zoom: Option<Zoom>,
     /// Whether rows are labeled with identifiers instead of titles.
     pub ids: bool,
     /// Whether to hide the fit's expectation for pairs without votes.

@@ -197,11 +197,21 @@ impl QueriesState {
         found.1.as_ref()
     }
 
-    /// Replaces a query's summary; `None` if it is stale.
+    /// Replaces a query's summary; `None` if it is stale. The cursor follows the selected query,
+    /// unless it is on the first row while missing summaries arrive.
     pub fn put_summary(&mut self, key: QueryKey, summary: Option<QuerySummary>) {
-        let mut rows = self.rows.iter_mut();
-        if let Some((_, slot)) = rows.find(|(info, _)| info.key == key) {
-            *slot = summary;
+        let Some(at) = self.rows.iter().position(|(info, _)| info.key == key) else {
+            return;
+        };
+        let filled = self.rows[at].1.is_none() && self.cursor == 0;
+        let follows = self.sort != QuerySort::Import && !filled;
+        let selected = self
+            .selected()
+            .filter(|_| follows)
+            .map(|(info, _)| info.key);
+        self.rows[at].1 = summary;
+        if let Some(selected) = selected {
+            self.select(selected);
         }
     }
 }

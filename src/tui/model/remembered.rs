@@ -18,8 +18,8 @@ pub struct Remembered {
     pub battle_blind: Option<bool>,
     /// The query that was last open, or under the cursor.
     pub query: Option<String>,
-    /// The cursor of its matrix, in display positions.
-    pub cell: (usize, usize),
+    /// The identifiers of the two documents under the cursor of its matrix.
+    pub pair: Option<(String, String)>,
 }
 
 impl Remembered {
@@ -40,8 +40,10 @@ impl Remembered {
         let before = &model.remembered;
         let judging = &model.options.judging;
         let configured = &model.configured;
-        let open = model.open.as_ref().map(|open| &open.info);
-        let query = open.or_else(|| model.queries.selected().map(|(info, _)| info));
+        let open = model.open.as_ref();
+        let query = open
+            .map(|open| &open.info)
+            .or_else(|| model.queries.selected().map(|(info, _)| info));
         let query = query.map(|info| info.id.to_string());
         Self {
             ramp: if model.ramp == configured.ramp {
@@ -61,10 +63,13 @@ impl Remembered {
                 configured.battle_blind,
                 before.battle_blind,
             ),
-            cell: match open {
-                Some(_) => model.matrix.heat.cursor,
-                None if query == before.query => before.cell,
-                None => (0, 0),
+            pair: match open {
+                Some(open) => {
+                    let (row, column) = model.matrix.cursor;
+                    let id = |at: usize| Some(open.documents.get(at)?.id.to_string());
+                    id(row).zip(id(column))
+                }
+                None => before.pair.clone().filter(|_| query == before.query),
             },
             query: query.or_else(|| before.query.clone()),
         }

@@ -70,6 +70,7 @@ impl ScreenBehavior for AdjudicationScreen {
                 let state = &mut model.adjudication;
                 (&mut state.cursor, &mut state.filter)
             },
+            shown: Model::shown_disagreements,
             filter: |model| &model.adjudication.filter,
         }
     }

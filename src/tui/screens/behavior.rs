@@ -168,6 +168,8 @@ pub(crate) enum Find {
     Rows {
         /// Gives access to the cursor and the filter.
         list: fn(&mut Model) -> (&mut usize, &mut String),
+        /// Indices of the rows that match the filter, in display order.
+        shown: fn(&Model) -> Vec<usize>,
         filter: fn(&Model) -> &str,
     },
     Document,

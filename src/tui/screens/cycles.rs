@@ -60,8 +60,7 @@ impl ScreenBehavior for CyclesScreen {
 
     fn pair(&self, model: &Model, open: &OpenQuery) -> Option<(usize, usize)> {
         let rows = rows(open);
-        let at = model.cycles().cursor.min(rows.len().checked_sub(1)?);
-        Some(rows.get(at)?.weakest())
+        Some(rows.get(model.cycles().place(&rows))?.weakest())
     }
 }
 

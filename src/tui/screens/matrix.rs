@@ -61,10 +61,9 @@ impl ScreenBehavior for MatrixScreen {
         Find::Document
     }
 
-    fn pair(&self, model: &Model, _open: &OpenQuery) -> Option<(usize, usize)> {
-        let order = model.matrix_order();
-        let (row, column) = model.matrix.heat.clamped(order.len());
-        Some((*order.get(row)?, *order.get(column)?))
+    fn pair(&self, model: &Model, open: &OpenQuery) -> Option<(usize, usize)> {
+        let (row, column) = model.matrix.cursor;
+        (row.max(column) < open.documents.len()).then_some((row, column))
     }
 
     fn copy(&self, model: &Model) -> Copied {

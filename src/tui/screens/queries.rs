@@ -48,6 +48,7 @@ impl ScreenBehavior for QueriesScreen {
     fn find(&self) -> Find {
         Find::Rows {
             list: |model| (&mut model.queries.cursor, &mut model.queries.filter),
+            shown: |model| model.queries.shown(),
             filter: |model| &model.queries.filter,
         }
     }

@@ -63,6 +63,7 @@ impl ScreenBehavior for QueueScreen {
     fn find(&self) -> Find {
         Find::Rows {
             list: |model| (&mut model.queue.cursor, &mut model.queue.filter),
+            shown: Model::shown_items,
             filter: |model| &model.queue.filter,
         }
     }

@@ -1,7 +1,7 @@
 //! Executes the commands of keys and the palette that work on every screen.
 
 use super::leaving::{leave_all, quit};
-use super::{export, import, offers, question_set, text_search, verdict_state};
+use super::{export, filter, import, offers, question_set, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::registry::{self, QUESTIONS, SCREENS};
 use crate::tui::keymap::{self, Command, Scope};
@@ -166,11 +166,9 @@ fn back(model: &mut Model) -> Vec<Effect> {
     let screen = model.screen();
     let behavior = registry::screen(screen);
     if let Find::Rows { list, .. } = behavior.find() {
-        let (cursor, filter) = list(model);
-        if !filter.is_empty() {
-            filter.clear();
-            *cursor = 0;
-            return Vec::new();
+        if !list(model).1.is_empty() {
+            filter::set(model, String::new());
+            return behavior.filtered(model);
         }
     }
     if behavior.closes(model) || model.stack.len() == 1 {

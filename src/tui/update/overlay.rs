@@ -2,13 +2,12 @@
 
 use super::commands::on_command;
 use super::leaving::quit;
-use super::{export, import, question_set, settings, text_search};
+use super::{export, filter, import, question_set, settings, text_search};
 use crate::registry;
 use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
-use crate::tui::screens::behavior::Find;
 use crate::tui::screens::run;
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
@@ -79,10 +78,8 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         },
         KeyOutcome::Cancelled => match model.overlays.pop() {
             Some(Overlay::Prompt(_, PromptFor::Filter)) => {
-                if let Find::Rows { list, .. } = model.behavior().find() {
-                    list(model).1.clear();
-                    return model.behavior().filtered(model);
-                }
+                filter::set(model, String::new());
+                return model.behavior().filtered(model);
             }
             Some(Overlay::Prompt(_, PromptFor::Search)) => model.search = None,
             Some(Overlay::Settings(dialog)) => settings::give_up(model, &dialog),
@@ -189,7 +186,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
         (Some(Overlay::Palette(_)), OverlayResult::Run(command)) => on_command(model, command),
         (Some(Overlay::Prompt(_, purpose)), OverlayResult::Typed(text)) => match purpose {
             PromptFor::Filter => {
-                keep_rows(model, text);
+                filter::set(model, text);
                 model.behavior().filtered(model)
             }
             PromptFor::Search => {
@@ -230,7 +227,7 @@ fn found(model: &Model, text: &str) -> Option<usize> {
     let order = model.matrix_order();
     let open = model.open.as_ref()?;
     let words = WordFilter::new(text);
-    let start = model.matrix.heat.cursor.0 + 1;
+    let start = model.heat().cursor.0 + 1;
     (0..order.len())
         .map(|step| (start + step) % order.len())
         .find(|place| {
@@ -245,10 +242,8 @@ fn found(model: &Model, text: &str) -> Option<usize> {
 
 /// Goes to the requested document.
 fn find(model: &mut Model, text: &str) {
-    let count = model.matrix_order().len();
     if let Some(place) = found(model, text) {
-        let column = model.matrix.heat.cursor.1;
-        model.matrix.heat.move_to(place, column, count);
+        model.move_in_matrix(|heat, count| heat.move_to(place, heat.cursor.1, count));
     }
 }
 
@@ -257,16 +252,9 @@ fn follow_filter(model: &mut Model) {
     if let Some(Overlay::Prompt(prompt, purpose)) = model.overlays.last() {
         let text = prompt.text().to_owned();
         match purpose {
-            PromptFor::Filter => keep_rows(model, text),
+            PromptFor::Filter => filter::set(model, text),
             PromptFor::Search => text_search::look_for(model, &text),
             _ => {}
         }
-    }
-}
-
-fn keep_rows(model: &mut Model, words: String) {
-    if let Find::Rows { list, .. } = model.behavior().find() {
-        let (cursor, filter) = list(model);
-        (*cursor, *filter) = (0, words);
     }
 }

@@ -16,16 +16,12 @@ use crate::tui::widgets::toast::Level;
 use std::sync::Arc;
 
 pub(crate) fn opened(model: &mut Model, mut open: OpenQuery) -> Vec<Effect> {
-    let order = model.matrix_order();
     let before = model.open.take();
     let before = before.filter(|before| before.info.key == open.info.key);
     let same = before.is_some();
     if let Some(before) = before {
         open.texts = before.texts;
         open.votes = before.votes;
-    }
-    if same {
-        matrix::update::follow(&mut model.matrix, &open, &order);
     }
     model.open = Some(open);
     let key = model.open.as_ref().map(|open| open.info.key);
@@ -34,17 +30,26 @@ pub(crate) fn opened(model: &mut Model, mut open: OpenQuery) -> Vec<Effect> {
         model.look_at(a, b);
     } else if !same {
         matrix::update::look_at_first(model);
-        let id = model.open.as_ref().map(|open| open.info.id.as_str());
-        if let Some((_, (row, column))) = model.return_to.take_if(|(query, _)| id == Some(query)) {
-            let count = model.matrix_order().len();
-            model
-                .matrix
-                .heat
-                .move_to(row.min(count), column.min(count), count);
-        }
+        go_back(model);
     }
     model.refresh_search();
     model.behavior().loaded(model)
+}
+
+/// Moves the cursor of the matrix to the pair that it was on in the last session.
+fn go_back(model: &mut Model) {
+    let Some(open) = &model.open else { return };
+    let remembered = model
+        .return_to
+        .take_if(|(query, _)| open.info.id.as_str() == query);
+    let place = |id: String| {
+        let mut documents = open.documents.iter();
+        documents.position(|document| document.id.as_str() == id)
+    };
+    let pair = remembered.and_then(|(_, pair)| pair);
+    if let Some((row, column)) = pair.and_then(|(row, column)| place(row).zip(place(column))) {
+        model.look_at(row, column);
+    }
 }
 
 impl Model {

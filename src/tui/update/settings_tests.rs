@@ -106,12 +106,17 @@ fn what_is_kept_is_remembered_and_the_projects_part_stored() {
 #[test]
 fn the_list_and_the_matrix_go_back_to_where_the_person_was() {
     let mut model = model(Screen::MATRIX);
-    model.matrix.heat.move_to(3, 1, 6);
+    model.look_at(3, 1);
     let effects = super::settings::remember(&mut model);
     let Some(Remember(kept)) = only(&effects) else {
         panic!("{effects:?}");
     };
-    assert_eq!(kept.cell, (3, 1));
+    let id = |document: usize| {
+        model.open.as_ref().unwrap().documents[document]
+            .id
+            .to_string()
+    };
+    assert_eq!(kept.pair, Some((id(3), id(1))));
     assert!(kept.query.is_some());
     assert!(super::settings::remember(&mut model).is_empty(), "once");
 }

@@ -47,12 +47,15 @@ pub(crate) fn compared(
             let same = screen
                 .found()
                 .is_some_and(|before| before.truth == report.truth);
+            let selected = screen.method().map(|method| method.name.clone());
+            let mut names = report.methods.iter().map(|method| &method.name);
+            let place = names.position(|name| Some(name) == selected.as_ref());
             let last = report.methods.len().saturating_sub(1);
             screen.choice = MethodsChoice {
                 truth: truth.map_or(TruthChoice::Usual, TruthChoice::This),
                 ..asked
             };
-            screen.cursor = screen.cursor.min(last);
+            screen.cursor = place.unwrap_or(screen.cursor.min(last));
             screen.query_cursor = 0;
             screen.report = Some(Ok(report));
             screen.in_queries &= !screen.listed().is_empty();

@@ -60,7 +60,12 @@ impl StudentState {
         let groups = self
             .step()
             .map_or_else(Vec::new, |step| groups(&step.figures, self.figure));
-        self.cursor = self.cursor.min(groups.len().saturating_sub(1));
+        let selected = self.group().map(|group| group.place);
+        let place = groups
+            .iter()
+            .position(|group| Some(group.place) == selected);
+        let last = groups.len().saturating_sub(1);
+        self.cursor = place.unwrap_or(self.cursor.min(last));
         self.groups = groups;
         self.sort_battles();
     }
@@ -77,7 +82,10 @@ impl StudentState {
             };
             rows.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
         }
-        self.battle_cursor = self.battle_cursor.min(rows.len().saturating_sub(1));
+        let selected = self.battles.get(self.battle_cursor);
+        let place = rows.iter().position(|row| Some(row) == selected);
+        let last = rows.len().saturating_sub(1);
+        self.battle_cursor = place.unwrap_or(self.battle_cursor.min(last));
         self.battles = rows;
     }
 }

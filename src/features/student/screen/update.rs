@@ -77,6 +77,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let forward = command == Command::NextFigure;
             model.student_mut().figure = cycled(&Figure::ALL, model.student().figure, forward);
             model.student_mut().cursor = 0;
+            model.student_mut().groups.clear();
             model.student_mut().regroup();
         }
         Command::NextCheckpoint | Command::PreviousCheckpoint => {
@@ -92,6 +93,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Open => match model.student().group() {
             Some(group) if !group.rows.is_empty() => {
                 model.student_mut().battle_cursor = 0;
+                model.student_mut().battles.clear();
                 model.student_mut().sort_battles();
                 model.stack.push(Screen::STUDENT_BATTLES);
             }

@@ -252,3 +252,20 @@ fn titles_of_documents_are_read_for_the_rows_in_sight() {
         assert!(page.contains("Zopiclone for insomnia"), "{page}");
     }
 }
+
+#[test]
+fn a_new_list_leaves_the_cursor_on_its_document() {
+    let mut model = adjudicating();
+    on_command(&mut model, Command::Down);
+    let again = |model: &mut Model, documents: &[&str]| {
+        let now = model.now;
+        let mut asked = model.read_overview();
+        let arrived = answer::<ReadOverview>(&mut asked, overview(documents));
+        update(model, arrived, now);
+        let chosen = model.chosen_disagreement().unwrap();
+        chosen.document.to_string()
+    };
+    assert_eq!(again(&mut model, &["x", "5912283", "13497630"]), "13497630");
+    assert_eq!(again(&mut model, &["13497630", "5912283"]), "13497630");
+    assert_eq!(again(&mut model, &["5912283", "x"]), "5912283");
+}

@@ -133,6 +133,9 @@ pub(crate) fn overviewed(
     model: &mut Model,
     mut overview: Box<AdjudicationOverview>,
 ) -> Vec<Effect> {
+    let selected = model
+        .chosen_disagreement()
+        .map(|item| (item.query, item.document.clone()));
     let adjudication = &mut model.adjudication;
     let mut disagreements = std::mem::take(&mut overview.disagreements);
     if adjudication.list == AdjudicationList::Open {
@@ -160,6 +163,9 @@ pub(crate) fn overviewed(
     adjudication.overview = Some(overview);
     let last = model.shown_disagreements().len().saturating_sub(1);
     model.adjudication.cursor = model.adjudication.cursor.min(last);
+    if let Some((query, document)) = selected {
+        select(model, query, &document);
+    }
     if let Some((query, document)) = model.adjudication.wanted.take() {
         return go_to(model, query, &document);
     }
@@ -177,11 +183,16 @@ fn go_to(model: &mut Model, query: QueryKey, document: &DocId) -> Vec<Effect> {
     if model.screen() == Screen::RULING {
         return ruling::update::take_up(model, query, document).unwrap_or_default();
     }
+    select(model, query, document);
+    Vec::new()
+}
+
+/// Moves the cursor to a document, if it is listed.
+fn select(model: &mut Model, query: QueryKey, document: &DocId) {
     let items = &model.adjudication.disagreements;
     let is = |at: &usize| items[*at].query == query && items[*at].document == *document;
     let place = model.shown_disagreements().iter().position(is);
     model.adjudication.cursor = place.unwrap_or(model.adjudication.cursor);
-    Vec::new()
 }
 
 /// Reports what an undo removed. If its document is on screen, it must be ruled on again, with

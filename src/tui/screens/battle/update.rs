@@ -93,28 +93,32 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         open.sort_by_surprise(&mut order);
     }
     let mut seen = HashSet::new();
-    let pairs: Vec<(usize, usize)> = order
+    let pairs: Vec<(usize, (usize, usize))> = order
         .into_iter()
-        .filter_map(|index| open.battle(index))
-        .filter(|battle| Pair::new(battle.a, battle.b).is_some_and(|pair| seen.insert(pair)))
-        .map(|battle| {
-            if from_document && battle.b == model.document().document {
+        .filter_map(|index| Some((index, open.battle(index)?)))
+        .filter(|(_, battle)| Pair::new(battle.a, battle.b).is_some_and(|pair| seen.insert(pair)))
+        .map(|(index, battle)| {
+            let turned = from_document && battle.b == model.document().document;
+            let sides = if turned {
                 (battle.b, battle.a)
             } else {
                 (battle.a, battle.b)
-            }
+            };
+            (index, sides)
         })
         .collect();
     let here = model.battle.pair();
-    let at = pairs.iter().position(|(a, b)| Pair::new(*a, *b) == here);
+    let at = pairs
+        .iter()
+        .position(|(_, (a, b))| Pair::new(*a, *b) == here);
     let next = at.map_or(Some(0), |at| neighbor(at, forward, pairs.len()));
-    let Some((next, (a, b))) = next.and_then(|next| Some((next, *pairs.get(next)?))) else {
+    let Some((index, (a, b))) = next.and_then(|next| pairs.get(next).copied()) else {
         let end = if forward { "last" } else { "first" };
         model.inform(&format!("this is the {end} battle"));
         return Vec::new();
     };
     if from_document {
-        model.document_mut().cursor = next;
+        model.choose_battle(Some(index));
     }
     model.battle = BattleState {
         raw: model.battle.raw,

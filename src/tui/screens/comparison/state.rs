@@ -71,11 +71,26 @@ impl ComparisonState {
         entries
     }
 
+    /// Replaces the evidence. The cursor follows its battle; if that is no longer listed, it stays
+    /// where it is.
+    pub(crate) fn renew(&mut self, evidence: Option<OrderEvidence>) {
+        let chosen = self.chosen();
+        self.evidence = evidence;
+        let mut entries = self.entries().into_iter();
+        let place = entries.position(|entry| self.battle(entry) == chosen);
+        self.cursor = place.unwrap_or(self.cursor);
+    }
+
     /// The two documents of the battle under the cursor, A's side first.
     pub(crate) fn chosen(&self) -> Option<(usize, usize)> {
-        let evidence = self.evidence.as_ref()?;
         let entries = self.entries();
-        match *entries.get(self.cursor.min(entries.len().saturating_sub(1)))? {
+        let at = self.cursor.min(entries.len().saturating_sub(1));
+        self.battle(*entries.get(at)?)
+    }
+
+    fn battle(&self, entry: EvidenceEntry) -> Option<(usize, usize)> {
+        let evidence = self.evidence.as_ref()?;
+        match entry {
             EvidenceEntry::Direct => Some((self.a, self.b)),
             EvidenceEntry::Link(at) => {
                 let link = evidence.chain.get(at)?;

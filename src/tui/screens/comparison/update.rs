@@ -25,7 +25,8 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 pub(super) fn renew(model: &mut Model) -> Vec<Effect> {
     if let Some(open) = &model.open {
         let (a, b) = (model.comparison().a, model.comparison().b);
-        model.comparison_mut().evidence = open.view.order_evidence(a, b);
+        let evidence = open.view.order_evidence(a, b);
+        model.comparison_mut().renew(evidence);
     }
     Vec::new()
 }

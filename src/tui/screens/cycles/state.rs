@@ -11,7 +11,23 @@ use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub(crate) struct CyclesState {
-    pub(super) cursor: usize,
+    cursor: usize,
+    /// The cycle under the cursor: its judge, or `None` for the ensemble, and its documents.
+    chosen: Option<(Option<JudgeId>, [usize; 3])>,
+}
+
+impl CyclesState {
+    /// Position of the cycle under the cursor; if it is no longer one, of the next one.
+    pub(super) fn place(&self, rows: &[CycleRow]) -> usize {
+        rows.iter()
+            .position(|row| Some(row.named()) == self.chosen)
+            .unwrap_or(self.cursor.min(rows.len().saturating_sub(1)))
+    }
+
+    pub(super) fn choose(&mut self, at: usize, rows: &[CycleRow]) {
+        self.cursor = at;
+        self.chosen = rows.get(at).map(CycleRow::named);
+    }
 }
 
 impl Model {
@@ -34,6 +50,10 @@ pub(super) struct CycleRow {
 }
 
 impl CycleRow {
+    fn named(&self) -> (Option<JudgeId>, [usize; 3]) {
+        (self.judge.map(|(_, judge)| judge), self.triad.documents)
+    }
+
     /// Winner and loser of the weakest pair.
     pub(super) fn weakest(&self) -> (usize, usize) {
         let pair = self.triad.weakest;

@@ -7,10 +7,10 @@ use crate::tui::model::Model;
 use crate::tui::navigation::moved;
 use crate::tui::requests;
 use crate::tui::screens::Screen;
-use crate::tui::screens::cycles::state::rows;
+use crate::tui::screens::cycles::state::{CyclesState, rows};
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
-    model.cycles_mut().cursor = 0;
+    *model.cycles_mut() = CyclesState::default();
     model.stack.push(Screen::CYCLES);
     load(model)
 }
@@ -20,14 +20,16 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         return Vec::new();
     };
     let rows = rows(open);
-    let cursor = model.cycles().cursor.min(rows.len().saturating_sub(1));
+    let cursor = model.cycles().place(&rows);
     if command == Command::Open
         && let Some(row) = rows.get(cursor)
     {
         let (winner, loser) = row.weakest();
+        model.cycles_mut().choose(cursor, &rows);
         return model.open_battle(winner, loser);
     }
-    model.cycles_mut().cursor = moved(cursor, command, rows.len(), model.areas.page);
+    let to = moved(cursor, command, rows.len(), model.areas.page);
+    model.cycles_mut().choose(to, &rows);
     load(model)
 }
 
@@ -42,7 +44,7 @@ fn load(model: &Model) -> Vec<Effect> {
         return Vec::new();
     };
     let rows = rows(open);
-    let Some(row) = rows.get(model.cycles().cursor.min(rows.len().saturating_sub(1))) else {
+    let Some(row) = rows.get(model.cycles().place(&rows)) else {
         return Vec::new();
     };
     let battles: Vec<usize> = row

@@ -57,7 +57,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     );
     text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
     let page = usize::from(list.height);
-    let cursor = model.cycles().cursor.min(rows.len() - 1);
+    let cursor = model.cycles().place(&rows);
     let first = (cursor + 1).saturating_sub(page);
     for (line, (place, row)) in list.rows().zip(rows.iter().enumerate().skip(first)) {
         if place == cursor {

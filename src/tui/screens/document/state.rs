@@ -1,6 +1,6 @@
 //! State of the document screen: the document, and the order of its battles.
 
-use crate::domain::battle::Pair;
+use crate::domain::battle::{BattleId, Pair};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 
@@ -29,8 +29,8 @@ impl BattleSort {
 pub struct DocumentState {
     /// Pool index.
     pub document: usize,
-    /// Index of the battle under the cursor, among those shown.
-    pub cursor: usize,
+    /// The battle under the cursor; the first one if it is not shown.
+    pub chosen: Option<BattleId>,
     pub sort: BattleSort,
     /// Whether the reasoning fills the screen.
     pub expanded: bool,
@@ -47,6 +47,25 @@ impl Model {
 
     pub(crate) fn document_mut(&mut self) -> &mut DocumentState {
         self.state_mut()
+    }
+
+    /// Position of the battle under the cursor among the document screen's battles.
+    pub(crate) fn document_cursor(&self) -> usize {
+        let is_chosen = |index: &usize| {
+            let open = self.open.as_ref();
+            let battle = open.and_then(|open| open.battle(*index));
+            battle.map(|battle| battle.id) == self.document().chosen
+        };
+        self.document_battles()
+            .iter()
+            .position(is_chosen)
+            .unwrap_or(0)
+    }
+
+    /// Moves the cursor of the document screen to one of its battles.
+    pub(crate) fn choose_battle(&mut self, index: Option<usize>) {
+        let battle = index.and_then(|index| self.open.as_ref()?.battle(index));
+        self.document_mut().chosen = battle.map(|battle| battle.id);
     }
 
     /// Indices of the document screen's battles in display order.

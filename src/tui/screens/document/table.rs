@@ -94,7 +94,7 @@ pub(super) fn render(
         return (rest, 0);
     }
     let page = usize::from(rest.height).max(1);
-    let cursor = model.document().cursor.min(shown.len() - 1);
+    let cursor = model.document_cursor();
     let first = cursor
         .saturating_sub(page / 2)
         .min(shown.len().saturating_sub(page));

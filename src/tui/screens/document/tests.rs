@@ -10,6 +10,7 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::document::state::BattleSort;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
 use crate::tui::theme::ColorDepth;
+use crate::tui::update::commands::on_command;
 use crate::tui::update::requests::queries::ReadScale;
 use crate::tui::update::update as apply;
 
@@ -112,7 +113,7 @@ fn the_cursor_walks_the_battles_and_opens_one_with_itself_as_a() {
     model.document_mut().sort = BattleSort::Planned;
     shown(&mut model, (80, 22));
     update(&mut model, Command::Last);
-    assert_eq!(model.document().cursor, 3);
+    assert_eq!(model.document_cursor(), 3);
     update(&mut model, Command::Up);
     update(&mut model, Command::Open);
     assert_eq!(
@@ -124,12 +125,29 @@ fn the_cursor_walks_the_battles_and_opens_one_with_itself_as_a() {
 #[test]
 fn sorting_keeps_the_cursor_on_its_battle() {
     let mut model = on(1);
-    model.document_mut().cursor = 2;
     let chosen = model.document_battles()[2];
+    model.choose_battle(Some(chosen));
     for _ in 0..3 {
         update(&mut model, Command::SortBattles);
-        assert_eq!(model.document_battles()[model.document().cursor], chosen);
+        assert_eq!(model.document_battles()[model.document_cursor()], chosen);
     }
+}
+
+#[test]
+fn a_verdict_on_a_battle_leaves_the_cursor_on_it() {
+    let mut model = on(1);
+    let mut reordered = false;
+    for at in 0..model.document_battles().len() {
+        let battles = model.document_battles();
+        model.choose_battle(Some(battles[at]));
+        update(&mut model, Command::Open);
+        crate::tui::screens::battle::update::update(&mut model, Command::JudgeBStrongly);
+        on_command(&mut model, Command::Back);
+        let after = model.document_battles();
+        assert_eq!(after[model.document_cursor()], battles[at]);
+        reordered |= after != battles;
+    }
+    assert!(reordered);
 }
 
 #[test]
@@ -160,7 +178,7 @@ fn reading_scrolls_the_text_and_expanding_shows_all_reasoning() {
     update(&mut model, Command::NextPane);
     shown(&mut model, (80, 22));
     update(&mut model, Command::Last);
-    assert!(model.document().scroll > Some(60) && model.document().cursor == 0);
+    assert!(model.document().scroll > Some(60) && model.document_cursor() == 0);
     update(&mut model, Command::ExpandReasoning);
     assert_eq!(model.document().scroll, None);
     let page = shown(&mut model, (120, 38));
@@ -170,7 +188,7 @@ fn reading_scrolls_the_text_and_expanding_shows_all_reasoning() {
     );
     assert!(!page.contains("+ for this document"), "{page}");
     update(&mut model, Command::Right);
-    assert_eq!(model.document().cursor, 1);
+    assert_eq!(model.document_cursor(), 1);
 }
 
 #[test]

@@ -63,17 +63,23 @@ pub(super) fn reveal(model: &mut Model, _: usize) {
 }
 
 fn walk(model: &mut Model, command: Command) -> Vec<Effect> {
-    let count = model.document_battles().len();
-    let from = model.document().cursor.min(count.saturating_sub(1));
-    model.document_mut().cursor = moved(from, command, count, model.areas.page);
+    let battles = model.document_battles();
+    let to = moved(
+        model.document_cursor(),
+        command,
+        battles.len(),
+        model.areas.page,
+    );
+    model.choose_battle(battles.get(to).copied());
     load_from(model, 1)
 }
 
 fn open_battle(model: &mut Model) -> Vec<Effect> {
     let index = model
         .document_battles()
-        .get(model.document().cursor)
+        .get(model.document_cursor())
         .copied();
+    model.choose_battle(index);
     let battle = index.and_then(|index| model.open.as_ref()?.battle(index));
     let own = model.document().document;
     let other = battle.and_then(|battle| Pair::new(battle.a, battle.b)?.other(own));
@@ -84,14 +90,10 @@ fn open_battle(model: &mut Model) -> Vec<Effect> {
 fn sort(model: &mut Model) {
     let chosen = model
         .document_battles()
-        .get(model.document().cursor)
+        .get(model.document_cursor())
         .copied();
+    model.choose_battle(chosen);
     model.document_mut().sort = cycled(&BattleSort::ALL, model.document().sort, true);
-    let at = model
-        .document_battles()
-        .iter()
-        .position(|index| Some(*index) == chosen);
-    model.document_mut().cursor = at.unwrap_or(0);
 }
 
 /// Goes to the next document by score.
@@ -128,7 +130,7 @@ fn load_from(model: &Model, ahead: usize) -> Vec<Effect> {
         return Vec::new();
     };
     let shown = model.document_battles();
-    let cursor = model.document().cursor.min(shown.len().saturating_sub(1));
+    let cursor = model.document_cursor();
     let mut documents = vec![model.document().document];
     documents.extend(
         shown
@@ -144,7 +146,7 @@ pub(crate) fn open_document(model: &mut Model, document: usize) -> Vec<Effect> {
     let same = model.document().document == document;
     *model.document_mut() = DocumentState {
         document,
-        cursor: if same { model.document().cursor } else { 0 },
+        chosen: model.document().chosen.filter(|_| same),
         sort: model.document().sort,
         ..DocumentState::default()
     };

@@ -32,9 +32,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let rows = (lines.len() as u16).min((rest.height / 3).max(4));
     Paragraph::new(lines).render(cut(&mut rest, rows), buf);
     let shown = model.document().battles(open);
-    let chosen = shown
-        .get(model.document().cursor.min(shown.len().saturating_sub(1)))
-        .copied();
+    let chosen = shown.get(model.document_cursor()).copied();
     if model.document().expanded {
         let (lines, page) = reasons::render(model, open, chosen, Canvas::new(theme, rest, buf));
         let last = lines.saturating_sub(page);

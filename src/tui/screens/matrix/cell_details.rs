@@ -23,16 +23,15 @@ use ratatui::widgets::{Paragraph, Widget};
 pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
-    order: &[usize],
     theme: &Theme,
     area: Rect,
     wide: bool,
     buf: &mut Buffer,
 ) {
-    let (row, column) = model.matrix.heat.cursor;
-    let (Some(row), Some(column)) = (order.get(row).copied(), order.get(column).copied()) else {
+    let (row, column) = model.matrix.cursor;
+    if row.max(column) >= open.documents.len() {
         return;
-    };
+    }
     let margin = if wide { 2 } else { 1 };
     let area = Rect {
         x: area.x + margin.min(area.width),

@@ -1,5 +1,5 @@
 use super::cells::MatrixCells;
-use super::update::{follow, update};
+use super::update::update;
 use crate::domain::battle::Pair;
 use crate::domain::prediction::{OutcomeProbabilities, PairPrediction};
 use crate::domain::ranking::{DocumentOrder, LearnedPrior, RankingSettings, View};
@@ -7,7 +7,7 @@ use crate::domain::verdict::{Decision, Verdict};
 use crate::store::verdicts::NewVerdict;
 use crate::tui::job::only;
 use crate::tui::keymap::Command;
-use crate::tui::message::Effect;
+use crate::tui::message::{Effect, Msg};
 use crate::tui::model::Model;
 use crate::tui::model::matrix::Layer;
 use crate::tui::model::run::RunScope;
@@ -15,9 +15,12 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::battle::numbers;
 use crate::tui::screens::battle::update::update as in_battle;
 use crate::tui::screens::testing::{SIZES, TINY, flat, model, sized};
+use crate::tui::testing::key;
 use crate::tui::update::requests::runs::Estimate;
 use crate::tui::update::requests::verdicts::SaveVerdict;
+use crate::tui::update::update as apply;
 use crate::tui::widgets::heatmap::CellSource as _;
+use crossterm::event::KeyCode;
 use proptest::prelude::*;
 
 /// All verdict keys, each with the key for the same verdict when the two documents are swapped.
@@ -118,38 +121,56 @@ fn the_cursor_follows_the_battles_that_are_walked_through() {
     update(&mut model, Command::Open);
     for _ in 0..3 {
         in_battle(&mut model, Command::NextBattle);
-        let order = model.matrix_order();
-        let (row, column) = model.matrix.heat.cursor;
-        assert_eq!(
-            (order[row], order[column]),
-            (model.battle.a, model.battle.b)
-        );
+        assert_eq!(model.matrix.cursor, (model.battle.a, model.battle.b));
     }
 }
 
+fn all_pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..count)
+        .flat_map(move |row| (0..count).map(move |column| (row, column)))
+        .filter(|(row, column)| row != column)
+}
+
+/// Presses a key on the topmost screen.
+fn press(model: &mut Model, code: KeyCode) {
+    let now = model.now;
+    apply(model, Msg::Key(key(code)), now);
+}
+
 #[test]
-fn where_the_order_changes_the_cursor_stays_on_its_pair() {
+fn a_verdict_that_changes_the_order_leaves_the_cursor_on_its_pair() {
     let mut model = model(Screen::MATRIX);
-    model.look_at(0, 3);
-    let pair = |model: &Model| {
-        let order = model.matrix_order();
-        let (row, column) = model.matrix.heat.cursor;
-        (order[row], order[column])
-    };
-    assert_eq!(pair(&model), (0, 3));
-    let open = model.open.take().unwrap();
-    let before: Vec<usize> = open
-        .view
-        .order(model.matrix.order)
-        .into_iter()
-        .rev()
-        .collect();
-    let place = |document| before.iter().position(|at| *at == document).unwrap();
-    let count = before.len();
-    model.matrix.heat.move_to(place(0), place(3), count);
-    follow(&mut model.matrix, &open, &before);
-    model.open = Some(open);
-    assert_eq!(pair(&model), (0, 3));
+    let order = model.matrix_order();
+    let mut moved = 0;
+    for (row, column) in all_pairs(6) {
+        model.look_at(row, column);
+        for verdict in ['A', 'B', 'u'] {
+            let before = model.matrix_order();
+            press(&mut model, KeyCode::Enter);
+            press(&mut model, KeyCode::Char(verdict));
+            press(&mut model, KeyCode::Esc);
+            assert_eq!(model.screen(), Screen::MATRIX);
+            press(&mut model, KeyCode::Enter);
+            assert_eq!((model.battle.a, model.battle.b), (row, column));
+            press(&mut model, KeyCode::Esc);
+            moved += usize::from(model.matrix_order() != before);
+        }
+    }
+    assert!(moved > 0, "{order:?}");
+}
+
+#[test]
+fn both_orders_have_the_cursor_on_the_same_pair() {
+    let mut model = model(Screen::MATRIX);
+    for (row, column) in all_pairs(6) {
+        model.look_at(row, column);
+        for _ in 0..2 {
+            press(&mut model, KeyCode::Char('o'));
+            let order = model.matrix_order();
+            let (at, across) = model.heat().cursor;
+            assert_eq!((order[at], order[across]), (row, column));
+        }
+    }
 }
 
 #[test]

@@ -4,34 +4,36 @@ use super::{numbers, view};
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::matrix::{Layer, MatrixState};
+use crate::tui::model::matrix::Layer;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation;
 use crate::tui::screens::behavior::{Click, Copied};
 use crate::tui::screens::run;
-use crate::tui::widgets::heatmap::Zoom;
+use crate::tui::widgets::heatmap::{HeatmapState, Zoom};
 use crate::tui::widgets::page::Page;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    let order = model.matrix_order();
-    let count = order.len();
     let page = model.areas.page.max(1) as isize;
     let Some(open) = &model.open else {
         return Vec::new();
     };
-    let heat = &mut model.matrix.heat;
-    let (row, column) = heat.cursor;
+    let (row, column) = model.matrix.cursor;
     match command {
-        Command::Down => heat.move_by(0, 1, count),
-        Command::Up => heat.move_by(0, -1, count),
-        Command::Left => heat.move_by(-1, 0, count),
-        Command::Right => heat.move_by(1, 0, count),
-        Command::PageDown => heat.move_by(0, page, count),
-        Command::PageUp => heat.move_by(0, -page, count),
-        Command::First => heat.move_to(0, column, count),
-        Command::Last => heat.move_to(count.saturating_sub(1), column, count),
-        Command::FlipOrder => flip(&mut model.matrix, open, &order),
+        Command::Down
+        | Command::Up
+        | Command::Left
+        | Command::Right
+        | Command::PageDown
+        | Command::PageUp
+        | Command::First
+        | Command::Last => model.move_in_matrix(|heat, count| step(heat, command, page, count)),
+        Command::FlipOrder => {
+            model.matrix.order = match model.matrix.order {
+                DocumentOrder::Hybrid => DocumentOrder::Zelo,
+                DocumentOrder::Zelo => DocumentOrder::Hybrid,
+            };
+        }
         Command::NextLayer => model.matrix.layer = next_layer(model.matrix.layer, open, true),
         Command::PreviousLayer => model.matrix.layer = next_layer(model.matrix.layer, open, false),
         Command::NextJudgeLayer => {
@@ -42,7 +44,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             model.matrix.layer = Layer::Judge(index);
         }
         Command::Zoom => {
-            heat.zoom = next_zoom(heat.zoom, model.areas.heatmap.map(|shown| shown.zoom))
+            let shown = model.areas.heatmap.map(|shown| shown.zoom);
+            model.matrix.zoom = next_zoom(model.matrix.zoom, shown);
         }
         Command::StartRun => {
             let key = open.info.key;
@@ -57,53 +60,28 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextSurprise | Command::PreviousSurprise => {
             jump(model, command == Command::NextSurprise);
         }
-        Command::Open => {
-            if let (Some(row), Some(column)) = (order.get(row).copied(), order.get(column).copied())
-            {
-                if row == column {
-                    return model.open_document(row);
-                }
-                return model.open_battle(row, column);
-            }
-        }
-        Command::RowDocument => {
-            if let Some(document) = order.get(row) {
-                return model.open_document(*document);
-            }
-        }
-        Command::ColumnDocument => {
-            if let Some(document) = order.get(column) {
-                return model.open_document(*document);
-            }
-        }
+        _ if row.max(column) >= open.documents.len() => {}
+        Command::Open if row != column => return model.open_battle(row, column),
+        Command::Open | Command::RowDocument => return model.open_document(row),
+        Command::ColumnDocument => return model.open_document(column),
         _ => {}
     }
     Vec::new()
 }
 
-/// Reverses the order, keeping the cursor on the same pair of documents.
-fn flip(matrix: &mut MatrixState, open: &OpenQuery, order: &[usize]) {
-    matrix.order = match matrix.order {
-        DocumentOrder::Hybrid => DocumentOrder::Zelo,
-        DocumentOrder::Zelo => DocumentOrder::Hybrid,
-    };
-    follow(matrix, open, order);
-}
-
-/// Keeps the cursor on the pair that it was on in the order `before`.
-pub(crate) fn follow(matrix: &mut MatrixState, open: &OpenQuery, before: &[usize]) {
-    let (row, column) = matrix.heat.cursor;
-    let pair = (before.get(row).copied(), before.get(column).copied());
-    let order = open.view.order(matrix.order);
-    let place = |document: Option<usize>| {
-        order
-            .iter()
-            .position(|at| Some(*at) == document)
-            .unwrap_or(0)
-    };
-    matrix
-        .heat
-        .move_to(place(pair.0), place(pair.1), order.len());
+/// Moves the cursor within a matrix of `count` documents.
+fn step(heat: &mut HeatmapState, command: Command, page: isize, count: usize) {
+    let column = heat.cursor.1;
+    match command {
+        Command::Down => heat.move_by(0, 1, count),
+        Command::Up => heat.move_by(0, -1, count),
+        Command::Left => heat.move_by(-1, 0, count),
+        Command::Right => heat.move_by(1, 0, count),
+        Command::PageDown => heat.move_by(0, page, count),
+        Command::PageUp => heat.move_by(0, -page, count),
+        Command::First => heat.move_to(0, column, count),
+        _ => heat.move_to(count.saturating_sub(1), column, count),
+    }
 }
 
 fn next_layer(layer: Layer, open: &OpenQuery, forward: bool) -> Layer {
@@ -128,7 +106,7 @@ pub(crate) fn look_at_first(model: &mut Model) {
     };
     let second = usize::from(order.len() > 1);
     let column = (1..order.len()).find(fought).unwrap_or(second);
-    model.matrix.heat.move_to(0, column, order.len());
+    model.move_in_matrix(|heat, count| heat.move_to(0, column, count));
 }
 
 /// Zooms in step by step, and from the closest level back to the one that fits.
@@ -197,23 +175,21 @@ pub(super) fn copy(model: &Model) -> Copied {
     let Some(open) = &model.open else {
         return Copied::SelectedQuery;
     };
-    let order = model.matrix_order();
-    let id = |place: usize| {
-        let document = order.get(place).and_then(|at| open.documents.get(*at));
+    let id = |at: usize| {
+        let document = open.documents.get(at);
         document.map_or(String::new(), |document| document.id.to_string())
     };
-    let (row, column) = model.matrix.heat.cursor;
+    let (row, column) = model.matrix.cursor;
     Copied::Text(format!("{}\t{}\t{}", open.info.id, id(row), id(column)))
 }
 
 pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {
     let shown = model.areas.heatmap;
     if let Some((row, column)) = shown.and_then(|shown| shown.at(column, row)) {
-        if model.matrix.heat.cursor == (row, column) {
+        if model.heat().cursor == (row, column) {
             return Click::Open;
         }
-        let count = model.matrix_order().len();
-        model.matrix.heat.move_to(row, column, count);
+        model.move_in_matrix(|heat, count| heat.move_to(row, column, count));
     }
     Click::Moved
 }

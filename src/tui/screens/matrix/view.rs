@@ -74,8 +74,10 @@ fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
         width: area.width.saturating_sub(SIDE_MIN),
         ..area
     };
-    let zoom = model.matrix.heat.zoom;
-    let zoom = zoom.unwrap_or_else(|| heatmap::fit(documents, most));
+    let zoom = model
+        .matrix
+        .zoom
+        .unwrap_or_else(|| heatmap::fit(documents, most));
     if zoom <= Zoom::Dense {
         return (area.width / 3).clamp(SIDE_MIN, 64);
     }
@@ -175,7 +177,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         grid,
         buf,
         theme,
-        &model.matrix.heat,
+        &model.heat(),
         &mut caches.heatmap,
         &source,
         &options,
@@ -187,7 +189,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     } else {
         (side, None)
     };
-    cell_details::render(model, open, &order, theme, words, wide, buf);
+    cell_details::render(model, open, theme, words, wide, buf);
     if let Some(below) = below {
         let canvas = Canvas::new(theme, inset(below), buf);
         let kept = model.queries.summary(open.info.key);

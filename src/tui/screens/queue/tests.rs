@@ -112,3 +112,21 @@ fn the_parts_of_a_value_are_shown_where_their_product_is_the_value() {
     // The votes arrived after the list was made.
     assert!(!page(0.3).contains("P(judges wrong)"));
 }
+
+#[test]
+fn a_new_order_leaves_the_cursor_on_its_pair() {
+    let (mut model, _) = queue(Policy::Value);
+    on_command(&mut model, Command::Down);
+    let again = |model: &mut Model, lows: &[usize]| {
+        let items = lows.iter().copied().map(item).collect();
+        super::update::queued(model, items, AnnotatorStatistics::default());
+        model.queue.cursor
+    };
+    assert_eq!(again(&mut model, &[2, 3, 1, 0]), 2);
+    assert_eq!(
+        again(&mut model, &[2, 3, 0]),
+        2,
+        "the next pair takes its place"
+    );
+    assert_eq!(again(&mut model, &[2, 3]), 1);
+}

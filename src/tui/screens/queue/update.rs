@@ -43,12 +43,19 @@ pub(crate) fn queued(
     items: Vec<QueueItem>,
     stats: AnnotatorStatistics,
 ) -> Vec<Effect> {
+    let named = |item: &QueueItem| (item.query, item.pair);
+    let at = model.shown_items().get(model.queue.cursor).copied();
+    let selected = at.map(|at| named(&model.queue.items[at]));
     model.queue.items = items;
     model.queue.stats = stats;
     model.queue.loaded = true;
     model.queue.failed = None;
-    let last = model.shown_items().len().saturating_sub(1);
-    model.queue.cursor = model.queue.cursor.min(last);
+    let shown = model.shown_items();
+    let place = shown
+        .iter()
+        .position(|at| Some(named(&model.queue.items[*at])) == selected);
+    let last = shown.len().saturating_sub(1);
+    model.queue.cursor = place.unwrap_or(model.queue.cursor.min(last));
     if model.screen() == Screen::REVIEW && model.queue.current.is_none() {
         model.queue.cursor = 0;
         return review::update::review_item(model, 0);

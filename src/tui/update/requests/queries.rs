@@ -199,7 +199,8 @@ impl Model {
     pub(crate) fn open_query(&mut self, key: QueryKey) -> Vec<Effect> {
         if self.open.as_ref().is_none_or(|open| open.info.key != key) {
             self.open = None;
-            self.matrix.heat = Default::default();
+            self.matrix.cursor = Default::default();
+            self.matrix.zoom = None;
             self.matrix.layer = Default::default();
             self.matrix.surprise = None;
             self.battle.before = None;

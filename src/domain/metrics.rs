@@ -24,4 +24,5 @@ pub use measure::{Measure, Metric};
 pub use rank_correlation::kendall_tau_b;
 pub use significance::{
     Comparison, MeanEstimate, Resampling, bootstraps, compare, equal_shares, estimate,
+    queries_to_detect,
 };

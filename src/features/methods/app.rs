@@ -8,6 +8,7 @@ mod measure;
 mod report;
 pub mod rerank;
 mod self_preference;
+mod summary;
 mod truncation;
 
 pub use super::domain::ORIGINAL;
@@ -15,3 +16,4 @@ pub use compare::compare_methods;
 pub use log::log_entries;
 pub use measure::MethodsOptions;
 pub use report::{MethodEntry, MethodsReport};
+pub use summary::shown_name;

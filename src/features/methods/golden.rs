@@ -43,7 +43,7 @@ fn rows_add_up_to_the_same_figures() {
         .map(|(at, row)| MethodRow {
             query: QueryId::new(at.to_string()),
             method: "x".to_owned(),
-            judges: Vec::new(),
+            judges: vec!["gpt".to_owned()],
             order: ["d", "e"].map(DocId::new).to_vec(),
             scores: None,
             calls: row.llm_calls,

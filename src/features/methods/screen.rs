@@ -57,6 +57,14 @@ impl ScreenBehavior for MethodsScreen {
         update::show(model)
     }
 
+    fn labels(&self, model: &Model) -> &'static [(&'static str, &'static str)] {
+        if model.methods().in_queries {
+            &[("queries", "methods")]
+        } else {
+            &[]
+        }
+    }
+
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
     }

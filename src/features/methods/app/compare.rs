@@ -78,7 +78,7 @@ pub fn compare_methods(
     if report.from_labels > 0 {
         report.notes.push(format!(
             "{} in the pools only because of labels: the first stage did not find {}. Every \
-             method, including original, looks better than on the first stage's own candidates \
+             method, including the hybrid order ({ORIGINAL}), looks better than on the first stage's own candidates \
              (--candidates FILE measures on those)",
             match report.from_labels {
                 1 => "1 document is".to_owned(),
@@ -244,7 +244,7 @@ fn original_rows(pools: Vec<(QueryId, Vec<DocId>)>, queries: &[QueryId]) -> Vec<
         tokens_in: 0,
         tokens_out: 0,
         cost_usd: Some(0.0),
-        wall_ms: Some(0),
+        wall_ms: None,
         service_ms: 0,
         repairs: 0,
         truncated: 0,

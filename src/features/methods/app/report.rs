@@ -5,6 +5,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Comparison, Metric, MetricDistribution, Qrels, histogram};
 use crate::features::methods::domain::{MethodEffort, MethodRow, MethodValues, RankingFailure};
 use serde_json::{Map, Value, json};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// Methods evaluated on the same queries against one truth.
@@ -61,7 +62,25 @@ pub struct BaselineTest {
     pub randomisation_holm: Option<f64>,
 }
 
+/// Maximum corrected p-value of a significant difference.
+const SIGNIFICANCE: f64 = 0.05;
+
+impl BaselineTest {
+    /// Whether the method is better (`Greater`) or worse (`Less`) than the baseline; `None` unless
+    /// both the interval of the difference and the corrected p-value exclude that they are equal.
+    pub fn significant(&self) -> Option<Ordering> {
+        let (low, high) = self.comparison.interval?;
+        let significant = self.randomisation_holm? <= SIGNIFICANCE && (low > 0.0 || high < 0.0);
+        significant.then(|| low.total_cmp(&0.0))
+    }
+}
+
 impl MethodEntry {
+    /// The test of the first metric against the baseline.
+    pub fn first_test(&self) -> Option<&BaselineTest> {
+        self.tests.first()?.as_ref()
+    }
+
     /// The order of a query, if it has one.
     pub fn order(&self, query: &QueryId) -> Option<&[DocId]> {
         let row = self.rows.get(query)?;

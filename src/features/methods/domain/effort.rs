@@ -63,8 +63,11 @@ impl MethodEffort {
             effort.truncated += row.truncated;
             let chars = row.document_chars.filter(|_| row.truncated > 0);
             effort.document_chars = effort.document_chars.into_iter().chain(chars).min();
-            let is_trivial = row.calls == 0 && row.order.len() <= 1;
-            times.push((is_trivial, row.wall_ms));
+            // An order that required no answers was not measured.
+            if !row.judges.is_empty() {
+                let is_trivial = row.calls == 0 && row.order.len() <= 1;
+                times.push((is_trivial, row.wall_ms));
+            }
         }
         times.retain(|(is_trivial, _)| !is_trivial || effort.calls == 0);
         let mut known: Vec<u64> = times.iter().filter_map(|(_, wall_ms)| *wall_ms).collect();
@@ -110,7 +113,7 @@ mod tests {
         MethodRow {
             query: QueryId::new("q"),
             method: "m".to_owned(),
-            judges: Vec::new(),
+            judges: vec!["gpt".to_owned()],
             order: (0..documents)
                 .map(|at| DocId::new(at.to_string()))
                 .collect(),
@@ -139,6 +142,16 @@ mod tests {
         assert_eq!(p50(&[row(20, 110, None), row(1, 0, Some(0))]), None);
         assert_eq!(p50(&[row(20, 110, Some(40)), row(1, 0, Some(0))]), Some(40));
         assert_eq!(p50(&[row(20, 0, Some(3)), row(1, 0, Some(1))]), Some(1));
+    }
+
+    #[test]
+    fn an_order_that_asked_nobody_took_no_time_that_could_be_compared() {
+        let unasked = MethodRow {
+            judges: Vec::new(),
+            ..row(20, 0, Some(0))
+        };
+        let effort = MethodEffort::of([unasked].iter());
+        assert_eq!((effort.timed, effort.wall_p50_ms), (0, None));
     }
 
     #[test]

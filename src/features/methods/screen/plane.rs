@@ -1,57 +1,170 @@
-//! Plot of quality against cost: one letter per method, with the Pareto front marked.
+//! Plot of the difference from the baseline against cost: one letter per method with the interval
+//! of its difference, and a line that joins the Pareto front.
 
-use super::table::span;
-use crate::domain::sanitize;
-use crate::features::methods::app::MethodsReport;
+use super::table::difference_axis;
+use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
-use crate::tui::text::truncate;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use crate::tui::text::{signed, truncate};
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Columns of the scale on the left.
-const SCALE: u16 = 6;
-/// Columns of the letter and the marks before a method's name in the legend.
-const MARKS: usize = 4;
+const SCALE: u16 = 7;
 
-/// Draws the plot, with the legend on its right if there is room; the cost axis has a square-root
-/// scale.
+/// A method's position in the plot, in terminal cells.
+struct Point<'a> {
+    at: usize,
+    method: &'a MethodEntry,
+    column: u16,
+    row: u16,
+    /// First and last row of the interval.
+    bar: Option<(u16, u16)>,
+}
+
+/// The letter that stands for a method in the table and in the plot.
+pub(super) fn letter(at: usize) -> String {
+    char::from(b'a' + (at % 26) as u8).to_string()
+}
+
+/// Draws the plot; the cost axis has a square-root scale.
 pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
-    if area.height < 5 || area.width < 24 {
+    if area.height < 6 || area.width < 24 {
         return;
     }
-    let legend = if area.width >= 56 {
-        let names = report.methods.iter();
-        let longest = names
-            .map(|method| sanitize::line(&method.name).width())
-            .max();
-        let wanted = u16::try_from(longest.unwrap_or(0) + MARKS).unwrap_or(u16::MAX);
-        wanted.clamp(area.width / 3, area.width / 2)
-    } else {
-        0
+    let inside = Rect {
+        x: area.x + SCALE,
+        y: area.y + 1,
+        width: area.width - SCALE - 1,
+        height: area.height - 4,
     };
-    let (low, high) = span(report);
-    let most = report
-        .methods
+    let columns = usize::from(area.width);
+    let title = format!(
+        "↑ difference from {}, with its interval; the dotted line joins the methods marked *",
+        shown_name(&report.baseline)
+    );
+    let title = truncate(&title, columns).into_owned();
+    buf.set_string(area.x, area.y, title, theme.muted());
+    let axis = difference_axis(report, 0);
+    let row_of = |difference: f64| {
+        let up = axis.part(difference) * f64::from(inside.height - 1);
+        inside.bottom() - 1 - up.round() as u16
+    };
+    scale(inside, row_of(0.0), (axis.low, axis.high), theme, buf);
+    let points = points(report, inside, row_of);
+    cost_axis(report, inside, &points, theme, buf);
+    let mut front: Vec<&Point<'_>> = points
         .iter()
+        .filter(|point| point.method.on_front)
+        .collect();
+    front.sort_by_key(|point| point.column);
+    for pair in front.windows(2) {
+        if let [from, to] = pair {
+            dotted((from.column, from.row), (to.column, to.row), theme, buf);
+        }
+    }
+    for point in &points {
+        let style = point.style(chosen, theme);
+        if let Some((top, bottom)) = point.bar {
+            for row in top..=bottom {
+                buf.set_string(point.column, row, "│", style);
+            }
+        }
+    }
+    for point in &points {
+        let style = point.style(chosen, theme);
+        buf.set_string(point.column, point.row, letter(point.at), style);
+    }
+}
+
+impl Point<'_> {
+    fn style(&self, chosen: usize, theme: &Theme) -> Style {
+        let significant = self.method.first_test().and_then(|test| test.significant());
+        match significant {
+            _ if self.at == chosen => theme.accent(),
+            Some(Ordering::Greater) => theme.good(),
+            Some(Ordering::Less) => theme.bad(),
+            _ => theme.text(),
+        }
+    }
+}
+
+/// The methods whose cost and difference are known, each in a column of its own if there is room.
+fn points(report: &MethodsReport, inside: Rect, row_of: impl Fn(f64) -> u16) -> Vec<Point<'_>> {
+    let most = highest_cost(report);
+    let mut taken = BTreeSet::new();
+    let methods = report.methods.iter().enumerate();
+    methods
+        .filter_map(|(at, method)| {
+            let test = method.first_test();
+            let difference = match test {
+                Some(test) => test.comparison.mean_difference,
+                None if method.name == report.baseline => 0.0,
+                None => return None,
+            };
+            let cost = method.cost(report.in_usd)?;
+            let across = if most > 0.0 {
+                (cost / most).sqrt()
+            } else {
+                0.0
+            };
+            let column = inside.x + (across * f64::from(inside.width - 1)).round() as u16;
+            let mut places = (column..inside.right()).chain((inside.x..column).rev());
+            let free = |column: &u16| !taken.contains(column) && !taken.contains(&(column + 1));
+            let column = places.find(free).unwrap_or(column);
+            taken.insert(column);
+            taken.insert(column + 1);
+            Some(Point {
+                at,
+                method,
+                column,
+                row: row_of(difference),
+                bar: test
+                    .and_then(|test| test.comparison.interval)
+                    .map(|(low, high)| (row_of(high), row_of(low))),
+            })
+        })
+        .collect()
+}
+
+fn highest_cost(report: &MethodsReport) -> f64 {
+    let methods = report.methods.iter();
+    methods
         .filter_map(|method| method.cost(report.in_usd))
-        .fold(0.0, f64::max);
-    let (left, right) = (area.x + SCALE, area.right() - legend - 1);
-    let named = u16::from(area.height >= 8);
-    if let Some(metric) = report.metrics.first().filter(|_| named > 0) {
-        buf.set_string(area.x, area.y, format!("↑ {metric}"), theme.muted());
+        .fold(0.0, f64::max)
+}
+
+/// The vertical axis: both ends, and a line at 0.
+fn scale(inside: Rect, zero: u16, (low, high): (f64, f64), theme: &Theme, buf: &mut Buffer) {
+    for row in inside.rows() {
+        buf.set_string(row.x - 1, row.y, "│", theme.faint());
     }
-    let (top, bottom) = (area.y + named, area.bottom() - 3);
-    let (columns, rows) = (f64::from(right - left - 1), f64::from(bottom - top - 1));
-    for row in top..bottom {
-        buf.set_string(left - 1, row, "│", theme.faint());
-    }
-    for column in left..right {
-        buf.set_string(column, bottom, "─", theme.faint());
-    }
-    buf.set_string(area.x, top, format!("{high:.2}"), theme.muted());
-    buf.set_string(area.x, bottom - 1, format!("{low:.2}"), theme.muted());
+    let width = usize::from(inside.width);
+    buf.set_string(inside.x, zero, "┄".repeat(width), theme.faint());
+    let x = inside.x - SCALE;
+    buf.set_string(x, zero, "    0", theme.muted());
+    buf.set_string(x, inside.y, signed(high, 2), theme.muted());
+    buf.set_string(x, inside.bottom() - 1, signed(low, 2), theme.muted());
+}
+
+/// The horizontal axis with its unit, and the methods that it cannot show.
+fn cost_axis(
+    report: &MethodsReport,
+    inside: Rect,
+    points: &[Point<'_>],
+    theme: &Theme,
+    buf: &mut Buffer,
+) {
+    let foot = inside.bottom();
+    let width = usize::from(inside.width);
+    buf.set_string(inside.x - 1, foot, "└", theme.faint());
+    buf.set_string(inside.x, foot, "─".repeat(width), theme.faint());
+    let most = highest_cost(report);
     let amount = |cost: f64| match (cost, report.in_usd) {
         (0.0, _) => "0".to_owned(),
         (_, true) => format!("{cost:.5}"),
@@ -59,72 +172,41 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
         (_, false) => format!("{cost:.0}"),
     };
     // A quarter of the maximum is halfway across.
-    let ticks: &[f64] = match most > 0.0 {
-        true if columns >= 30.0 => &[0.0, 0.5, 1.0],
-        true => &[0.0, 1.0],
-        false => &[0.0],
+    let ticks: &[f64] = match inside.width {
+        _ if most <= 0.0 => &[0.0],
+        30.. => &[0.0, 0.5, 1.0],
+        _ => &[0.0, 1.0],
     };
     for across in ticks {
-        let column = left + (across * columns).round() as u16;
+        let column = inside.x + (across * f64::from(inside.width - 1)).round() as u16;
         let words = amount(most * across * across);
         let before = (across * words.width() as f64).round() as u16;
-        buf.set_string(column, bottom, "┴", theme.faint());
-        buf.set_string(
-            column.saturating_sub(before).max(left),
-            bottom + 1,
-            words,
-            theme.muted(),
-        );
+        let start = column.saturating_sub(before).max(inside.x);
+        buf.set_string(column, foot, "┴", theme.faint());
+        buf.set_string(start, foot + 1, words, theme.muted());
     }
-    let unit = format!("{} (square roots)", report.cost_unit());
-    let unit = truncate(&unit, usize::from(right - left)).into_owned();
-    buf.set_string(left, bottom + 2, unit, theme.muted());
-    let mut lines = Vec::new();
-    let room = usize::from(legend).saturating_sub(MARKS);
-    for (at, method) in report.methods.iter().enumerate() {
-        let letter = char::from(b'a' + (at % 26) as u8).to_string();
-        let style = match (at == chosen, method.on_front) {
-            (true, _) => theme.accent(),
-            (false, true) => theme.good(),
-            (false, false) => theme.text(),
-        };
-        let mark = if method.on_front { "*" } else { " " };
-        lines.push(Line::from(vec![
-            Span::styled(format!("{letter}{mark} "), style),
-            Span::styled(
-                truncate(&sanitize::line(&method.name), room).into_owned(),
-                theme.text(),
-            ),
-        ]));
-        let quality = method.values.first().and_then(|values| values.all);
-        let Some((cost, quality)) = method.cost(report.in_usd).zip(quality) else {
-            continue;
-        };
-        let across = if most > 0.0 {
-            (cost / most).sqrt()
-        } else {
-            0.0
-        };
-        let up = ((quality.mean - low) / (high - low)).clamp(0.0, 1.0);
-        let column = left + (across * columns).round() as u16;
-        let row = bottom - 1 - (up * rows).round() as u16;
-        // If a position is taken, search to the right, so that methods with equal values are all
-        // visible.
-        let blank = |at: u16| buf.cell((at, row)).is_some_and(|cell| cell.symbol() == " ");
-        let wide = u16::from(method.on_front && column + 1 < right);
-        let free = |at: &u16| blank(*at) && blank(*at + wide);
-        let column = (column..right - wide).find(free).unwrap_or(column);
-        buf.set_string(column, row, &letter, style);
-        if method.on_front && column + 1 < right {
-            buf.set_string(column + 1, row, "*", style);
-        }
-    }
-    for (line, row) in lines.into_iter().zip(area.rows()) {
-        let mut place = row;
-        place.x = right + 1;
-        place.width = area.right().saturating_sub(place.x);
-        if legend > 0 {
-            line.render(place, buf);
-        }
+    let hidden: Vec<String> = (0..report.methods.len())
+        .filter(|at| points.iter().all(|point| point.at != *at))
+        .map(letter)
+        .collect();
+    let unit = match hidden.as_slice() {
+        [] => format!("{} (square roots)", report.cost_unit()),
+        hidden => format!(
+            "{} (square roots); not known for {}",
+            report.cost_unit(),
+            hidden.join(" ")
+        ),
+    };
+    let unit = truncate(&unit, width).into_owned();
+    buf.set_string(inside.x, foot + 2, unit, theme.muted());
+}
+
+/// Draws dots between two points, one in each column between them.
+fn dotted(from: (u16, u16), to: (u16, u16), theme: &Theme, buf: &mut Buffer) {
+    let columns = to.0.saturating_sub(from.0);
+    for step in 1..columns {
+        let share = f64::from(step) / f64::from(columns);
+        let row = f64::from(from.1) + share * (f64::from(to.1) - f64::from(from.1));
+        buf.set_string(from.0 + step, row.round() as u16, "·", theme.muted());
     }
 }

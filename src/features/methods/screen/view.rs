@@ -1,5 +1,5 @@
-//! Draws the table of methods, the plot of quality against cost, and the queries that a method wins
-//! and loses.
+//! Draws the answer in one sentence, the table of methods, the plot of quality against cost, and the
+//! queries that a method wins and loses.
 
 use super::plane::plane;
 use super::state::ListedQuery;
@@ -7,7 +7,7 @@ use super::table::table;
 use crate::app::text_format::counted;
 use crate::domain::metrics::histogram;
 use crate::domain::sanitize;
-use crate::features::methods::app::MethodsReport;
+use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, inset};
@@ -16,18 +16,22 @@ use crate::tui::text::{self, pad_right};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{notice, scroll_to};
 use ratatui::layout::{Constraint, Layout};
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::Widget;
+use ratatui::widgets::{Bar, BarChart, BarGroup, Paragraph, Widget};
 
 /// Minimum columns for showing the plot and the queries side by side.
-const SIDE_BY_SIDE: u16 = 100;
+const SIDE_BY_SIDE: u16 = 150;
 /// Columns of a gain or of what takes its place.
 const LEAD: usize = 15;
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Rows of the histogram with its labels.
+const HISTOGRAM: u16 = 7;
+/// Minimum rows of queries below the histogram.
+const QUERIES: u16 = 6;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
-    let area = inset(area);
+    let mut area = inset(area);
     let report = match &model.methods().report {
         None => {
             notice("measuring every method …", theme, area, buf);
@@ -39,8 +43,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         }
         Some(Ok(report)) => report,
     };
-    let most = area.height / 2;
-    let rows = (report.methods.len() as u16 + 1).min(most.max(3));
+    let columns = usize::from(area.width);
+    let head = text::lines(&report.summary(), columns, theme.strong());
+    Paragraph::new(head.clone()).render(cut(&mut area, head.len() as u16), buf);
     let words = heading(
         model,
         report,
@@ -48,6 +53,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         usize::from(area.height / 5),
         theme,
     );
+    let rows = (report.methods.len() as u16 + 1).min((area.height / 2).max(3));
     let [head, methods, rule, below] = Layout::vertical([
         Constraint::Length(words.len() as u16),
         Constraint::Length(rows),
@@ -55,35 +61,26 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Constraint::Min(1),
     ])
     .areas(area);
-    for (line, row) in words.into_iter().zip(head.rows()) {
-        line.render(row, buf);
-    }
-    let areas = table(model, report, Canvas::new(theme, methods, buf));
-    text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
-    if below.width < SIDE_BY_SIDE {
-        if model.methods().in_queries {
-            return queries(model, report, Canvas::new(theme, below, buf));
-        } else {
-            plane(
-                report,
-                model.methods().cursor,
-                Canvas::new(theme, below, buf),
-            )
-        }
-        return areas;
-    }
-    let [one, _, other] = Layout::horizontal([
-        Constraint::Percentage(55),
-        Constraint::Length(2),
-        Constraint::Min(1),
-    ])
-    .areas(below);
-    plane(report, model.methods().cursor, Canvas::new(theme, one, buf));
-    let of_queries = queries(model, report, Canvas::new(theme, other, buf));
-    if model.methods().in_queries {
-        of_queries
+    Paragraph::new(words).render(head, buf);
+    let of_methods = table(model, report, Canvas::new(theme, methods, buf));
+    text::rule(columns, theme.faint()).render(rule, buf);
+    let in_queries = model.methods().in_queries;
+    let cursor = model.methods().cursor;
+    if below.width >= SIDE_BY_SIDE {
+        let [left, _, right] = Layout::horizontal([
+            Constraint::Percentage(60),
+            Constraint::Length(2),
+            Constraint::Min(1),
+        ])
+        .areas(below);
+        plane(report, cursor, Canvas::new(theme, left, buf));
+        let of_queries = queries(model, report, Canvas::new(theme, right, buf));
+        if in_queries { of_queries } else { of_methods }
+    } else if in_queries {
+        queries(model, report, Canvas::new(theme, below, buf))
     } else {
-        areas
+        plane(report, cursor, Canvas::new(theme, below, buf));
+        of_methods
     }
 }
 
@@ -100,10 +97,11 @@ fn heading(
         .against
         .map_or_else(|| format!("against {}", report.truth), str::to_owned);
     let words = format!(
-        "{}, {} · baseline {}",
+        "{} on {}, {} · baseline {}",
+        metric_name(report),
         counted(report.queries.len(), "query"),
         sanitize::line(&against),
-        sanitize::line(&report.baseline),
+        shown_name(&report.baseline),
     );
     let mark = match model.methods().asked {
         Some(_) => "measuring …",
@@ -157,30 +155,23 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
     let Some(method) = model.methods().method() else {
         return Areas::default();
     };
-    let name = sanitize::line(&method.name);
-    let values = method.values.first();
-    let present = values
-        .into_iter()
-        .flat_map(|values| values.per_query.iter().flatten().copied());
-    let bars = bars(&histogram(present));
-    let metric = report
-        .metrics
-        .first()
-        .map(ToString::to_string)
-        .unwrap_or_default();
     let columns = usize::from(place.width);
-    let words = format!(" · {metric} by query 0 {bars} 1");
-    let name = text::truncate(&name, columns.saturating_sub(text::width(&words))).into_owned();
-    text::line(&format!("{name}{words}"), columns, theme.muted()).render(cut(&mut place, 1), buf);
+    if place.height >= HISTOGRAM + QUERIES {
+        let words = format!(
+            "{}: queries by {}",
+            shown_name(&method.name),
+            metric_name(report)
+        );
+        text::line(&words, columns, theme.muted()).render(cut(&mut place, 1), buf);
+        let area = cut(&mut place, HISTOGRAM - 1);
+        histogram_of(method, Canvas::new(theme, area, buf));
+    }
     let listed = model.methods().listed();
     if listed.is_empty() {
         let words = if method.name == report.baseline {
             "the baseline of the other methods".to_owned()
         } else {
-            format!(
-                "equal to {} on every query",
-                sanitize::line(&report.baseline)
-            )
+            format!("equal to {} on every query", shown_name(&report.baseline))
         };
         text::line(&words, columns, theme.muted()).render(place, buf);
         return Areas::default();
@@ -224,14 +215,11 @@ fn query_line(
     let (lead, style) = match of {
         ListedQuery::Failed(_) => (pad_right("failed", LEAD), theme.warn()),
         ListedQuery::NotRun(_) => (pad_right("not run", LEAD), theme.muted()),
-        ListedQuery::Differs(of) if of.delta < 0.0 => (
-            format!("loses {}  ", text::signed(of.delta, 4)),
-            theme.bad(),
-        ),
-        ListedQuery::Differs(of) => (
-            format!("wins  {}  ", text::signed(of.delta, 4)),
-            theme.good(),
-        ),
+        ListedQuery::Differs(of) => {
+            let side = if of.delta < 0.0 { "loses" } else { "wins " };
+            let by = text::signed(of.delta, 4);
+            (format!("{side} {by}  "), theme.text())
+        }
     };
     let query = sanitize::line(query).into_owned();
     let room = columns.saturating_sub(text::width(&lead) + text::width(&query) + 4);
@@ -244,15 +232,37 @@ fn query_line(
     ])
 }
 
-/// Counts as bars; an empty tenth is a space.
-fn bars(counts: &[usize; 10]) -> String {
-    let most = counts.iter().copied().max().unwrap_or(0).max(1);
-    let bar = |count: &usize| match count {
-        0 => ' ',
-        count => BARS
-            .get((count * BARS.len()).div_ceil(most) - 1)
-            .copied()
-            .unwrap_or('█'),
-    };
-    counts.iter().map(bar).collect()
+fn metric_name(report: &MethodsReport) -> String {
+    report
+        .metrics
+        .first()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+/// The number of queries in each tenth of the metric's range.
+fn histogram_of(method: &MethodEntry, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let values = method.values.iter().take(1);
+    let present = values.flat_map(|values| values.per_query.iter().flatten().copied());
+    let counts: [usize; 10] = histogram(present);
+    let bars = counts.iter().enumerate().map(|(tenth, count)| {
+        let words = if *count == 0 {
+            String::new()
+        } else {
+            count.to_string()
+        };
+        Bar::default()
+            .value(*count as u64)
+            .text_value(words)
+            .label(format!(".{tenth}"))
+    });
+    BarChart::default()
+        .data(BarGroup::default().bars(&bars.collect::<Vec<_>>()))
+        .bar_width((area.width / 10).clamp(2, 8) - 1)
+        .bar_gap(1)
+        .bar_style(theme.bar_fill())
+        .value_style(theme.bar_fill().add_modifier(Modifier::REVERSED))
+        .label_style(theme.muted())
+        .render(area, buf);
 }

@@ -2,6 +2,7 @@
 
 use crate::domain::corpus::DocId;
 use crate::domain::sanitize;
+use crate::features::methods::app::shown_name;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
@@ -66,7 +67,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     };
     let head = format!(
         "  rank {}    {}",
-        head(&report.baseline, half),
+        head(&shown_name(&report.baseline), half),
         head(method, half.saturating_sub(1))
     );
     text::line(&head, columns, theme.muted()).render(cut(&mut area, 1), buf);

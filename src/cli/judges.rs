@@ -12,7 +12,7 @@ use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::answering_models::changed_model;
-use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
+use crate::domain::judge_report::{ENOUGH_PAIRS, JudgeReport, ParameterBasis, judge_model};
 use crate::domain::number_words::{count, fixed, signed};
 use crate::domain::sanitize;
 use crate::domain::vote::Outcome as Side;
@@ -20,27 +20,31 @@ use crate::registry::JUDGES_PANELS;
 use crate::store::judge_calls::JudgeCalls;
 use anyhow::anyhow;
 use clap::Args;
-use described::{both_orders, described};
+use described::{both_orders, conclusion, described};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "Agreement compares a judge with the people's verdicts that count, pair by pair: they agree if both \
-prefer the same document, or if both say tie. There are three measures:
+prefer the same document, or if both say tie. There are four measures:
 
   raw        every pair counts once
   corrected  each pair is weighted by how likely the queue was to show it, so that judges do not look
              worse because people checked doubtful pairs first. It needs verdicts on random
              controls (policies mixed and random) and ignores verdicts given outside of a queue,
              including imported votes without an `inclusion`.
+  blind      every pair counts once, but only if its verdict was given before the votes were shown
   revealed   the verdicts as people changed them after they saw the votes (JSON only); raw and
-             corrected use blind verdicts
+             corrected use the verdict given before that, if there was one
 
-Intervals resample queries, not battles. `flip` is the share of pairs shown in both orders on which \
-the judge did not prefer the same document both times. `position_shift` (lean) is the mean vote with \
-B shown first minus the mean vote with A shown first, from -1 to 1; a positive value means that the \
-judge favors the document shown first. `names the 1st` is the share of its votes, ties excluded, for \
-the document shown first; an unbiased judge has 1/2.
+The sentence about a judge follows from its 95 % intervals; if none decides, it says what is missing. \
+`as good as a person` means that the judge agrees with people at most 5 points less than people do \
+with each other, on at least 20 pairs that two people judged blind.
+
+Intervals resample queries, not battles. `first doc.` is how often the judge prefers the document \
+shown first, with ties as half and corrected for which documents were shown first; an unbiased judge \
+has 50 %. JSON also has the same as `position_shift`, from -1 to 1. `flip` is the share of pairs shown \
+in both orders on which the judge did not prefer the same document both times.
 
 Students have their own table: how often they agree with unanimous votes, how much the order changes \
 their answers, P(tie), and calibration against the fitted scores.
@@ -126,7 +130,9 @@ impl JudgeReportText {
             );
             row["models"] = json!(self.0.models[at]);
             row["votes_before_other_weights"] = json!(self.0.replaced[at]);
-            row["finding"] = json!(self.0.named[at].finding());
+            let record = self.0.record(at);
+            row["finding"] = json!(record.finding());
+            row["conclusion"] = conclusion(&record.conclusion());
             row["reasoning"] = json!(self.0.audits[at]);
             row["margins"] = json!(self.0.margins.get(&at));
             if let Some(joint) = &self.0.joint {
@@ -167,7 +173,8 @@ impl JudgeReportText {
         let mut report = Map::from_iter([("judges".to_owned(), judges.into())]);
         report.extend(panels);
         let others = json!({
-            "ensemble": self.0.ensemble.as_ref().map(|card| described("ensemble", "ensemble", Some(card))),
+            "ensemble": self.ensemble(),
+            "people_with_each_other": self.0.people_with_each_other,
             "kappa": kappa,
             "alpha": {
                 "people": self.0.alpha_people.as_ref().map(|alpha| alpha.value),
@@ -196,12 +203,12 @@ impl JudgeReportText {
     fn words(&self) -> String {
         let header = [
             "judge",
-            ">names the 1st",
+            ">first doc.",
             ">flips",
-            ">lean",
             ">votes",
             ">ties",
             ">failed",
+            ">agrees (blind)",
             ">agrees (raw)",
             ">agrees (corrected)",
             ">cycles",
@@ -212,16 +219,14 @@ impl JudgeReportText {
         let mut rows = Vec::new();
         for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
             let card = self.0.cards.iter().find(|card| card.judge == Some(at));
-            rows.push(row(
-                &spec.name,
-                card,
-                Some((&self.0.calls[at], self.0.named[at])),
-            ));
+            rows.push(row(&spec.name, card, Some(&self.0.calls[at])));
         }
         if let Some(card) = &self.0.ensemble {
             rows.push(row("ensemble", Some(card), None));
         }
+        let only = self.0.rater_data.judges.len() == 1;
         let mut text = match self.0.weakest_words() {
+            Some(words) if only => format!("{words}\n"),
             Some(words) => format!("worst: {words}\n"),
             None => String::new(),
         };
@@ -359,18 +364,20 @@ impl JudgeReportText {
         text
     }
 
-    /// One line for each judge whose votes follow the order or decide nothing, and for the effect
-    /// of the order on language models.
+    fn ensemble(&self) -> Option<Value> {
+        let card = self.0.ensemble.as_ref()?;
+        let mut row = described("ensemble", "ensemble", Some(card));
+        row["conclusion"] = json!(self.0.ensemble_conclusion().as_ref().map(conclusion));
+        Some(row)
+    }
+
+    /// One sentence about each judge, and what is known about the effect of the order on language
+    /// models and about changed models.
     fn findings(&self) -> String {
         let mut text = String::new();
         for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
             let name = sanitize::line(&spec.name);
-            // The worst judge has already been named.
-            let worst = self.0.weakest().is_some_and(|weakest| weakest.judge == at);
-            let finding = self.0.named[at].finding_words().filter(|_| !worst);
-            if let Some(words) = finding {
-                text += &format!("{name}: {words}\n");
-            }
+            text += &format!("{name}: {}\n", self.0.record(at).conclusion().words());
             let both = self.0.both_orders[at].words();
             if let Some(words) = both.filter(|_| !spec.is_offline()) {
                 text += &format!("{name} {words}\n");
@@ -423,12 +430,7 @@ impl JudgeReportText {
     }
 }
 
-fn row(
-    name: &str,
-    card: Option<&JudgeReport>,
-    of_calls: Option<(&JudgeCalls, PositionCounts)>,
-) -> Vec<String> {
-    let (calls, named) = of_calls.unzip();
+fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Vec<String> {
     let percent = |share: Share| format!("{:.0} %", 100.0 * share.value);
     let share = |share: Option<(f64, Interval)>| {
         or_dash(share, |(value, range)| {
@@ -444,17 +446,25 @@ fn row(
     let flips = card.and_then(|card| card.flips.as_ref());
     vec![
         clean(name),
-        or_dash(named.and_then(|named| named.first_share()), |share| {
-            format!("{:.0} %", 100.0 * share)
+        or_dash(card.and_then(|card| card.position.as_ref()), |position| {
+            let range = position.first_interval().map_or(String::new(), |range| {
+                format!(" ({})", interval(Some(range), 100.0, 0))
+            });
+            format!("{:.0} %{range}", 100.0 * position.first_share())
         }),
         share(flips.map(|flips| (flips.changed.value, flips.changed.interval))),
-        or_dash(card.and_then(|card| card.position.as_ref()), |shift| {
-            signed(shift.value, 3)
-        }),
         card.map_or(0, |card| card.votes).to_string(),
         or_dash(card.and_then(|card| card.ties), percent),
         or_dash(calls, |calls| {
             calls.failures.values().sum::<usize>().to_string()
+        }),
+        or_dash(card.and_then(|card| card.people.blind), |blind| {
+            if blind.n < ENOUGH_PAIRS {
+                format!("{} of {}", blind.part, count(blind.n))
+            } else {
+                let range = interval(Some(blind.interval), 100.0, 0);
+                format!("{:.0} % ({range})", 100.0 * blind.value)
+            }
         }),
         share(raw.map(|raw| (raw.value, raw.interval))),
         share(corrected.map(|corrected| (corrected.value, corrected.interval))),

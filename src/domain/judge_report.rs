@@ -9,6 +9,7 @@
 mod both_orders;
 mod calibration;
 mod cards;
+mod conclusion;
 mod judge_model;
 mod judge_pairs;
 mod length_bias;
@@ -26,6 +27,7 @@ mod weakest_judge;
 pub use both_orders::{BothOrders, as_shown};
 pub use calibration::Calibration;
 pub use cards::ReportSums;
+pub use conclusion::{ENOUGH_PAIRS, JudgeConclusion, answer_finding};
 pub use judge_model::{JudgeModel, ParameterBasis, judge_model};
 pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
 pub use length_bias::{LengthBias, LengthSlope};
@@ -35,7 +37,7 @@ pub use logistic::{RegressionTrial, judge_regression};
 pub use margin_curves::{
     CalibratedMargins, MarginEvidence, MarginReference, margin_curves, margin_evidence,
 };
-pub use people_agreement::PeopleAgreement;
+pub use people_agreement::{PeopleAgreement, PeopleGap, PersonVote, people_with_each_other};
 pub use position_counts::{AnswerFinding, PositionCounts};
 pub use position_flips::PositionFlips;
 pub use position_shift::PositionShift;
@@ -108,6 +110,8 @@ pub struct HumanVerdict {
     /// The effective verdict since the judges' votes were revealed; the same as `score` if it was
     /// not changed.
     pub revealed: Option<f64>,
+    /// Whether it was given before the judges' votes were revealed.
+    pub blind: bool,
     /// The probability that the pair was selected for review, in (0, 1]; `None` if it was found in
     /// another way.
     pub inclusion: Option<f64>,
@@ -186,7 +190,7 @@ pub(crate) mod tests {
             }
             search.take(terms);
         }
-        sums.cards(verdicts, &search.found())
+        sums.cards(verdicts, &[], &search.found())
     }
 
     /// The cards of all judges that occur in the ballots, in ascending order.
@@ -231,6 +235,7 @@ pub(crate) mod tests {
             b,
             score,
             revealed: score,
+            blind: true,
             inclusion: None,
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::app::review::assignment_history;
 use crate::domain::battle::Pair;
-use crate::domain::judge_report::{HumanVerdict, QueryTally, Rating};
+use crate::domain::judge_report::{HumanVerdict, PersonVote, QueryTally, Rating};
 use crate::domain::priority::{self, Assignment};
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::judge::JudgeSpec;
@@ -24,6 +24,8 @@ pub struct PersonVerdict {
     pub pair: Pair,
     /// The preferred document, where A is the one earlier in the pool; `None` for *cannot tell*.
     pub outcome: Option<Outcome>,
+    /// Whether it was given before the judges' votes were revealed.
+    pub blind: bool,
 }
 
 /// The judges, and people's verdicts.
@@ -40,6 +42,31 @@ pub struct RaterData {
     pub never_blind: usize,
     /// Each person's verdict on each pair.
     pub person_verdicts: Vec<PersonVerdict>,
+}
+
+impl RaterData {
+    /// The pairs with a verdict that was given blind, and the number of people who gave one.
+    pub fn blind_pairs(&self) -> (usize, usize) {
+        let votes = self.person_votes();
+        let pairs: HashSet<_> = votes.iter().map(|said| (said.query, said.pair)).collect();
+        let people: HashSet<usize> = votes.iter().map(|said| said.person).collect();
+        (pairs.len(), people.len())
+    }
+
+    /// Each person's blind verdicts other than *cannot tell*.
+    pub fn person_votes(&self) -> Vec<PersonVote> {
+        let blind = self.person_verdicts.iter().filter(|said| said.blind);
+        blind
+            .filter_map(|said| {
+                Some(PersonVote {
+                    person: said.person,
+                    query: said.query,
+                    pair: said.pair,
+                    outcome: said.outcome?,
+                })
+            })
+            .collect()
+    }
 }
 
 /// The queries of a report, and the judges whose votes count there.
@@ -147,6 +174,7 @@ pub fn rater_data(
                 b: first.verdict.b,
                 score: first.verdict.decision.score(),
                 revealed: last.verdict.seen_from(first.verdict.a).score(),
+                blind: first.blind,
                 inclusion: inclusion.of(first),
             });
         }
@@ -199,9 +227,9 @@ fn person_verdicts(
     person: &mut HashMap<String, usize>,
     found: &mut RaterData,
 ) {
-    let mut latest: BTreeMap<(usize, Pair), Option<Outcome>> = BTreeMap::new();
+    let mut latest: BTreeMap<(usize, Pair), (Option<Outcome>, bool)> = BTreeMap::new();
     for last in said.standing.iter().filter_map(|uid| said.rows.get(uid)) {
-        let verdict = &said.first_word(last).verdict;
+        let StoredVerdict { verdict, blind, .. } = said.first_word(last);
         let Some(pair) = Pair::new(verdict.a, verdict.b) else {
             continue;
         };
@@ -209,15 +237,19 @@ fn person_verdicts(
             found.people.push(verdict.annotator.clone());
             found.people.len() - 1
         });
-        latest.insert((who, pair), verdict.seen_from(pair.low()).direction());
+        latest.insert(
+            (who, pair),
+            (verdict.seen_from(pair.low()).direction(), *blind),
+        );
     }
     let verdicts = latest
         .into_iter()
-        .map(|((person, pair), outcome)| PersonVerdict {
+        .map(|((person, pair), (outcome, blind))| PersonVerdict {
             person,
             query,
             pair,
             outcome,
+            blind,
         });
     found.person_verdicts.extend(verdicts);
 }

@@ -3,13 +3,14 @@
 
 use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rater_data};
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
-use crate::domain::agreement;
+use crate::domain::agreement::{self, Share};
 use crate::domain::answering_models::AnsweringModel;
 use crate::domain::judge_report::{
-    BothOrders, CardFits, FitSearch, JudgeModel, JudgePair, JudgeRecord, JudgeReport,
-    MarginEvidence, PositionCounts, Rating, ReportSums, VoteCases, WeakestJudge, judge_alpha,
-    judge_pairs, margin_evidence, weakest_judge,
+    BothOrders, CardFits, FitSearch, JudgeConclusion, JudgeModel, JudgePair, JudgeRecord,
+    JudgeReport, MarginEvidence, PositionCounts, Rating, ReportSums, VoteCases, WeakestJudge,
+    judge_alpha, judge_pairs, margin_evidence, people_with_each_other, weakest_judge,
 };
+use crate::domain::number_words::counted;
 use crate::domain::sanitize;
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
@@ -45,6 +46,8 @@ pub struct RaterReport {
     pub pairs: Vec<(String, String, JudgePair)>,
     /// Krippendorff's α over the judges.
     pub alpha_judges: Option<agreement::Alpha>,
+    /// How often two people agree on a pair that both judged blind.
+    pub people_with_each_other: Option<Share>,
     /// Krippendorff's α over the people.
     pub alpha_people: Option<agreement::Alpha>,
     /// Whether each judge's margins are informative beyond their direction, by judge, according to
@@ -203,7 +206,8 @@ impl ReportWalk {
 
     /// Computes all cards.
     fn report(self, rater_data: RaterData, fits: &[CardFits]) -> RaterReport {
-        let cards = self.sums.cards(&rater_data.verdicts, fits);
+        let votes = rater_data.person_votes();
+        let cards = self.sums.cards(&rater_data.verdicts, &votes, fits);
         let judges = rater_data.judges.len();
         let people = people_ratings(&rater_data);
         let margins = margin_evidence(&self.people, &rater_data.verdicts);
@@ -226,6 +230,7 @@ impl ReportWalk {
         RaterReport {
             pairs: named.collect(),
             alpha_judges: cards.alpha,
+            people_with_each_other: people_with_each_other(&votes),
             alpha_people,
             ensemble: (judges > 1 && !cards.judges.is_empty()).then_some(cards.together),
             cards: cards.judges,
@@ -268,13 +273,7 @@ impl RaterReport {
     /// The clearly worst judge, if there is one.
     pub fn weakest(&self) -> Option<WeakestJudge> {
         let judges = self.rater_data.judges.len();
-        let records: Vec<JudgeRecord<'_>> = (0..judges)
-            .map(|at| JudgeRecord {
-                card: self.cards.iter().find(|card| card.judge == Some(at)),
-                named: self.named.get(at).copied().unwrap_or_default(),
-                both_orders: self.both_orders.get(at).copied().unwrap_or_default(),
-            })
-            .collect();
+        let records: Vec<JudgeRecord<'_>> = (0..judges).map(|at| self.record(at)).collect();
         let pairs = self.pairs.iter().map(|(.., pair)| pair);
         let kappas: Vec<_> = pairs
             .filter(|pair| pair.a < judges && pair.b < judges)
@@ -287,9 +286,54 @@ impl RaterReport {
     pub fn weakest_words(&self) -> Option<String> {
         let weakest = self.weakest()?;
         let (_, spec) = self.rater_data.judges.get(weakest.judge)?;
-        let named = self.named.get(weakest.judge).copied().unwrap_or_default();
         let name = sanitize::line(&spec.name);
-        Some(format!("{name}: {}", weakest.reason.words(named)))
+        let words = weakest.reason.words(&self.record(weakest.judge));
+        Some(format!("{name}: {words}"))
+    }
+
+    /// What is known about the judge with this index.
+    pub fn record(&self, judge: usize) -> JudgeRecord<'_> {
+        JudgeRecord {
+            card: self.cards.iter().find(|card| card.judge == Some(judge)),
+            named: self.named.get(judge).copied().unwrap_or_default(),
+            both_orders: self.both_orders.get(judge).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The conclusion about all judges together, if there are several.
+    pub fn ensemble_conclusion(&self) -> Option<JudgeConclusion> {
+        let ensemble = JudgeRecord {
+            card: Some(self.ensemble.as_ref()?),
+            named: PositionCounts::default(),
+            both_orders: BothOrders::default(),
+        };
+        Some(ensemble.conclusion())
+    }
+
+    /// One sentence that answers how good the judges are.
+    pub fn summary(&self) -> String {
+        let judges = self.rater_data.judges.iter().enumerate();
+        let told: Vec<String> = judges
+            .filter_map(|(at, (_, spec))| {
+                let conclusion = self.record(at).conclusion();
+                let name = sanitize::line(&spec.name);
+                (!matches!(conclusion, JudgeConclusion::NotEnough(_)))
+                    .then(|| format!("{name} {}.", conclusion.words()))
+            })
+            .collect();
+        if !told.is_empty() {
+            return told.join(" ");
+        }
+        let (pairs, people) = self.rater_data.blind_pairs();
+        let by = match people {
+            0 => String::new(),
+            1 => " by one person".to_owned(),
+            _ => format!(" by {people} people"),
+        };
+        format!(
+            "Not enough to tell how good the judges are: {} judged blind{by}.",
+            counted(pairs, "pair")
+        )
     }
 }
 

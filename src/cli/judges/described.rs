@@ -1,6 +1,6 @@
 //! The cards of judges as JSON.
 
-use crate::domain::judge_report::{BothOrders, JudgeReport, PositionShift};
+use crate::domain::judge_report::{BothOrders, JudgeConclusion, JudgeReport, PositionShift};
 use serde_json::{Value, json};
 
 /// Pairs seen in both orders, with the effect of the order on the answers. The lean is the judge's
@@ -16,6 +16,11 @@ pub(super) fn both_orders(both: &BothOrders, position: Option<&PositionShift>) -
         "lean": position.map(|position| position.value),
         "lean_interval_95": position.and_then(|position| position.interval),
     })
+}
+
+/// The sentence about a judge, and what it says in a form for programs.
+pub(super) fn conclusion(conclusion: &JudgeConclusion) -> Value {
+    json!({ "words": conclusion.words(), "finding": conclusion })
 }
 
 /// The content of a judge's card, with the keys of `judges --json`.
@@ -38,6 +43,7 @@ pub(super) fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> V
             "effective_n": all.corrected.map(|share| share.effective).filter(|n| n.is_finite()),
             "decided": card.people.decided,
             "without_probability": all.without_probability,
+            "blind": card.people.blind,
             "revealed": {
                 "raw": revealed.raw.map(|share| share.value),
                 "raw_interval_95": revealed.raw.map(|share| share.interval),
@@ -60,6 +66,10 @@ pub(super) fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> V
         })),
         "position_shift": card.and_then(|card| card.position.as_ref()).map(|shift| shift.value),
         "position": card.and_then(|card| card.position.as_ref()),
+        "first_share": card.and_then(|card| card.position.as_ref()).map(|shift| json!({
+            "value": shift.first_share(), "interval_95": shift.first_interval(),
+        })),
+        "gap_to_people": card.and_then(|card| card.gap),
         "response": card.and_then(|card| card.response.as_ref()),
         "length": card.map(|card| &card.length),
         "calibration": card.and_then(|card| card.calibration.as_ref()),

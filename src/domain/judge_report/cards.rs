@@ -3,7 +3,7 @@
 use super::calibration::calibration;
 use super::judge_pairs::{JudgeTables, pairs_of};
 use super::length_bias::LengthTally;
-use super::people_agreement::people_agreement;
+use super::people_agreement::{PersonVote, people_agreement, people_gap};
 use super::position_flips::{FlipTally, position_flips};
 use super::position_shift::{ShiftTally, position_shift};
 use super::query_tally::VoteTally;
@@ -92,8 +92,14 @@ impl ReportSums {
             }));
     }
 
-    /// Builds the cards, given people's verdicts and the results of the regressions.
-    pub fn cards(self, verdicts: &[HumanVerdict], fits: &[CardFits]) -> JudgeCards {
+    /// Builds the cards, given the verdicts that count, each person's blind verdicts and the results
+    /// of the regressions.
+    pub fn cards(
+        self,
+        verdicts: &[HumanVerdict],
+        people: &[PersonVote],
+        fits: &[CardFits],
+    ) -> JudgeCards {
         let mut reviewed: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
         for rating in self.reviewed {
             reviewed.entry(rating.judge).or_default().push(rating);
@@ -106,7 +112,7 @@ impl ReportSums {
                 flips: position_flips(&sums.flips),
                 position: position_shift(&sums.shift),
                 response: fits.response,
-                ..card(&sums.votes, own, verdicts, fits)
+                ..card(&sums.votes, own, verdicts, people, fits)
             }
         };
         let fits_together = fits.last().copied().unwrap_or_default();
@@ -116,6 +122,7 @@ impl ReportSums {
                 &self.together,
                 &self.reviewed_together,
                 verdicts,
+                people,
                 fits_together,
             ),
             pairs: pairs_of(&self.tables),
@@ -128,6 +135,7 @@ fn card(
     votes: &VoteSums,
     reviewed: &[Rating],
     verdicts: &[HumanVerdict],
+    people: &[PersonVote],
     fits: CardFits,
 ) -> JudgeReport {
     let calibration = || calibration(reviewed, verdicts);
@@ -137,6 +145,7 @@ fn card(
         votes: sums.votes as usize,
         ties: Share::of_clusters(votes.ties.iter().copied()),
         people: people_agreement(reviewed, verdicts),
+        gap: people_gap(reviewed, people),
         calibration: sums.confident.then(calibration).flatten(),
         flips: None,
         position: None,

@@ -52,13 +52,6 @@ impl PositionCounts {
         self.first + self.second + self.ties
     }
 
-    /// The share of the votes without a tie that name the first document; `None` without such
-    /// votes.
-    pub fn first_share(&self) -> Option<f64> {
-        let decided = self.first + self.second;
-        (decided > 0).then(|| self.first as f64 / decided as f64)
-    }
-
     /// Counts a vote for A, B or neither; `swapped` means that B was shown first.
     pub fn count(&mut self, outcome: Outcome, swapped: bool) {
         match (outcome, swapped) {

@@ -26,6 +26,23 @@ pub struct PositionShift {
     pub both: usize,
 }
 
+impl PositionShift {
+    /// The same as a share: how often the document shown first is preferred, with ties as half, and
+    /// corrected for which documents were shown first; 0.5 without bias.
+    pub fn first_share(&self) -> f64 {
+        0.5 + self.value / 2.0
+    }
+
+    /// The interval of [`Self::first_share`].
+    pub fn first_interval(&self) -> Option<Interval> {
+        let of = |value: f64| 0.5 + value / 2.0;
+        self.interval.map(|interval| Interval {
+            low: of(interval.low),
+            high: of(interval.high),
+        })
+    }
+}
+
 /// One query's contribution to a judge's position shift.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ShiftTally {
@@ -209,6 +226,8 @@ mod tests {
         ratings.extend(votes(&[1.0, 0.0], true));
         let shift = shift_of(&ratings).unwrap();
         assert_eq!((shift.value, shift.a_first, shift.b_first), (0.375, 4, 2));
+        assert_eq!(shift.first_share(), 0.6875);
+        assert_eq!(shift.first_interval().unwrap().high, 1.0);
         // Squares 11/16 of four votes and 1/8 of two, 6 / 5 for six items, and t with five degrees
         // of freedom.
         let half = 2.570_581_8 * (1.2f64 * (11.0 / 16.0 / 16.0 + 1.0 / 8.0 / 4.0)).sqrt();

@@ -1,7 +1,8 @@
 //! A judge's card: everything that its votes say about it.
 
 use super::{
-    Calibration, JudgeRegression, LengthBias, PeopleAgreement, PositionFlips, PositionShift, Rating,
+    Calibration, JudgeRegression, LengthBias, PeopleAgreement, PeopleGap, PositionFlips,
+    PositionShift, Rating,
 };
 use crate::domain::agreement::Share;
 use crate::domain::analysis;
@@ -18,6 +19,8 @@ pub struct JudgeReport {
     pub votes: usize,
     pub ties: Option<Share>,
     pub people: PeopleAgreement,
+    /// How its agreement with people compares with that of people with each other.
+    pub gap: Option<PeopleGap>,
     /// Whether it is right when it is confident.
     pub calibration: Option<Calibration>,
     /// Outcomes that changed with the order of presentation. `None` for the ensemble, which is not

@@ -1,6 +1,9 @@
 //! Finds the worst judge, if its statistics set one apart from all others.
 
-use super::{AnswerFinding, BothOrders, JudgeReport, PositionCounts};
+use super::{
+    AnswerFinding, BothOrders, ENOUGH_PAIRS, JudgeConclusion, JudgeReport, PositionCounts,
+    answer_finding,
+};
 use crate::domain::agreement::{Interval, Kappa};
 use crate::domain::number_words::fixed;
 use serde::Serialize;
@@ -8,15 +11,22 @@ use serde::Serialize;
 /// Two judges by index, and their κ.
 pub type JudgeKappa = (usize, usize, Kappa);
 
-/// Minimum number of pairs for comparing judges.
-const ENOUGH: usize = 20;
-
 /// The statistics of one judge.
 #[derive(Clone, Copy, Debug)]
 pub struct JudgeRecord<'a> {
     pub card: Option<&'a JudgeReport>,
     pub named: PositionCounts,
     pub both_orders: BothOrders,
+}
+
+impl JudgeRecord<'_> {
+    pub fn conclusion(&self) -> JudgeConclusion {
+        JudgeConclusion::of(self.card, &self.named, &self.both_orders)
+    }
+
+    pub fn finding(&self) -> Option<AnswerFinding> {
+        answer_finding(self.card, &self.named)
+    }
 }
 
 /// A judge that stands out, and why.
@@ -52,7 +62,7 @@ pub struct Comparison {
 
 impl WeaknessReason {
     /// The finding as a clause to be appended to the judge's name.
-    pub fn words(&self, named: PositionCounts) -> String {
+    pub fn words(&self, record: &JudgeRecord<'_>) -> String {
         let shares = |what: &str, compared: &Comparison, side: &str| {
             let range = compared.interval.map_or(String::new(), |interval| {
                 format!(
@@ -68,7 +78,10 @@ impl WeaknessReason {
             )
         };
         match self {
-            Self::Answers(_) => named.finding_words().unwrap_or_default(),
+            Self::Answers(finding) if finding.is_void() => {
+                record.named.finding_words().unwrap_or_default()
+            }
+            Self::Answers(_) => record.conclusion().words(),
             Self::People(compared) => shares("agrees with people in", compared, "below"),
             Self::Flips(compared) => shares("flips", compared, "above"),
             Self::Kappa(compared) => format!(
@@ -107,7 +120,7 @@ pub fn weakest_judge(judges: &[JudgeRecord<'_>], kappas: &[JudgeKappa]) -> Optio
 fn by_answers(judges: &[JudgeRecord<'_>]) -> Option<WeakestJudge> {
     let found = |void: bool| {
         judges.iter().enumerate().find_map(|(judge, record)| {
-            let finding = record.named.finding()?;
+            let finding = record.finding()?;
             (finding.is_void() == void).then_some(WeakestJudge {
                 judge,
                 reason: WeaknessReason::Answers(finding),
@@ -129,7 +142,7 @@ fn by_share(
         .enumerate()
         .filter_map(|(judge, record)| {
             let (value, interval, n) = share(record)?;
-            (n >= ENOUGH).then_some((judge, value, interval))
+            (n >= ENOUGH_PAIRS).then_some((judge, value, interval))
         })
         .collect();
     let (judge, value, interval) = *known

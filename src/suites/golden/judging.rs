@@ -107,6 +107,7 @@ fn pandalm() -> (Vec<Rating>, Vec<HumanVerdict>) {
             b: 1,
             score: majority.and_then(margin).map(|margin| (1.0 + margin) / 2.0),
             revealed: None,
+            blind: true,
             inclusion: Some(1.0),
         });
     }

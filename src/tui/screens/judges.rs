@@ -1,5 +1,6 @@
 //! Judges screen: the quality of each judge, and the agreement between them.
 
+mod axis;
 mod details;
 mod jobs;
 mod kappas;

@@ -8,7 +8,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 const CELL: usize = 6;
-/// Below this number of pairs, a κ is unreliable and has no color.
+/// From here on, agreement is usually called substantial (Landis & Koch 1977).
+const HIGH: f64 = 0.6;
+/// Below this number of pairs, a κ is unreliable and dimmed.
 const FEW: usize = 20;
 const NAME: usize = 14;
 /// Above this number of raters, agreement is described only in words.
@@ -55,7 +57,8 @@ pub(super) fn render(report: &RaterReport, canvas: Canvas<'_>) {
                     text::pad_left(&text::fixed(kappa.value, 2), CELL),
                     match kappa.n {
                         0..FEW => theme.faint(),
-                        _ => theme.heat(kappa.value.max(0.0)).style,
+                        _ if kappa.value >= HIGH => theme.strong(),
+                        _ => theme.text(),
                     },
                 ),
                 None => Span::styled(text::pad_left("·", CELL), theme.faint()),
@@ -63,7 +66,7 @@ pub(super) fn render(report: &RaterReport, canvas: Canvas<'_>) {
         }
         lines.push(Line::from(spans));
     }
-    let words = format!("1: identical · 0: chance agreement · no color: fewer than {FEW} pairs");
+    let words = format!("1: identical · 0: chance agreement · dim: fewer than {FEW} pairs");
     let columns = usize::from(area.width);
     lines.extend(text::lines(&words, columns, theme.muted()));
     Paragraph::new(lines).render(area, buf);

@@ -5,9 +5,9 @@ use crate::tui::keymap::command::Command as Do;
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Binding] = &[
-    shown(&[ENTER], Do::Open, "its battles"),
+    shown(&[ENTER], Do::Open, "where it differs"),
     shown(&[key('X')], Do::WithoutJudge, "without it"),
-    shown(&[key('w')], Do::ShowQueue, "queue"),
+    shown(&[key('w')], Do::ShowQueue, "pairs to judge"),
     shown(&[key('K')], Do::ShowTables, "numbers"),
     hidden(&[key('Y')], Do::ShowStudent, "student"),
 ];

@@ -1,10 +1,12 @@
-//! Draws the worst judge, one row per judge, pairwise agreement, and details on the selected judge.
+//! Draws the answer to how good the judges are, one row per judge, and details on the selected one.
 
-use super::details::detail_lines;
+use super::details::{
+    agreement_words, calls_words, detail_lines, figures, selected as selected_judge,
+};
 use super::kappas;
-use super::table::{figures, rows, table};
+use super::table::{height, rows, table};
 use crate::app::judge_report::report::RaterReport;
-use crate::domain::agreement::Alpha;
+use crate::domain::judge_report::ENOUGH_PAIRS;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
@@ -16,7 +18,7 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_rows, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 /// Minimum columns for text next to the table of κ.
@@ -40,9 +42,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let headline = headline(report, theme, usize::from(area.width));
     let added_rows = judges.added.iter().map(|raters| rows_of(raters.as_ref()));
-    let [head, table_area, mut below_table, rule, below] = Layout::vertical([
+    let [head, _, table_area, mut below_table, rule, below] = Layout::vertical([
         Constraint::Length(headline.len() as u16),
-        Constraint::Length(count as u16 + 1),
+        Constraint::Length(1),
+        Constraint::Length(height(report) + 1),
         Constraint::Length(added_rows.sum()),
         Constraint::Length(1),
         Constraint::Min(1),
@@ -56,7 +59,20 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         raters.render(selected, Canvas::new(theme, area, buf));
         selected = selected.and_then(|at| at.checked_sub(raters.count()));
     }
-    text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
+    let under_cursor = judges.added_under_cursor(count);
+    match under_cursor
+        .is_none()
+        .then(|| selected_judge(model, report))
+    {
+        Some(Some(row)) => {
+            titled_rule(
+                &row.name,
+                &calls_words(report, &row),
+                Canvas::new(theme, rule, buf),
+            );
+        }
+        _ => text::rule(usize::from(area.width), theme.faint()).render(rule, buf),
+    }
     let mut detail = below;
     if let Some((width, height)) = kappas::size(report)
         && width + 3 + DETAILS <= below.width
@@ -72,13 +88,28 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         kappas::render(report, Canvas::new(theme, grid, buf));
     }
     let columns = usize::from(detail.width);
-    let lines = match judges.added_under_cursor(count) {
+    let lines = match under_cursor {
         Some((raters, at)) => raters.lines(at, theme, columns),
         None => detail_lines(model, report, theme, columns),
     };
     let lines = folded_rows(lines, detail.height, &page_hint(Screen::JUDGES), theme);
     Paragraph::new(lines).render(detail, buf);
     areas
+}
+
+/// `── gpt ─────────── 800 votes · 0 failed`.
+fn titled_rule(title: &str, end: &str, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let title = text::truncate(title, usize::from(area.width) / 2);
+    let used = text::width(&title) + text::width(end) + 5;
+    let line = "─".repeat(usize::from(area.width).saturating_sub(used));
+    Line::from(vec![
+        Span::styled("── ", theme.faint()),
+        Span::styled(title.into_owned(), theme.title()),
+        Span::styled(format!(" {line} "), theme.faint()),
+        Span::styled(end.to_owned(), theme.muted()),
+    ])
+    .render(area, buf);
 }
 
 /// Height of a table that a feature adds, with its header.
@@ -92,46 +123,48 @@ fn rows_of(raters: &dyn AddedRaters) -> u16 {
 /// All details on the selected judge or other rater, for a separate page.
 pub(super) fn page_text(model: &Model, report: &RaterReport, columns: usize) -> String {
     let theme = Theme::default();
-    let rows = rows(report);
-    let at = model.judges().cursor;
-    let lines = match model.judges().added_under_cursor(rows.len()) {
-        Some((raters, at)) => raters.lines(at, &theme, columns),
-        None => {
-            let mut lines = headline(report, &theme, columns);
-            lines.push(Line::default());
-            lines.extend(detail_lines(model, report, &theme, columns));
-            lines
-        }
+    let count = rows(report).len();
+    let under_cursor = model.judges().added_under_cursor(count);
+    let lines = match &under_cursor {
+        Some((raters, at)) => raters.lines(*at, &theme, columns),
+        None => detail_lines(model, report, &theme, columns),
     };
-    let words = lines.iter().map(|line| format!("{line}\n"));
-    let figures = rows
-        .get(at)
-        .map(|row| format!("{}\n{}\n", row.name, figures(row)));
-    figures.into_iter().chain(words).collect()
+    let words: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    match selected_judge(model, report).filter(|_| under_cursor.is_none()) {
+        Some(row) => {
+            let agreement = agreement_words(report);
+            let agreement: Vec<String> = agreement
+                .lines()
+                .flat_map(|line| text::lines(line, columns, theme.text()))
+                .map(|line| line.to_string())
+                .collect();
+            format!(
+                "{}\n{}\n{words}\n{}\n",
+                row.name,
+                figures(report, &row),
+                agreement.join("\n")
+            )
+        }
+        None => words,
+    }
 }
 
-/// Which judge is clearly the worst, if any, and the overall agreement.
+/// Rows of the sentence above the table.
+const HEADLINE: usize = 2;
+
+/// The answer to how good the judges are, and which key helps.
 fn headline(report: &RaterReport, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let mut lines = match report.weakest_words() {
-        Some(words) => text::lines(&format!("worst: {words}"), columns, theme.bad()),
-        None => text::lines("no judge is clearly the worst", columns, theme.muted()),
-    };
-    let alpha = |who: &str, alpha: &Option<Alpha>| {
-        let alpha = alpha.as_ref()?;
-        let interval = alpha.interval.map_or(String::new(), |interval| {
-            let (low, high) = (text::fixed(interval.low, 2), text::fixed(interval.high, 2));
-            format!(" (95 %: {low}–{high})")
-        });
-        Some(format!("{who} {}{interval}", text::fixed(alpha.value, 2)))
-    };
-    let alphas = [
-        alpha("judges", &report.alpha_judges),
-        alpha("people", &report.alpha_people),
-    ];
-    let alphas: Vec<String> = alphas.into_iter().flatten().collect();
-    if !alphas.is_empty() {
-        let words = format!("Krippendorff's α: {}", alphas.join(" · "));
-        lines.extend(text::lines(&words, columns, theme.text()));
+    let mut words = report.summary();
+    if report.rater_data.blind_pairs().0 < ENOUGH_PAIRS {
+        let queue = key_on(Command::ShowQueue, Screen::JUDGES);
+        words += &format!(" {queue} opens pairs to judge.");
+    }
+    let mut lines = text::lines(&words, columns, theme.strong());
+    if lines.len() > HEADLINE {
+        lines.truncate(HEADLINE);
+        if let Some(last) = lines.last_mut() {
+            *last = text::ended(last, columns);
+        }
     }
     lines
 }

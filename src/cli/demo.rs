@@ -212,6 +212,8 @@ fn show_one(
     });
     let options = TuiOptions {
         paid: chosen.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
+        offline: recorded.is_empty()
+            && (chosen.ensemble.iter()).any(|judge| judge.spec().is_offline()),
         judges: if recorded.is_empty() {
             chosen
                 .ensemble

@@ -4,6 +4,25 @@ use super::widgets::heatmap::{HeatmapCache, Viewport};
 use crate::domain::priority::Certainty;
 use ratatui::layout::{Position, Rect};
 
+/// The row under the cursor of a list, the number of rows shown, and the total number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListPosition {
+    pub cursor: usize,
+    pub shown: usize,
+    pub all: usize,
+}
+
+impl ListPosition {
+    /// The position in a list without hidden rows.
+    pub fn unfiltered(cursor: usize, rows: usize) -> Self {
+        Self {
+            cursor,
+            shown: rows,
+            all: rows,
+        }
+    }
+}
+
 /// Where things were last drawn, for handling clicks and limiting scrolling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
@@ -22,6 +41,8 @@ pub struct Areas {
     /// Number of lines of a second scrollable text next to the first, and the number that fits.
     pub aside: (usize, usize),
     pub heatmap: Option<Viewport>,
+    /// The position in a list, for the header.
+    pub position: Option<ListPosition>,
     /// Position of the terminal's cursor while text is being typed.
     pub caret: Option<Position>,
 }

@@ -145,6 +145,8 @@ pub struct TuiOptions {
     pub judges: Vec<String>,
     /// Whether calls may cost money.
     pub paid: bool,
+    /// Whether any judge that a run would ask is offline.
+    pub offline: bool,
     /// A note about the judges to show at the start.
     pub note: String,
     /// Why no run may start: the missing keys, and what to do.
@@ -239,6 +241,8 @@ pub struct Model {
     pub explained: Option<Subject>,
     /// Drafts of reasons.
     pub drafts: HashMap<Subject, String>,
+    /// Whether the header has stated in full that the judges are offline.
+    pub offline_told: bool,
     /// Time of the last key, click or paste.
     pub touched: Instant,
     /// When the workbench was suspended, if it is.
@@ -313,6 +317,7 @@ impl Model {
             next_project: None,
             explained: None,
             drafts,
+            offline_told: false,
             touched: now,
             suspended: None,
             scale: scale::ScaleState::default(),
@@ -323,9 +328,34 @@ impl Model {
         self.stack.last().copied().unwrap_or(Screen::QUERIES)
     }
 
+    /// Whether the votes on screen are lexical, or would be if there are none yet.
+    pub(crate) fn is_offline(&self) -> bool {
+        let mut summaries = self
+            .queries
+            .rows
+            .iter()
+            .filter_map(|(_, summary)| summary.as_ref())
+            .filter(|summary| summary.fought > 0)
+            .peekable();
+        let picking = matches!(self.screen(), Screen::ADJUDICATION | Screen::RULING);
+        if picking && let Some(overview) = &self.adjudication.overview {
+            overview.offline
+        } else if self.stack.len() > 1
+            && let Some(open) = &self.open
+            && !open.judges.is_empty()
+        {
+            open.offline()
+        } else if summaries.peek().is_some() {
+            summaries.any(|summary| summary.offline)
+        } else {
+            self.options.offline
+        }
+    }
+
     /// Records a key press. Time beyond the idle limit since the previous one was not spent on
     /// reading.
     pub(crate) fn touch(&mut self, now: Instant) {
+        self.offline_told |= self.is_offline();
         let idle = Duration::from_secs(self.options.judging.idle_s);
         let before = std::mem::replace(&mut self.touched, now);
         for since in self.reading_since() {

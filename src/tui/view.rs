@@ -1,7 +1,8 @@
 //! Draws the frame: header, screen, footer, and overlays.
 
 use super::canvas::Canvas;
-use super::drawing::{Areas, Caches};
+use super::drawing::{Areas, Caches, ListPosition};
+use super::layout::inset;
 use super::model::{Model, Overlay};
 use super::screens::Screen;
 use super::screens::behavior::Find;
@@ -10,12 +11,20 @@ use super::theme::Theme;
 use super::update;
 use super::widgets::footer::Footer;
 use super::widgets::header::Header;
+use super::widgets::toast::Level;
+use crate::app::annotate::progress::RunProgress;
 use crate::domain::sanitize;
+use crate::domain::spend::Spend;
+use crate::judge::{OFFLINE, OFFLINE_LABEL};
 use crate::registry;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
+
+/// Columns of a long annotator name.
+const MOST_OF_NAME: usize = 20;
 
 pub fn view(
     model: &Model,
@@ -34,14 +43,14 @@ pub fn view(
         Constraint::Length(1),
     ])
     .areas(area);
-    let header = Header {
-        crumbs: crumbs(model),
-        status: status(model),
-    };
-    header.render(theme, top, buf);
     let mut areas = model
         .behavior()
         .view(model, Canvas::new(theme, body, buf), caches);
+    let header = Header {
+        crumbs: crumbs(model),
+        facts: facts(model, areas.position, theme),
+    };
+    header.render(theme, top, buf);
     let offered = |command| update::offers::offers(model, command);
     let mut footer = Footer::new(model.scope()).only(offered);
     let find = match model.behavior().find() {
@@ -87,6 +96,7 @@ pub fn view(
             Overlay::Palette(palette) => areas.caret = palette.render(theme, area, buf),
             Overlay::Prompt(prompt, _) => {
                 Clear.render(bottom, buf);
+                let bottom = inset(bottom);
                 let mut line = bottom;
                 if let Some(search) = &model.search {
                     let count = format!(" {}", search.count());
@@ -107,14 +117,7 @@ pub fn view(
 }
 
 fn crumbs(model: &Model) -> Vec<String> {
-    let project = sanitize::line(&model.options.project).into_owned();
-    let program = "overrule".to_owned();
-    // Do not repeat the name of a project with the default file name.
-    let mut crumbs = if project == program {
-        vec![program]
-    } else {
-        vec![program, project]
-    };
+    let mut crumbs = vec![sanitize::line(&model.options.project).into_owned()];
     let above = model
         .stack
         .iter()
@@ -129,8 +132,64 @@ fn crumbs(model: &Model) -> Vec<String> {
     crumbs
 }
 
+/// The facts that hold on every screen, least important first: offline judges, the annotator, the
+/// position in the list, and the current activity.
+fn facts(model: &Model, position: Option<ListPosition>, theme: &Theme) -> Vec<(String, Style)> {
+    let offline = model.is_offline().then(|| {
+        let words = if model.offline_told {
+            OFFLINE
+        } else {
+            OFFLINE_LABEL
+        };
+        (words.to_owned(), theme.muted())
+    });
+    let annotator = sanitize::line(&model.options.annotator);
+    let annotator = text::truncate(&annotator, MOST_OF_NAME).into_owned();
+    let position = position.map(|position| (position_words(position), theme.muted()));
+    offline
+        .into_iter()
+        .chain([(annotator, theme.muted())])
+        .chain(position)
+        .chain([(activity(model), theme.accent())])
+        .chain(ended_run(model, theme))
+        .filter(|(words, _)| !words.is_empty())
+        .collect()
+}
+
+/// `3 of 8`, and the number of hidden rows.
+fn position_words(position: ListPosition) -> String {
+    let ListPosition { cursor, shown, all } = position;
+    let words = match shown {
+        0 => "0".to_owned(),
+        _ => format!("{} of {}", text::count(cursor + 1), text::count(shown)),
+    };
+    if shown < all {
+        format!("{words}, {} hidden", text::count(all - shown))
+    } else {
+        words
+    }
+}
+
+/// How the latest run of this session ended, and its cost.
+fn ended_run(model: &Model, theme: &Theme) -> Option<(String, Style)> {
+    let ended = model.run.ended.as_ref().filter(|_| !model.run.running)?;
+    let spend = model
+        .run
+        .progress
+        .as_ref()
+        .map(RunProgress::spend)
+        .filter(|spend| *spend != Spend::default())
+        .map_or(String::new(), |spend| format!(" · {}", spend.in_short()));
+    let style = match ended.level {
+        Level::Info | Level::Good => theme.muted(),
+        Level::Warn => theme.warn(),
+        Level::Error => theme.error(),
+    };
+    Some((format!("■ {}{spend}", ended.badge), style))
+}
+
 /// The current activity in a few words: import, export and questions, then the run.
-fn status(model: &Model) -> String {
+fn activity(model: &Model) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(going) = &model.import.going {
         let file = sanitize::line(&going.file);
@@ -156,10 +215,7 @@ fn run_status(model: &Model) -> String {
         return String::new();
     };
     if !model.run.running {
-        return match &model.run.ended {
-            Some(ended) => format!("■ {ended}"),
-            None => String::new(),
-        };
+        return String::new();
     }
     let mark = if progress.paused { "‖ paused" } else { "▶" };
     if let Some((what, done, all)) = progress.step() {
@@ -183,4 +239,49 @@ fn run_status(model: &Model) -> String {
         text::count(progress.total as u64),
         progress.spend().in_short()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::message::Msg;
+    use crate::tui::screens::testing::model;
+    use crate::tui::testing::{draw, key, text};
+    use crate::tui::update::update;
+    use crossterm::event::KeyCode;
+
+    fn header(model: &Model) -> String {
+        let buffer = draw(100, 20, |area, buf| {
+            view(model, &Theme::default(), area, buf, &mut Caches::default());
+        });
+        let page = text(&buffer);
+        page.lines()
+            .next()
+            .unwrap_or_default()
+            .trim_end()
+            .to_owned()
+    }
+
+    #[test]
+    fn offline_judges_are_stated_in_full_until_the_first_key_and_then_as_a_badge() {
+        let mut model = model(Screen::MATRIX);
+        model.options.annotator = "ann\u{1b}".to_owned();
+        assert!(header(&model).ends_with("lexical, not a language model · ann␛"));
+        let now = model.now;
+        update(&mut model, Msg::Key(key(KeyCode::Down)), now);
+        assert!(header(&model).ends_with("  offline · ann␛"));
+    }
+
+    #[test]
+    fn the_position_in_a_list_is_in_the_header() {
+        let position = |cursor, shown, all| position_words(ListPosition { cursor, shown, all });
+        assert_eq!(position(0, 8, 8), "1 of 8");
+        assert_eq!(position(2, 3, 1_200), "3 of 3, 1,197 hidden");
+        assert_eq!(position(0, 0, 5), "0, 5 hidden");
+        let mut model = model(Screen::QUERIES);
+        let info = model.open.as_ref().map(|open| open.info.clone());
+        model.queries.rows = info.into_iter().map(|info| (info, None)).collect();
+        let header = header(&model);
+        assert!(header.ends_with("1 of 1"), "{header}");
+    }
 }

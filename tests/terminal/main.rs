@@ -288,7 +288,7 @@ fn the_main_job_from_start_to_undo() {
     terminal.wait("every battle has all its votes");
     terminal.keys("\r");
     terminal.wait("zELO, 95 %");
-    terminal.wait("offline judges: lexical, not a language model");
+    terminal.wait(" offline · ");
     terminal.keys("o");
     terminal.wait("hybrid order");
     terminal.keys("o");

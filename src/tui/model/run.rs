@@ -6,6 +6,7 @@ use crate::client::RunControl;
 use crate::domain::judge_set::JudgeSet;
 use crate::store::corpus::QueryKey;
 use crate::store::last_run::LastRun;
+use crate::tui::widgets::toast::Level;
 use std::collections::VecDeque;
 
 /// Scope of a run.
@@ -31,6 +32,14 @@ impl RunScope {
     }
 }
 
+/// How a run ended: in full, and as a badge in the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEnd {
+    pub level: Level,
+    pub words: String,
+    pub badge: &'static str,
+}
+
 #[derive(Debug, Default)]
 pub struct RunState {
     /// The latest progress; that of the last run if none is in progress.
@@ -50,7 +59,7 @@ pub struct RunState {
     pub control: RunControl,
     /// Number of calls that ended in each second.
     pub pace: CallPace,
-    pub ended: Option<String>,
+    pub ended: Option<RunEnd>,
     /// Index of the judge to drop or restore on a key press.
     pub chosen_judge: usize,
     /// First visible line of the log, counted from the end.

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::tui::keymap::{Command, Scope, hints, key_name};
-use crate::tui::layout::first_row;
+use crate::tui::layout::{first_row, inset};
 use crate::tui::text::width;
 use crate::tui::theme::Theme;
 
@@ -79,11 +79,12 @@ impl Footer {
     }
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let line = first_row(area, buf.area);
+        let whole = first_row(area, buf.area);
+        buf.set_style(whole, theme.footer());
+        let line = inset(whole);
         if line.is_empty() {
             return;
         }
-        buf.set_style(line, theme.footer());
         let mut x = line.x;
         let lead = usize::from(line.width).saturating_sub(width(HELP) + 2);
         (x, _) = buf.set_stringn(x, line.y, &self.lead, lead, theme.strong());
@@ -127,7 +128,7 @@ mod tests {
     #[test]
     fn hints_fit_and_end_with_help() {
         for scope in Screen::all().map(Scope::Screen) {
-            for columns in [6, 20, 40, 80, 200] {
+            for columns in [8, 20, 40, 80, 200] {
                 let line = shown(&Footer::new(scope), columns);
                 assert!(
                     line.ends_with("? help") && width(&line) <= usize::from(columns),
@@ -136,12 +137,12 @@ mod tests {
             }
         }
         assert_eq!(
-            shown(&Footer::new(Scope::Screen(Screen::BATTLE)), 30),
-            "a A better  b B better  ? help"
+            shown(&Footer::new(Scope::Screen(Screen::BATTLE)), 32),
+            " a A better  b B better  ? help"
         );
         assert_eq!(
             shown(&Footer::new(Scope::Input), 40),
-            "Enter accept  Esc cancel"
+            " Enter accept  Esc cancel"
         );
     }
 
@@ -149,6 +150,6 @@ mod tests {
     fn labels_follow_the_state() {
         let footer = Footer::new(Scope::Screen(Screen::RUN)).relabel("start", "resume");
         let line = shown(&footer, 60);
-        assert!(line.starts_with("s resume  S stop"), "{line}");
+        assert!(line.starts_with(" s resume  S stop"), "{line}");
     }
 }

@@ -1,20 +1,24 @@
-//! The top line: the location on the left, and what is running on the right.
+//! The top line: the location on the left, and what is true on every screen on the right.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
-use crate::tui::layout::first_row;
+use crate::tui::layout::{first_row, inset};
 use crate::tui::text::{truncate, width};
 use crate::tui::theme::Theme;
 
 const ARROW: &str = " › ";
+const SEPARATOR: &str = " · ";
+/// Columns between the location and the facts.
+const GAP: usize = 2;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// From the project to the open item; the last one is kept longest.
     pub crumbs: Vec<String>,
-    /// Progress, rate and spending; empty if nothing is running.
-    pub status: String,
+    /// Facts with their styles; the last one is kept longest.
+    pub facts: Vec<(String, Style)>,
 }
 
 impl Header {
@@ -42,35 +46,49 @@ impl Header {
         (String::new(), truncate(last, columns).into_owned())
     }
 
+    /// The last facts that leave room for the last crumb; the very last one is truncated.
+    fn fitting(&self, columns: usize) -> Vec<(String, Style)> {
+        let last = self.crumbs.last().map_or(0, |crumb| width(crumb) + GAP);
+        let room = columns.saturating_sub(last);
+        let size = |from: usize| {
+            let facts = &self.facts[from..];
+            let words: usize = facts.iter().map(|(words, _)| width(words)).sum();
+            words + SEPARATOR.chars().count() * facts.len().saturating_sub(1)
+        };
+        let from = (0..self.facts.len())
+            .find(|from| size(*from) <= room)
+            .unwrap_or(self.facts.len().saturating_sub(1));
+        let mut facts = self.facts[from..].to_vec();
+        if let [(words, _)] = facts.as_mut_slice() {
+            *words = truncate(words, columns * 2 / 3).into_owned();
+        }
+        facts
+    }
+
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let line = first_row(area, buf.area);
+        let whole = first_row(area, buf.area);
+        buf.set_style(whole, theme.header());
+        let line = inset(whole);
         if line.is_empty() {
             return;
         }
-        buf.set_style(line, theme.header());
-        let inside = usize::from(line.width.saturating_sub(2));
-        let status = truncate(&self.status, inside * 2 / 3);
-        let taken = width(&status);
-        let gap = if taken > 0 { 2 } else { 0 };
-        let (path, last) = self.trail(inside.saturating_sub(taken + gap));
-        let start = line.x + 1.min(line.width - 1);
-        let (x, _) = buf.set_stringn(start, line.y, path, inside, theme.muted());
-        buf.set_stringn(
-            x,
-            line.y,
-            last,
-            usize::from(line.right() - x),
-            theme.strong(),
-        );
-        let taken = u16::try_from(taken).unwrap_or(0);
-        let x = line.right().saturating_sub(taken + 1).max(line.x);
-        buf.set_stringn(
-            x,
-            line.y,
-            status,
-            usize::from(line.right() - x),
-            theme.accent(),
-        );
+        let columns = usize::from(line.width);
+        let facts = self.fitting(columns);
+        let words = facts.iter().map(|(words, _)| words.as_str());
+        let taken = width(&words.collect::<Vec<_>>().join(SEPARATOR));
+        let gap = if taken > 0 { GAP } else { 0 };
+        let (path, last) = self.trail(columns.saturating_sub(taken + gap));
+        let (x, _) = buf.set_stringn(line.x, line.y, path, columns, theme.muted());
+        let room = usize::from(line.right() - x);
+        buf.set_stringn(x, line.y, last, room, theme.strong());
+        let mut x = line.right().saturating_sub(taken as u16).max(line.x);
+        for (at, (words, style)) in facts.into_iter().enumerate() {
+            let parts = [(SEPARATOR, theme.muted()), (words.as_str(), style)];
+            for (part, style) in parts.into_iter().skip(usize::from(at == 0)) {
+                let room = usize::from(line.right().saturating_sub(x));
+                (x, _) = buf.set_stringn(x, line.y, part, room, style);
+            }
+        }
     }
 }
 
@@ -78,6 +96,14 @@ impl Header {
 mod tests {
     use super::*;
     use crate::tui::testing::{draw, text};
+
+    fn header(crumbs: &[&str], facts: &[&str]) -> Header {
+        let plain = |fact: &&str| ((*fact).to_owned(), Style::default());
+        Header {
+            crumbs: crumbs.iter().map(|crumb| (*crumb).to_owned()).collect(),
+            facts: facts.iter().map(plain).collect(),
+        }
+    }
 
     fn shown(header: &Header, columns: u16) -> String {
         let buffer = draw(columns, 1, |area, buf| {
@@ -88,12 +114,10 @@ mod tests {
 
     #[test]
     fn outer_crumbs_give_way_before_the_last_and_before_the_run() {
-        let header = Header {
-            crumbs: ["overrule", "best espresso grinder", "battle 3"]
-                .map(str::to_owned)
-                .to_vec(),
-            status: "120/400  $0.12".to_owned(),
-        };
+        let header = header(
+            &["overrule", "best espresso grinder", "battle 3"],
+            &["120/400  $0.12"],
+        );
         assert_eq!(
             shown(&header, 64),
             " overrule › best espresso grinder › battle 3     120/400  $0.12"
@@ -106,6 +130,17 @@ mod tests {
         for columns in 0..12 {
             shown(&header, columns);
         }
+    }
+
+    #[test]
+    fn the_first_facts_give_way_to_the_last_crumb() {
+        let header = header(&["bench", "queries"], &["offline", "dana", "1 of 8"]);
+        assert_eq!(
+            shown(&header, 44),
+            " bench › queries    offline · dana · 1 of 8"
+        );
+        assert_eq!(shown(&header, 28), " … › queries  dana · 1 of 8");
+        assert_eq!(shown(&header, 20), " queries     1 of 8");
     }
 
     #[test]

@@ -1,32 +1,8 @@
-//! The frame of every list: a line of totals with the cursor position, and a scrollbar.
+//! The scrollbar of every list.
 
 use crate::tui::canvas::Canvas;
-use crate::tui::text;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use ratatui::widgets::{Scrollbar, ScrollbarOrientation, ScrollbarState, StatefulWidget, Widget};
-
-/// Text on the left; on the right, the row under the cursor, the number of rows shown, and the
-/// total number.
-pub(crate) fn list_head(words: &str, place: (usize, usize, usize), canvas: Canvas<'_>) {
-    let Canvas { theme, area, buf } = canvas;
-    let (cursor, shown, all) = place;
-    let mut place = match shown {
-        0 => "0".to_owned(),
-        _ => format!("{} / {}", text::count(cursor + 1), text::count(shown)),
-    };
-    if shown < all {
-        place += &format!(" of {}", text::count(all));
-    }
-    let columns = usize::from(area.width);
-    let room = columns.saturating_sub(text::width(&place) + 2);
-    Line::from(vec![
-        Span::raw(text::pad_right(words, room)),
-        Span::raw("  "),
-        Span::styled(place, theme.muted()),
-    ])
-    .render(area, buf);
-}
+use ratatui::widgets::{Scrollbar, ScrollbarOrientation, ScrollbarState, StatefulWidget};
 
 /// Draws a scrollbar in the blank column to the right of a list that does not fit.
 pub(crate) fn scrollbar(first: usize, rows: usize, canvas: Canvas<'_>) {

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::tui::layout::first_row;
+use crate::tui::layout::{first_row, inset};
 use crate::tui::text::{truncate, wrap};
 use crate::tui::theme::Theme;
 
@@ -51,12 +51,12 @@ impl Toast {
         now >= self.until
     }
 
-    fn mark(&self) -> char {
+    fn mark(&self) -> &'static str {
         match self.level {
-            Level::Info => '·',
-            Level::Good => '✓',
-            Level::Warn => '!',
-            Level::Error => '✗',
+            Level::Info => "",
+            Level::Good => "✓ ",
+            Level::Warn => "! ",
+            Level::Error => "✗ ",
         }
     }
 
@@ -71,12 +71,13 @@ impl Toast {
 
     /// Draws the message on the line of `area`; a longer one also uses up to three lines above it.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let line = first_row(area, buf.area);
+        let whole = first_row(area, buf.area);
+        let line = inset(whole);
         if line.is_empty() {
             return;
         }
         let columns = usize::from(line.width);
-        let text = format!("{} {}", self.mark(), self.text);
+        let text = format!("{}{}", self.mark(), self.text);
         let ranges = wrap(&text, columns);
         let room = usize::from(line.y - buf.area.y + 1).min(MOST_LINES);
         let mut rows: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
@@ -88,7 +89,7 @@ impl Toast {
         }
         let top = line.y - (rows.len() - 1) as u16;
         for (y, row) in (top..).zip(rows) {
-            for x in line.left()..line.right() {
+            for x in whole.left()..whole.right() {
                 buf[(x, y)].reset();
             }
             buf.set_string(line.x, y, truncate(row, columns), self.style(theme));
@@ -111,7 +112,7 @@ mod tests {
             buf.set_string(0, 0, "xxxxxxxxxxxx", Style::new());
             toast.render(&Theme::default(), area, buf);
         });
-        assert_eq!(text(&buffer), "✓ verdict s…\n\n");
+        assert_eq!(text(&buffer), " ✓ verdict…\n\n");
     }
 
     #[test]
@@ -130,8 +131,8 @@ mod tests {
         };
         assert_eq!(
             shown(4),
-            "\n· no key is set, so\nthe offline judges\nare used\n"
+            "\n no key is set, so\n the offline judges\n are used\n"
         );
-        assert_eq!(shown(2), "· no key is set, so\nthe offline judges …\n");
+        assert_eq!(shown(2), " no key is set, so\n the offline judge…\n");
     }
 }

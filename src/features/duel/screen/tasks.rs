@@ -3,11 +3,11 @@
 use crate::domain::sanitize;
 use crate::features::duel::screen::state::OpenDuel;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::Areas;
+use crate::tui::drawing::{Areas, ListPosition};
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::text;
-use crate::tui::widgets::list::{list_head, scrollbar};
+use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::scroll_to;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
@@ -26,11 +26,7 @@ pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas
         count - open.done()
     );
     let head = cut(&mut area, 1);
-    list_head(
-        &words,
-        (cursor, count, count),
-        Canvas::new(theme, head, buf),
-    );
+    text::line(&words, usize::from(head.width), theme.text()).render(head, buf);
     let texts: HashMap<&str, &str> = model
         .queries
         .rows
@@ -79,6 +75,7 @@ pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas
         lines: count,
         page,
         first,
+        position: Some(ListPosition::unfiltered(cursor, count)),
         ..Areas::default()
     }
 }

@@ -5,9 +5,8 @@ use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::domain::sanitize;
-use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut_bottom, inset};
 use crate::tui::model::Model;
@@ -76,6 +75,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas.list = list;
     areas.page = usize::from(list.height);
     areas.lines = shown.len();
+    areas.position = Some(ListPosition {
+        cursor: model.adjudication.cursor,
+        shown: shown.len(),
+        all: model.adjudication.disagreements.len(),
+    });
     if shown.is_empty() {
         let next = key_on(Command::Conflicts, Screen::ADJUDICATION);
         let words = match (
@@ -210,11 +214,10 @@ fn headline(
             counted(rulings, "ruling")
         )),
     }
-    let note = match (overview.warning, overview.offline) {
+    let note = match overview.warning {
         _ if model.is_reading_overview() => Line::styled("updating …", theme.muted()),
-        (Some(warning), _) => text::line(warning, columns, theme.warn()),
-        (None, true) => text::line(OFFLINE_LABEL, columns, theme.warn()),
-        (None, false) => Line::default(),
+        Some(warning) => text::line(warning, columns, theme.warn()),
+        None => Line::default(),
     };
     let mut lines = text::parts(&parts, columns, 1, theme.strong());
     lines.push(note);

@@ -1,7 +1,6 @@
 //! Draws the judges' reasoning in tabs.
 
 use super::calls::{CallResult, JudgeCall, Reasoning};
-use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::cut;
@@ -54,10 +53,6 @@ pub(super) fn render(
         .judges
         .get(call.index)
         .is_some_and(|(_, spec)| spec.is_offline());
-    if open.offline() {
-        let label = text::line(OFFLINE_LABEL, usize::from(rest.width), theme.warn());
-        Paragraph::new(label).render(cut(&mut rest, 1), buf);
-    }
     let mut lines: Vec<Line<'static>> = Vec::new();
     let columns = usize::from(rest.width);
     if let Some(words) = call.presentation_note(model.battle.raw) {

@@ -36,7 +36,6 @@ fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
                 "ngram → A 0.60",
                 "gpt␛[1m → B 0.20",
                 "#2 = tie",
-                "offline judges: lexical, not a language model",
                 "Insomnia can be treated",
                 "cannot tell",
                 "P(A above B)",

@@ -4,7 +4,7 @@ use crate::domain::battle::Pair;
 use crate::domain::priority::DecidedPair;
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -79,6 +79,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas.lines = rows.len();
     areas.page = page;
     areas.first = first;
+    areas.position = Some(ListPosition::unfiltered(cursor, rows.len()));
     areas
 }
 

@@ -2,7 +2,6 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::sanitize;
-use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::cut;
@@ -82,9 +81,6 @@ fn lines(
 ) -> Vec<Line<'static>> {
     let texts = QuoteTexts::of(model, open, a, b);
     let mut lines = Vec::new();
-    if model.document().expanded && open.offline() {
-        lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
-    }
     if let Some(words) = overruled(open, a, b) {
         lines.extend(text::lines(&words, columns, theme.override_mark()));
     }

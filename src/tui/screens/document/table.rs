@@ -4,7 +4,6 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::VoteCount;
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
-use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
@@ -134,12 +133,9 @@ fn gaps(open: &OpenQuery, shown: &[usize]) -> String {
     words
 }
 
-/// The meaning of the symbols, and whose votes these are.
+/// The meaning of the symbols.
 fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> Line<'static> {
     let mut parts = vec![("+ for this document (A)".to_owned(), theme.muted())];
-    if open.offline() {
-        parts.push((OFFLINE_LABEL.to_owned(), theme.warn()));
-    }
     let apart = open.view.rows().verdicts.iter().filter(|verdict| {
         let pair = Pair::new(verdict.a, verdict.b);
         pair.is_some_and(|pair| {

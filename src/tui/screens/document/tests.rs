@@ -42,7 +42,6 @@ fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
                 "tie",
                 "σ",
                 "this document)",
-                "offline judges: lexical, not a language model",
             ] {
                 assert!(page.contains(words), "{words} at {size:?}\n{page}");
             }
@@ -203,10 +202,6 @@ fn the_reasoning_is_relabelled_as_on_the_battle_screen() {
     );
     assert!(page.contains("ngram → B 0.60\n"), "{page}");
     assert!(page.contains("saw B first, relabeled"), "{page}");
-    assert!(
-        page.contains("offline judges: lexical, not a language model"),
-        "{page}"
-    );
     assert!(!page.contains("Document A says “Cognitive"), "{page}");
 }
 

@@ -4,7 +4,6 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::PairCell;
 use crate::domain::sanitize;
 use crate::domain::verdict::{Decision, Verdict};
-use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -65,9 +64,6 @@ pub(super) fn render(
         if let Err(error) = &open.view.fit {
             let words = format!("no scores: {error}");
             push(&mut lines, &words, width, 3, theme.bad());
-        }
-        if open.offline() {
-            push(&mut lines, OFFLINE_LABEL, width, 2, theme.warn());
         }
     }
     let rows = usize::from(area.height);

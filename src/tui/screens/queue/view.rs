@@ -6,7 +6,7 @@ use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::priority::{InTop, Policy};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
@@ -14,7 +14,7 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::list::{list_head, scrollbar};
+use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::notice;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
@@ -46,11 +46,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     .areas(area);
     let columns = usize::from(area.width);
     let shown = model.shown_items();
-    list_head(
-        &headline(model),
-        (model.queue.cursor, shown.len(), model.queue.items.len()),
-        Canvas::new(theme, totals, buf),
-    );
+    text::line(&headline(model), columns, theme.text()).render(totals, buf);
     let about = text::parts(&about(model), columns, 1, theme.muted());
     Paragraph::new(about).render(settled, buf);
     let mut lines = description(model, theme, columns);
@@ -63,6 +59,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         list,
         page: usize::from(list.height),
         lines: shown.len(),
+        position: Some(ListPosition {
+            cursor: model.queue.cursor,
+            shown: shown.len(),
+            all: model.queue.items.len(),
+        }),
         ..Areas::default()
     };
     if shown.is_empty() {

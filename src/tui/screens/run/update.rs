@@ -9,7 +9,7 @@ use crate::domain::sanitize;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
-use crate::tui::model::run::RunScope;
+use crate::tui::model::run::{RunEnd, RunScope};
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
@@ -312,7 +312,7 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     model.run.running = false;
     model.run.control.cancelled = false;
     let all = ask_pair::ended(model).unwrap_or("every battle has all its votes");
-    let (kind, words) = match result {
+    let (level, words, badge) = match result {
         Ok(outcome) => {
             // If it had nothing to ask, keep showing the results and failures of the run before.
             let asked = outcome.progress.done() > 0;
@@ -325,20 +325,33 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
             match (outcome.cancelled, outcome.missing) {
                 (true, _) => {
                     let start = key_on(Command::StartRun, Screen::RUN);
-                    (Level::Warn, format!("stopped; press {start} to resume"))
+                    let words = format!("stopped; press {start} to resume");
+                    (Level::Warn, words, "stopped")
                 }
-                (false, Some(0)) if asked => (Level::Good, all.to_owned()),
-                (false, Some(0)) => (Level::Good, format!("nothing was left to ask: {all}")),
+                (false, Some(0)) if asked => (Level::Good, all.to_owned(), "complete"),
+                (false, Some(0)) => {
+                    let words = format!("nothing was left to ask: {all}");
+                    (Level::Good, words, "complete")
+                }
                 (false, missing) => {
                     let progress = model.run.progress.as_ref();
-                    incomplete(missing, progress, outcome.budget_reached)
+                    let (level, words) = incomplete(missing, progress, outcome.budget_reached);
+                    let badge = match level {
+                        Level::Good => "done",
+                        _ => "votes missing",
+                    };
+                    (level, words, badge)
                 }
             }
         }
-        Err(error) => (Level::Error, error.to_string()),
+        Err(error) => (Level::Error, error.to_string(), "run failed"),
     };
-    model.say(kind, &words);
-    model.run.ended = Some(words);
+    model.say(level, &words);
+    model.run.ended = Some(RunEnd {
+        level,
+        words,
+        badge,
+    });
     let mut effects = vec![model.list()];
     if model.run.progress.is_none() && model.run.last.is_none() {
         effects.push(model.read_last_run());
@@ -457,7 +470,7 @@ mod tests {
         assert!(asked::<ReadLastRun>(&effects).is_some(), "{effects:?}");
         run(&mut model, 7);
         assert_eq!(
-            model.run.ended.as_deref(),
+            model.run.ended.as_ref().map(|end| end.words.as_str()),
             Some("every battle has all its votes")
         );
         run(&mut model, 0);
@@ -468,6 +481,7 @@ mod tests {
                 .ended
                 .as_ref()
                 .unwrap()
+                .words
                 .starts_with("nothing was left to ask")
         );
     }
@@ -556,7 +570,7 @@ mod tests {
             Some(1)
         );
         assert_eq!(
-            model.run.ended.as_deref(),
+            model.run.ended.as_ref().map(|end| end.words.as_str()),
             Some("done, but 1 vote is missing")
         );
     }

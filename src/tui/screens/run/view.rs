@@ -5,7 +5,6 @@ use super::{begin, failures, last, questions};
 use crate::app::annotate::progress::{RunPhase, RunProgress};
 use crate::domain::sanitize;
 use crate::domain::spend::Spend;
-use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
@@ -192,7 +191,7 @@ fn head_lines(
         first.push(Span::raw(format!(" · {done} of {all} queries")));
     }
     if let (false, Some(ended)) = (model.run.running, &model.run.ended) {
-        first.push(Span::raw(format!(": {ended}")));
+        first.push(Span::raw(format!(": {}", ended.words)));
     }
     let of_run = progress.spend();
     let total = progress.spent_before + of_run;
@@ -350,11 +349,7 @@ fn log_lines(
     (page, columns): (usize, usize),
 ) -> Paragraph<'static> {
     let mut lines = Vec::new();
-    if progress.judges.iter().any(|judge| judge.offline) {
-        lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
-    } else {
-        lines.push(Line::styled("log", theme.muted()));
-    }
+    lines.push(Line::styled("log", theme.muted()));
     let end = progress.log.len().saturating_sub(model.run.log_scroll);
     let start = end.saturating_sub(page);
     for line in progress.log.iter().skip(start).take(end - start) {

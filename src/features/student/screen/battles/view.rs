@@ -4,11 +4,11 @@
 use crate::domain::sanitize;
 use crate::features::student::app::ReportedBattle;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::text::{self, pad_left, pad_right, truncate};
-use crate::tui::widgets::list::{list_head, scrollbar};
+use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::{notice, scroll_to};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
@@ -37,11 +37,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         group.name
     );
     let head = cut(&mut list, 1);
-    list_head(
-        &words,
-        (cursor, count, count),
-        Canvas::new(theme, head, buf),
-    );
+    text::line(&words, columns, theme.text()).render(head, buf);
     let first = scroll_to(0, cursor, usize::from(list.height.saturating_sub(1)));
     let shown = first..count.min(first + usize::from(list.height));
     let longest = |of: fn(&ReportedBattle) -> &str| {
@@ -139,6 +135,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         first,
         lines: count,
         page: usize::from(list.height),
+        position: Some(ListPosition::unfiltered(cursor, count)),
         ..Areas::default()
     }
 }

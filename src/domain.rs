@@ -12,6 +12,7 @@ pub mod candidate_question;
 pub mod common_scale;
 pub mod corpus;
 pub mod document_cut;
+pub mod document_names;
 pub mod hex;
 pub mod judge_report;
 pub mod judge_set;

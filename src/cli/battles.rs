@@ -6,7 +6,9 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::battle::{Battle, Pair};
+use crate::domain::document_names::distinct_names;
 use crate::domain::ranking::{OrderEffect, View, VoteCount, share_bar};
+use crate::domain::reasoning::{self, OTHER_ORDER};
 use crate::domain::sanitize;
 use crate::domain::vote::{Margin, Outcome};
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
@@ -20,7 +22,9 @@ const BAR: usize = 8;
 #[derive(Debug, Args)]
 #[command(
     after_help = "\"A 3 : 0 B\" counts votes: three for A, none for B. A judge's vote is shown as \
-                  the document that it prefers and how strongly, from 0 to 1.
+                  the document that it prefers and how strongly, from 0 to 1. The reasoning of a \
+                  judge that saw B first is shown with A and B exchanged; if its words leave open \
+                  which document they mean, it is shown as written, with a note.
 In --json, margins are in −1..1, where negative values prefer A, and scores are in 0..1, where 0
 means that A is better.
 
@@ -149,6 +153,31 @@ fn pair_json(loaded: &QueryBattles, pair: Pair) -> Value {
     })
 }
 
+/// Characters of a document's name.
+const NAME: usize = 64;
+
+/// Names that tell the documents of a pair apart: their titles, or texts without one, or else
+/// identifiers.
+fn names(loaded: &QueryBattles, pair: [usize; 2]) -> [String; 2] {
+    let documents = pair.map(|at| &loaded.documents[at]);
+    let [a, b] = documents.map(|document| document.title().unwrap_or(&document.snippet));
+    let names = distinct_names(a, b, NAME).map(|names| names.map(clean));
+    names.unwrap_or_else(|| documents.map(|document| clean(document.id.as_str())))
+}
+
+/// `A  Sleep in adults (4688340)` and the same for B.
+fn heading(loaded: &QueryBattles, pair: [usize; 2], names: &[String; 2]) -> String {
+    let line = |letter: &str, at: usize, name: &str| {
+        let id = clean(loaded.documents[at].id.as_str());
+        if id == name {
+            format!("{letter}  {id}\n")
+        } else {
+            format!("{letter}  {name} ({id})\n")
+        }
+    };
+    line("A", pair[0], &names[0]) + &line("B", pair[1], &names[1])
+}
+
 /// The effective verdict on a pair, and who said what, indented.
 fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
@@ -179,13 +208,23 @@ fn score_text(view: &View, index: usize) -> String {
     format!("{count} {for_a}{for_b}{counted}")
 }
 
-/// `A 0.430`, `B 0.200`, `tie`: the document that a margin prefers, and how strongly.
+/// `A 0.430`, `B 0.200`, `a tie`: the document that a margin prefers, and how strongly.
 fn margin_text(margin: Margin) -> String {
     match margin.outcome() {
-        Outcome::Tie => "= tie".to_owned(),
-        Outcome::A => format!("→ A {:.3}", -margin.get()),
-        Outcome::B => format!("→ B {:.3}", margin.get()),
+        Outcome::Tie => "a tie".to_owned(),
+        Outcome::A => format!("A {:.3}", -margin.get()),
+        Outcome::B => format!("B {:.3}", margin.get()),
     }
+}
+
+/// `prefers: Sleep in adults (A 0.430)`, or `says: a tie`.
+fn preference(margin: Margin, [a, b]: &[String; 2]) -> String {
+    let name = match margin.outcome() {
+        Outcome::Tie => return "says: a tie".to_owned(),
+        Outcome::A => a,
+        Outcome::B => b,
+    };
+    format!("prefers: {name} ({})", margin_text(margin))
 }
 
 /// The judge's answer on the pair in the other order, if it was asked.
@@ -204,16 +243,17 @@ fn order_words(loaded: &QueryBattles, battle: Battle, vote: &VoteDetail) -> Stri
 }
 
 fn as_text(loaded: &QueryBattles) -> String {
-    let name = |at: usize| clean(loaded.documents[at].id.as_str());
     let mut text = String::new();
     let mut offline = false;
     for (index, votes) in &loaded.battles {
         let battle = loaded.view.rows().battles[*index].battle;
         let numbers = loaded.view.battles[*index];
+        let sides = [battle.a, battle.b];
+        let names = names(loaded, sides);
+        let name = |at: usize| names[usize::from(at == battle.b)].clone();
+        text.push_str(&heading(loaded, sides, &names));
         text.push_str(&format!(
-            "A {}  against  B {}   {}   fit: A wins {}   surprise {}\n",
-            name(battle.a),
-            name(battle.b),
+            "  {}   fit: A wins {}   surprise {}\n",
             score_text(&loaded.view, *index),
             or_dash(numbers.expected, |for_b| format!(
                 "{:.1} %",
@@ -231,17 +271,15 @@ fn as_text(loaded: &QueryBattles) -> String {
             let spec = loaded.judge(vote.judge);
             offline |= spec.is_some_and(JudgeSpec::is_offline);
             let who = spec.map_or(String::new(), |spec| clean(&spec.name));
-            let shown = if vote.swapped {
-                "saw B first"
-            } else {
-                "saw A first"
-            };
             match &vote.result {
-                Ok(margin) => text.push_str(&format!(
-                    "  {who} {} ({shown}){}\n",
-                    margin_text(*margin),
-                    order_words(loaded, battle, vote)
-                )),
+                Ok(margin) => {
+                    let shown = if vote.swapped { "B" } else { "A" };
+                    text.push_str(&format!(
+                        "  {who} {}, saw {shown} first{}\n",
+                        preference(*margin, &names),
+                        order_words(loaded, battle, vote)
+                    ));
+                }
                 Err((cause, message)) => {
                     text.push_str(&format!(
                         "  {who} failed: {cause}: {}\n",
@@ -249,7 +287,12 @@ fn as_text(loaded: &QueryBattles) -> String {
                     ));
                 }
             }
-            for line in sanitize::block(vote.reasoning.text()).lines() {
+            let reasoning = sanitize::block(vote.reasoning.text());
+            let shown = reasoning::oriented(&reasoning, vote.swapped);
+            if shown.is_reversed {
+                text.push_str(&format!("      ({OTHER_ORDER})\n"));
+            }
+            for line in shown.text.lines() {
                 text.push_str(&format!("      {line}\n"));
             }
             if vote.reasoning == VoteReasoning::Gone {
@@ -259,8 +302,11 @@ fn as_text(loaded: &QueryBattles) -> String {
         text.push('\n');
     }
     for pair in &loaded.unfought {
-        let (a, b) = (name(pair.low()), name(pair.high()));
-        text.push_str(&format!("A {a}  against  B {b}   never fought\n"));
+        let sides = [pair.low(), pair.high()];
+        let names = names(loaded, sides);
+        let name = |at: usize| names[usize::from(at == pair.high())].clone();
+        text.push_str(&heading(loaded, sides, &names));
+        text.push_str("  never fought\n");
         text.push_str(&people_text(loaded, *pair, name));
         text.push('\n');
     }

@@ -3,10 +3,12 @@
 
 mod conclusion;
 mod copied;
+mod oriented;
 mod quote;
 
 pub use conclusion::conclusion;
 pub use copied::{WordRuns, copied_runs};
+pub use oriented::{OTHER_ORDER, OrientedReasoning, oriented};
 pub use quote::{FoldedText, occurs, quotes};
 
 use std::borrow::Cow;
@@ -35,7 +37,7 @@ const AFTER_LABEL: &[&str] = &[
 ///
 /// Exchanges only letters that follow "document" or "doc", and those in a list that starts this way
 /// ("Documents A and B"); a bare letter may be an article, an initial or a vitamin, and is kept.
-pub fn relabel(text: &str, swapped: bool) -> Cow<'_, str> {
+fn relabel(text: &str, swapped: bool) -> Cow<'_, str> {
     if !swapped {
         return Cow::Borrowed(text);
     }

@@ -47,6 +47,14 @@ pub struct DocumentInfo {
     pub metadata: JsonObject,
 }
 
+impl DocumentInfo {
+    /// Its title without surrounding blanks; `None` if it has none.
+    pub fn title(&self) -> Option<&str> {
+        let title = self.title.as_deref()?.trim();
+        (!title.is_empty()).then_some(title)
+    }
+}
+
 /// A query without its documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryInfo {

@@ -177,9 +177,10 @@ fn who_said_what_is_told_with_the_battle() {
     assert_eq!(alone[0]["verdict"]["decision"], "tie");
     let text = sandbox.done("battles --query capital-of-france");
     for words in [
-        "overruled by eve: d3 is much better",
-        "ada: d2 is better (sure; the judges are wrong)",
-        "eve: d3 is much better (it rhymes)",
+        "A  Paris is the capital of France (d2)\nB  Rome is the capital of Italy (d3)\n",
+        "overruled by eve: Rome is the capital of Italy is much better",
+        "ada: Paris is the capital of France is better (sure; the judges are wrong)",
+        "eve: Rome is the capital of Italy is much better (it rhymes)",
         "people differ: eve counts (latest)",
         "never fought",
     ] {

@@ -296,14 +296,14 @@ fn the_main_job_from_start_to_undo() {
     terminal.keys("d");
     terminal.wait("reasoning");
     terminal.keys("\r");
-    terminal.wait(" × ");
+    terminal.wait("your verdict");
     terminal.pause();
     terminal.keys("A");
-    terminal.wait(" what changed");
+    terminal.wait("what your verdict changed");
     terminal.keys("u");
     terminal.wait("undone");
     terminal.keys("\x1b");
-    terminal.wait_gone(" × ");
+    terminal.wait_gone("what the undo changed");
     terminal.keys("r");
     terminal.wait("words in");
     terminal.press("qy");

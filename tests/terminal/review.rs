@@ -64,7 +64,7 @@ fn judge(terminal: &mut Terminal, key: &str, names: &[String], from: usize) -> u
     let known = names.iter().find(|name| raw.contains(name.as_str()));
     assert_eq!(known, None, "a document was named before the decision");
     terminal.keys(key);
-    terminal.wait("your first verdict, blind");
+    terminal.wait("keep, next");
     terminal.wait_gone("fitting the ranking");
     terminal.keys("\r");
     terminal.wait("Which document");
@@ -97,7 +97,7 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     // What the judges said of this pair has been seen: the verdict after it was taken back is not
     // blind.
     terminal.keys("b");
-    terminal.wait("your first verdict: ");
+    terminal.wait("keep, next");
     terminal.wait_gone("fitting the ranking");
     terminal.keys("\r");
     terminal.wait("Which document");

@@ -17,6 +17,8 @@ pub struct BattleState {
     /// ensemble order.
     pub judge: usize,
     pub judge_scroll: usize,
+    /// Whether the reasoning covers a part of the texts on a small screen.
+    pub is_reading: bool,
     /// Whether the reasoning is shown as the judge wrote it, without renaming A and B.
     pub raw: bool,
     /// The ranking before the last verdict on this screen.

@@ -1,6 +1,7 @@
 //! The open query, as shown on its screens.
 
 use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::document_names::distinct_names;
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::priority::effective_top;
 use crate::domain::ranking::{Standing, View};
@@ -12,6 +13,9 @@ use crate::store::corpus::{DocumentInfo, QueryInfo};
 use crate::store::vote_details::VoteDetail;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Columns of a document's name in a sentence.
+const NAME: usize = 60;
 
 /// A query with the data of its screens.
 #[derive(Debug)]
@@ -58,8 +62,26 @@ impl OpenQuery {
         self.documents
             .get(document)
             .map_or(String::new(), |document| {
-                line(document.title.as_deref().unwrap_or(&document.snippet))
+                line(document.title().unwrap_or(&document.snippet))
             })
+    }
+
+    /// Names of two documents that tell them apart within `room` columns: their titles, or texts
+    /// without one, or else identifiers.
+    pub fn names_of(&self, a: usize, b: usize, room: usize) -> [String; 2] {
+        let [one, other] = [a, b].map(|at| self.title_or_text(at));
+        distinct_names(&one, &other, room).unwrap_or_else(|| [a, b].map(|at| self.name(at)))
+    }
+
+    /// A document's sanitized title, or else as much of its text as is loaded.
+    fn title_or_text(&self, at: usize) -> String {
+        let document = self.documents.get(at);
+        let title = document.and_then(DocumentInfo::title);
+        let text = || match self.texts.get(&at) {
+            Some(text) => &**text,
+            None => document.map_or("", |document| &document.snippet),
+        };
+        line(title.unwrap_or_else(text))
     }
 
     /// A judge's sanitized name, by its index in the ensemble.
@@ -110,10 +132,10 @@ impl OpenQuery {
         Some(self.view.rows().battles.get(index)?.battle)
     }
 
-    /// Describes a decision on a pair displayed as A and B.
+    /// Describes a decision on a pair displayed as A and B by the documents' names.
     pub fn decision_text(&self, decision: Decision, a: usize, b: usize) -> String {
-        let (a, b) = (self.name(a), self.name(b));
-        decision.words(&format!("A {a}"), &format!("B {b}"))
+        let [a, b] = self.names_of(a, b, NAME);
+        decision.words(&a, &b)
     }
 
     /// Number of ranks that count as the top.

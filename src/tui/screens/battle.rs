@@ -4,8 +4,8 @@ pub(crate) mod calls;
 mod judges;
 mod keys;
 pub(crate) mod numbers;
+pub(crate) mod outcome;
 pub(crate) mod panel;
-mod rank_changes;
 pub(crate) mod texts;
 pub(crate) mod update;
 pub(crate) mod verdict;
@@ -57,11 +57,6 @@ impl ScreenBehavior for BattleScreen {
         requests::pair(model)
     }
 
-    fn crumb(&self, model: &Model, open: &OpenQuery) -> String {
-        let (a, b) = (open.name(model.battle.a), open.name(model.battle.b));
-        format!("{a} × {b}")
-    }
-
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
     }
@@ -76,6 +71,10 @@ impl ScreenBehavior for BattleScreen {
 
     fn obstacle(&self, model: &Model) -> Option<&'static str> {
         update::obstacle(model)
+    }
+
+    fn closes(&self, model: &mut Model) -> bool {
+        update::close_reasoning(model)
     }
 
     fn subject(&self, model: &Model) -> Option<Subject> {

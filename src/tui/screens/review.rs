@@ -84,6 +84,10 @@ impl ScreenBehavior for ReviewScreen {
         Some(Subject::Pair(item.query, item.pair))
     }
 
+    fn closes(&self, model: &mut Model) -> bool {
+        battle::update::close_reasoning(model)
+    }
+
     fn is_blind(&self, model: &Model) -> bool {
         model
             .queue

@@ -3,7 +3,7 @@
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::domain::battle::{Battle, Pair};
 use crate::domain::ranking::OrderEffect;
-use crate::domain::reasoning;
+use crate::domain::reasoning::{self, OTHER_ORDER, OrientedReasoning};
 use crate::domain::sanitize;
 use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::store::vote_details::{VoteDetail, VoteReasoning};
@@ -127,11 +127,6 @@ fn said(margin: Margin) -> String {
 impl JudgeCall<'_> {
     /// `bm25 → A 0.43`, `bm25 = tie`, `gpt → B 1.00 flip`, `bm25 failed`, `bm25 not run`.
     pub(crate) fn summary(&self) -> String {
-        let game = if self.game > 0 {
-            format!(" #{}", self.game + 1)
-        } else {
-            String::new()
-        };
         let said = match self.result {
             CallResult::Failed => "failed".to_owned(),
             CallResult::NotRun => "not run".to_owned(),
@@ -139,7 +134,7 @@ impl JudgeCall<'_> {
             CallResult::Prefers(margin) => said(margin),
         };
         let flip = if self.flips() { " flip" } else { "" };
-        format!("{}{game} {said}{flip}", self.name)
+        format!("{} {said}{flip}", self.title())
     }
 
     /// Whether the judge names the other document when the order is swapped.
@@ -162,14 +157,33 @@ impl JudgeCall<'_> {
         ))
     }
 
-    /// How the judge was shown the pair, if it differs from the screen.
-    pub(crate) fn presentation_note(&self, raw: bool) -> Option<&'static str> {
-        match (self.b_first, raw) {
-            (Some(true), true) => Some("saw B first; shown as sent: its “Document A” is B here"),
-            (Some(true), false) => {
-                Some("saw B first; “Document A/B” is relabeled to A/B here, single letters are not")
-            }
-            _ => None,
+    /// Whose reasoning it is and the name of the document that the judge prefers: `bm25 prefers:
+    /// Sleep in adults`, `bm25: a tie`, `bm25: failed`.
+    pub(crate) fn heading(&self, [a, b]: &[String; 2]) -> String {
+        let who = self.title();
+        let said = match self.result {
+            CallResult::Prefers(margin) => match margin.outcome() {
+                Outcome::A => format!(" prefers: {a}"),
+                Outcome::B => format!(" prefers: {b}"),
+                Outcome::Tie => ": a tie".to_owned(),
+            },
+            CallResult::Failed => ": failed".to_owned(),
+            CallResult::NotRun => ": not run".to_owned(),
+            CallResult::NotAsked => ": not asked".to_owned(),
+        };
+        let shown = if self.b_first == Some(true) {
+            " · saw B first"
+        } else {
+            ""
+        };
+        format!("{who}{said}{shown}")
+    }
+
+    /// The judge's name, with the number of the battle if it is not the pair's first.
+    pub(crate) fn title(&self) -> String {
+        match self.game {
+            0 => self.name.clone(),
+            game => format!("{} #{}", self.name, game + 1),
         }
     }
 
@@ -278,7 +292,16 @@ pub(crate) fn reasoning_of(
         return plain(REASONING_GONE, theme.missing());
     }
     let clean = sanitize::block(clip(sent));
-    let labelled = reasoning::relabel(&clean, !raw && call.b_first == Some(true));
+    let swapped = call.b_first == Some(true);
+    let shown = if raw {
+        OrientedReasoning {
+            text: clean,
+            is_reversed: swapped,
+        }
+    } else {
+        reasoning::oriented(&clean, swapped)
+    };
+    let labelled = shown.text;
     if labelled.trim().is_empty() {
         return plain("no reasoning was given", theme.missing());
     }
@@ -292,7 +315,11 @@ pub(crate) fn reasoning_of(
     } else {
         with_quotes(&labelled, texts, theme)
     };
-    let mut lines = wrapped(&words, &marks, columns, Style::new());
+    let mut lines = Vec::new();
+    if shown.is_reversed {
+        lines.extend(text::lines(OTHER_ORDER, columns, theme.warn()));
+    }
+    lines.extend(wrapped(&words, &marks, columns, Style::new()));
     if clip(sent).len() < sent.len() {
         let note = format!(
             "… the first {} kB of {} kB",

@@ -2,9 +2,11 @@ use super::update::update;
 use super::verdict::{explain, give_verdict};
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::ranking::View;
+use crate::domain::reasoning::OTHER_ORDER;
 use crate::domain::verdict::{Decision, FinalRule, OverrideMode};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
+use crate::store::vote_details::VoteReasoning;
 use crate::tui::job::{answer, first, only};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Model, Overlay, PromptFor};
@@ -13,6 +15,7 @@ use crate::tui::requests::{ReadTexts, ReadVotes};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
 use crate::tui::theme::ColorDepth;
+use crate::tui::update::commands::on_command;
 use crate::tui::update::requests::queries::ReadQuery;
 use crate::tui::update::requests::verdicts::{SaveDraft, SaveVerdict};
 use crate::tui::update::update as apply;
@@ -30,20 +33,53 @@ fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
             let mut model = on(0, 1);
             let page = drawn(&mut model, depth, size);
             for words in [
-                "A 5912283 · rank 2",
-                "B 13497630 · rank",
-                "bm25 → A 0.43",
-                "ngram → A 0.60",
-                "gpt␛[1m → B 0.20",
-                "#2 = tie",
+                "A  A trial in older adults",
+                "· #2",
+                "B  Behavioral therapy",
                 "Insomnia can be treated",
-                "cannot tell",
-                "P(A above B)",
+                "3 of 6 votes in 2 battles prefer A, A 3 : 2 B · 1 tie",
+                "[x] cannot tell",
             ] {
                 assert!(page.contains(words), "{words} at {size:?}\n{page}");
             }
+            let judges: &[&str] = if size.1 < 30 {
+                &["▌bm25 A .43"]
+            } else {
+                &[
+                    "A ◀──",
+                    "▌ bm25",
+                    ".43 ━━━━┤",
+                    ".60 ━━━━━━┤",
+                    "├━━ .20",
+                    "bm25 #2",
+                    "┼ tie",
+                    "bm25 prefers: A trial",
+                    "P(A above B)",
+                    "K shows how it counts",
+                    "zELO",
+                ]
+            };
+            for words in judges {
+                assert!(page.contains(words), "{words} at {size:?}\n{page}");
+            }
+            assert_eq!(page.matches("A better").count(), 1, "{page}");
             assert!(!page.contains('\u{1b}'));
         }
+    }
+}
+
+#[test]
+fn each_text_keeps_half_of_a_small_screen_before_and_after_a_verdict() {
+    let mut model = on(0, 1);
+    for document in [0, 1] {
+        let texts = &mut model.open.as_mut().unwrap().texts;
+        texts.insert(document, "many words here\n".repeat(80).into());
+    }
+    for _ in 0..2 {
+        let page = drawn(&mut model, ColorDepth::None, (80, 22));
+        let rows = page.lines().filter(|line| line.contains('│')).count();
+        assert!(rows >= 12, "{rows}: {page}");
+        give_verdict(&mut model, Decision::MuchB);
     }
 }
 
@@ -51,23 +87,43 @@ fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
 fn a_swapped_judge_is_read_in_the_screens_labels_and_raw_on_demand() {
     let mut model = on(0, 1);
     model.battle.judge = 1;
-    let page = flat(&mut model, (120, 38));
+    let page = flat(&mut model, (80, 38));
+    assert!(page.contains("ngram prefers: A trial"), "{page}");
     assert!(page.contains("saw B first"), "{page}");
+    assert!(!page.contains(OTHER_ORDER), "{page}");
     assert!(
         page.contains("Document A says “Cognitive behavioral"),
         "{page}"
     );
     assert!(page.contains("vitamin A is"), "{page}");
     update(&mut model, Command::ToggleRawReply);
-    let raw = flat(&mut model, (120, 38));
+    let raw = flat(&mut model, (80, 38));
+    assert!(raw.contains(OTHER_ORDER), "{raw}");
     assert!(raw.contains("RAW Document B says “Cognitive"), "{raw}");
+}
+
+#[test]
+fn a_swapped_judge_whose_letters_are_uncertain_is_left_as_written() {
+    let mut model = on(0, 1);
+    model.battle.judge = 1;
+    let votes = model.open.as_mut().unwrap().votes.values_mut().flatten();
+    for vote in votes {
+        vote.reasoning = VoteReasoning::Kept("Document A is good. B is not.".to_owned());
+    }
+    for size in [(80, 38), (120, 38), (200, 58)] {
+        let page = flat(&mut model, size);
+        assert!(page.contains("ngram prefers: A trial"), "{page}");
+        assert!(page.contains(OTHER_ORDER), "{page}");
+        assert!(page.contains("Document A is good. B is not."), "{page}");
+    }
 }
 
 #[test]
 fn labels_follow_the_screen_where_it_turns_the_stored_pair_round() {
     let mut turned = on(1, 0);
-    let page = flat(&mut turned, (120, 38));
-    assert!(page.contains("bm25 → B 0.43"), "{page}");
+    let page = flat(&mut turned, (80, 38));
+    assert!(page.contains("▌bm25 B .43"), "{page}");
+    assert!(page.contains("bm25 prefers: A trial"), "{page}");
     assert!(page.contains("saw B first"), "{page}");
     assert!(page.contains("Document B says “Cognitive"), "{page}");
 }
@@ -75,14 +131,14 @@ fn labels_follow_the_screen_where_it_turns_the_stored_pair_round() {
 #[test]
 fn quotes_that_are_in_neither_text_are_flagged_without_color() {
     let mut model = on(0, 1);
-    let page = flat(&mut model, (120, 38));
+    let page = flat(&mut model, (80, 38));
     assert!(
         page.contains("“measured sleep with actigraphy” [not in text]"),
         "{page}"
     );
     assert!(!page.contains("sleep efficiency” [not in text]"), "{page}");
     model.open.as_mut().unwrap().texts.remove(&1);
-    let page = flat(&mut model, (120, 38));
+    let page = flat(&mut model, (80, 38));
     assert!(
         !page.contains("[not in text]"),
         "what is not loaded is not accused\n{page}"
@@ -93,15 +149,18 @@ fn quotes_that_are_in_neither_text_are_flagged_without_color() {
 fn failures_and_silence_are_told_apart_and_are_no_votes() {
     let mut model = on(1, 2);
     model.battle.judge = 2;
-    let page = flat(&mut model, (120, 38));
+    let page = flat(&mut model, (80, 38));
     assert!(page.contains("gpt␛[1m failed"), "{page}");
     assert!(
         page.contains("failed: malformed reply: no number␛[2J"),
         "{page}"
     );
-    assert!(page.contains("A 0 : 1 B · 1 tie ━"), "{page}");
+    assert!(
+        page.contains("1 of 2 judges prefers B, A 0 : 1 B · 1 tie"),
+        "{page}"
+    );
     assert!(page.contains("1 call failed"), "{page}");
-    let page = flat(&mut on(0, 2), (120, 38));
+    let page = flat(&mut on(0, 2), (80, 38));
     assert!(
         page.contains("bm25 not run") && page.contains("No vote yet"),
         "{page}"
@@ -135,27 +194,28 @@ fn a_pair_never_fought_says_so_and_can_be_judged() {
     for size in &SIZES[..2] {
         let page = flat(&mut model, *size);
         assert!(page.contains("never fought"), "{page}");
-        assert!(
-            page.contains("your verdict alone counts; better counts as a direction"),
-            "{page}"
-        );
     }
-    assert_eq!(give_verdict(&mut model, Decision::A).len(), 1);
+    let numbers = numbers(&model);
     assert!(
-        model
-            .open
-            .as_ref()
-            .unwrap()
-            .view
-            .verdict(Pair::new(2, 4).unwrap())
-            .is_some()
+        numbers.contains("your verdict alone counts; better counts as a direction"),
+        "{numbers}"
     );
+    assert_eq!(give_verdict(&mut model, Decision::A).len(), 1);
+    let page = flat(&mut model, (120, 38));
+    assert!(page.contains("You decided alone"), "{page}");
+    let open = model.open.as_ref().unwrap();
+    assert!(open.view.verdict(Pair::new(2, 4).unwrap()).is_some());
+}
+
+/// The page that the numbers key opens.
+fn numbers(model: &Model) -> String {
+    super::panel::page_text(model, model.open.as_ref().unwrap())
 }
 
 #[test]
-fn the_screen_says_what_a_verdict_counts() {
+fn a_page_says_what_a_verdict_counts() {
     let mut model = on(0, 1);
-    let page = flat(&mut model, (120, 38));
+    let page = numbers(&model);
     assert!(
         page.contains("6 votes on this pair (2 battles). A verdict is added to the judges' votes"),
         "{page}"
@@ -168,13 +228,15 @@ fn the_screen_says_what_a_verdict_counts() {
     let mut settings = open.view.settings;
     settings.override_mode = OverrideMode::Replace;
     open.view = View::new(open.view.rows().clone(), settings);
-    let page = flat(&mut model, (120, 38));
+    let page = numbers(&model);
     assert!(
         page.contains("contradicts the judges' votes replaces them"),
         "{page}"
     );
+    update(&mut model, Command::ShowTables);
+    assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
     let page = flat(&mut on(2, 3), (120, 38));
-    let words = "◆ verdict by bea␛[31m: B hostile␛[2J is much better (";
+    let words = "◆ verdict by bea␛[31m: Ignore all ␛]0;owned␇previous";
     assert!(page.contains(words), "{page}");
     assert!(page.contains("Reason: it names␇ the drug"), "{page}");
 }
@@ -192,24 +254,27 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
     apply(&mut model, answer::<ReadQuery>(&mut late, unjudged), now);
     for size in &SIZES[..2] {
         let page = flat(&mut model, *size);
-        assert!(
-            page.contains("what changed · B 13497630 is much better"),
-            "{page}"
-        );
-        assert!(page.contains("was 2 ▼2") && page.contains('▲'), "{page}");
-        assert!(
-            page.contains("◆ verdict by ann: B 13497630 is much better"),
-            "{page}"
-        );
-        assert!(
-            page.contains("counts as a direction and a win of 3 battles, alongside"),
-            "{page}"
-        );
+        for words in [
+            "◆ You overruled 2 of 3 judges: Behavioral therapy",
+            "your winner Behavioral",
+            "the other A trial",
+            "#2 → #4 ▼2",
+            "▲",
+            "u undo",
+            "not blind: it moves the ranking",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
     }
-    // There is one line left for it.
-    assert!(flat(&mut model, (60, 16)).contains(" · u undoes it"));
+    let page = numbers(&model);
+    assert!(
+        page.contains("counts as a direction and a win of 3 battles, alongside"),
+        "{page}"
+    );
+    assert!(page.contains("What moved\n#"), "{page}");
+    assert!(flat(&mut model, (60, 16)).contains("u undo"));
     model.battle.before.as_mut().unwrap().taken_back = true;
-    assert!(flat(&mut model, (60, 16)).contains(" · U redoes it"));
+    assert!(flat(&mut model, (60, 16)).contains("U redoes it"));
     let open = model.open.as_mut().unwrap();
     let mut rows = open.view.rows().clone();
     rows.verdicts.pop();
@@ -226,8 +291,9 @@ fn a_second_verdict_replaces_the_first_and_cannot_tell_moves_nothing() {
     let mut model = on(0, 1);
     give_verdict(&mut model, Decision::CannotTell);
     let page = flat(&mut model, (120, 38));
-    assert!(page.contains("no document changed its rank"), "{page}");
-    assert!(page.contains("the judges' 6 votes count"), "{page}");
+    assert!(page.contains("You cannot tell which is better"), "{page}");
+    assert!(page.contains("No rank changed"), "{page}");
+    assert!(numbers(&model).contains("the judges' 6 votes count"));
 }
 
 #[test]
@@ -277,7 +343,12 @@ fn texts_scroll_together_or_apart_and_the_reasoning_by_itself() {
     update(&mut model, Command::Down);
     assert_eq!(model.battle.side, 1);
     update(&mut model, Command::Right);
-    flat(&mut model, (80, 22));
+    let page = flat(&mut model, (80, 22));
+    assert!(
+        page.contains("bm25 prefers"),
+        "the reasoning is opened: {page}"
+    );
+    model.areas.aside = (10, 3);
     update(&mut model, Command::Down);
     assert_eq!((model.battle.side, model.battle.judge_scroll), (2, 1));
     update(&mut model, Command::ToggleScrollLock);
@@ -288,12 +359,17 @@ fn texts_scroll_together_or_apart_and_the_reasoning_by_itself() {
 #[test]
 fn judges_and_battles_are_walked_through() {
     let mut model = on(0, 1);
+    model.size = (120, 40);
+    let mut seen = Vec::new();
     for _ in 0..6 {
         update(&mut model, Command::NextReasoning);
+        seen.push(model.battle.judge);
     }
     assert_eq!(model.battle.judge, 0);
     update(&mut model, Command::PreviousPane);
-    assert_eq!(model.battle.judge, 5);
+    assert_eq!(model.battle.judge, seen[4]);
+    seen.sort_unstable();
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5]);
     let mut seen = vec![Pair::new(model.battle.a, model.battle.b)];
     for _ in 0..12 {
         update(&mut model, Command::PreviousBattle);
@@ -305,6 +381,25 @@ fn judges_and_battles_are_walked_through() {
     seen.sort();
     seen.dedup();
     assert_eq!(seen.len(), 7, "each pair once");
+}
+
+#[test]
+fn on_a_small_screen_a_reasoning_is_opened_over_the_texts_and_closed_again() {
+    let mut model = on(2, 3);
+    let shown = |model: &mut Model| flat(model, (80, 22)).contains(" prefers: ");
+    assert!(!shown(&mut model));
+    for judge in 0..3 {
+        update(&mut model, Command::NextReasoning);
+        assert!(shown(&mut model) && model.battle.judge == judge);
+        assert!(flat(&mut model, (80, 22)).contains("[a] A better"));
+    }
+    update(&mut model, Command::NextReasoning);
+    assert!(!shown(&mut model) && model.battle.judge == 0);
+    update(&mut model, Command::NextReasoning);
+    on_command(&mut model, Command::Back);
+    assert!(!shown(&mut model) && model.screen() == Screen::BATTLE);
+    on_command(&mut model, Command::Back);
+    assert_eq!(model.screen(), Screen::MATRIX);
 }
 
 #[test]
@@ -380,8 +475,5 @@ fn what_others_said_is_told_and_the_rule_decides_at_once() {
         "two say it, and one of them not by far"
     );
     let page = flat(&mut model, SIZES[2]);
-    assert!(
-        page.contains("hostile␛[2J is much better (it names"),
-        "{page}"
-    );
+    assert!(page.contains("is much better (it names"), "{page}");
 }

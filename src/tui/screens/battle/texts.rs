@@ -1,6 +1,5 @@
 //! Draws the two texts side by side.
 
-use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::layout::cut;
@@ -11,11 +10,8 @@ use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, heading};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::Widget;
+use ratatui::widgets::{Paragraph, Widget};
 use std::ops::Range;
-
-/// Minimum number of columns for the beginning of a title, including the dot before it.
-const TITLE: usize = 15;
 
 /// The judges' quotes from A and from B: of the judge whose reasoning is shown, and of the others.
 pub(crate) struct Quotes<'a> {
@@ -33,12 +29,6 @@ pub(super) fn split(area: Rect) -> [Rect; 3] {
     .areas(area)
 }
 
-/// The document's title on one line; `None` without one.
-pub(super) fn title(open: &OpenQuery, document: usize) -> Option<String> {
-    let title = open.documents.get(document)?.title.as_deref()?.trim();
-    (!title.is_empty()).then(|| sanitize::line(title).into_owned())
-}
-
 /// Number of rows that both texts need in full.
 pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
     let [left, _, right] = split(Rect::new(0, 0, columns, 1));
@@ -48,19 +38,19 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
         };
         let columns = usize::from(area.width);
         let (prepared, lines) = model.layouts.lines(source, &open.info.text, columns);
-        1 + usize::from(prepared.note().is_some()) + lines.len()
+        2 + usize::from(prepared.note().is_some()) + lines.len()
     });
     wanted[0].max(wanted[1]).max(3)
 }
 
-/// Draws both texts, each below its name and rank, and its title unless it is already shown above
-/// (`titled`); if the pair is judged blind, below only its letter and title. Stores the number of
+/// Draws both texts, each below its name and rank, with a second line about the document if
+/// `detailed`; if the pair is judged blind, below only its letter and title. Stores the number of
 /// lines, the number that fits, and the first visible line of each in `areas`.
 pub(crate) fn render(
     model: &Model,
     open: &OpenQuery,
     quotes: &Quotes<'_>,
-    titled: bool,
+    detailed: bool,
     areas: &mut Areas,
     canvas: Canvas<'_>,
 ) {
@@ -72,7 +62,7 @@ pub(crate) fn render(
     areas.page = 0;
     for (side, pane) in [left, right].into_iter().enumerate() {
         let canvas = Canvas::new(theme, pane, buf);
-        let (lines, page, first) = one(model, open, side, quotes, titled, canvas);
+        let (lines, page, first) = one(model, open, side, quotes, detailed, canvas);
         (areas.sides[side], areas.firsts[side]) = (lines, first);
         areas.page = areas.page.max(page);
     }
@@ -85,25 +75,18 @@ fn one(
     open: &OpenQuery,
     side: usize,
     quotes: &Quotes<'_>,
-    titled: bool,
+    detailed: bool,
     canvas: Canvas<'_>,
 ) -> (usize, usize, usize) {
     let Canvas { theme, area, buf } = canvas;
+    let mut body = area;
     let battle = &model.battle;
     let document = if side == 0 { battle.a } else { battle.b };
-    let mut body = area;
     let top = cut(&mut body, 1);
-    let letter = if side == 0 { "A" } else { "B" };
-    let focus = battle.side < 2 && (battle.together || battle.side == side);
+    let facts = cut(&mut body, u16::from(detailed && !battle.blind));
     let columns = usize::from(body.width);
-    let title = title(open, document);
-    let name = match (battle.blind, &title) {
-        (true, Some(title)) => format!("{letter} · {title}"),
-        (true, None) => letter.to_owned(),
-        (false, _) => format!("{letter} {}", open.name(document)),
-    };
     let Some(source) = open.texts.get(&document) else {
-        heading(&name, focus, theme, top, buf);
+        head(model, open, side, "", Canvas::new(theme, top, buf));
         Line::styled("loading the text …", theme.missing()).render(body, buf);
         return (0, 0, 0);
     };
@@ -125,23 +108,66 @@ fn one(
         (None, None) => shown.first_line(&lines, page, model.from_top),
     };
     let place = document_text::place(first, page, lines.len());
-    let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
-    let rank = open.rank_text(document);
-    let short = rank.split(" (").next().unwrap_or_default();
-    let ranked = [rank.as_str(), short].map(|rank| format!("{name} · {rank}"));
-    let words = ranked
-        .into_iter()
-        .find(|words| !battle.blind && text::width(words) <= room)
-        .unwrap_or(name);
-    let words = match &title {
-        Some(title) if !titled && !battle.blind && text::width(&words) + TITLE <= room => {
-            format!("{words} · {title}")
-        }
-        _ => words,
+    head(model, open, side, &place, Canvas::new(theme, top, buf));
+    let parts = details(open, document);
+    let words = text::parts(&parts, columns.saturating_sub(INDENT), 1, theme.muted());
+    let indented = Rect {
+        x: facts.x + (INDENT as u16).min(facts.width),
+        ..facts
     };
-    let words = format!("{}{place}", text::truncate(&words, room));
-    heading(&words, focus, theme, top, buf);
+    Paragraph::new(words).render(indented.intersection(facts), buf);
     let canvas = Canvas::new(theme, body, buf);
     let count = document_text::render(&shown, &lines, first, &marks, canvas);
     (count, page, first)
+}
+
+/// Columns of a letter and the blanks after it.
+const INDENT: usize = 3;
+
+/// `A  Sleep in adults · #6 · 3–14/22`: letter, name, rank and place, as far as there is room and
+/// the pair is not judged blind.
+fn head(model: &Model, open: &OpenQuery, side: usize, place: &str, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let battle = &model.battle;
+    let focus = battle.side < 2 && (battle.together || battle.side == side);
+    let (letter, document) = if side == 0 {
+        ("A", battle.a)
+    } else {
+        ("B", battle.b)
+    };
+    let rank = match open.standing(document).filter(|_| !battle.blind) {
+        Some(standing) => format!(" · #{}", standing.rank),
+        None => String::new(),
+    };
+    let after = format!("{rank}{place}");
+    let room = usize::from(area.width).saturating_sub(text::width(&after) + INDENT + 3);
+    let has_title = |at: &usize| {
+        let document = open.documents.get(*at);
+        document.is_some_and(|document| document.title().is_some())
+    };
+    // Without titles, the names are words of the texts below.
+    let named = !battle.blind || has_title(&document);
+    let words = if named {
+        let names = open.names_of(battle.a, battle.b, room);
+        format!("{letter}  {}{after}", text::truncate(&names[side], room))
+    } else {
+        format!("{letter}{after}")
+    };
+    heading(&words, focus, theme, area, buf);
+}
+
+/// The range of the rank, the score with its standard error, and the identifier.
+fn details(open: &OpenQuery, document: usize) -> Vec<String> {
+    let name = open.name(document);
+    let Some(standing) = open.standing(document) else {
+        return vec!["not scored".to_owned(), name];
+    };
+    let ranks = standing
+        .interval
+        .map(|interval| format!("ranks {interval}"));
+    let se = standing
+        .se
+        .map_or(String::new(), |se| format!(" ± {se:.2}"));
+    let score = format!("zELO {}{se}", text::signed(standing.zelo, 2));
+    ranks.into_iter().chain([score, name]).collect()
 }

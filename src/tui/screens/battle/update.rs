@@ -1,17 +1,18 @@
 //! Verdicts on a battle, and movement through battles and texts.
 
-use super::{calls, verdict};
+use super::{calls, judges, panel, verdict, view};
 use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::battle::BattleState;
+use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{neighbor, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::behavior::Copied;
 use crate::tui::widgets::document_text::PreparedText;
+use crate::tui::widgets::page::Page;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -41,7 +42,16 @@ pub(crate) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::NextReasoning => choose_judge(model, true),
         Command::PreviousPane => choose_judge(model, false),
-        Command::Left => model.battle.side = model.battle.side.saturating_sub(1),
+        Command::ShowTables => {
+            if let Some(open) = &model.open {
+                let page = Page::new("Numbers", &panel::page_text(model, open));
+                model.overlays.push(Overlay::Page(page));
+            }
+        }
+        Command::Left => {
+            model.battle.side = model.battle.side.saturating_sub(1);
+            model.battle.is_reading = false;
+        }
         Command::Right => {
             let skip = if model.battle.together {
                 2
@@ -49,6 +59,7 @@ pub(crate) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 model.battle.side + 1
             };
             model.battle.side = skip.min(2);
+            model.battle.is_reading = model.battle.side == 2;
         }
         _ => scroll(model, command),
     }
@@ -58,13 +69,36 @@ pub(crate) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Goes to the next judge's reasoning. On a small screen, opens it first, and closes it after the
+/// last one.
 fn choose_judge(model: &mut Model, forward: bool) {
+    let is_small = view::is_small(model.size);
     let Some(open) = &model.open else { return };
-    let calls = calls::of_pair(open, model.battle.a, model.battle.b);
-    let count = calls.len().max(1);
-    let step = if forward { 1 } else { count - 1 };
-    model.battle.judge = (model.battle.judge.min(count - 1) + step) % count;
-    model.battle.judge_scroll = 0;
+    let order = judges::listed(&calls::of_pair(open, model.battle.a, model.battle.b));
+    let battle = &mut model.battle;
+    battle.judge_scroll = 0;
+    if is_small && !battle.is_reading {
+        (battle.is_reading, battle.side) = (true, 2);
+        return;
+    }
+    let here = battle.judge.min(order.len().saturating_sub(1));
+    let place = order.iter().position(|at| *at == here).unwrap_or(0);
+    let next = neighbor(place, forward, order.len());
+    let wrapped = if forward { order.first() } else { order.last() };
+    let at = next.and_then(|next| order.get(next)).or(wrapped);
+    battle.judge = at.copied().unwrap_or(0);
+    if next.is_none() {
+        close_reasoning(model);
+    }
+}
+
+/// Closes a reasoning that covers a part of the texts; returns false if there is none.
+pub(crate) fn close_reasoning(model: &mut Model) -> bool {
+    let covers = view::is_small(model.size) && model.battle.is_reading;
+    if covers {
+        (model.battle.is_reading, model.battle.side) = (false, 0);
+    }
+    covers
 }
 
 fn ask_why(model: &mut Model) {

@@ -12,7 +12,7 @@ use crate::tui::screens::battle::calls::{self, QuoteTexts};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_page, heading};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
 /// Draws the reasoning on a battle, one judge after the other; returns the number of lines and the
 /// number that fits.
@@ -30,7 +30,9 @@ pub(super) fn render(
         return (0, 0);
     };
     let expanded = model.document().expanded;
-    let one = |document: usize| {
+    let columns = usize::from(area.width);
+    let room = (columns / 2).saturating_sub(24).max(12);
+    let one = |document: usize, name: &str| {
         let rank = open
             .standing(document)
             .map_or("not scored".to_owned(), |one| format!("rank {}", one.rank));
@@ -39,7 +41,7 @@ pub(super) fn render(
         } else {
             ""
         };
-        format!("{} ({rank}{this})", open.name(document))
+        format!("{name} ({rank}{this})")
     };
     // As in the table above, A is this document.
     let pair = if battle.b == model.document().document {
@@ -47,7 +49,12 @@ pub(super) fn render(
     } else {
         (battle.a, battle.b)
     };
-    let words = format!("A {} against B {}", one(pair.0), one(pair.1));
+    let names = open.names_of(pair.0, pair.1, room);
+    let words = format!(
+        "A {} against B {}",
+        one(pair.0, &names[0]),
+        one(pair.1, &names[1])
+    );
     heading(&words, expanded, theme, top, buf);
     let (scroll, hint) = if expanded {
         (model.document().scroll.unwrap_or(0), String::new())
@@ -84,18 +91,14 @@ fn lines(
     if let Some(words) = overruled(open, a, b) {
         lines.extend(text::lines(&words, columns, theme.override_mark()));
     }
+    let names = open.names_of(a, b, columns / 2);
     for call in calls::of_battle(open, index, a) {
         if !lines.is_empty() && model.document().expanded {
             lines.push(Line::default());
         }
-        let mut title = vec![Span::styled(
-            call.summary(),
-            theme.judge(call.index).patch(theme.strong()),
-        )];
-        if call.b_first == Some(true) {
-            title.push(Span::styled(" · saw B first, relabeled", theme.muted()));
-        }
-        lines.push(Line::from(title));
+        let style = theme.judge(call.index).patch(theme.strong());
+        let title = text::truncate(&call.heading(&names), columns).into_owned();
+        lines.push(Line::styled(title, style));
         lines.extend(calls::reasoning_of(&call, &texts, false, theme, columns).lines);
     }
     lines

@@ -108,8 +108,8 @@ fn the_battle_shows_the_row_as_a_and_both_screens_say_the_votes_alike() {
         assert!(page.contains(votes), "{page}");
         update(&mut model, Command::Open);
         let page = flat(&mut model, (120, 38));
-        let name = |document| model.open.as_ref().unwrap().name(document);
-        assert!(page.contains(&format!("A {} (rank", name(row))), "{page}");
+        let title = model.open.as_ref().unwrap().headline(row);
+        assert!(page.contains(&format!("A {}", &title[..12])), "{page}");
         assert!(page.contains(votes), "{page}");
     }
 }

@@ -6,13 +6,14 @@ use crate::tui::keymap::command::Command as Do;
 #[rustfmt::skip]
 pub(super) const KEYS: &[Binding] = &[
     shown(&[ENTER], Do::Open, "keep, next"),
-    shown(&[key('a')], Do::JudgeA, "A better"),
-    shown(&[key('b')], Do::JudgeB, "B better"),
-    shown(&[key('t')], Do::JudgeTie, "tie"),
-    shown(&[key('x')], Do::CannotTell, "can't tell"),
+    hidden(&[key('a')], Do::JudgeA, "A better"),
+    hidden(&[key('b')], Do::JudgeB, "B better"),
+    hidden(&[key('t')], Do::JudgeTie, "tie"),
+    hidden(&[key('x')], Do::CannotTell, "can't tell"),
     hidden(&[key('A')], Do::JudgeAStrongly, "A by far"),
     hidden(&[key('B')], Do::JudgeBStrongly, "B by far"),
     shown(&[key('Z')], Do::PutOff, "later"),
+    shown(&[TAB], Do::NextReasoning, "judge"),
     shown(&[key('i')], Do::WriteNote, "reason"),
     shown(&[key('f')], Do::ToggleFullText, "text top"),
     shown(&[key('H')], Do::Guideline, "guideline"),
@@ -27,6 +28,6 @@ pub(super) const KEYS: &[Binding] = &[
     hidden(&[key('7')], Do::CauseGuideline, "guideline"),
     hidden(&[key('8')], Do::CauseDocument, "document"),
     hidden(&[key('9')], Do::CauseOther, "other"),
-    hidden(&[TAB], Do::NextReasoning, "judge"),
     hidden(&[key('W')], Do::ToggleRawReply, "raw reply"),
+    shown(&[key('K')], Do::ShowTables, "numbers"),
 ];

@@ -4,16 +4,17 @@ use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
 use crate::app::text_format::moment_words;
 use crate::domain::sanitize;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, Verdict};
-use crate::tui::keymap::{Command, Scope, key_name};
+use crate::tui::keymap::{Command, Scope, key_on};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::review::CurrentItem;
 use crate::tui::screens::Screen;
+use crate::tui::screens::battle::outcome;
 use crate::tui::screens::battle::panel::decision_keys;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Choice;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 const SCOPE: Scope = Scope::Screen(Screen::REVIEW);
 
@@ -38,16 +39,26 @@ pub(super) fn blind(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = vec![text::rule(columns, theme.faint())];
+    let mut lines = vec![question(theme, columns)];
     if current.since.is_none() {
         lines.push(Line::styled("loading the texts …", theme.muted()));
         return lines;
     }
-    lines.extend(decision_keys(Screen::REVIEW, theme, columns));
+    lines.extend(decision_keys(Screen::REVIEW, None, theme, columns));
     lines.extend(draft(model, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));
     lines
+}
+
+/// The question above the keys, with a rule to the right edge.
+fn question(theme: &Theme, columns: usize) -> Line<'static> {
+    let words = text::truncate("Which document serves this query better? ", columns).into_owned();
+    let rule = "─".repeat(columns - text::width(&words));
+    Line::from(vec![
+        Span::styled(words, theme.title()),
+        Span::styled(rule, theme.border()),
+    ])
 }
 
 /// The reason that was drafted before the decision.
@@ -66,19 +77,17 @@ pub(super) fn contested(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = people(model, true, theme, columns);
-    lines.extend(decision_keys(Screen::REVIEW, theme, columns));
+    lines.extend(decision_keys(Screen::REVIEW, None, theme, columns));
     lines.extend(draft(model, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));
     lines
 }
 
-/// `You: A · judges A 2 : 1 B · bea B · rank of A 6 → 4`: the decision and everyone else's, on one
-/// line.
-pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
-    let open = model.open.as_ref()?;
+/// `You: A · judges A 2 : 1 B · bea B · A #6 → #4`: the decision and everyone else's, on one line.
+fn headline(model: &Model, open: &OpenQuery, decision: Decision) -> String {
     let (a, b) = (model.battle.a, model.battle.b);
-    let mut parts = vec![format!("You: {}", letter(current.decision?))];
+    let mut parts = vec![format!("You: {}", letter(decision))];
     let votes = open.view.vote_count(a, b);
     parts.push(match votes.votes() {
         0 => "no judge voted".to_owned(),
@@ -93,26 +102,21 @@ pub(super) fn headline(model: &Model, current: &CurrentItem) -> Option<String> {
     if !others.is_empty() {
         parts.push(others.join(", "));
     }
-    if model.saving > 0 || model.is_opening() {
-        parts.push("fitting the ranking …".to_owned());
-    } else if let Some(before) = &model.battle.before {
-        let now = open.ranks();
-        let moved = |document: usize, name: &str| {
-            let was = before.ranks.get(document).copied().flatten()?;
-            let is = now.get(document).copied().flatten()?;
-            (was != is).then(|| format!("rank of {name} {was} → {is}"))
-        };
-        let moves: Vec<String> = [moved(a, "A"), moved(b, "B")]
-            .into_iter()
-            .flatten()
-            .collect();
-        parts.push(if moves.is_empty() {
-            "ranks of A and B unchanged".to_owned()
-        } else {
+    parts.push(match &model.battle.before {
+        Some(before) if !is_fitting(model) => {
+            let moves = [("A", a), ("B", b)].map(|(letter, document)| {
+                format!("{letter} {}", outcome::rank_change(open, before, document))
+            });
             moves.join(", ")
-        });
-    }
-    Some(parts.join(" · "))
+        }
+        _ => "fitting the ranking …".to_owned(),
+    });
+    parts.join(" · ")
+}
+
+/// Whether the ranking on the screen is provisional.
+fn is_fitting(model: &Model) -> bool {
+    model.saving > 0 || model.is_opening()
 }
 
 fn letter(decision: Decision) -> &'static str {
@@ -140,11 +144,12 @@ fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'
     let (Some(open), Some(pair)) = (&model.open, model.battle.pair()) else {
         return Vec::new();
     };
+    let (a, b) = (model.battle.a, model.battle.b);
     let annotator = &model.options.annotator;
     let said = open.people.on(pair).into_iter();
     let said = said.filter(|verdict| too || verdict.annotator != *annotator);
     let lines = said.flat_map(|verdict| {
-        let said = verdict.seen_from(model.battle.a).words("A", "B");
+        let said = open.decision_text(verdict.seen_from(a), a, b);
         let why = match &verdict.note {
             Some(note) => format!(": {note}"),
             None => ", no reason given".to_owned(),
@@ -161,43 +166,100 @@ fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'
     lines.collect()
 }
 
+/// Rows that the full effect of a verdict needs; with fewer, one line names it.
+const FULL: usize = 8;
+
+/// What the verdict changed, the cause of a disagreement, and how to go on.
 pub(super) fn open(
     model: &Model,
     current: &CurrentItem,
     theme: &Theme,
-    columns: usize,
+    (columns, rows): (usize, usize),
 ) -> Vec<Line<'static>> {
-    let text_of = |decision: Option<Decision>| {
-        decision.map_or(String::new(), |decision| decision.words("A", "B"))
+    let (Some(open), Some(decision)) = (&model.open, current.decision) else {
+        return Vec::new();
     };
-    let blind = if current.in_sight { "" } else { ", blind" };
-    let mut words = format!(
-        "your first verdict{blind}: {}",
-        text_of(current.first_decision)
-    );
-    if current.decision != current.first_decision {
-        words = format!("{words}; now: {}", text_of(current.decision));
+    if rows < FULL {
+        return brief(model, open, current, decision, theme, (columns, rows));
     }
-    let mut lines = text::lines(&words, columns, theme.override_mark());
-    lines.extend(people(model, false, theme, columns));
-    let key = |command| key_name(command, SCOPE);
-    let words = format!(
-        "{} keeps it and opens the next pair; {} {} {} {} change it",
-        key(Command::Open),
-        key(Command::JudgeA),
-        key(Command::JudgeTie),
-        key(Command::JudgeB),
-        key(Command::CannotTell),
-    );
-    lines.extend(text::lines(&words, columns, theme.strong()));
-    lines.extend(CAUSES.rows(current.cause, ErrorCause::words, SCOPE, theme, columns));
-    lines.extend(confidences(current, theme, columns));
+    let mut lines = Vec::new();
+    if current.first_decision != Some(decision) {
+        let first = current
+            .first_decision
+            .map(|first| open.decision_text(first, model.battle.a, model.battle.b));
+        let blind = if current.in_sight { "" } else { ", blind" };
+        let words = format!("you decided first{blind}: {}", first.unwrap_or_default());
+        lines.extend(text::lines(&words, columns, theme.muted()));
+    }
     if let Some(note) = &current.note {
         let note = format!("reason: {}", sanitize::line(note));
         lines.extend(text::lines(&note, columns, theme.text()));
     }
+    lines.extend(people(model, false, theme, columns));
+    lines.extend(causes(current, theme, columns));
+    lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));
+    let room = rows.saturating_sub(lines.len()).max(FULL / 2);
+    let before = model.battle.before.as_ref();
+    let effect = before.map_or_else(Vec::new, |before| {
+        outcome::lines(model, open, before, theme, (columns, room))
+    });
+    text::clipped([effect, lines].concat(), columns, rows)
+}
+
+/// The same on a small screen: a line with the decisions and ranks, and a line with keys.
+fn brief(
+    model: &Model,
+    open: &OpenQuery,
+    current: &CurrentItem,
+    decision: Decision,
+    theme: &Theme,
+    (columns, rows): (usize, usize),
+) -> Vec<Line<'static>> {
+    let words = headline(model, open, decision);
+    let mut lines = vec![text::line(&words, columns, theme.override_mark())];
+    if let Some(note) = current.note.as_ref().filter(|_| rows > 3) {
+        let note = format!("reason: {}", sanitize::line(note));
+        lines.push(text::line(&note, columns, theme.text()));
+    }
+    let key = |command| key_on(command, Screen::REVIEW);
+    let why = match current.cause {
+        Some(cause) => cause.words().to_owned(),
+        None => format!(
+            "{}–{} why",
+            key(Command::CauseJudge),
+            key(Command::CauseOther)
+        ),
+    };
+    let change = CHANGES.map(key).join(" ");
+    let keep = key(Command::Open);
+    let words = format!("{why} · {keep} keep, next · {change} change it");
+    lines.push(text::line(&words, columns, theme.text()));
     lines
+}
+
+/// The commands that change a verdict.
+const CHANGES: [Command; 4] = [
+    Command::JudgeA,
+    Command::JudgeB,
+    Command::JudgeTie,
+    Command::CannotTell,
+];
+
+/// The keys of the causes of a disagreement, with short labels.
+fn causes(current: &CurrentItem, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    CAUSES.rows(current.cause, cause_label, SCOPE, theme, columns)
+}
+
+fn cause_label(cause: ErrorCause) -> &'static str {
+    match cause {
+        ErrorCause::JudgeWrong => "judges wrong",
+        ErrorCause::BothDefensible => "both fine",
+        ErrorCause::QueryUnclear => "query unclear",
+        ErrorCause::GuidelineGap => "guideline silent",
+        ErrorCause::DocumentBroken => "document broken",
+        ErrorCause::Other => "other cause",
+    }
 }
 
 /// The statistics, starting with a warning if the pace is too fast.

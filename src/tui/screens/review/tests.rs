@@ -84,7 +84,7 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
     );
     let page = flat(&mut model, (120, 40));
     assert!(
-        page.contains("your first verdict, blind: A is better")
+        page.contains("You agree with 2 of 3 judges: A trial in older adults")
             && page.contains("A 3 : 2 B · 1 tie"),
         "{page}"
     );
@@ -111,7 +111,9 @@ fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
     super::update::note(&mut model, " two readings ");
     let page = flat(&mut model, (120, 40));
     assert!(
-        page.contains("now: B is better") && page.contains("reason: two readings"),
+        page.contains("you decided first, blind: A trial")
+            && page.contains("You overruled 2 of 3 judges: Behavioral therapy")
+            && page.contains("reason: two readings"),
         "{page}"
     );
     let effects = on_command(&mut model, Command::Back);
@@ -243,14 +245,14 @@ fn a_pair_on_which_people_differ_is_decided_with_what_they_said_in_sight() {
         assert!(page.contains("names␇"), "{page}");
     }
     let page = flat(&mut model, (120, 40));
-    assert!(!page.contains("your first verdict"), "{page}");
+    assert!(!page.contains("judges: "), "{page}");
     let effects = on_command(&mut model, Command::JudgeTie);
     let Some(SaveVerdict(first)) = only(&effects) else {
         panic!("{effects:?}");
     };
     assert!(!first.blind && !first.after_reveal && first.item.is_some());
     let page = flat(&mut model, (120, 40));
-    assert!(page.contains("your first verdict: "), "{page}");
+    assert!(page.contains("not blind: it moves the ranking"), "{page}");
     on_command(&mut model, Command::Open);
     let next = model.queue.current.as_ref().unwrap();
     assert!(next.in_sight && next.is_undecided() && !model.battle.blind);

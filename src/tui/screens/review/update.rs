@@ -42,7 +42,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::PreviousBattle => step(model, false),
         Command::Guideline => model.read_guideline(),
         Command::WriteNote => ask_why(model),
-        Command::NextReasoning | Command::PreviousPane | Command::ToggleRawReply
+        Command::NextReasoning
+        | Command::PreviousPane
+        | Command::ToggleRawReply
+        | Command::ShowTables
             if is_hidden(model) =>
         {
             model.inform("the judges are hidden until you have decided");
@@ -74,7 +77,9 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     let hidden = is_hidden(model);
     match command {
         Command::Open => current.is_some() && !blind,
-        Command::NextReasoning | Command::ToggleRawReply => current.is_some() && !hidden,
+        Command::NextReasoning | Command::ToggleRawReply | Command::ShowTables => {
+            current.is_some() && !hidden
+        }
         Command::PutOff => queued && blind,
         Command::NextBattle | Command::PreviousBattle => queued && model.queue.items.len() > 1,
         Command::WriteNote => current.is_some(),
@@ -184,8 +189,9 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         current.unsaved = true;
         current.decision = Some(decision);
         let note = current.note.clone();
+        let words = words_of(model, decision);
         if let Some(before) = &mut model.battle.before {
-            before.change = decision.words("A", "B");
+            before.change = words;
         }
         battle::verdict::apply(model, decision, note);
         return Vec::new();
@@ -200,7 +206,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let (query, a, b) = (current.item.query, model.battle.a, model.battle.b);
     model.battle.blind = false;
     note_session(model, named, decision, active_ms);
-    battle::verdict::remember_ranking(model, decision.words("A", "B"));
+    battle::verdict::remember_ranking(model, words_of(model, decision));
     battle::verdict::apply(model, decision, note.clone());
     vec![model.save_verdict(NewVerdict {
         blind,
@@ -210,6 +216,15 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         item,
         ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
     })]
+}
+
+/// A decision on the pair under review in words.
+fn words_of(model: &Model, decision: Decision) -> String {
+    let (a, b) = (model.battle.a, model.battle.b);
+    model
+        .open
+        .as_ref()
+        .map_or(String::new(), |open| open.decision_text(decision, a, b))
 }
 
 fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {

@@ -34,24 +34,28 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let columns = usize::from(rest.width);
     if !current.is_hidden() {
-        let headline = panel::headline(model, current);
+        let title = if current.is_undecided() {
+            "your verdict, knowing theirs"
+        } else {
+            "what your verdict changed"
+        };
         let canvas = Canvas::new(theme, area, buf);
-        return battle::view::view_with(model, canvas, headline, &|columns| {
+        return battle::view::view_with(model, canvas, title, &|columns, rows| {
             if current.is_undecided() {
-                panel::contested(model, current, theme, columns)
+                let lines = panel::contested(model, current, theme, columns);
+                text::clipped(lines, columns, rows)
             } else {
-                panel::open(model, current, theme, columns)
+                panel::open(model, current, theme, (columns, rows))
             }
         });
     }
-    let ask = "Which document serves this query better? Judges, scores and names are hidden until \
-               you have decided.";
+    let ask = "Judges, scores and names are hidden until you have decided.";
     let ask = text::lines(ask, columns, theme.muted());
     let mut lines = panel::blind(model, current, theme, columns);
     let spare = spare_lines(area.height);
     let most = QUERY_LINES.min((spare / 3).max(1));
     let mut head = query_lines(&open.info.text, most, theme, columns);
-    if head.len() + ask.len() + lines.len() <= spare {
+    if model.queue.stats.judged == 0 && head.len() + ask.len() + lines.len() <= spare {
         head.extend(ask);
     }
     let rows = head.len() as u16;

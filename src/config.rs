@@ -309,14 +309,25 @@ impl Config {
     /// The name of the annotator: the environment takes precedence over this file, then the
     /// system's user.
     pub fn annotator(&self) -> String {
-        let variable = |name: &str| std::env::var(name).ok();
-        let own = [variable("OVERRULE_ANNOTATOR"), Some(self.annotator.clone())];
-        let system = ["USER", "LOGNAME", "USERNAME"].into_iter().map(variable);
-        own.into_iter()
-            .chain(system)
-            .flatten()
-            .find_map(|name| annotator_name(&name))
+        let user = || {
+            ["USER", "LOGNAME", "USERNAME"]
+                .into_iter()
+                .filter_map(|name| std::env::var(name).ok())
+                .find_map(|name| annotator_name(&name))
+        };
+        self.set_annotator()
+            .or_else(user)
             .unwrap_or_else(|| "analyst".to_owned())
+    }
+
+    /// The name of the annotator, if the environment or this file sets it.
+    pub fn set_annotator(&self) -> Option<String> {
+        let variable = std::env::var("OVERRULE_ANNOTATOR").ok();
+        variable
+            .as_deref()
+            .into_iter()
+            .chain([self.annotator.as_str()])
+            .find_map(annotator_name)
     }
 }
 

@@ -156,8 +156,8 @@ fn show_one(
     start: Start,
 ) -> Result<Option<PathBuf>, CommandFailure> {
     let config = &context.config;
-    let (latest, budget) =
-        store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?)))?;
+    let (latest, budget, people) =
+        store.read_blocking(|db| Ok((db.latest_run()?, db.project_budget()?, db.annotators()?)))?;
     // Continues a run that was started without the workbench.
     let request = RunRequest::continuing(latest, &config.run);
     let memory = Remembered::name(&context.annotator());
@@ -165,8 +165,13 @@ fn show_one(
     let who = context.annotator();
     let drafts = store.read_blocking(move |db| db.drafts(&who))?;
     let remembered = remembered.map(|text| serde_json::from_str(&text));
+    let is_named = context.named_annotator.is_some() || config.set_annotator().is_some();
+    let is_new = !people.is_empty() && !people.contains(&context.annotator());
     let options = TuiOptions {
         annotator: context.annotator(),
+        // In a sample, everybody else is a part of the sample.
+        asks_name: sample.is_none() && !is_named && is_new,
+        people,
         drafts,
         remembered: remembered.transpose()?.unwrap_or_default(),
         configuration: context.config_file.clone(),

@@ -66,6 +66,7 @@ impl Runner {
         match effect {
             Effect::Job(job) => self.start_job(job, control),
             Effect::Watch => self.watch(),
+            Effect::Rename(name) => self.bench.rename(name),
             Effect::Start(scope) => self.start(&scope, control),
             Effect::Steer(control) => {
                 if let Some(sender) = &self.control {

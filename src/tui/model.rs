@@ -107,6 +107,8 @@ pub enum PromptFor {
     Budget,
     /// Name the file of a project to be created from data.
     NewProject,
+    /// Give the name under which decisions are stored.
+    Annotator,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +124,8 @@ pub enum ConfirmFor {
     Questions,
     /// Stop asking them.
     StopQuestions,
+    /// Store decisions under another name.
+    Annotator,
     /// What this screen has asked.
     Screen(Screen),
 }
@@ -129,6 +133,11 @@ pub enum ConfirmFor {
 #[derive(Clone, Debug, Default)]
 pub struct TuiOptions {
     pub annotator: String,
+    /// Whether to ask for that name before the first decision, because it was not set and others
+    /// have decided in the project.
+    pub asks_name: bool,
+    /// Everyone with decisions in the project when the workbench was opened.
+    pub people: Vec<String>,
     pub request: RunRequest,
     /// Its initial controls.
     pub control: RunControl,

@@ -1,5 +1,6 @@
 //! Messages change the model and request effects. Nothing here waits, reads a clock or draws.
 
+mod annotator;
 pub(crate) mod commands;
 pub(crate) mod export;
 mod filter;

@@ -33,6 +33,11 @@ impl Workbench {
         }
     }
 
+    /// Changes the annotator for later jobs.
+    pub(crate) fn rename(&mut self, name: String) {
+        Arc::make_mut(&mut self.options).annotator = name;
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.store
     }

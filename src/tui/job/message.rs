@@ -48,6 +48,8 @@ pub enum Effect {
     StopQuestions,
     /// Store the project's spending limit in dollars, and apply it to whoever is asking judges.
     KeepBudget(Option<f64>),
+    /// Store decisions under this name from now on.
+    Rename(String),
     /// Copy text to the clipboard.
     Copy(String),
     Suspend,

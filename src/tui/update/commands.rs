@@ -1,7 +1,7 @@
 //! Executes the commands of keys and the palette that work on every screen.
 
 use super::leaving::{leave_all, quit};
-use super::{export, filter, import, offers, question_set, text_search, verdict_state};
+use super::{annotator, export, filter, import, offers, question_set, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::registry::{self, QUESTIONS, SCREENS};
 use crate::tui::keymap::{self, Command, Scope};
@@ -20,11 +20,15 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     if text_search::on_command(model, command) {
         return Vec::new();
     }
-    if model.behavior().decides(command)
-        && let Some(why) = verdict_state::obstacle(model)
-    {
-        model.inform(why);
-        return Vec::new();
+    if model.behavior().decides(command) {
+        if let Some(why) = verdict_state::obstacle(model) {
+            model.inform(why);
+            return Vec::new();
+        }
+        if model.options.asks_name {
+            annotator::ask_first(model);
+            return Vec::new();
+        }
     }
     match command {
         Command::Quit if model.run.running || model.stack.len() > 1 => {

@@ -2,7 +2,7 @@
 
 use super::commands::on_command;
 use super::leaving::quit;
-use super::{export, filter, import, question_set, settings, text_search};
+use super::{annotator, export, filter, import, question_set, settings, text_search};
 use crate::registry;
 use crate::tui::fuzzy::WordFilter;
 use crate::tui::keymap::{self, Command, Scope};
@@ -164,6 +164,7 @@ fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
         PromptFor::NewProject if text.trim().is_empty() => {
             Some("a project needs a file name".to_owned())
         }
+        PromptFor::Annotator => annotator::refusal(text),
         PromptFor::Filter
         | PromptFor::Search
         | PromptFor::Reason
@@ -199,6 +200,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
                 Vec::new()
             }
             PromptFor::NewProject => import::make(model, &text),
+            PromptFor::Annotator => annotator::named(model, &text),
             PromptFor::Budget => run::update::set_budget(model, &text),
         },
         (Some(Overlay::Settings(dialog)), _) => settings::keep(model, &dialog),
@@ -216,6 +218,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             ConfirmFor::Start => run::begin::begin(model),
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),
+            ConfirmFor::Annotator => annotator::confirmed(model),
             ConfirmFor::Screen(screen) => registry::screen(screen).confirmed(model),
         },
         _ => Vec::new(),

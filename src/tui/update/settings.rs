@@ -1,6 +1,7 @@
 //! The settings: those of the screen, which are previewed while they are chosen, and those of the
 //! project.
 
+use super::annotator;
 use crate::app::settings::ProjectSettings;
 use crate::domain::ranking::DocumentOrder;
 use crate::domain::sanitize;
@@ -142,6 +143,16 @@ pub(crate) fn open(model: &mut Model, project: ProjectSettings) {
         },
     ];
     rows.extend(SETTINGS.iter().flat_map(|added| added.rows(model)));
+    rows.push(Setting {
+        kind: SettingKind::Annotator,
+        name: "annotator",
+        doc: "The name stored with each of your decisions. Another one is asked for and confirmed.",
+        values: vec![
+            sanitize::line(&model.options.annotator).into_owned(),
+            "another name …".to_owned(),
+        ],
+        chosen: 0,
+    });
     let dialog = SettingsDialog::new(rows, project, (model.ramp, model.theme));
     model.overlays.push(Overlay::Settings(dialog));
 }
@@ -193,6 +204,9 @@ pub(super) fn keep(model: &mut Model, dialog: &SettingsDialog) -> Vec<Effect> {
     }
     for added in SETTINGS {
         effects.extend(added.keep(model, dialog));
+    }
+    if dialog.chosen(SettingKind::Annotator) == Some(1) {
+        annotator::ask_another(model);
     }
     effects
 }

@@ -29,6 +29,7 @@ pub enum SettingKind {
     FinalRule,
     OverrideMode,
     Top,
+    Annotator,
     /// A setting of a feature, by name.
     Added(&'static str),
 }

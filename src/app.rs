@@ -28,6 +28,7 @@ pub mod new_project;
 pub mod output_file;
 pub mod permissions;
 pub mod pick;
+pub mod picture;
 pub mod pool;
 pub mod prices;
 pub mod project;

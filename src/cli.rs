@@ -28,9 +28,11 @@ mod log;
 mod manual;
 pub(crate) mod matrix;
 mod merge;
+mod orders;
 pub(crate) mod output;
 mod override_pair;
 mod pick;
+pub(crate) mod picture_options;
 mod pool;
 mod prices;
 mod queries;
@@ -131,6 +133,8 @@ enum CliCommand {
     Queries(queries::QueriesCommand),
     /// Print a query's K×K matrix and scores
     Matrix(matrix::MatrixCommand),
+    /// Compare the hybrid order and the zELO order of a query
+    Orders(orders::OrdersCommand),
     /// Print a query's battles with each vote and its reasoning
     Battles(battles::BattlesCommand),
     /// List the battles that are most worth checking
@@ -259,6 +263,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Status(command)) => command.run(context),
         Some(CliCommand::Queries(command)) => command.run(context),
         Some(CliCommand::Matrix(command)) => command.run(context),
+        Some(CliCommand::Orders(command)) => command.run(context),
         Some(CliCommand::Battles(command)) => command.run(context),
         Some(CliCommand::Queue(command)) => command.run(context),
         Some(CliCommand::Cycles(command)) => command.run(context),

@@ -20,6 +20,8 @@ pub mod own_tables;
 #[cfg(feature = "parquet")]
 mod parquet_lines;
 pub mod picks;
+#[cfg(feature = "png")]
+pub(crate) mod png;
 pub mod predictions;
 pub mod problem;
 pub(crate) mod python;

@@ -99,6 +99,10 @@ pub const SVG: FileForm = FileForm {
     words: "SVG (.svg)",
     endings: &["svg"],
 };
+pub const PNG: FileForm = FileForm {
+    words: "PNG (.png)",
+    endings: &["png"],
+};
 pub const TREC: FileForm = FileForm {
     words: "TREC's columns (.trec, .qrels or .txt)",
     endings: &["trec", "qrels", "run", "txt"],
@@ -109,9 +113,9 @@ pub const BEIR: FileForm = FileForm {
 };
 
 /// Extensions that imply a format; files in other formats must not use them.
-const PROMISED: [&str; 17] = [
+const PROMISED: [&str; 18] = [
     "arrow", "csv", "db", "feather", "html", "json", "jsonl", "md", "ndjson", "npy", "ods",
-    "parquet", "svg", "toml", "tsv", "xls", "xlsx",
+    "parquet", "png", "svg", "toml", "tsv", "xls", "xlsx",
 ];
 
 impl FileForm {

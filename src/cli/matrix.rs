@@ -1,8 +1,11 @@
-//! `overrule matrix`: prints the K×K matrix and the scores as text, JSON, CSV or SVG.
+//! `overrule matrix`: prints the K×K matrix and the scores as text, JSON, CSV, SVG or PNG.
 
 use super::argument::ArgumentError;
 use crate::app::error::AppError;
 use crate::app::output_file::{is_standard_output, write_whole};
+use crate::app::picture::{
+    WHOLE, check_png, observed_cell, picture_caption, row_labels, write_png,
+};
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
@@ -20,9 +23,6 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Maximum number of documents for which JSON and SVG contain all cells.
-const WHOLE: usize = 2_000;
-
 /// Maximum number of documents for which the text form draws cells.
 const DRAWN: usize = 200;
 
@@ -32,6 +32,8 @@ enum MatrixFormat {
     Json,
     Csv,
     Svg,
+    /// Needs --out, and a build with the feature `png`
+    Png,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -119,6 +121,18 @@ impl MatrixCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let out = self.out.as_deref().filter(|path| !is_standard_output(path));
         context.check_targets(out, &[], None)?;
+        let layout = if self.json {
+            MatrixFormat::Json
+        } else {
+            self.format
+        };
+        match out {
+            Some(path) if layout == MatrixFormat::Png => check_png(path)?,
+            None if layout == MatrixFormat::Png => {
+                return Err(usage!("PNG is binary: expected a file, with --out FILE"));
+            }
+            _ => {}
+        }
         let store = context.open()?;
         let id = self.query.clone();
         let added = match &self.layer {
@@ -142,12 +156,11 @@ impl MatrixCommand {
             MatrixOrder::Hybrid => DocumentOrder::Hybrid,
             MatrixOrder::Zelo => DocumentOrder::Zelo,
         });
-        let layout = if self.json {
-            MatrixFormat::Json
-        } else {
-            self.format
-        };
-        if matches!(layout, MatrixFormat::Json | MatrixFormat::Svg) && order.len() > WHOLE {
+        let is_whole = matches!(
+            layout,
+            MatrixFormat::Json | MatrixFormat::Svg | MatrixFormat::Png
+        );
+        if is_whole && order.len() > WHOLE {
             return Err(usage!(
                 "{} documents: {layout:?} output is limited to {WHOLE} documents; use --format csv",
                 order.len()
@@ -191,7 +204,7 @@ impl MatrixCommand {
                 let linked = scale.map(|_| linked.as_slice());
                 as_csv(&documents, &view, &order, &cells, linked)?
             }
-            MatrixFormat::Svg => as_svg(
+            MatrixFormat::Svg | MatrixFormat::Png => as_svg(
                 &query,
                 &documents,
                 &view,
@@ -203,9 +216,10 @@ impl MatrixCommand {
         match out {
             None if matches!(layout, MatrixFormat::Text) => output::text(&text)?,
             None => output::raw(&text)?,
-            Some(path) => {
-                write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
-            }
+            Some(path) => write_whole(path, |out| match layout {
+                MatrixFormat::Png => write_png(&text, out),
+                _ => Ok(out.write_all(text.as_bytes())?),
+            })?,
         }
         Ok(())
     }
@@ -424,44 +438,22 @@ fn as_svg(
     added: Option<(&'static str, &Cells<'_>)>,
 ) -> String {
     let cell = |row: usize, column: usize| {
-        if let Some((_, cells)) = added {
-            let (value, voted) = cells(order[row], order[column]);
-            return svg::SvgCell {
-                value,
-                expected: !voted,
-                ..svg::SvgCell::default()
-            };
-        }
-        let cell = view.cell(order[row], order[column]);
+        let (row, column) = (order[row], order[column]);
+        let Some((_, cells)) = added else {
+            return observed_cell(view, row, column);
+        };
+        let (value, voted) = cells(row, column);
         svg::SvgCell {
-            value: cell.verdict.flatten().or(cell.observed),
-            planned: cell.planned,
-            missing: cell.missing > 0,
-            overruled: cell.verdict.is_some(),
-            expected: false,
+            value,
+            expected: !voted,
+            ..svg::SvgCell::default()
         }
     };
-    let labels = order
-        .iter()
-        .map(|row| {
-            let standing = view.standings[*row];
-            svg::SvgLabel {
-                rank: or_dash(standing, |s| s.rank.to_string()),
-                id: documents[*row].id.to_string(),
-                zelo: standing.map(|s| s.zelo),
-                se: standing.and_then(|s| s.se),
-            }
-        })
-        .collect::<Vec<_>>();
-    let mut captions: Vec<String> = Vec::new();
-    if let Some((caption, _)) = added {
-        captions.push(caption.to_owned());
-    } else if offline {
-        captions.push(OFFLINE_LABEL.to_owned());
-    }
-    let in_fit = view.student_in_fit();
-    captions.extend(in_fit.map(|(student, share)| student.words(share)));
-    let caption = captions.join(" · ");
+    let labels = row_labels(documents, view, order);
+    let notes = picture_caption(view, offline && added.is_none());
+    let captions = added.map(|(caption, _)| caption.to_owned()).into_iter();
+    let captions = captions.chain(Some(notes).filter(|notes| !notes.is_empty()));
+    let caption = captions.collect::<Vec<_>>().join(" · ");
     svg::matrix_svg(
         &cell,
         &labels,

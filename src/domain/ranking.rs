@@ -6,6 +6,7 @@ mod matrix_grid;
 mod named_opinion;
 mod opinion_battles;
 mod opinion_effect;
+mod order_comparison;
 mod order_evidence;
 mod pair_targets;
 mod pair_votes;
@@ -22,6 +23,7 @@ pub use named_opinion::{
 };
 pub use opinion_battles::{held_out_likelihood, opinion_battles, opinion_evidence, unvoted};
 pub use opinion_effect::{OpinionEffect, OpinionShare};
+pub use order_comparison::{OrderChange, OrderComparison};
 pub use order_evidence::OrderEvidence;
 pub use pair_targets::{PairTarget, pair_targets};
 pub use pair_votes::{OrderEffect, VoteCount, share_bar};

@@ -5,11 +5,13 @@ pub(crate) mod chart;
 mod histogram;
 mod labels;
 mod plane;
+mod two_orders;
 
 pub use chart::{CHART_STYLE, Place};
 pub use histogram::histogram_svg;
 pub use labels::{SvgLabel, escape};
 pub use plane::{PlanePoint, PlaneWords, plane_svg};
+pub use two_orders::{OrderRow, TwoOrders, two_orders_svg};
 
 use labels::{CELL, LABEL_ROOM, header, row_label};
 use std::fmt::Write;
@@ -148,7 +150,7 @@ fn square(
 ) {
     let Some(value) = cell.value else {
         if cell.overruled {
-            diamond(svg, (x, y), "#222");
+            diamond(svg, (x, y));
         } else if cell.planned {
             let (x, y) = (x + CELL / 2, y + CELL / 2);
             let _ = writeln!(
@@ -188,7 +190,7 @@ fn square(
     }
     let ink = if value < 0.2 { "#fff" } else { "#222" };
     if cell.overruled {
-        diamond(svg, (x, y), ink);
+        diamond(svg, (x, y));
     } else if k <= NUMBERED_CELLS_MAX && !cell.missing && !cell.expected {
         let hundredths = (value.clamp(0.0, 1.0) * 100.0).round();
         let _ = writeln!(
@@ -200,11 +202,12 @@ fn square(
     }
 }
 
-fn diamond(svg: &mut String, (x, y): (usize, usize), ink: &str) {
+/// The mark of a verdict, in one color on all cells.
+fn diamond(svg: &mut String, (x, y): (usize, usize)) {
     let (x, y) = (x + CELL / 2, y + 3);
     let _ = writeln!(
         svg,
-        r##"<path d="M{x} {y}l5 5l-5 5l-5-5z" fill="{ink}" stroke="#fff" stroke-width=".8" pointer-events="none"/>"##
+        r##"<path d="M{x} {y}l5 5l-5 5l-5-5z" fill="#7a2cb8" stroke="#fff" stroke-width="1" pointer-events="none"/>"##
     );
 }
 
@@ -225,7 +228,7 @@ fn foot(svg: &mut String, y: usize, caption: &str) {
     }
     say(svg, ramp_x + 116, "row better");
     let marks = ramp_x + 190;
-    diamond(svg, (marks, y - 12), "#222");
+    diamond(svg, (marks, y - 12));
     say(svg, marks + 18, "overruled");
     let _ = writeln!(
         svg,

@@ -38,7 +38,9 @@ fn every_screen_at_every_size() {
         snapshot(name("queries", size), bench.shot());
         bench.press("enter");
         snapshot(name("matrix", size), bench.shot());
-        bench.press("n o");
+        bench.press("O");
+        snapshot(name("two-orders", size), bench.shot());
+        bench.press("esc n o");
         snapshot(name("matrix-hybrid", size), bench.shot());
         bench.press("o d");
         snapshot(name("document", size), bench.shot());
@@ -56,10 +58,20 @@ fn every_screen_at_every_size() {
 }
 
 #[test]
+fn on_a_narrow_screen_tab_shows_one_of_the_two_orders_as_a_matrix() {
+    let mut bench = Bench::judged(80, 24);
+    bench.press("enter O tab");
+    snapshot("two-orders-matrix-80x24", bench.shot());
+    bench.press("> enter");
+    let shot = bench.shot();
+    assert!(shot.contains("two-orders.svg"), "{shot}");
+}
+
+#[test]
 fn the_chapter_on_a_screen_is_read_from_its_help() {
     for size in SIZES {
         let mut bench = Bench::judged(size.0, size.1);
-        bench.press("enter ? j j j j j");
+        bench.press("enter ? j j j j j j j");
         let help = bench.shot();
         assert!(
             help.contains("Read the manual's chapter on this screen."),

@@ -58,5 +58,7 @@ pub struct TopCertainty {
 #[derive(Debug, Default)]
 pub struct Caches {
     pub heatmap: HeatmapCache,
+    /// The pictures of the hybrid order and the zELO order.
+    pub orders: [HeatmapCache; 2],
     pub top: TopCertainty,
 }

@@ -3,6 +3,7 @@
 pub mod adjudication;
 pub mod battle;
 pub mod export;
+pub(crate) mod human_label;
 pub mod import;
 pub mod matrix;
 pub mod open_query;

@@ -2,14 +2,17 @@
 
 use super::job::{Job, JobContext, Request};
 use super::message::Effect;
+use super::model::human_label::HumanLabel;
 use super::model::open_query::OpenQuery;
 use super::model::{ConfirmFor, Model};
 use crate::client::lock;
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
+use crate::registry;
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteDetail;
 use crate::store::{Db, Result};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 #[derive(Debug, PartialEq)]
@@ -47,6 +50,29 @@ impl Request for ReadVotes {
             })
             .collect()
     }
+}
+
+/// A query without texts and votes.
+pub(crate) fn read_query(db: &Db, key: QueryKey) -> Result<OpenQuery> {
+    let view = db.view(key)?;
+    // Prepared here, so that no frame waits for it.
+    view.prepare_matrix();
+    let mut students = Vec::new();
+    for read in registry::PREDICTIONS {
+        students.extend(read(db, key)?);
+    }
+    let (info, documents) = (db.query(key)?, db.documents(key)?);
+    Ok(OpenQuery {
+        labels: HumanLabel::read_all(db, &info.id, &documents)?,
+        info,
+        documents,
+        judges: db.judges_of(key)?,
+        view,
+        students,
+        people: db.people(key)?,
+        texts: HashMap::new(),
+        votes: HashMap::new(),
+    })
 }
 
 fn read_texts(key: QueryKey, documents: Vec<usize>) -> Effect {

@@ -18,5 +18,6 @@ pub(crate) mod ruling;
 pub(crate) mod run;
 #[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod two_orders;
 
 pub use super::keymap::Screen;

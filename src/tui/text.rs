@@ -86,6 +86,8 @@ struct Wrapper<'a> {
     columns: usize,
     /// A possible end of the line, and the columns used up to there.
     gap: Option<(usize, usize)>,
+    /// The end of the last hyphen, where a word that is wider than the line is broken.
+    hyphen: Option<usize>,
     inked: bool,
     after_wide: bool,
 }
@@ -95,12 +97,21 @@ impl Wrapper<'_> {
         self.start = at;
         self.columns = columns;
         self.gap = None;
+        self.hyphen = self.hyphen.filter(|end| *end > at);
         self.inked = columns > 0;
     }
 
     fn emit(&mut self, end: usize) {
         let kept = self.text[self.start..end].trim_end().len();
         self.lines.push(self.start..self.start + kept);
+    }
+
+    /// Ends a line inside a word: after its last hyphen, or before the cluster at `at`.
+    fn break_word(&mut self, at: usize) {
+        let end = self.hyphen.unwrap_or(at);
+        let rest = width(&self.text[end..at]);
+        self.emit(end);
+        self.begin(end, rest);
     }
 
     fn push(&mut self, at: usize, len: usize, columns: usize, blank: bool) {
@@ -123,15 +134,14 @@ impl Wrapper<'_> {
                     self.emit(gap);
                     self.begin(gap, self.columns - used);
                 }
-                None => {
-                    self.emit(at);
-                    self.begin(at, 0);
-                }
+                None => self.break_word(at),
             }
         }
         if self.columns + columns > self.limit && at > self.start {
-            self.emit(at);
-            self.begin(at, 0);
+            self.break_word(at);
+        }
+        if self.inked && &self.text[at..at + len] == "-" {
+            self.hyphen = Some(at + len);
         }
         self.columns += columns;
         self.inked = true;
@@ -140,8 +150,11 @@ impl Wrapper<'_> {
 }
 
 /// Whether the blank at a position is between a number and something that belongs to it: `94 %`,
-/// `1.0 σ`, `4.45 ± 1.26`, `≤ 5 %`, `P(A) 61 %`, `(95 %: −1.00`.
+/// `1.0 σ`, `4.45 ± 1.26`, `≤ 5 %`, `P(A above B) 61 %`, `(95 %: −1.00`.
 fn binds(line: &str, at: usize) -> bool {
+    if is_in_probability(line, at) {
+        return true;
+    }
     let before = line[..at].chars().next_back();
     let after = line[at..].chars().nth(1);
     match (before, after) {
@@ -152,10 +165,26 @@ fn binds(line: &str, at: usize) -> bool {
     }
 }
 
+/// Maximum length in bytes of the event of a probability, such as `A above B`.
+const EVENT_MAX: usize = 24;
+
+/// Whether a position is inside the parentheses of a short `P(…)`.
+fn is_in_probability(line: &str, at: usize) -> bool {
+    let from = boundary(line, at.saturating_sub(EVENT_MAX));
+    let to = boundary(line, at + EVENT_MAX);
+    let (before, after) = (&line[from..at], &line[at..to]);
+    before
+        .rfind(['(', ')'])
+        .is_some_and(|place| before[..=place].ends_with("P("))
+        && after
+            .find(['(', ')'])
+            .is_some_and(|place| after[place..].starts_with(')'))
+}
+
 /// Byte ranges of the lines of `text` wrapped to `columns` columns.
 ///
-/// Words stay whole unless one is wider than the line, newlines and indentation are kept, and
-/// blanks at a break are dropped. A cluster wider than the line gets its own line. Takes linear
+/// Words stay whole unless one is wider than the line; such a word is broken after a hyphen if it
+/// has one. Newlines and indentation are kept, and blanks at a break are dropped. A cluster wider than the line gets its own line. Takes linear
 /// time.
 pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     let mut wrapper = Wrapper {
@@ -165,6 +194,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
         start: 0,
         columns: 0,
         gap: None,
+        hyphen: None,
         inked: false,
         after_wide: false,
     };
@@ -309,6 +339,52 @@ pub fn parts(parts: &[String], columns: usize, rows: usize, style: Style) -> Vec
         }
         _ => shown,
     }
+}
+
+/// The end values of an axis around 0 in exactly `columns` columns, with 0 at its place. A label that
+/// would touch another one is left out: first the 0, then both ends.
+pub fn axis_ends(low: &str, high: &str, zero: Option<usize>, columns: usize) -> String {
+    let (left, right) = (width(low), width(high));
+    if left + right >= columns {
+        return " ".repeat(columns);
+    }
+    let gap = columns - left - right;
+    match zero.and_then(|zero| zero.checked_sub(left)) {
+        Some(before) if before > 0 && before + 1 < gap => {
+            format!("{low}{:before$}0{:2$}{high}", "", "", gap - before - 1)
+        }
+        _ => format!("{low}{:gap$}{high}", ""),
+    }
+}
+
+/// A title on at most `rows` lines. Words stay whole: one that does not fit on a line ends the
+/// title there, with `…`, as does omitted text.
+pub fn title_lines(title: &str, columns: usize, rows: usize) -> Vec<Cow<'_, str>> {
+    let ranges = wrap(title, columns);
+    let cuts_word = |at: usize| {
+        let Some(next) = ranges.get(at + 1) else {
+            return false;
+        };
+        let end = ranges[at].end;
+        let line = &title[ranges[at].clone()];
+        end == next.start
+            && !line.ends_with('-')
+            && [
+                line.graphemes(true).next_back(),
+                title[end..].graphemes(true).next(),
+            ]
+            .into_iter()
+            .flatten()
+            .all(|cluster| cluster_width(cluster) < 2)
+    };
+    let whole = (0..ranges.len()).find(|at| cuts_word(*at));
+    let shown = whole.map_or(ranges.len(), |at| at + 1).min(rows);
+    (0..shown)
+        .map(|at| match at + 1 {
+            last if last == shown => truncate(&title[ranges[at].start..], columns),
+            _ => Cow::Borrowed(&title[ranges[at].clone()]),
+        })
+        .collect()
 }
 
 pub fn rule(columns: usize, style: Style) -> Line<'static> {

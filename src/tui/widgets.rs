@@ -15,6 +15,7 @@ pub mod page;
 pub mod palette;
 pub mod prompt;
 pub mod question_dialog;
+pub(crate) mod score_axis;
 mod scroll_box;
 pub mod settings_dialog;
 pub mod toast;

@@ -165,6 +165,7 @@ fn tables_and_pictures_hold_no_control_characters() {
     for arguments in [
         &format!("matrix --query {attack} --format csv") as &str,
         &format!("matrix --query {attack} --format svg"),
+        &format!("orders --query {attack}"),
         "export votes",
     ] {
         let ran = sandbox.done(arguments);

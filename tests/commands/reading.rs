@@ -91,6 +91,55 @@ fn the_matrix_as_a_picture_is_one_svg_element() {
 }
 
 #[test]
+fn two_orders_are_compared_in_words_in_json_and_as_a_picture() {
+    const ORDERS: &str = "orders --query capital-of-france";
+    let sandbox = imported();
+    let ran = sandbox.done(ORDERS);
+    let text = ran.text();
+    assert!(text.contains("zELO ") && text.contains("top 1"), "{text}");
+    assert!(text.contains("hybrid  moved"), "{text}");
+    sandbox.done(&format!("{ORDERS} --json --svg orders.svg"));
+    let json = sandbox.json(&format!("{ORDERS} --json"));
+    assert_eq!(json["unscored"], 0);
+    let compared = &json["comparison"];
+    let documents = compared["documents"].as_array().unwrap();
+    assert_eq!(documents.len(), 3);
+    let pairs = &compared["pairs"];
+    let count = |name: &str| pairs[name].as_u64().unwrap();
+    assert_eq!(count("same") + count("reversed"), 3);
+    for document in documents {
+        let number = |name: &str| document[name].as_i64().unwrap();
+        assert_eq!(number("hybrid_rank") - number("rank"), number("rose"));
+    }
+    let svg = sandbox.read("orders.svg");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    assert!(svg.contains("hybrid order") && svg.contains("zELO order"));
+}
+
+#[test]
+fn a_picture_in_png_is_written_or_the_build_that_writes_it_is_named() {
+    let sandbox = imported();
+    for arguments in [
+        "orders --query capital-of-france --png picture.png",
+        &format!("{MATRIX} --format png --out picture.png"),
+    ] {
+        let ran = sandbox.run(arguments);
+        if cfg!(feature = "png") && ran.code == Some(0) {
+            continue;
+        }
+        let told = &ran.stderr;
+        assert!(
+            told.contains("--features png") || told.contains("no fonts"),
+            "{told}"
+        );
+        assert!(!sandbox.path("picture.png").exists());
+    }
+    let binary = sandbox.run(&format!("{MATRIX} --format png"));
+    assert_eq!(binary.code, Some(2));
+    assert!(binary.stderr.contains("--out FILE"), "{}", binary.stderr);
+}
+
+#[test]
 fn queries_and_status_count_what_was_imported() {
     let sandbox = imported();
     let queries = sandbox.json("queries --json");

@@ -13,6 +13,7 @@ use crate::app::output_file::{
     BEIR, JSON, JSON_LINES, OutputFolder, ProtectedFiles, TREC, check_ending, table_format,
     write_whole,
 };
+use crate::app::picture::{Picture, check_picture_name, write_picture};
 use crate::app::scored_pools::{scored_pools, student_in_scores};
 use crate::app::text_format::counted;
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
@@ -90,6 +91,8 @@ pub enum Export {
     Tables,
     /// A table of a feature.
     Added(Arc<dyn AddedExport>),
+    /// The chart of a screen.
+    Picture(Arc<dyn Picture>),
 }
 
 /// Which labels to export, and how.
@@ -153,6 +156,7 @@ impl Export {
             | Self::Labels(_)
             | Self::Run { .. }
             | Self::Picks
+            | Self::Picture(_)
             | Self::Tables => false,
         }
     }
@@ -242,6 +246,7 @@ impl ExportRequest {
     fn check_ending(&self, path: &Path) -> Result<(), AppError> {
         let form = match &self.export {
             export if export.is_table() => return self.table_format(Some(path)).map(drop),
+            Export::Picture(_) => return check_picture_name(path),
             Export::AiScores { .. } => JSON,
             Export::Labels(labels) if labels.is_beir(Some(path)) => BEIR,
             Export::Labels(_) | Export::Run { .. } => TREC,
@@ -352,6 +357,7 @@ impl ExportRequest {
                 "tables are written to a folder; name one with --out DIR"
             )),
             Export::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
+            Export::Picture(picture) => write_picture(&picture.svg(store)?, path, out),
             Export::Added(export) => export.write(store, keys, self.table_format(path)?, out, tell),
         }
     }

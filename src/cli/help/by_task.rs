@@ -11,7 +11,9 @@ const TASKS: &[(&str, &[&str])] = &[
     ),
     (
         "Look at the results",
-        &["status", "queries", "matrix", "battles", "cycles", "judges"],
+        &[
+            "status", "queries", "matrix", "orders", "battles", "cycles", "judges",
+        ],
     ),
     (
         "Review and overrule",

@@ -5,6 +5,7 @@ mod artifact;
 mod compare;
 mod log;
 mod measure;
+mod pictures;
 mod report;
 pub mod rerank;
 mod self_preference;

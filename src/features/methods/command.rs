@@ -10,13 +10,14 @@ use crate::cli::command::{CommandContext, CommandFailure, CommandResult, option_
 use crate::cli::evaluate::project_truth_of;
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
+use crate::cli::picture_options::PictureOptions;
 use crate::domain::number_words;
 use crate::domain::number_words::{fixed, signed};
 use crate::features::methods::app::{MethodEntry, MethodsOptions, MethodsReport, compare_methods};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
 use crate::formats::safe_stdout::SafeStdout;
-use crate::formats::svg::{PlanePoint, PlaneWords, histogram_svg, plane_svg};
+use crate::formats::svg::histogram_svg;
 use crate::store::Store;
 use clap::Args;
 use std::io::Write as _;
@@ -75,9 +76,8 @@ pub(crate) struct MethodsCommand {
     /// Draw these histograms to this SVG file
     #[arg(long, value_name = "FILE")]
     histogram_svg: Option<PathBuf>,
-    /// Draw quality and cost to this SVG file
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
+    #[command(flatten)]
+    picture: PictureOptions,
     /// Write the values and rankings of all queries to this file, in the format of
     /// compare_reranking
     #[arg(long, value_name = "FILE")]
@@ -89,8 +89,9 @@ pub(crate) struct MethodsCommand {
 
 impl MethodsCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
-        let files = self.svg.iter().chain(&self.export);
-        let files = files.chain(&self.histogram_svg).map(PathBuf::as_path);
+        self.picture.check()?;
+        let files = self.export.iter().chain(&self.histogram_svg);
+        let files = files.map(PathBuf::as_path).chain(self.picture.files());
         let printing = [
             (self.json, "--json"),
             (self.csv, "--csv"),
@@ -108,16 +109,13 @@ impl MethodsCommand {
             level: self.level,
         };
         let report = compare_methods(&store, &truth, &options)?;
-        if let Some(path) = &self.svg {
-            let picture = picture(&report);
-            write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
-            output::wrote(path);
-        }
+        self.picture.write(|| Ok(report.quality_cost_svg()))?;
+        self.picture.files().for_each(output::wrote);
         if let Some(path) = &self.histogram_svg {
             let metric = report.metrics.first().map(ToString::to_string);
             let metric = metric.unwrap_or_default();
             let title = format!("{metric} by query");
-            let caption = heading(&report);
+            let caption = report.heading();
             let picture = histogram_svg(&report.distributions(), &metric, &title, &caption);
             write_whole(path, |out| Ok(out.write_all(picture.as_bytes())?))?;
             output::wrote(path);
@@ -260,15 +258,6 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
     cells
 }
 
-fn heading(report: &MethodsReport) -> String {
-    let queries = counted(report.queries.len(), "query");
-    let against = match report.against {
-        Some(against) => against.to_owned(),
-        None => format!("against {}", clean(&report.truth)),
-    };
-    format!("{queries}, {against}")
-}
-
 /// Number of columns in the first table: the method, and the first metric with its tests. The rest
 /// forms a table below.
 const FIRST: usize = 6;
@@ -297,7 +286,7 @@ fn table(report: &MethodsReport) -> String {
     };
     format!(
         "{}\n{}\n{}* no other method is better and cheaper ({})\n",
-        heading(report),
+        report.heading(),
         part(&|at| at < FIRST),
         part(&|at| at == 0 || at >= FIRST),
         report.cost_unit()
@@ -319,7 +308,7 @@ fn markdown(report: &MethodsReport) -> String {
     });
     let mut text = format!(
         "{}\n\n{}{}",
-        heading(report),
+        report.heading(),
         row(heads.collect()),
         row(rules.collect())
     );
@@ -403,36 +392,4 @@ fn csv(report: &MethodsReport) -> CommandResult {
     }
     drop(table);
     Ok(out.flush()?)
-}
-
-fn picture(report: &MethodsReport) -> String {
-    let point = |method: &MethodEntry| {
-        let quality = method.values.first()?.all?;
-        Some(PlanePoint {
-            name: method.name.clone(),
-            cost: method.cost(report.in_usd)?,
-            quality: quality.mean,
-            interval: quality.interval,
-            on_front: method.on_front,
-        })
-    };
-    let points: Vec<PlanePoint> = report.methods.iter().filter_map(point).collect();
-    let metric = report
-        .metrics
-        .first()
-        .map(ToString::to_string)
-        .unwrap_or_default();
-    let caption = format!(
-        "{}; whiskers are 95 % intervals over queries; dashed: no other method is better and cheaper",
-        heading(report)
-    );
-    plane_svg(
-        &points,
-        &PlaneWords {
-            title: "Quality and cost of reranking methods",
-            cost: report.cost_unit(),
-            quality: &metric,
-            caption: &caption,
-        },
-    )
 }

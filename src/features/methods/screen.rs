@@ -10,6 +10,7 @@ mod table;
 pub(crate) mod update;
 mod view;
 
+use crate::app::picture::{DrawnPicture, Picture};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -17,6 +18,7 @@ use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::ScreenBehavior;
+use std::sync::Arc;
 
 impl Screen {
     pub(crate) const METHODS: Self = Self::named("methods");
@@ -63,6 +65,13 @@ impl ScreenBehavior for MethodsScreen {
         } else {
             &[]
         }
+    }
+
+    fn picture(&self, model: &Model) -> Option<Arc<dyn Picture>> {
+        Some(Arc::new(DrawnPicture {
+            file_name: "methods",
+            svg: model.methods().found()?.quality_cost_svg(),
+        }))
     }
 
     fn offers(&self, model: &Model, command: Command) -> bool {

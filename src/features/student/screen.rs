@@ -13,6 +13,7 @@ pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 
+use crate::app::picture::{DrawnPicture, Picture};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -20,6 +21,7 @@ use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::ScreenBehavior;
+use std::sync::Arc;
 
 impl Screen {
     pub(crate) const STUDENT: Self = Self::named("student");
@@ -58,6 +60,14 @@ impl ScreenBehavior for StudentScreen {
 
     fn open(&self, model: &mut Model) -> Vec<Effect> {
         update::show(model)
+    }
+
+    fn picture(&self, model: &Model) -> Option<Arc<dyn Picture>> {
+        let student = model.student();
+        Some(Arc::new(DrawnPicture {
+            file_name: "student",
+            svg: student.report()?.picture(student.figure, student.step)?,
+        }))
     }
 
     fn returned(&self, model: &mut Model) -> Vec<Effect> {

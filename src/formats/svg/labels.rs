@@ -6,22 +6,37 @@ use std::fmt::Write;
 /// The side of a cell, in pixels.
 pub(super) const CELL: usize = 16;
 
-const ID_LETTERS_MAX: usize = 18;
+/// Maximum number of letters of a title or an ID next to a matrix.
+const NAME_LETTERS_MAX: usize = 40;
 const RANK_END: usize = 24;
 const ID_START: usize = 32;
-const BAR_START: usize = 156;
+const BAR_START: usize = 272;
 const BAR: f64 = 110.0;
-const SCORE_START: usize = 272;
+const SCORE_START: usize = 388;
 
 /// Width of the labels in pixels.
-pub(super) const LABEL_ROOM: usize = 352;
+pub(super) const LABEL_ROOM: usize = 468;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SvgLabel {
     pub rank: String,
     pub id: String,
+    /// Empty if there is none; the ID is shown then.
+    pub title: String,
     pub zelo: Option<f64>,
     pub se: Option<f64>,
+}
+
+impl SvgLabel {
+    /// The escaped title or ID, in at most this number of letters.
+    pub(super) fn short_name(&self, letters: usize) -> String {
+        let name = if self.title.is_empty() {
+            &self.id
+        } else {
+            &self.title
+        };
+        clip(name, letters)
+    }
 }
 
 /// Escapes text for XML: markup is escaped, and characters that XML cannot contain and direction
@@ -51,7 +66,7 @@ pub(super) fn row_label(svg: &mut String, label: &SvgLabel, (x, y): (usize, usiz
         x + RANK_END,
         escape(&label.rank)
     );
-    let (short, long) = (clip(&label.id), escape(&label.id));
+    let (short, long) = (label.short_name(NAME_LETTERS_MAX), escape(&label.id));
     let _ = writeln!(
         svg,
         r##"<text x="{}" y="{base}" fill="#222">{short}<title>{long}</title></text>"##,
@@ -101,12 +116,10 @@ pub(super) fn header(svg: &mut String, labels: &[SvgLabel], (left, top): (usize,
     }
 }
 
-fn clip(id: &str) -> String {
-    let letters: Vec<char> = id.chars().filter(|letter| !letter.is_control()).collect();
-    match letters.get(..ID_LETTERS_MAX - 1) {
-        Some(start) if letters.len() > ID_LETTERS_MAX => {
-            escape(&start.iter().collect::<String>()) + "…"
-        }
-        _ => escape(id),
+fn clip(name: &str, most: usize) -> String {
+    let letters: Vec<char> = name.chars().filter(|letter| !letter.is_control()).collect();
+    match letters.get(..most - 1) {
+        Some(start) if letters.len() > most => escape(&start.iter().collect::<String>()) + "…",
+        _ => escape(name),
     }
 }

@@ -5,6 +5,7 @@ fn labels(k: usize) -> Vec<SvgLabel> {
         .map(|at| SvgLabel {
             rank: (at + 1).to_string(),
             id: format!("doc-{at}"),
+            title: String::new(),
             zelo: Some(1.0 - at as f64 * 2.0 / k as f64),
             se: Some(0.25),
         })

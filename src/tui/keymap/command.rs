@@ -60,7 +60,7 @@ commands! {
     Pick "pick" "Have judges pick the relevant documents; priced first.";
     Anchors "anchors" "Have a judge grade documents, for one scale; priced first.";
     Links "links" "Have judges compare documents of two queries; priced first.";
-    Export "export" "Write scores, votes, verdicts, labels or picks to a file.";
+    Export "export" "Write the chart, scores, votes, verdicts or labels to a file.";
     ShowLog "show-log" "Read what was decided, imported and run, the latest first.";
     Settings "settings" "Choose colors, order, blindness, verdicts, top k, student.";
     SortQueries "sort-queries" "Sort the queries by the next column.";
@@ -75,6 +75,7 @@ commands! {
     WithoutJudge "without-judge" "Show what would change without the judge; drops none.";
     Faster "faster" "Raise the limit of calls per second.";
     Slower "slower" "Lower the limit of calls per second.";
+    CompareOrders "compare-orders" "Compare the hybrid and the zELO order.";
     FlipOrder "flip-order" "Order the documents by zELO or in hybrid order.";
     NextLayer "next-layer" "Show the next layer of the matrix.";
     PreviousLayer "previous-layer" "Show the previous layer of the matrix.";

@@ -88,7 +88,12 @@ const FAMILIES: [&[Command]; 20] = [
         Command::PreviousCheckpoint,
         Command::PreviousTask,
     ],
-    &[Command::ReverseSort, Command::PreviousPolicy],
+    // Another order: the reverse one, the previous one, or both at once.
+    &[
+        Command::ReverseSort,
+        Command::PreviousPolicy,
+        Command::CompareOrders,
+    ],
     // Input by a person: a reason or, on the list of queries, where there are no decisions, a file.
     &[Command::WriteNote, Command::Import],
     // Another view of the same data: a layer of the matrix, a truth, a figure; or a different

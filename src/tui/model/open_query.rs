@@ -11,6 +11,7 @@ use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
 use crate::store::vote_details::VoteDetail;
+use crate::tui::model::human_label::HumanLabel;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ const NAME: usize = 60;
 pub struct OpenQuery {
     pub info: QueryInfo,
     pub documents: Vec<DocumentInfo>,
+    /// People's label of each document.
+    pub labels: Vec<HumanLabel>,
     /// The judges that count.
     pub judges: Vec<(JudgeId, JudgeSpec)>,
     pub view: View,
@@ -82,6 +85,17 @@ impl OpenQuery {
             None => document.map_or("", |document| &document.snippet),
         };
         line(title.unwrap_or_else(text))
+    }
+
+    /// Whether any document has a label.
+    pub fn has_labels(&self) -> bool {
+        self.labels
+            .iter()
+            .any(|label| label.is_relevant().is_some())
+    }
+
+    pub fn label(&self, document: usize) -> HumanLabel {
+        self.labels.get(document).cloned().unwrap_or_default()
     }
 
     /// A judge's sanitized name, by its index in the ensemble.

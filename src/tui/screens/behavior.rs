@@ -1,6 +1,7 @@
 //! The interface between the workbench and a screen.
 
 use super::decisions::{Decisions, Verdicts};
+use crate::app::picture::Picture;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -147,6 +148,11 @@ pub(crate) trait ScreenBehavior: Sync {
     /// The data that it shows, which the export offers first.
     fn exports(&self) -> ExportSubject {
         ExportSubject::Scores
+    }
+
+    /// The chart that it shows, for the export.
+    fn picture(&self, _model: &Model) -> Option<Arc<dyn Picture>> {
+        None
     }
 
     /// What is under the cursor, for the clipboard.

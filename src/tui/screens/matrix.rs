@@ -1,14 +1,16 @@
 //! Matrix screen: the battles of a query.
 
 mod cell_details;
-mod cells;
+pub(crate) mod cells;
 mod keys;
 mod numbers;
 pub(crate) mod overview;
+mod picture;
 pub(crate) mod update;
 mod view;
 
 use super::behavior::{Click, Copied, Find, ScreenBehavior};
+use crate::app::picture::Picture;
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -17,6 +19,7 @@ use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use std::sync::Arc;
 
 impl Screen {
     pub const MATRIX: Self = Self::named("matrix");
@@ -64,6 +67,11 @@ impl ScreenBehavior for MatrixScreen {
     fn pair(&self, model: &Model, open: &OpenQuery) -> Option<(usize, usize)> {
         let (row, column) = model.matrix.cursor;
         (row.max(column) < open.documents.len()).then_some((row, column))
+    }
+
+    fn picture(&self, model: &Model) -> Option<Arc<dyn Picture>> {
+        let picture = picture::MatrixPicture::new(model)?;
+        Some(Arc::new(picture))
     }
 
     fn copy(&self, model: &Model) -> Copied {

@@ -11,6 +11,7 @@ use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
 use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Caches;
+use crate::tui::model::human_label::HumanLabel;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::{Model, TuiOptions};
 use crate::tui::screens::Screen;
@@ -225,6 +226,11 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             documents,
         },
         documents: DOCUMENTS.iter().take(documents).map(info).collect(),
+        labels: DOCUMENTS
+            .iter()
+            .take(documents)
+            .map(|(_, _, metadata)| HumanLabel::of_metadata(metadata))
+            .collect(),
         judges: names
             .iter()
             .take(judges)

@@ -59,6 +59,64 @@ fn a_number_keeps_what_belongs_to_it() {
 }
 
 #[test]
+fn a_probability_stays_on_one_line() {
+    assert_eq!(
+        wrapped("fit: A wins 93 % · P(A above B) 98 % · surprise", 34),
+        ["fit: A wins 93 % ·", "P(A above B) 98 % · surprise"]
+    );
+    assert_eq!(
+        wrapped("P(top 10 right) 7 %, not settled", 22),
+        ["P(top 10 right) 7 %,", "not settled"]
+    );
+    assert_eq!(wrapped("P(A) and (B or C)", 12), ["P(A) and (B", "or C)"]);
+}
+
+#[test]
+fn a_word_wider_than_the_line_is_broken_after_a_hyphen() {
+    assert_eq!(wrapped("High-performance", 13), ["High-", "performance"]);
+    assert_eq!(
+        wrapped("a Self-assembling-x y", 13),
+        ["a", "Self-", "assembling-x", "y"]
+    );
+    assert_eq!(wrapped("four-session", 13), ["four-session"]);
+    assert_eq!(wrapped("--abcdef", 4), ["--", "abcd", "ef"]);
+}
+
+#[test]
+fn labels_of_an_axis_never_touch() {
+    assert_eq!(axis_ends("−6.7", "+6.7", Some(5), 11), "−6.7 0 +6.7");
+    assert_eq!(axis_ends("−10.1", "+10.1", Some(5), 11), "−10.1 +10.1");
+    assert_eq!(axis_ends("−10.1", "+10.1", Some(6), 13), "−10.1 0 +10.1");
+    assert_eq!(axis_ends("−100.1", "+100.1", Some(5), 11), " ".repeat(11));
+    assert_eq!(axis_ends("−1", "+9", Some(1), 9), "−1     +9");
+    assert_eq!(axis_ends("+1", "+9", None, 6), "+1  +9");
+    assert_eq!(axis_ends("", "", None, 0), "");
+}
+
+#[test]
+fn a_title_is_never_broken_inside_a_word() {
+    let lines = |title: &'static str, columns, rows| {
+        title_lines(title, columns, rows)
+            .into_iter()
+            .map(Cow::into_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        lines("High-performance computing", 13, 2),
+        ["High-", "performance …"]
+    );
+    assert_eq!(lines("Cyproheptadinium works", 13, 2), ["Cyproheptadi…"]);
+    assert_eq!(
+        lines("A Cyproheptadinium works", 13, 3),
+        ["A", "Cyproheptadi…"]
+    );
+    assert_eq!(lines("漢字漢字漢字", 5, 2), ["漢字", "漢字…"]);
+    assert_eq!(lines("one two", 13, 2), ["one two"]);
+    assert_eq!(lines("", 13, 2), [""]);
+    assert_eq!(lines("one two", 3, 0), [""; 0]);
+}
+
+#[test]
 fn a_cluster_wider_than_the_line_stands_alone() {
     assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
     assert_eq!(wrapped("ab", 0), ["a", "b"]);

@@ -20,7 +20,8 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
     if model.export.going.is_some() {
         model.inform("an export is in progress; wait until it ends");
     } else if !model.overlays.iter().any(asked) {
-        let dialog = ExportDialog::new(model.behavior().exports());
+        let behavior = model.behavior();
+        let dialog = ExportDialog::new(behavior.exports(), behavior.picture(model));
         model.overlays.push(Overlay::Export(dialog));
         return model.read_contents();
     }

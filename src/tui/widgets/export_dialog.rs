@@ -4,6 +4,7 @@ use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::export::request::{Export, LabelSource, RulingOptions};
 use crate::app::export::why_empty::why_empty;
+use crate::app::picture::Picture;
 use crate::store::contents::ProjectContents;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, pad_right, truncate};
@@ -14,6 +15,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 const WIDTH: u16 = 76;
 const NAME: usize = 18;
@@ -30,27 +32,29 @@ pub enum ExportSubject {
 }
 
 /// An export option, with its suggested file name.
+#[derive(Clone, Debug)]
 struct Choice {
     name: &'static str,
     doc: &'static str,
-    file: &'static str,
+    file: Cow<'static, str>,
     about: ExportSubject,
     export: Export,
 }
 
 const TABLE_ENDINGS: &str = "the ending says the form: .csv, .jsonl or .parquet";
+const PICTURE_ENDINGS: &str = "the ending says the form: .svg or .png";
 
 #[rustfmt::skip]
 static CHOICES: [Choice; 9] = [
-    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: "annotated.jsonl", about: ExportSubject::Scores, export: Export::Annotated { ranking: None, keep_unscored: false } },
-    Choice { name: "run", doc: "documents by zELO, TREC's columns", file: "zelo.trec", about: ExportSubject::Scores, export: Export::Run { ranking: None, tag: None, places: false } },
-    Choice { name: "votes", doc: "every vote and failed call of every judge", file: "votes.csv", about: ExportSubject::Votes, export: Export::Votes },
-    Choice { name: "verdicts", doc: "every verdict of every person", file: "verdicts.csv", about: ExportSubject::Verdicts, export: Export::Verdicts },
-    Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: "corrected.qrels", about: ExportSubject::Labels, export: Export::labels(LabelSource::Corrected(RulingOptions::USUAL)) },
-    Choice { name: "rulings", doc: "every ruling that stands and what it changes", file: "rulings.csv", about: ExportSubject::Labels, export: Export::Rulings(RulingOptions::USUAL) },
-    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: "labels.qrels", about: ExportSubject::Labels, export: Export::labels(LabelSource::Imported) },
-    Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: "picks.jsonl", about: ExportSubject::Picks, export: Export::Picks },
-    Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: "ai_scores.json", about: ExportSubject::Votes, export: Export::AiScores { members: Vec::new() } },
+    Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: Cow::Borrowed("annotated.jsonl"), about: ExportSubject::Scores, export: Export::Annotated { ranking: None, keep_unscored: false } },
+    Choice { name: "run", doc: "documents by zELO, TREC's columns", file: Cow::Borrowed("zelo.trec"), about: ExportSubject::Scores, export: Export::Run { ranking: None, tag: None, places: false } },
+    Choice { name: "votes", doc: "every vote and failed call of every judge", file: Cow::Borrowed("votes.csv"), about: ExportSubject::Votes, export: Export::Votes },
+    Choice { name: "verdicts", doc: "every verdict of every person", file: Cow::Borrowed("verdicts.csv"), about: ExportSubject::Verdicts, export: Export::Verdicts },
+    Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: Cow::Borrowed("corrected.qrels"), about: ExportSubject::Labels, export: Export::labels(LabelSource::Corrected(RulingOptions::USUAL)) },
+    Choice { name: "rulings", doc: "every ruling that stands and what it changes", file: Cow::Borrowed("rulings.csv"), about: ExportSubject::Labels, export: Export::Rulings(RulingOptions::USUAL) },
+    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: Cow::Borrowed("labels.qrels"), about: ExportSubject::Labels, export: Export::labels(LabelSource::Imported) },
+    Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: Cow::Borrowed("picks.jsonl"), about: ExportSubject::Picks, export: Export::Picks },
+    Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: Cow::Borrowed("ai_scores.json"), about: ExportSubject::Votes, export: Export::AiScores { members: Vec::new() } },
 ];
 
 /// What to write, and where.
@@ -61,10 +65,10 @@ pub struct ExportOrder {
     pub path: String,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ExportDialog {
-    /// What is listed first.
-    first: ExportSubject,
+    /// All export options, with those about the screen first.
+    choices: Vec<Choice>,
     selected: usize,
     /// The content of the project, once it has been read.
     pub held: Option<ProjectContents>,
@@ -73,24 +77,29 @@ pub struct ExportDialog {
 }
 
 impl ExportDialog {
-    pub fn new(first: ExportSubject) -> Self {
+    /// Lists the picture of the screen first, then the exports about its subject.
+    pub fn new(first: ExportSubject, picture: Option<Arc<dyn Picture>>) -> Self {
+        let picture = picture.map(|picture| Choice {
+            name: "picture",
+            doc: "the chart on this screen, .svg or .png",
+            file: format!("{}.svg", picture.file_name()).into(),
+            about: first,
+            export: Export::Picture(picture),
+        });
+        let (about, others): (Vec<_>, Vec<_>) = CHOICES
+            .iter()
+            .cloned()
+            .partition(|choice| choice.about == first);
         Self {
-            first,
-            ..Self::default()
+            choices: picture.into_iter().chain(about).chain(others).collect(),
+            selected: 0,
+            held: None,
+            file: None,
         }
     }
 
-    /// All export options, with those about the screen first.
-    fn choices(&self) -> impl Iterator<Item = &'static Choice> {
-        let first = self.first;
-        let about = move |choice: &&Choice| choice.about == first;
-        let others = CHOICES.iter().filter(move |choice| choice.about != first);
-        CHOICES.iter().filter(about).chain(others)
-    }
-
-    fn choice(&self) -> &'static Choice {
-        let mut choices = self.choices();
-        choices.nth(self.selected).unwrap_or(&CHOICES[0])
+    fn choice(&self) -> &Choice {
+        self.choices.get(self.selected).unwrap_or(&CHOICES[0])
     }
 
     /// Why the chosen option would produce a file without rows.
@@ -111,7 +120,7 @@ impl ExportDialog {
     }
 
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<ExportOrder> {
-        let choice = self.choice();
+        let choice = self.choice().clone();
         if let Some(file) = &mut self.file {
             return match file.handle(event) {
                 KeyOutcome::Submitted(path) if path.trim().is_empty() => {
@@ -119,7 +128,7 @@ impl ExportDialog {
                     KeyOutcome::Consumed
                 }
                 KeyOutcome::Submitted(path) => KeyOutcome::Submitted(ExportOrder {
-                    export: choice.export.clone(),
+                    export: choice.export,
                     path: path.trim().to_owned(),
                 }),
                 KeyOutcome::Cancelled => {
@@ -132,12 +141,12 @@ impl ExportDialog {
         }
         match event.code {
             KeyCode::Enter => {
-                let file = LinePrompt::new("file: ", "a name, or a path").with_text(choice.file);
+                let file = LinePrompt::new("file: ", "a name, or a path").with_text(&choice.file);
                 self.file = Some(file);
             }
             KeyCode::Esc | KeyCode::Char('q') => return KeyOutcome::Cancelled,
             KeyCode::Down | KeyCode::Char('j') | KeyCode::Tab => {
-                self.selected = (self.selected + 1).min(CHOICES.len() - 1);
+                self.selected = (self.selected + 1).min(self.choices.len() - 1);
             }
             KeyCode::Up | KeyCode::Char('k') | KeyCode::BackTab => {
                 self.selected = self.selected.saturating_sub(1);
@@ -148,7 +157,7 @@ impl ExportDialog {
     }
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
-        let rows = u16::try_from(CHOICES.len()).unwrap_or(u16::MAX);
+        let rows = u16::try_from(self.choices.len()).unwrap_or(u16::MAX);
         let mut inner = boxed("Export", theme, centred(area, WIDTH, rows + 4), buf);
         let keys: &[(&str, &str)] = match self.file {
             None => &[
@@ -163,8 +172,12 @@ impl ExportDialog {
             let choice = self.choice();
             let words = format!("{}: {}", choice.name, choice.doc);
             Line::styled(words, theme.text()).render(cut(&mut inner, 1), buf);
-            if choice.export.is_table() {
-                Line::styled(TABLE_ENDINGS, theme.muted()).render(cut(&mut inner, 1), buf);
+            let endings = match choice.export {
+                Export::Picture(_) => Some(PICTURE_ENDINGS),
+                _ => choice.export.is_table().then_some(TABLE_ENDINGS),
+            };
+            if let Some(endings) = endings {
+                Line::styled(endings, theme.muted()).render(cut(&mut inner, 1), buf);
             }
             if let Some(why) = self.why_empty(choice) {
                 let words = format!("0 rows: {why}");
@@ -176,7 +189,10 @@ impl ExportDialog {
         let below = cut_bottom(&mut inner, 1);
         let first = (self.selected + 1).saturating_sub(usize::from(inner.height));
         let columns = usize::from(inner.width);
-        for (row, (at, choice)) in inner.rows().zip(self.choices().enumerate().skip(first)) {
+        for (row, (at, choice)) in inner
+            .rows()
+            .zip(self.choices.iter().enumerate().skip(first))
+        {
             let selected = at == self.selected;
             if selected {
                 buf.set_style(row, theme.selection());
@@ -205,9 +221,17 @@ impl ExportDialog {
     }
 }
 
+impl Default for ExportDialog {
+    fn default() -> Self {
+        Self::new(ExportSubject::default(), None)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::picture::TwoOrdersPicture;
+    use crate::store::corpus::QueryKey;
     use crate::tui::testing::{draw, key, text, typed};
 
     #[test]
@@ -235,9 +259,30 @@ mod tests {
     }
 
     #[test]
+    fn the_picture_of_the_screen_comes_first() {
+        let picture: Arc<dyn Picture> = Arc::new(TwoOrdersPicture(QueryKey(1)));
+        let mut dialog = ExportDialog::new(ExportSubject::Scores, Some(picture.clone()));
+        assert_eq!(dialog.choices.len(), CHOICES.len() + 1);
+        dialog.handle(key(KeyCode::Enter));
+        let screen = text(&draw(80, 24, |area, buf| {
+            dialog.render(&Theme::default(), area, buf);
+        }));
+        assert!(screen.contains("two-orders.svg"), "{screen}");
+        assert!(screen.contains(PICTURE_ENDINGS), "{screen}");
+        let order = ExportOrder {
+            export: Export::Picture(picture),
+            path: "two-orders.svg".to_owned(),
+        };
+        assert_eq!(
+            dialog.handle(key(KeyCode::Enter)),
+            KeyOutcome::Submitted(order)
+        );
+    }
+
+    #[test]
     fn what_the_screen_shows_comes_first_and_what_is_empty_says_so() {
-        let mut dialog = ExportDialog::new(ExportSubject::Labels);
-        assert_eq!(dialog.choices().count(), CHOICES.len());
+        let mut dialog = ExportDialog::new(ExportSubject::Labels, None);
+        assert_eq!(dialog.choices.len(), CHOICES.len());
         dialog.held = Some(ProjectContents {
             labels: true,
             ..ProjectContents::default()

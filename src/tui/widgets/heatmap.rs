@@ -26,7 +26,8 @@ use ratatui::layout::Rect;
 
 pub use cache::HeatmapCache;
 pub use frame::{Viewport, columns_wanted, fit};
-pub use source::{CellScale, CellSource, HeatCell, HeatmapOptions, MarginRow};
+pub use legend::ramp_line;
+pub use source::{CellScale, CellSource, HeatCell, HeatmapOptions, MarginRow, RowLabel};
 pub use state::{HeatmapState, Zoom};
 
 /// Draws the heatmap and returns the visible part of the matrix; `cache` keeps the scroll position
@@ -41,7 +42,7 @@ pub fn render(
     options: &HeatmapOptions<'_>,
 ) -> Viewport {
     let area = area.intersection(buf.area);
-    let frame = frame::Frame::new(area, source.len(), state, cache.offset, options.lens);
+    let frame = frame::Frame::new(area, source.len(), state, cache.offset, options);
     cache.offset = frame.view.offset;
     if source.is_empty() || area.is_empty() {
         return frame.view;

@@ -10,4 +10,5 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('v')], Do::NextTruth, "truth"),
     shown(&[key('0')], Do::SetBaseline, "baseline"),
     shown(&[key('z')], Do::NextDepth, "depth"),
+    shown(&[key('>')], Do::Export, "picture"),
 ];

@@ -31,6 +31,13 @@ impl StudentReport {
         found
     }
 
+    /// One figure at a checkpoint, by its index.
+    pub fn picture(&self, figure: Figure, at: usize) -> Option<String> {
+        let steps = self.drawn();
+        let at = at.min(steps.len().checked_sub(1)?);
+        figure_svg(figure, &self.name, &steps, at, Place::File)
+    }
+
     /// An HTML page with all figures and their numbers.
     pub fn page(&self) -> String {
         let page = StudentPage {

@@ -12,4 +12,5 @@ pub(super) const KEYS: &[Binding] = &[
     hidden(&[key('N')], Do::PreviousCheckpoint, "previous"),
     shown(&[TAB], Do::NextStudent, "student"),
     shown(&[key('K')], Do::ShowTables, "numbers"),
+    shown(&[key('>')], Do::Export, "picture"),
 ];

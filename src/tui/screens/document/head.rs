@@ -8,10 +8,7 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use serde_json::Value;
 
-/// Metadata longer than this is not searched for a label.
-const METADATA_BYTES: usize = 64_000;
 const BAR: usize = 24;
 
 pub(super) fn lines(
@@ -48,7 +45,11 @@ pub(super) fn lines(
         ]),
         Line::from(place),
         fitted(
-            &format!("{} · hybrid rank {}", label(open, document), document + 1),
+            &format!(
+                "{} · hybrid rank {}",
+                open.label(document).words(),
+                document + 1
+            ),
             theme.muted(),
         ),
     ];
@@ -138,42 +139,6 @@ fn bar(open: &OpenQuery, document: usize, theme: &Theme) -> Vec<Span<'static>> {
         Span::styled(stretch("┄", BAR - 1 - to), theme.bar_back()),
         Span::styled(" best", theme.muted()),
     ]
-}
-
-/// People's judgment of the document, from the metadata's `grade` and `label`.
-fn label(open: &OpenQuery, document: usize) -> String {
-    let Some(document) = open.documents.get(document) else {
-        return String::new();
-    };
-    let metadata = document.metadata.as_str();
-    if metadata.len() > METADATA_BYTES {
-        return "human label not read: the metadata is too long".to_owned();
-    }
-    let metadata: Value = serde_json::from_str(metadata).unwrap_or(Value::Null);
-    let grade = metadata.get("grade").and_then(|grade| {
-        grade
-            .as_f64()
-            .or_else(|| grade.as_str()?.trim().parse().ok())
-    });
-    let words = metadata
-        .get("label")
-        .and_then(Value::as_str)
-        .map(|label| sanitize::line(label).into_owned());
-    let words = words
-        .map(|words| text::truncate(&words, 30).into_owned())
-        .filter(|words| !words.trim().is_empty());
-    let judged = match grade {
-        Some(grade) if grade > 1.0 => Some(format!("relevant, grade {grade}")),
-        Some(grade) if grade > 0.0 => Some("relevant".to_owned()),
-        Some(_) => Some("not relevant".to_owned()),
-        None => None,
-    };
-    match (judged, words) {
-        (Some(judged), Some(words)) => format!("human label: {judged} ({words})"),
-        (Some(judged), None) => format!("human label: {judged}"),
-        (None, Some(words)) => format!("human label: {words}"),
-        (None, None) => "no human label".to_owned(),
-    }
 }
 
 /// The view's warnings about this document.

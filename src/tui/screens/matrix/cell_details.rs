@@ -45,45 +45,34 @@ pub(super) fn render(
                 format!("{letter} {} ({role})", open.name(document)),
                 theme.strong(),
             ));
-            push(&mut lines, &open.headline(document), width, 2, Style::new());
+            let title = open.headline(document);
+            let title = text::title_lines(&title, width, 2).into_iter();
+            lines.extend(title.map(|line| Line::raw(line.into_owned())));
             let standing = standing_text(open, document);
-            push(&mut lines, &standing, width, 2, theme.muted());
+            lines.extend(text::first_lines(&standing, width, 2, theme.muted()));
+            let label = open.label(document);
+            if label.is_relevant().is_some() {
+                lines.push(text::line(&label.words(), width, theme.muted()));
+            }
             lines.push(Line::default());
         }
     }
-    for (sentence, style) in sentences(open, row, column, theme, wide) {
+    for (sentence, style) in sentences(model, open, row, column, theme, wide) {
         let most = if wide { 6 } else { 3 };
-        push(&mut lines, &sentence, width, most, style);
+        lines.extend(text::first_lines(&sentence, width, most, style));
     }
     if wide {
         lines.push(Line::default());
         for warning in &open.view.warnings {
             let words = format!("! {}", warning.words(|at| open.name(at)));
-            push(&mut lines, &words, width, 3, theme.muted());
+            lines.extend(text::first_lines(&words, width, 3, theme.muted()));
         }
         if let Err(error) = &open.view.fit {
             let words = format!("no scores: {error}");
-            push(&mut lines, &words, width, 3, theme.bad());
+            lines.extend(text::first_lines(&words, width, 3, theme.bad()));
         }
     }
-    let rows = usize::from(area.height);
-    if lines.len() > rows && rows > 0 {
-        lines.truncate(rows);
-        lines[rows - 1] = text::ended(&lines[rows - 1], width);
-    }
-    Paragraph::new(lines).render(area, buf);
-}
-
-fn push(lines: &mut Vec<Line<'static>>, sentence: &str, width: usize, most: usize, style: Style) {
-    let ranges = text::wrap(sentence, width);
-    let cut = ranges.len() > most;
-    for (index, range) in ranges.into_iter().take(most).enumerate() {
-        let mut line = Line::styled(sentence[range].to_owned(), style);
-        if cut && index + 1 == most {
-            line = text::ended(&line, width);
-        }
-        lines.push(line);
-    }
+    Paragraph::new(text::clipped(lines, width, usize::from(area.height))).render(area, buf);
 }
 
 fn standing_text(open: &OpenQuery, document: usize) -> String {
@@ -98,7 +87,8 @@ fn standing_text(open: &OpenQuery, document: usize) -> String {
 }
 
 /// Describes the battle between the two documents, and how it fits the other results.
-pub(super) fn sentences(
+fn sentences(
+    model: &Model,
     open: &OpenQuery,
     row: usize,
     column: usize,
@@ -136,7 +126,11 @@ pub(super) fn sentences(
         sentences.push((calls.join(" · "), theme.muted()));
     }
     if let Some(words) = fit_text(open, row, column, &cell) {
-        sentences.push((words, Style::new()));
+        let surprise = surprise_text(model, open, row, column, &cell);
+        // Next to the matrix, the surprise has its own line.
+        let gap = if wide { "\n" } else { " · " };
+        let words = std::iter::once(words).chain(surprise);
+        sentences.push((words.collect::<Vec<_>>().join(gap), Style::new()));
     }
     let students = numbers::students(open, row, column).into_iter();
     sentences.extend(students.map(|words| (words, theme.muted())));
@@ -194,33 +188,48 @@ fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> S
     format!("{votes}{games}{missing}")
 }
 
+/// `surprise 3 of 100` while [`Command::NextSurprise`] goes through the battles.
+fn visited_surprise(model: &Model, open: &OpenQuery, pair: Option<Pair>) -> Option<String> {
+    let surprising = open.view.most_surprising();
+    let at = model.matrix.surprise?;
+    let visited = open.battle(*surprising.get(at)?)?;
+    (Pair::new(visited.a, visited.b) == pair)
+        .then(|| format!("surprise {} of {}:", at + 1, surprising.len()))
+}
+
 fn fit_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> Option<String> {
-    let fitted = cell.fitted?;
+    let fitted = text::probability(cell.fitted?);
     let above = open
         .view
         .outranks(row, column)
         .map_or(String::new(), |probability| {
             format!(" · P(A above B) {}", text::probability(probability))
         });
-    let replaced = Pair::new(row, column).is_some_and(|pair| {
+    Some(format!("fit: A wins {fitted}{above}"))
+}
+
+fn surprise_text(
+    model: &Model,
+    open: &OpenQuery,
+    row: usize,
+    column: usize,
+    cell: &PairCell,
+) -> Option<String> {
+    let surprise = cell.surprise?;
+    let pair = Pair::new(row, column);
+    let replaced = pair.is_some_and(|pair| {
         open.view
             .battles_of(pair)
             .iter()
             .any(|index| open.view.battles[*index].replaced)
     });
-    let surprise = cell.surprise.map_or(String::new(), |surprise| {
-        let towards = if surprise > 0.0 { "A" } else { "B" };
-        let size = format!("{:.1} σ to {towards}", surprise.abs());
-        let words = match surprise.abs() {
-            _ if replaced => "the replaced votes are off by",
-            size if size >= 3.0 => "very surprising:",
-            size if size >= 2.0 => "surprising:",
-            _ => "surprise",
-        };
-        format!(" · {words} {size}")
-    });
-    Some(format!(
-        "fit: A wins {}{above}{surprise}",
-        text::probability(fitted)
-    ))
+    let words = match surprise.abs() {
+        _ if replaced => "the replaced votes are off by",
+        size if size >= 3.0 => "very surprising:",
+        size if size >= 2.0 => "surprising:",
+        _ => "surprise",
+    };
+    let words = visited_surprise(model, open, pair).unwrap_or_else(|| words.to_owned());
+    let towards = if surprise > 0.0 { "A" } else { "B" };
+    Some(format!("{words} {:.1} σ to {towards}", surprise.abs()))
 }

@@ -6,11 +6,11 @@ use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::matrix::Layer;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::widgets::heatmap::{CellSource, HeatCell, MarginRow};
+use crate::tui::widgets::heatmap::{CellSource, HeatCell, MarginRow, RowLabel};
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-pub(super) struct MatrixCells<'a> {
+pub(crate) struct MatrixCells<'a> {
     open: &'a OpenQuery,
     order: &'a [usize],
     layer: Layer,
@@ -28,14 +28,23 @@ pub(super) struct MatrixCells<'a> {
 const SIGMAS: f64 = 3.0;
 
 impl<'a> MatrixCells<'a> {
+    /// The layer of the matrix, with the documents in its order.
     pub(super) fn new(model: &'a Model, open: &'a OpenQuery, order: &'a [usize]) -> Self {
+        Self {
+            ghost: model.battle.before.as_ref(),
+            expectations: model.matrix.shows_expectations(),
+            ..Self::of_layer(open, model.matrix.layer, order)
+        }
+    }
+
+    /// The votes and verdicts, with the documents in this order.
+    pub(crate) fn observed(open: &'a OpenQuery, order: &'a [usize]) -> Self {
+        Self::of_layer(open, Layer::Observed, order)
+    }
+
+    pub(super) fn of_layer(open: &'a OpenQuery, layer: Layer, order: &'a [usize]) -> Self {
         let mut hash = DefaultHasher::new();
-        (
-            open.info.key,
-            model.matrix.order as u8,
-            layer_number(model.matrix.layer),
-        )
-            .hash(&mut hash);
+        (open.info.key, order, layer_number(layer)).hash(&mut hash);
         for standing in &open.view.standings {
             standing
                 .map(|standing| standing.zelo.to_bits())
@@ -53,7 +62,6 @@ impl<'a> MatrixCells<'a> {
                 }
             }
         }
-        let layer = model.matrix.layer;
         let judge = match layer {
             Layer::Judge(index) => open.judges.get(index).and_then(|(judge, _)| {
                 open.view
@@ -68,9 +76,9 @@ impl<'a> MatrixCells<'a> {
             open,
             order,
             layer,
-            ghost: model.battle.before.as_ref(),
+            ghost: None,
             grid,
-            expectations: model.matrix.shows_expectations(),
+            expectations: false,
             judge,
             generation: hash.finish(),
         }
@@ -115,6 +123,7 @@ impl<'a> MatrixCells<'a> {
                 .verdict
                 .filter(|_| !matches!(self.layer, Layer::Student(_))),
             diagonal: row == column,
+            label: row_label(self.open, *row).filter(|_| row == column),
         }
     }
 
@@ -247,6 +256,11 @@ impl CellSource for MatrixCells<'_> {
         }
         true
     }
+}
+
+pub(crate) fn row_label(open: &OpenQuery, document: usize) -> Option<RowLabel> {
+    let label = open.labels.get(document)?;
+    label.is_relevant().map(RowLabel::new)
 }
 
 fn rank(open: &OpenQuery, document: usize) -> String {

@@ -13,6 +13,7 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('v')], Do::NextLayer, "layer"),
     hidden(&[key('V')], Do::PreviousLayer, "layer back"),
     shown(&[key('o')], Do::FlipOrder, "order"),
+    shown(&[key('O')], Do::CompareOrders, "two orders"),
     shown(&[key('d')], Do::RowDocument, "row doc"),
     hidden(&[key('D')], Do::ColumnDocument, "column doc"),
     hidden(&[TAB], Do::NextJudgeLayer, "judge"),
@@ -21,6 +22,7 @@ pub(super) const KEYS: &[Binding] = &[
     hidden(&[key('Q')], Do::AskJudges, "ask judges"),
     hidden(&[key('T')], Do::ToggleTitles, "titles, ids"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
+    hidden(&[key('>')], Do::Export, "picture"),
     hidden(&[key('L')], Do::ShowCycles, "cycles"),
     hidden(&[key('K')], Do::ShowTables, "numbers"),
 ];

@@ -142,23 +142,9 @@ fn distribution(open: &OpenQuery, canvas: Canvas<'_>) {
     let most = counts.iter().copied().max().unwrap_or(1).max(1);
     let picture = cut(&mut rest, HIGH);
     histogram(&counts, most, theme, picture, buf);
-    let ends = (text::signed(low, 1), text::signed(high, 1));
-    let gap = bins.saturating_sub(text::width(&ends.0) + text::width(&ends.1));
-    let axis = format!("{}{}{}", ends.0, " ".repeat(gap), ends.1);
-    let axis_area = cut(&mut rest, 1);
-    text::line(&axis, usize::from(area.width), theme.muted()).render(axis_area, buf);
-    if low < 0.0 && high > 0.0 {
-        let (zero, left) = (bin(0.0), text::width(&ends.0));
-        if zero > left && zero + text::width(&ends.1) + 1 < bins {
-            buf.set_stringn(
-                axis_area.x + zero as u16,
-                axis_area.y,
-                "0",
-                1,
-                theme.muted(),
-            );
-        }
-    }
+    let zero = (low < 0.0 && high > 0.0).then(|| bin(0.0));
+    let axis = text::axis_ends(&text::signed(low, 1), &text::signed(high, 1), zero, bins);
+    text::line(&axis, usize::from(area.width), theme.muted()).render(cut(&mut rest, 1), buf);
 }
 
 fn histogram(

@@ -14,8 +14,9 @@ use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::numbers;
 use crate::tui::screens::battle::update::update as in_battle;
-use crate::tui::screens::testing::{SIZES, TINY, flat, model, sized};
+use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
 use crate::tui::testing::key;
+use crate::tui::theme::ColorDepth;
 use crate::tui::update::requests::runs::Estimate;
 use crate::tui::update::requests::verdicts::SaveVerdict;
 use crate::tui::update::update as apply;
@@ -197,7 +198,7 @@ fn expectations_and_titles_are_shown_until_a_key_hides_them() {
     let mut model = model(Screen::MATRIX);
     let page = flat(&mut model, (120, 38));
     assert!(page.contains("not fought: the fit's expectation"), "{page}");
-    assert!(page.contains("3 therapy for pai"), "{page}");
+    assert!(page.contains("3 ✗ therapy for"), "{page}");
     update(&mut model, Command::ToggleExpectations);
     update(&mut model, Command::ToggleTitles);
     let page = flat(&mut model, (120, 38));
@@ -205,7 +206,7 @@ fn expectations_and_titles_are_shown_until_a_key_hides_them() {
         !page.contains("not fought: the fit's expectation"),
         "{page}"
     );
-    assert!(page.contains("3 13497630"), "{page}");
+    assert!(page.contains("3 ✗ 13497630"), "{page}");
 }
 
 #[test]
@@ -226,6 +227,51 @@ fn a_weak_signal_is_named_under_the_matrix() {
     for size in SIZES {
         let page = flat(&mut model, size);
         assert!(page.contains("weak signal ·"), "{size:?}: {page}");
+    }
+}
+
+#[test]
+fn labels_are_marked_at_the_rows_and_on_the_diagonal() {
+    let mut model = model(Screen::MATRIX);
+    model.look_at(0, 1);
+    let page = drawn(&mut model, ColorDepth::None, (200, 58));
+    for words in ["▸✓ ", " ✗ ", "✓ ✗ human label", "human label: relevant"] {
+        assert!(page.contains(words), "{words}\n{page}");
+    }
+    let marks = page.matches('✓').count();
+    assert_eq!(marks, 3, "row, diagonal and legend\n{page}");
+    model.open.as_mut().unwrap().labels.clear();
+    assert!(!flat(&mut model, (200, 58)).contains("human label"));
+}
+
+#[test]
+fn going_through_surprises_says_the_position_in_the_description_of_the_cell() {
+    for size in SIZES {
+        let mut model = model(Screen::MATRIX);
+        update(&mut model, Command::NextSurprise);
+        assert!(model.toast.is_none());
+        let all = model.open.as_ref().unwrap().view.most_surprising().len();
+        let page = flat(&mut model, size);
+        assert!(page.contains(&format!("surprise 1 of {all}:")), "{page}");
+        update(&mut model, Command::NextSurprise);
+        assert!(flat(&mut model, size).contains(&format!("surprise 2 of {all}:")));
+        model.look_at(0, 0);
+        assert!(!flat(&mut model, size).contains(" of {all}:"));
+    }
+}
+
+#[test]
+fn formulas_and_lists_are_not_broken_next_to_the_matrix() {
+    for columns in 112..140 {
+        let mut model = model(Screen::MATRIX);
+        model.look_at(0, 1);
+        let page = drawn(&mut model, ColorDepth::None, (columns, 38));
+        assert!(page.contains("P(A above B) "), "{page}");
+        let begins_with_dot = |line: &str| {
+            let side: String = line.chars().skip(usize::from(columns) * 2 / 3).collect();
+            side.contains("  · ")
+        };
+        assert!(!page.lines().any(begins_with_dot), "{page}");
     }
 }
 

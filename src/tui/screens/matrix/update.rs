@@ -120,8 +120,8 @@ fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
     }
 }
 
-/// Moves the cursor through the pairs, most surprising first, and reports the position in that
-/// order.
+/// Moves the cursor through the pairs, most surprising first. The description of the cell says the
+/// position in that order.
 fn jump(model: &mut Model, forward: bool) {
     let Some(open) = &model.open else {
         return;
@@ -137,14 +137,10 @@ fn jump(model: &mut Model, forward: bool) {
         (Some(at), true) => (at + 1) % count,
         (Some(at), false) => (at + count - 1) % count,
     };
-    let found = open.battle(surprising[next]);
-    let size = open.view.battles[surprising[next]].surprise;
-    let (Some(battle), Some(size)) = (found, size.map(f64::abs)) else {
-        return;
-    };
-    model.matrix.surprise = Some(next);
-    model.look_at(battle.a, battle.b);
-    model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));
+    if let Some(battle) = open.battle(surprising[next]) {
+        model.matrix.surprise = Some(next);
+        model.look_at(battle.a, battle.b);
+    }
 }
 
 /// Surprises and expectations need a fit, and therefore votes. A run is available if votes are

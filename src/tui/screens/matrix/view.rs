@@ -21,7 +21,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-fn layer_text(open: &OpenQuery, layer: Layer) -> String {
+pub(super) fn layer_text(open: &OpenQuery, layer: Layer) -> String {
     match layer {
         Layer::Observed => "observed: the judges' votes".to_owned(),
         Layer::Fitted => "fitted: probability of winning".to_owned(),
@@ -51,7 +51,7 @@ fn layer_name(open: &OpenQuery, layer: Layer) -> String {
     }
 }
 
-fn order_text(order: DocumentOrder) -> &'static str {
+pub(super) fn order_text(order: DocumentOrder) -> &'static str {
     match order {
         DocumentOrder::Hybrid => "hybrid order (first stage)",
         DocumentOrder::Zelo => "zELO order (best first)",
@@ -173,7 +173,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         gaps: matches!(
             model.matrix.layer,
             Layer::Observed | Layer::Residual | Layer::Judge(_)
-        ),
+        ) && open.view.battles.iter().any(|battle| battle.missing > 0),
+        labels: open.has_labels(),
         ..HeatmapOptions::default()
     };
     let viewport = heatmap::render(

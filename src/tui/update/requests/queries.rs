@@ -2,7 +2,7 @@
 
 use crate::app::error::AppError;
 use crate::domain::common_scale::ProjectScale;
-use crate::registry::{self, project_scale};
+use crate::registry::project_scale;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::last_run::LastRun;
 use crate::store::summary_cache::QuerySummary;
@@ -11,11 +11,10 @@ use crate::tui::job::{Job, JobContext, Request, Task};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::requests::ReadTexts;
+use crate::tui::requests::{ReadTexts, read_query};
 use crate::tui::screens::queries;
 use crate::tui::slot::Slot;
 use crate::tui::update::results;
-use std::collections::HashMap;
 
 /// The list of queries.
 const LIST: Slot = Slot::shared("list");
@@ -117,27 +116,6 @@ impl Request for Prefetch {
             ..read_query(db, key)?
         })
     }
-}
-
-/// A query without texts and votes.
-fn read_query(db: &Db, key: QueryKey) -> Result<OpenQuery> {
-    let view = db.view(key)?;
-    // Prepared here, so that no frame waits for it.
-    view.prepare_matrix();
-    let mut students = Vec::new();
-    for read in registry::PREDICTIONS {
-        students.extend(read(db, key)?);
-    }
-    Ok(OpenQuery {
-        info: db.query(key)?,
-        documents: db.documents(key)?,
-        judges: db.judges_of(key)?,
-        view,
-        students,
-        people: db.people(key)?,
-        texts: HashMap::new(),
-        votes: HashMap::new(),
-    })
 }
 
 impl Model {

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::source::HeatmapOptions;
 use super::state::{HeatmapState, Zoom};
 
 const MARGIN_MAX: usize = 56;
@@ -59,8 +60,9 @@ struct Bands {
     lines: usize,
 }
 
-fn bands(area: Rect) -> Bands {
+fn bands(area: Rect, bare: bool) -> Bands {
     let (header, footer) = match area.height {
+        _ if bare => (0, 0),
         28.. => (2, FULL),
         8.. => (1, 1),
         4.. => (1, 0),
@@ -73,8 +75,9 @@ fn bands(area: Rect) -> Bands {
     }
 }
 
-fn margin_min(area: Rect, zoom: Zoom) -> usize {
+fn margin_min(area: Rect, zoom: Zoom, bare: bool) -> usize {
     match (area.width, zoom) {
+        _ if bare => 0,
         (90.., zoom) if zoom.has_numbers() => 18,
         (60.., _) => 14,
         (24.., _) => 6,
@@ -82,13 +85,13 @@ fn margin_min(area: Rect, zoom: Zoom) -> usize {
     }
 }
 
-fn room(area: Rect, zoom: Zoom) -> usize {
-    usize::from(area.width).saturating_sub(margin_min(area, zoom))
+fn room(area: Rect, zoom: Zoom, bare: bool) -> usize {
+    usize::from(area.width).saturating_sub(margin_min(area, zoom, bare))
 }
 
 /// The largest zoom at which the whole matrix of `k` documents fits in an area.
 pub fn fit(k: usize, area: Rect) -> Zoom {
-    let lines = bands(area).lines;
+    let lines = bands(area, false).lines;
     [
         Zoom::Huge,
         Zoom::Large,
@@ -101,7 +104,7 @@ pub fn fit(k: usize, area: Rect) -> Zoom {
     .find(|&zoom| {
         let high = k.saturating_mul(zoom.lines_a_row()) <= lines * zoom.rows_a_line();
         let titles = if zoom >= Zoom::Large { TITLES_MIN } else { 0 };
-        let columns = room(area, zoom).min(usize::from(area.width).saturating_sub(titles));
+        let columns = room(area, zoom, false).min(usize::from(area.width).saturating_sub(titles));
         high && k.saturating_mul(zoom.columns()) <= columns
     })
     .unwrap_or(Zoom::Overview)
@@ -136,15 +139,17 @@ impl Frame {
         k: usize,
         state: &HeatmapState,
         old: (usize, usize),
-        lens: bool,
+        options: &HeatmapOptions<'_>,
     ) -> Self {
+        let bare = options.bare;
+        let lens = options.lens && !bare;
         let Bands {
             header,
             footer,
             lines,
-        } = bands(area);
+        } = bands(area, bare);
         let mut zoom = state.zoom.unwrap_or_else(|| fit(k, area));
-        let columns = room(area, zoom);
+        let columns = room(area, zoom, bare);
         let stride = match zoom {
             Zoom::Overview => stride(k, lines, columns),
             _ => (1, 1),
@@ -170,7 +175,7 @@ impl Frame {
         let high = shown.0.div_ceil(stride.0).div_ceil(halves) * zoom.lines_a_row();
 
         let spare = usize::from(area.width).saturating_sub(wide);
-        let margin = match margin_min(area, zoom) {
+        let margin = match margin_min(area, zoom, bare) {
             0 => 0,
             least => {
                 let with_lens = lens && zoom <= Zoom::Dense && spare >= least + LENS_MIN + LENS_GAP;

@@ -4,6 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use super::cache::HeatmapCache;
@@ -11,8 +12,9 @@ use super::paint::{
     OVERRULED, OVERRULED_LOST, PLANNED, expectation, expectation_style, hatch, unfought,
 };
 use super::painter::{Painter, few_colors, plain};
-use super::source::CellScale;
+use super::source::{CellScale, RowLabel};
 use super::state::Zoom;
+use crate::tui::theme::Theme;
 
 const GAP: usize = 3;
 
@@ -28,8 +30,10 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
     };
     let brief = foot.height == 1;
     let caption = caption(painter, cache, brief);
+    let dense = painter.frame.view.zoom <= Zoom::Dense;
+    let ramp = ramp(painter.theme, painter.options.scale, dense, brief);
     if brief {
-        let mut all = vec![ramp(painter, brief)];
+        let mut all = vec![ramp];
         // The cursor's row and column are highlighted, so its position comes last.
         let (place, what) = caption
             .split_last()
@@ -40,7 +44,7 @@ pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffe
         parts(buf, row(foot.y), &all);
     } else {
         parts(buf, row(foot.y), &caption);
-        let mut all = vec![ramp(painter, brief)];
+        let mut all = vec![ramp];
         all.extend(marks(painter, brief));
         // A note over the last row hides no colors.
         let left = parts(buf, row(foot.y + 1), &all);
@@ -74,11 +78,19 @@ fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) -> Vec<LegendPart> 
     left
 }
 
+/// The colors of shares with their values, for a picture without a legend; `dense` if it consists of
+/// half blocks.
+pub fn ramp_line(theme: &Theme, dense: bool) -> Line<'static> {
+    ramp(theme, CellScale::Share, dense, false)
+        .into_iter()
+        .map(|(text, style)| Span::styled(text, style))
+        .collect()
+}
+
 /// The colors with their values: `0 ▒▒▒ ½ ▒▒▒ 1 row's share`.
-fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
-    let theme = painter.theme;
+fn ramp(theme: &Theme, scale: CellScale, dense: bool, brief: bool) -> LegendPart {
     let muted = theme.muted();
-    let (ends, what) = match painter.options.scale {
+    let (ends, what) = match scale {
         CellScale::Share => (["0", "½", "1"], "share of the row"),
         CellScale::Margin => (["−1", "0", "+1"], "margin, + for the row"),
         CellScale::Sigmas => (["−3 σ", "0", "+3 σ"], "+ better than the fit expects"),
@@ -87,7 +99,7 @@ fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
     let colors = |from: f64, to: f64| {
         (0..steps).map(move |step| {
             let value = from + (to - from) * f64::from(step) / f64::from(steps - 1);
-            if few_colors(theme) && painter.frame.view.zoom <= Zoom::Dense {
+            if few_colors(theme) && dense {
                 // As painted in the picture, with two cells per character.
                 let (half, style) = theme.heat_pair(Some(value), Some(value));
                 return (half.to_string(), style);
@@ -176,6 +188,14 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
         } else {
             mark(unfought(theme).to_string(), theme.faint(), absent)
         });
+    }
+    if painter.options.labels {
+        let [relevant, not] = [RowLabel::Relevant, RowLabel::NotRelevant];
+        all.push(vec![
+            (format!("{} ", relevant.symbol()), relevant.style(theme)),
+            (not.symbol().to_string(), not.style(theme)),
+            (" human label".to_owned(), muted),
+        ]);
     }
     all
 }

@@ -21,15 +21,17 @@ const TITLE_MIN: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MarginColumns {
     rank: usize,
+    label: usize,
     name: usize,
     plot: usize,
     number: usize,
 }
 
 impl MarginColumns {
-    fn new(width: usize, k: usize, zoom: Zoom) -> Self {
+    fn new(width: usize, k: usize, zoom: Zoom, labels: bool) -> Self {
         let rank = k.to_string().len().max(2).min(width.saturating_sub(1));
-        let mut rest = width.saturating_sub(rank + 2);
+        let label = if labels && width > rank + 4 { 2 } else { 0 };
+        let mut rest = width.saturating_sub(rank + label + 2);
         let number = if rest >= NUMBER + 26 { NUMBER } else { 0 };
         rest -= number;
         let plot = match rest {
@@ -43,6 +45,7 @@ impl MarginColumns {
         let name = if rest >= 4 { rest - 1 } else { 0 };
         Self {
             rank,
+            label,
             name,
             plot,
             number,
@@ -51,7 +54,7 @@ impl MarginColumns {
 
     /// Columns before the plot.
     fn before_plot(self) -> usize {
-        self.rank + 1 + self.name + usize::from(self.name > 0)
+        self.rank + 1 + self.label + self.name + usize::from(self.name > 0)
     }
 }
 
@@ -68,7 +71,12 @@ pub(super) fn rows(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer
     if area.is_empty() {
         return;
     }
-    let columns = MarginColumns::new(usize::from(area.width), painter.source.len(), view.zoom);
+    let columns = MarginColumns::new(
+        usize::from(area.width),
+        painter.source.len(),
+        view.zoom,
+        painter.options.labels,
+    );
     let rows_a_line = view.zoom.rows_a_line() * view.stride.0;
     let high = view.zoom.lines_a_row() as u16;
     for (place, y) in (area.top()..area.bottom())
@@ -87,6 +95,9 @@ pub(super) fn rows(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer
         };
         let averaged = view.stride != (1, 1);
         words(painter, &line, !averaged || lit, buf);
+        if !averaged {
+            labels(painter, &line, first, buf);
+        }
         plot(painter, cache, &line, first, buf);
         let last = first + rows_a_line - 1;
         if painter.is_last_above_cut(last) {
@@ -157,12 +168,10 @@ fn scale(painter: &Painter<'_>, cache: &HeatmapCache, columns: MarginColumns, bu
         let lead = columns.plot.saturating_sub(name.width()) / 2;
         buf.set_stringn(x + lead as u16, header.y, name, columns.plot, muted);
     }
-    let y = header.bottom() - 1;
     let end = format!("{:.1}", cache.scale());
-    let right = x + columns.plot.saturating_sub(end.width() + 1) as u16;
-    buf.set_stringn(x, y, format!("−{end}"), columns.plot, muted);
-    put(buf, x + (columns.plot / 2) as u16, y, '0', muted);
-    buf.set_stringn(right, y, format!("+{end}"), columns.plot, muted);
+    let zero = Some(columns.plot / 2);
+    let ends = text::axis_ends(&format!("−{end}"), &format!("+{end}"), zero, columns.plot);
+    buf.set_stringn(x, header.bottom() - 1, ends, columns.plot, muted);
 }
 
 fn middle(area: Rect) -> u16 {
@@ -194,7 +203,7 @@ fn words(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Bu
     if !flag.is_control() {
         put(buf, x, y, flag, style);
     }
-    x += 1;
+    x += 1 + columns.label as u16;
     if columns.name > 0 && named {
         let style = if lit { theme.strong() } else { theme.text() };
         name(
@@ -212,6 +221,21 @@ fn words(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Bu
     }
 }
 
+/// The label of each row of the line.
+fn labels(painter: &Painter<'_>, line: &MarginLine<'_>, first: usize, buf: &mut Buffer) {
+    if line.columns.label == 0 {
+        return;
+    }
+    let x = line.area.x + line.columns.rank as u16 + 1;
+    let rows = first..painter.source.len();
+    for (x, row) in (x..).zip(rows.take(painter.frame.view.zoom.rows_a_line())) {
+        if let Some(label) = painter.source.cell(row, row).label {
+            let style = label.style(painter.theme);
+            put(buf, x, middle(line.area), label.symbol(), style);
+        }
+    }
+}
+
 /// The title if there is room, on as many lines as the row has, or else the ID.
 fn name(
     painter: &Painter<'_>,
@@ -223,21 +247,15 @@ fn name(
 ) {
     let titled = columns >= TITLE_MIN && !painter.options.ids && !margin.title.is_empty();
     let words = if titled { &margin.title } else { &margin.id };
-    let lines = text::wrap(words, columns);
     // A blank line separates the titles of adjacent rows.
     let room = match usize::from(area.height) {
         high @ 3.. => high - 1,
         high => high,
     };
-    let shown = lines.len().min(room);
-    let y = area.y + area.height.saturating_sub(shown as u16) / 2;
-    for (at, line) in lines.iter().enumerate().take(shown) {
-        let rest = if at + 1 == shown {
-            &words[line.start..]
-        } else {
-            &words[line.clone()]
-        };
-        clipped(buf, (area.x, y + at as u16), rest, columns, style);
+    let lines = text::title_lines(words, columns, room);
+    let y = area.y + area.height.saturating_sub(lines.len() as u16) / 2;
+    for (y, line) in (y..).zip(&lines) {
+        buf.set_stringn(area.x, y, line, columns, style);
     }
 }
 

@@ -44,6 +44,12 @@ fn overruled(theme: &Theme, verdict: f64) -> char {
     }
 }
 
+/// The style of the mark of a verdict: one color on the terminal's own background, because it would
+/// be illegible on some of the heat colors.
+fn mark(theme: &Theme) -> Style {
+    Style::new().bg(Color::Reset).patch(theme.override_mark())
+}
+
 pub(super) fn body(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
     if painter.frame.view.zoom <= Zoom::Dense {
         halves(painter, cache, buf);
@@ -114,7 +120,14 @@ pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, bu
             }
             let lead = at.width.saturating_sub(4) / 2;
             for (x, symbol) in (at.x + lead..at.right()).zip(symbols) {
-                put(buf, x, line.y, symbol, style);
+                let is_mark = cell.overruled.is_some() && symbol == OVERRULED && !plain(theme);
+                put(
+                    buf,
+                    x,
+                    line.y,
+                    symbol,
+                    if is_mark { mark(theme) } else { style },
+                );
             }
         } else {
             let below = line.y == middle + 1;
@@ -246,6 +259,9 @@ fn empty(
 ) -> ([char; 4], Style) {
     let theme = painter.theme;
     let (symbol, style) = match cell {
+        HeatCell {
+            label: Some(label), ..
+        } => (label.symbol(), label.style(theme)),
         HeatCell { diagonal: true, .. } => (DIAGONAL, theme.muted()),
         HeatCell {
             overruled: Some(verdict),
@@ -370,14 +386,7 @@ fn pair(
 ) -> (char, Style) {
     let (up, low) = (upper.value(), lower.value());
     if let Some(verdict) = upper.overruled().or(lower.overruled()) {
-        let value = match upper.overruled() {
-            Some(_) => up.or(low),
-            None => low.or(up),
-        };
-        let style = value.map_or(theme.override_mark(), |value| {
-            theme.heat(value).style.add_modifier(Modifier::BOLD)
-        });
-        return (overruled(theme, verdict), style);
+        return (overruled(theme, verdict), mark(theme));
     }
     if upper.missing || lower.missing {
         let (first, second) = if upper.missing { (up, low) } else { (low, up) };

@@ -1,5 +1,8 @@
 //! The data of a heatmap: cells and margins in display order.
 
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+
 /// A cell of the matrix, from the point of view of its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HeatCell {
@@ -17,6 +20,40 @@ pub struct HeatCell {
     /// layer shows.
     pub overruled: Option<f64>,
     pub diagonal: bool,
+    /// On the diagonal: people's label of the document.
+    pub label: Option<RowLabel>,
+}
+
+/// People's label of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowLabel {
+    Relevant,
+    NotRelevant,
+}
+
+impl RowLabel {
+    /// From whether the label says that the document is relevant.
+    pub fn new(is_relevant: bool) -> Self {
+        if is_relevant {
+            Self::Relevant
+        } else {
+            Self::NotRelevant
+        }
+    }
+
+    pub fn symbol(self) -> char {
+        match self {
+            Self::Relevant => '✓',
+            Self::NotRelevant => '✗',
+        }
+    }
+
+    pub fn style(self, theme: &Theme) -> Style {
+        match self {
+            Self::Relevant => theme.strong(),
+            Self::NotRelevant => theme.muted(),
+        }
+    }
 }
 
 /// The content of the left margin for a row's document.
@@ -99,10 +136,14 @@ pub struct HeatmapOptions<'a> {
     /// The meaning of a cell without a value; `None` if only documents without a score have such
     /// cells.
     pub absent: Option<&'static str>,
-    /// Whether to mark cells with missing or pending votes.
+    /// Whether votes are missing, so that the legend explains the marks of such cells.
     pub gaps: bool,
     /// Whether to use free space next to a small picture to magnify the cells around the cursor.
     pub lens: bool,
+    /// Whether documents have labels: then each row and the diagonal show them.
+    pub labels: bool,
+    /// Whether to draw the cells alone, without header, margin and legend.
+    pub bare: bool,
 }
 
 impl Default for HeatmapOptions<'_> {
@@ -118,6 +159,8 @@ impl Default for HeatmapOptions<'_> {
             absent: Some("not fought"),
             gaps: true,
             lens: true,
+            labels: false,
+            bare: false,
         }
     }
 }

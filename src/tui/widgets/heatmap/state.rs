@@ -31,7 +31,7 @@ impl Zoom {
         }
     }
 
-    pub(super) fn columns(self) -> usize {
+    pub fn columns(self) -> usize {
         match self {
             Self::Overview | Self::Dense => 1,
             Self::Block => 2,
@@ -42,7 +42,7 @@ impl Zoom {
     }
 
     /// Rows of the matrix per line of the screen.
-    pub(super) fn rows_a_line(self) -> usize {
+    pub fn rows_a_line(self) -> usize {
         match self {
             Self::Overview | Self::Dense => 2,
             _ => 1,

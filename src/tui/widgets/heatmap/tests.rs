@@ -248,6 +248,36 @@ fn numbers_and_marks_are_written_into_the_cells() {
 }
 
 #[test]
+fn the_mark_of_a_verdict_has_one_color_at_every_zoom() {
+    for depth in [ColorDepth::Ansi16, ColorDepth::Ansi256, ColorDepth::True] {
+        for zoom in ZOOMS {
+            for k in [6, 400] {
+                let source = Triangle {
+                    overruled: Some((1, 3)),
+                    ..Triangle::new(k)
+                };
+                let state = HeatmapState {
+                    cursor: (5, 5),
+                    zoom,
+                };
+                let (buf, view) = paint(&source, (118, 35), &state, depth);
+                let theme = theme(depth);
+                let marks = buf
+                    .content
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, cell)| {
+                        view.body.contains(buf.pos_of(*at).into()) && cell.symbol() == "◆"
+                    })
+                    .map(|(_, cell)| (Some(cell.fg), cell.bg));
+                let expected = (theme.override_mark().fg, ratatui::style::Color::Reset);
+                assert_eq!(marks.collect::<Vec<_>>(), [expected], "{zoom:?} {depth:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_cell_under_the_cursor_stands_out_at_every_zoom_and_depth() {
     for zoom in ZOOMS {
         for depth in DEPTHS {

@@ -32,6 +32,7 @@ impl CellSource for Triangle {
             missing: apart % 16 == 1,
             overruled: (self.overruled == Some((row, col))).then_some(1.0),
             diagonal: apart == 0,
+            label: None,
         }
     }
 

@@ -1,0 +1,73 @@
+//! The picture of the matrix for the export: the layer and the order on the screen.
+
+use super::cells::MatrixCells;
+use super::view::{layer_text, order_text};
+use crate::app::error::AppError;
+use crate::app::picture::{Picture, check_size, picture_caption, row_labels};
+use crate::domain::ranking::DocumentOrder;
+use crate::formats::svg::{SvgCell, matrix_svg};
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use crate::tui::model::Model;
+use crate::tui::model::matrix::Layer;
+use crate::tui::requests::read_query;
+use crate::tui::widgets::heatmap::{CellSource as _, HeatCell};
+
+#[derive(Debug)]
+pub(super) struct MatrixPicture {
+    query: QueryKey,
+    layer: Layer,
+    order: DocumentOrder,
+}
+
+impl MatrixPicture {
+    pub(super) fn new(model: &Model) -> Option<Self> {
+        Some(Self {
+            query: model.open.as_ref()?.info.key,
+            layer: model.matrix.layer,
+            order: model.matrix.order,
+        })
+    }
+}
+
+impl From<HeatCell> for SvgCell {
+    fn from(cell: HeatCell) -> Self {
+        Self {
+            value: cell.value.or(cell.expected),
+            planned: cell.planned,
+            missing: cell.missing,
+            overruled: cell.overruled.is_some(),
+            expected: cell.value.is_none() && cell.expected.is_some(),
+        }
+    }
+}
+
+impl Picture for MatrixPicture {
+    fn file_name(&self) -> &'static str {
+        "matrix"
+    }
+
+    fn svg(&self, store: &Store) -> Result<String, AppError> {
+        let key = self.query;
+        let open = store.read_blocking(move |db| read_query(db, key))?;
+        let order = open.view.order(self.order);
+        check_size(order.len())?;
+        let cells = MatrixCells::of_layer(&open, self.layer, &order);
+        let notes = picture_caption(&open.view, open.offline());
+        let what = [
+            layer_text(&open, self.layer),
+            order_text(self.order).to_owned(),
+        ];
+        let caption = what
+            .into_iter()
+            .chain(Some(notes).filter(|notes| !notes.is_empty()))
+            .collect::<Vec<_>>()
+            .join(" · ");
+        Ok(matrix_svg(
+            &|row, column| cells.cell(row, column).into(),
+            &row_labels(&open.documents, &open.view, &order),
+            &format!("{}: {}", open.info.id, open.info.text),
+            &caption,
+        ))
+    }
+}

@@ -138,7 +138,7 @@ mod tests {
         }
         assert_eq!(
             shown(&Footer::new(Scope::Screen(Screen::BATTLE)), 32),
-            " a A better  b B better  ? help"
+            " Tab judge  i reason  ? help"
         );
         assert_eq!(
             shown(&Footer::new(Scope::Input), 40),

@@ -42,7 +42,6 @@ fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
                 "tie",
                 "σ",
                 "this document)",
-                "offline judges: lexical, not a language model",
             ] {
                 assert!(page.contains(words), "{words} at {size:?}\n{page}");
             }

@@ -126,7 +126,7 @@ fn text_that_the_terminal_sends_as_keys_gives_no_verdict_and_takes_none_back() {
     terminal.keys("n");
     terminal.wait("surprise 1 of");
     terminal.keys("\r");
-    terminal.wait(" × ");
+    terminal.wait("your verdict");
     terminal.pause();
     terminal.keys("a better match");
     terminal.wait("treated as pasted text");
@@ -136,9 +136,9 @@ fn text_that_the_terminal_sends_as_keys_gives_no_verdict_and_takes_none_back() {
         terminal.keys(piece);
         terminal.quiet(Duration::from_millis(60));
     }
-    terminal.wait(" × ");
+    terminal.wait("your verdict");
     terminal.keys("a");
-    terminal.wait(" what changed");
+    terminal.wait("what your verdict changed");
     terminal.keys("i");
     terminal.wait("reason");
     terminal.pause();

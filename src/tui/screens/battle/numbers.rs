@@ -85,6 +85,7 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
                 "The only {} is for {side}",
                 if battles == 1 { "judge" } else { "vote" }
             ),
+            2 if battles == 1 => format!("Both judges prefer {side}"),
             _ => format!("All {voters} prefer {side}"),
         }
     } else if for_a == for_b {

@@ -135,6 +135,7 @@ pub(crate) fn agreement(
 fn relation(agree: usize, all: usize, is_overruled: bool) -> String {
     let judges = match all {
         1 => "the judge".to_owned(),
+        2 => "both judges".to_owned(),
         _ => format!("all {all} judges"),
     };
     match (is_overruled, agree) {

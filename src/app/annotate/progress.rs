@@ -10,6 +10,7 @@ use crate::judge::{CallError, FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::time::Duration;
 
 const LOG_LINES: usize = 200;
@@ -112,6 +113,11 @@ impl JudgeProgress {
         is_new
     }
 
+    /// Number of calls that have ended.
+    pub fn calls(&self) -> usize {
+        self.votes + self.failures
+    }
+
     /// Notes that its weights were replaced, as a phrase that follows its name.
     pub fn replaced_words(&self) -> Option<String> {
         (self.votes_by_other_weights > 0).then(|| replaced_weights(self.votes_by_other_weights))
@@ -134,6 +140,22 @@ pub struct FailuresOfCause<'a> {
     pub judges: Vec<(&'a str, usize)>,
     /// The message of the first failure of the first judge.
     pub message: &'a str,
+}
+
+/// A line of the log, with the number of times it was reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    pub text: String,
+    pub count: usize,
+}
+
+impl fmt::Display for LogLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => write!(f, "{}", self.text),
+            count => write!(f, "{} ×{count}", self.text),
+        }
+    }
 }
 
 /// The state of a run at one moment.
@@ -169,7 +191,7 @@ pub struct RunProgress {
     pub failed_at: BTreeMap<FailureCause, FailureTimes>,
     /// Log of failures and turning points, latest last.
     #[serde(skip)]
-    pub log: VecDeque<String>,
+    pub log: VecDeque<LogLine>,
     #[serde(skip)]
     recent: VecDeque<(f64, usize)>,
 }
@@ -293,6 +315,14 @@ impl RunProgress {
         }
     }
 
+    /// The judge with the most failures among those that make calls or were stopped because of them.
+    pub fn failing_judge(&self) -> Option<&JudgeProgress> {
+        self.judges
+            .iter()
+            .filter(|judge| !judge.dropped && (judge.failures > 0 || judge.stopped.is_some()))
+            .max_by_key(|judge| (judge.stopped.is_some(), judge.failures))
+    }
+
     /// Remaining seconds at the current rate, if there is one.
     pub fn eta_s(&self) -> Option<f64> {
         let left = self.total.checked_sub(self.done())?;
@@ -326,12 +356,16 @@ impl RunProgress {
         }
     }
 
-    pub(super) fn say(&mut self, line: String) {
-        tracing::info!(target: "overrule::run", "{line}");
+    /// Adds a line to the log; one that is already there moves to the end and is counted.
+    pub(super) fn say(&mut self, text: String) {
+        tracing::info!(target: "overrule::run", "{text}");
+        let earlier = self.log.iter().position(|line| line.text == text);
+        let earlier = earlier.and_then(|at| self.log.remove(at));
         if self.log.len() == LOG_LINES {
             self.log.pop_front();
         }
-        self.log.push_back(line);
+        let count = earlier.map_or(0, |line| line.count) + 1;
+        self.log.push_back(LogLine { text, count });
     }
 }
 
@@ -361,6 +395,16 @@ pub fn rate_in_words(per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn identical_lines_are_logged_once_with_their_count() {
+        let mut progress = RunProgress::default();
+        for line in ["a: timed out", "b stopped", "a: timed out", "a: timed out"] {
+            progress.say(line.to_owned());
+        }
+        let log: Vec<String> = progress.log.iter().map(ToString::to_string).collect();
+        assert_eq!(log, ["b stopped", "a: timed out ×3"]);
+    }
 
     #[test]
     fn a_slow_judge_has_a_rate_from_its_first_answers_on() {

@@ -37,7 +37,7 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Fai
             .progress
             .log
             .iter()
-            .any(|line| line.starts_with("ben: ")),
+            .any(|line| line.text.starts_with("ben: ")),
         "{:?}",
         outcome.progress.log
     );

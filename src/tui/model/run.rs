@@ -1,5 +1,6 @@
 //! State of the current run, or of the last one.
 
+use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::pair_question::PairQuestion;
 use crate::app::annotate::progress::RunProgress;
 use crate::client::RunControl;
@@ -49,6 +50,8 @@ pub struct RunState {
     /// Summary of the latest run that asked anything, if there was none in this session: `None`
     /// until it has been read, and `Some(None)` if there was none.
     pub last: Option<Option<Box<LastRun>>>,
+    /// The cost of what a run would ask now; `None` until it has been computed.
+    pub next: Option<Box<CostEstimate>>,
     pub running: bool,
     /// Scope of the run.
     pub scope: RunScope,

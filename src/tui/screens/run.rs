@@ -6,7 +6,8 @@ mod failures;
 mod judge_table;
 mod keys;
 mod last;
-mod questions;
+mod missing;
+pub(crate) mod questions;
 pub(crate) mod update;
 mod view;
 

@@ -38,6 +38,7 @@ pub(crate) fn begin(model: &mut Model) -> Vec<Effect> {
     model.run.control.cancelled = false;
     model.run.running = true;
     model.run.ended = None;
+    model.run.next = None;
     model.run.earlier = model.run.progress.clone();
     model.run.log_scroll = 0;
     vec![Effect::Start(model.run.scope.clone())]

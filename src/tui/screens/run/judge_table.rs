@@ -19,6 +19,7 @@ const NARROW: u16 = 76;
 
 /// Cells of a judge's progress bar, if there is room for one.
 const JUDGE_BAR: usize = 10;
+const UNKNOWN: &str = "–";
 
 /// A heading, and a row with a note for each judge.
 pub(super) struct JudgeTable {
@@ -67,8 +68,18 @@ impl Shape {
 
 impl JudgeTable {
     pub(super) fn new(model: &Model, progress: &RunProgress, theme: &Theme, columns: u16) -> Self {
-        let chosen = model.run.chosen_judge;
-        let shape = Shape::new(progress, model.run.running, columns);
+        let chosen = Some(model.run.chosen_judge);
+        Self::of(progress, chosen, model.run.running, theme, columns)
+    }
+
+    pub(super) fn of(
+        progress: &RunProgress,
+        chosen: Option<usize>,
+        running: bool,
+        theme: &Theme,
+        columns: u16,
+    ) -> Self {
+        let shape = Shape::new(progress, running, columns);
         let unit = if shape.words { "words in" } else { "tokens in" };
         let head = format!(
             "  {}  {}{} {:>7}{} {:>9} {:>9}",
@@ -85,7 +96,7 @@ impl JudgeTable {
             "spent"
         );
         let rows = progress.judges.iter().enumerate().map(|(index, judge)| {
-            let mut figures = judge_line(index, judge, index == chosen, &shape, theme);
+            let mut figures = judge_line(index, judge, chosen == Some(index), &shape, theme);
             let words = note(judge, &shape, theme);
             let fits = columns >= SIDE_BY_SIDE && !words.is_empty();
             if fits {
@@ -102,7 +113,7 @@ impl JudgeTable {
         Self {
             head: Line::styled(head, theme.muted()),
             judges: rows.collect(),
-            chosen,
+            chosen: chosen.unwrap_or(0),
         }
     }
 
@@ -189,15 +200,34 @@ fn judge_line(
     shape: &Shape,
     theme: &Theme,
 ) -> Line<'static> {
-    let calls = judge.votes + judge.failures;
-    let latency = if calls == 0 {
-        "–".to_owned()
+    let calls = judge.calls();
+    let latency = if calls == 0 || judge.latency_ms <= 0.0 {
+        UNKNOWN.to_owned()
     } else {
         latency_words(judge.latency_ms / calls as f64)
     };
+    let tokens = |number: u64| match number {
+        0 => UNKNOWN.to_owned(),
+        number => text::count(number),
+    };
+    // The number of planned calls of an earlier run is not known.
+    let votes = match judge.total {
+        0 => format!(
+            "{} ",
+            text::pad_left(&text::count(judge.votes), 2 * shape.count + 1)
+        ),
+        total => format!(
+            "{}/{} ",
+            text::pad_left(&text::count(judge.votes), shape.count),
+            text::pad_right(&text::count(total), shape.count)
+        ),
+    };
     let failed = text::count(judge.failures);
     let indent = " ".repeat(7_usize.saturating_sub(failed.len()));
-    let share = calls as f64 / judge.total.max(1) as f64;
+    let share = match judge.total {
+        0 => 0.0,
+        total => calls as f64 / total as f64,
+    };
     let [filled, rest] = gauge(share, shape.bar, theme.judge(index), theme);
     Line::from(vec![
         Span::raw(if chosen { "▸ " } else { "  " }),
@@ -208,11 +238,7 @@ fn judge_line(
         Span::raw("  "),
         filled,
         rest,
-        Span::raw(format!(
-            "{}/{} ",
-            text::pad_left(&text::count(judge.votes), shape.count),
-            text::pad_right(&text::count(judge.total), shape.count)
-        )),
+        Span::raw(votes),
         Span::raw(indent),
         Span::styled(
             failed,
@@ -227,8 +253,8 @@ fn judge_line(
             if shape.tokens {
                 format!(
                     " {:>11} {:>11}",
-                    text::count(judge.usage.input),
-                    text::count(judge.usage.output)
+                    tokens(judge.usage.input),
+                    tokens(judge.usage.output)
                 )
             } else {
                 String::new()

@@ -1,34 +1,26 @@
 //! Summary of the latest run, shown if this session has had none.
 
 use super::failures;
+use super::judge_table::JudgeTable;
+use crate::app::annotate::progress::{JudgeProgress, RunProgress};
+use crate::app::failure_tally::FailureTally;
 use crate::app::text_format::moment_words;
-use crate::domain::sanitize;
-use crate::store::last_run::{JudgeInRun, LastRun};
-use crate::tui::keymap::{Command, key_on};
-use crate::tui::screens::Screen;
+use crate::store::last_run::LastRun;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-/// The lines of the screen; `None` if the summary has not been read yet.
+/// The lines about the latest run; `None` if the summary has not been read yet.
 pub(super) fn lines(
     last: Option<&Option<Box<LastRun>>>,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let start = key_on(Command::StartRun, Screen::RUN);
-    let mut lines = vec![Line::default()];
     match last {
-        None => lines.push(Line::styled("looking up the last run …", theme.muted())),
-        Some(None) => lines.push(Line::styled("No run yet.", theme.strong())),
-        Some(Some(run)) => lines.extend(summary(run, theme, columns)),
+        None => vec![Line::styled("looking up the last run …", theme.muted())],
+        Some(None) => vec![Line::styled("No run yet.", theme.strong())],
+        Some(Some(run)) => summary(run, theme, columns),
     }
-    lines.push(Line::default());
-    let words = format!("Press {start} to judge every battle of the project that has no vote yet.");
-    lines.extend(text::lines(&words, columns, theme.text()));
-    let words = "Nothing that has been judged is asked again.";
-    lines.extend(text::lines(words, columns, theme.muted()));
-    lines
 }
 
 fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
@@ -70,11 +62,8 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     fact("calls", format!("{votes}, {} failed", text::count(failed)));
     fact("spent", run.spend.words());
     lines.push(Line::default());
-    lines.extend(
-        run.judges
-            .iter()
-            .map(|judge| judge_line(judge, theme, columns)),
-    );
+    let width = u16::try_from(columns).unwrap_or(u16::MAX);
+    lines.extend(JudgeTable::of(&progress_of(run), None, false, theme, width).lines());
     let failures = failures::earlier(run, theme, columns);
     if !failures.is_empty() {
         lines.push(Line::default());
@@ -84,19 +73,26 @@ fn summary(run: &LastRun, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
-fn judge_line(judge: &JudgeInRun, theme: &Theme, columns: usize) -> Line<'static> {
-    let words = format!(
-        "{} · {} · {} failed · {}",
-        sanitize::line(&judge.name),
-        counted(judge.votes, "vote"),
-        text::count(judge.failures),
-        judge.spend.in_short()
-    );
-    let style = match judge.failures {
-        0 => theme.text(),
-        _ => theme.warn(),
-    };
-    Line::styled(text::truncate(&words, columns).into_owned(), style)
+/// The results of an earlier run as progress; the number of planned calls, their latency and their
+/// tokens are not known.
+fn progress_of(run: &LastRun) -> RunProgress {
+    let judges = run.judges.iter().map(|judge| {
+        let failures = run.failures.iter().filter(|one| one.judge == judge.name);
+        JudgeProgress {
+            name: judge.name.clone(),
+            votes: judge.votes,
+            failures: judge.failures,
+            tally: FailureTally {
+                causes: failures.map(|one| (one.cause, one.count)).collect(),
+                ..FailureTally::default()
+            },
+            spend: judge.spend,
+            ..JudgeProgress::default()
+        }
+    });
+    let mut progress = RunProgress::default();
+    progress.judges = judges.collect();
+    progress
 }
 
 #[cfg(test)]
@@ -104,7 +100,7 @@ mod tests {
     use super::*;
     use crate::domain::spend::Spend;
     use crate::judge::FailureCause;
-    use crate::store::last_run::FailuresInRun;
+    use crate::store::last_run::{FailuresInRun, JudgeInRun};
     use crate::tui::theme::ColorDepth;
 
     fn shown(last: Option<&Option<Box<LastRun>>>, columns: usize) -> String {

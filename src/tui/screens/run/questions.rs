@@ -6,7 +6,7 @@ use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
 /// Their progress, or how the last ones in this session ended; `None` if there were none.
-pub(super) fn line(model: &Model, theme: &Theme) -> Option<Line<'static>> {
+pub(crate) fn line(model: &Model, theme: &Theme) -> Option<Line<'static>> {
     let words = match (&model.questions.going, &model.questions.ended) {
         (Some((set, progress)), _) => {
             let mut parts = vec![format!(

@@ -3,7 +3,7 @@
 use super::begin::{begin, money_words};
 use super::{ask_pair, begin, view};
 use crate::app::annotate::estimate::CostEstimate;
-use crate::app::annotate::progress::RunProgress;
+use crate::app::annotate::progress::{JudgeProgress, RunProgress};
 use crate::app::annotate::{RunError, RunOutcome};
 use crate::domain::sanitize;
 use crate::store::corpus::QueryKey;
@@ -40,11 +40,14 @@ pub(super) fn show(model: &mut Model) -> Vec<Effect> {
     if model.screen() != Screen::RUN {
         model.stack.push(Screen::RUN);
     }
+    let mut effects = Vec::new();
     if model.run.progress.is_none() && model.run.last.is_none() {
-        vec![model.read_last_run()]
-    } else {
-        Vec::new()
+        effects.push(model.read_last_run());
     }
+    if !model.run.running {
+        effects.push(model.price_next_run());
+    }
+    effects
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -356,45 +359,62 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     if model.run.progress.is_none() && model.run.last.is_none() {
         effects.push(model.read_last_run());
     }
+    if model.screen() == Screen::RUN {
+        effects.push(model.price_next_run());
+    }
     effects.extend(model.reload());
     effects.extend(ask_pair::price_again(model));
     effects
 }
 
-/// The message at the end of a run with missing votes. Calls to dropped judges are not missing,
-/// since nobody wants them.
+/// The message at the end of a run with missing votes: which judges were dropped or stopped, and how
+/// many votes are missing otherwise. Calls to dropped judges are not missing, since nobody wants
+/// them.
 fn incomplete(
     missing: Option<usize>,
     progress: Option<&RunProgress>,
     budget_reached: bool,
 ) -> (Level, String) {
     let dropped = progress.and_then(RunProgress::not_asked_of_dropped);
-    let calls = dropped.as_ref().map_or(0, |(calls, _)| *calls);
-    let not_made = dropped.map(|(calls, names)| {
-        let names: Vec<_> = names.into_iter().map(sanitize::line).collect();
-        format!(
-            "{} not made to {}, dropped",
-            text::counted(calls, "call"),
-            names.join(", ")
-        )
-    });
+    let calls = dropped.map_or(0, |(calls, _)| calls);
+    let left_out: Vec<String> = progress
+        .iter()
+        .flat_map(|progress| &progress.judges)
+        .filter_map(left_out)
+        .collect();
     let votes = match missing.map(|votes| votes.saturating_sub(calls)) {
         Some(0) => None,
         Some(1) => Some("1 vote is missing".to_owned()),
         Some(votes) => Some(format!("{} are missing", text::counted(votes, "vote"))),
         None => Some("votes are missing".to_owned()),
     };
-    match (votes, not_made) {
-        (None, Some(not_made)) => (Level::Good, format!("done; {not_made}")),
-        (votes, not_made) => {
+    match votes {
+        None if !left_out.is_empty() => (Level::Good, format!("done; {}", left_out.join("; "))),
+        votes => {
             let why = if budget_reached {
                 "the budget is reached: "
             } else {
                 "done, but "
             };
-            let parts: Vec<String> = votes.into_iter().chain(not_made).collect();
+            let parts: Vec<String> = left_out.into_iter().chain(votes).collect();
             (Level::Warn, format!("{why}{}", parts.join("; ")))
         }
+    }
+}
+
+/// `mini was dropped after 107 of 400 calls`; `None` for a judge that has made all its calls.
+fn left_out(judge: &JudgeProgress) -> Option<String> {
+    let name = sanitize::line(&judge.name);
+    let of = format!(
+        "after {} of {}",
+        text::count(judge.calls()),
+        text::counted(judge.total, "call")
+    );
+    match &judge.stopped {
+        _ if judge.calls() >= judge.total => None,
+        _ if judge.dropped => Some(format!("{name} was dropped {of}")),
+        Some(why) => Some(format!("{name} stopped {of}: {}", sanitize::line(why))),
+        None => None,
     }
 }
 
@@ -402,7 +422,6 @@ fn incomplete(
 mod tests {
     use super::*;
     use crate::app::annotate::estimate::JudgeEstimate;
-    use crate::app::annotate::progress::JudgeProgress;
     use crate::store::runs::RunId;
     use crate::store::summary_cache::QuerySummary;
     use crate::tui::job::{asked, only};
@@ -443,15 +462,33 @@ mod tests {
             words(Some(293)),
             (
                 Level::Good,
-                "done; 293 calls not made to mini, dropped".to_owned()
+                "done; mini was dropped after 107 of 400 calls".to_owned()
             )
         );
         assert_eq!(
             words(Some(294)).1,
-            "done, but 1 vote is missing; 293 calls not made to mini, dropped"
+            "done, but mini was dropped after 107 of 400 calls; 1 vote is missing"
         );
         let (_, without) = incomplete(Some(2), None, true);
         assert_eq!(without, "the budget is reached: 2 votes are missing");
+    }
+
+    #[test]
+    fn a_judge_that_stopped_is_named_with_its_reason() {
+        let mut progress = RunProgress::default();
+        progress.judges = vec![JudgeProgress {
+            name: "mini".to_owned(),
+            total: 400,
+            votes: 100,
+            failures: 7,
+            stopped: Some("the key was refused".to_owned()),
+            ..JudgeProgress::default()
+        }];
+        assert_eq!(
+            incomplete(Some(300), Some(&progress), false).1,
+            "done, but mini stopped after 107 of 400 calls: the key was refused; 300 votes are \
+             missing"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Draws calls, rates, failures, spending and the log.
 
 use super::judge_table::JudgeTable;
-use super::{begin, failures, last, questions};
-use crate::app::annotate::progress::{RunPhase, RunProgress};
+use super::{failures, last, missing, questions};
+use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::tui::canvas::Canvas;
@@ -43,7 +43,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let failed = failure_lines(model, progress, theme, columns);
     let rows = usize::from(area.height / 6).max(3).min(failed.len()) as u16;
     let failed = folded_rows(failed, rows, &hint, theme);
-    let head = head_lines(model, progress, theme, low);
+    let head = head_lines(model, progress, theme, low, columns);
     let head_rows = head.len() as u16;
     let pace_rows = if low { u16::from(model.run.running) } else { 2 };
     let table_rows = judges.lines().len() as u16;
@@ -97,7 +97,7 @@ pub(super) fn page_text(model: &Model, columns: usize) -> String {
     };
     let width = u16::try_from(columns).unwrap_or(u16::MAX);
     let mut parts = vec![
-        joined(&head_lines(model, progress, theme, false)),
+        joined(&head_lines(model, progress, theme, false, columns)),
         joined(&JudgeTable::new(model, progress, theme, width).lines()),
     ];
     let failed = failure_lines(model, progress, theme, usize::MAX);
@@ -105,7 +105,7 @@ pub(super) fn page_text(model: &Model, columns: usize) -> String {
         parts.push(joined(&failed));
     }
     if !progress.log.is_empty() {
-        let log: Vec<&str> = progress.log.iter().map(String::as_str).collect();
+        let log: Vec<String> = progress.log.iter().map(ToString::to_string).collect();
         parts.push(format!("log\n{}", log.join("\n")));
     }
     parts.join("\n\n")
@@ -116,12 +116,13 @@ fn joined(lines: &[Line<'_>]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Shown while this session has had no run: the summary of the last one.
+/// Shown while this session has had no run: what is missing, and the last run.
 fn idle_lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let mut lines = last::lines(model.run.last.as_ref(), theme, columns);
-    let budget = begin::budget_words(model);
-    lines.extend(text::lines(&budget, columns, theme.muted()));
+    let mut lines = vec![Line::styled("Nothing is running.", theme.strong())];
+    lines.extend(missing::lines(model, theme, columns));
     lines.extend(retry_line(model, theme, columns));
+    lines.push(Line::default());
+    lines.extend(last::lines(model.run.last.as_ref(), theme, columns));
     lines
 }
 
@@ -151,16 +152,65 @@ fn retry_line(model: &Model, theme: &Theme, columns: usize) -> Option<Line<'stat
     })
 }
 
-fn state(model: &Model, progress: &RunProgress) -> &'static str {
-    match (model.run.running, progress.phase, progress.paused) {
-        (false, ..) => "ended",
-        (true, _, true) => "paused",
-        (true, RunPhase::Planning, _) => "planning",
-        (true, RunPhase::Judging, _) => "judging",
-        (true, RunPhase::Refitting, _) => "refitting",
-        (true, RunPhase::Writing, _) => "writing",
-        (true, RunPhase::Done, _) => "finishing",
+/// The state of the run in one sentence.
+fn sentence(model: &Model, progress: &RunProgress) -> String {
+    let share = match progress.total {
+        0 => 1.0,
+        total => progress.done() as f64 / total as f64,
+    };
+    let share = text::probability(share);
+    let of_queries = |name: &str| match progress.step() {
+        Some((_, done, all)) => format!(
+            "{name}: {} of {}.",
+            text::count(done),
+            text::counted(all, "query")
+        ),
+        None => format!("{name}."),
+    };
+    match (model.run.running, progress.phase) {
+        (false, _) => match &model.run.ended {
+            Some(ended) => format!("The run has ended: {}.", ended.words),
+            None => "The run has ended.".to_owned(),
+        },
+        (true, _) if progress.paused => format!("Paused at {share}."),
+        (true, RunPhase::Planning) => of_queries("Planning"),
+        (true, RunPhase::Judging) => match progress.eta_s() {
+            Some(seconds) => format!(
+                "{share} done, about {} left.",
+                text::duration(seconds.max(0.0))
+            ),
+            None => format!("{share} done."),
+        },
+        (true, RunPhase::Refitting) => of_queries("Refitting"),
+        (true, RunPhase::Writing) => of_queries("Writing"),
+        (true, RunPhase::Done) => "Finishing.".to_owned(),
     }
+}
+
+/// The judge that fails most, in one line.
+fn failing_line(progress: &RunProgress, theme: &Theme, columns: usize) -> Option<Line<'static>> {
+    let judge = progress.failing_judge()?;
+    let name = sanitize::line(&judge.name);
+    let failed = format!(
+        "{} of {} failed",
+        text::count(judge.failures),
+        text::counted(judge.calls(), "call")
+    );
+    let causes = judge.tally.words();
+    let causes = causes.map_or_else(String::new, |causes| format!(" ({causes})"));
+    let others = |other: &&JudgeProgress| other.failures > 0 && other.name != judge.name;
+    let others = match progress.judges.iter().filter(others).count() {
+        0 => String::new(),
+        others => format!(" · failures of {}", text::counted(others, "more judge")),
+    };
+    let (words, style) = match &judge.stopped {
+        Some(why) => (
+            format!("{name} stopped: {} · {failed}{others}", sanitize::line(why)),
+            theme.bad(),
+        ),
+        None => (format!("{name}: {failed}{causes}{others}"), theme.warn()),
+    };
+    Some(text::line(&words, columns, style))
 }
 
 fn head_lines(
@@ -168,12 +218,9 @@ fn head_lines(
     progress: &RunProgress,
     theme: &Theme,
     low: bool,
+    columns: usize,
 ) -> Vec<Line<'static>> {
     let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
-    let left = match (model.run.running, progress.eta_s()) {
-        (true, Some(seconds)) => format!(" · about {} left", text::duration(seconds.max(0.0))),
-        _ => String::new(),
-    };
     let rate = match (model.run.running && !progress.paused, progress.phase) {
         (true, RunPhase::Judging) => format!(" · {}", progress.rate_words()),
         _ => String::new(),
@@ -182,17 +229,6 @@ fn head_lines(
         Some(pace) => format!(" · {} calls/s in total", text::count(pace as u64)),
         None => String::new(),
     };
-    let mut first = vec![
-        label("state"),
-        Span::styled(state(model, progress), theme.strong()),
-    ];
-    if let (true, Some((_, done, all))) = (model.run.running, progress.step()) {
-        let (done, all) = (text::count(done as u64), text::count(all as u64));
-        first.push(Span::raw(format!(" · {done} of {all} queries")));
-    }
-    if let (false, Some(ended)) = (model.run.running, &model.run.ended) {
-        first.push(Span::raw(format!(": {}", ended.words)));
-    }
     let of_run = progress.spend();
     let total = progress.spent_before + of_run;
     let words = match model.run.control.budget_usd {
@@ -220,8 +256,10 @@ fn head_lines(
         spent.extend(gauge(share, 10, fill, theme));
         spent.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
     }
-    let mut lines = vec![
-        Line::from(first),
+    let mut lines = text::lines(&sentence(model, progress), columns, theme.strong());
+    lines.extend(failing_line(progress, theme, columns));
+    lines.extend(missing::lines(model, theme, columns));
+    let mut rows = vec![
         Line::from(vec![
             label("queries"),
             Span::raw(format!(
@@ -252,7 +290,7 @@ fn head_lines(
                     _ => theme.bad(),
                 },
             ),
-            Span::raw(format!("{rate}{left}")),
+            Span::raw(rate),
         ]),
         Line::from(vec![
             label("limits"),
@@ -265,8 +303,9 @@ fn head_lines(
         Line::from(spent),
     ];
     if low {
-        lines.remove(3);
+        rows.remove(2);
     }
+    lines.extend(rows);
     lines
 }
 
@@ -349,11 +388,17 @@ fn log_lines(
     (page, columns): (usize, usize),
 ) -> Paragraph<'static> {
     let mut lines = Vec::new();
-    lines.push(Line::styled("log", theme.muted()));
+    if !progress.log.is_empty() {
+        lines.push(Line::styled("what happened", theme.muted()));
+    }
     let end = progress.log.len().saturating_sub(model.run.log_scroll);
     let start = end.saturating_sub(page);
     for line in progress.log.iter().skip(start).take(end - start) {
-        lines.push(text::line(&sanitize::line(line), columns, theme.text()));
+        lines.push(text::line(
+            &sanitize::line(&line.to_string()),
+            columns,
+            theme.text(),
+        ));
     }
     Paragraph::new(lines)
 }
@@ -361,7 +406,6 @@ fn log_lines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::annotate::progress::JudgeProgress;
     use crate::judge::{CallError, FailureCause};
     use crate::tui::screens::testing::model;
     use crate::tui::testing;
@@ -395,7 +439,7 @@ mod tests {
         progress.enter(RunPhase::Refitting, 300);
         progress.step_done = 75;
         let page = drawn(progress);
-        assert!(page.contains("refitting · 75 of 300 queries"), "{page}");
+        assert!(page.contains("Refitting: 75 of 300 queries."), "{page}");
         assert!(page.contains(" 25.0 %") && !page.contains("/s"), "{page}");
     }
 
@@ -410,5 +454,10 @@ mod tests {
         progress.judges = vec![judge];
         let page = drawn(progress);
         assert!(page.contains("failed: 1 timed out"), "{page}");
+        assert!(
+            page.contains("gpt: 1 of 1 call failed (1 timed out)"),
+            "{page}"
+        );
+        assert!(!page.contains("what happened"), "{page}");
     }
 }

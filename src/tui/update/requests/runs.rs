@@ -19,6 +19,8 @@ use crate::tui::update::question_set;
 
 /// The cost of the run that a person wants to start.
 const ESTIMATE: Slot = Slot::shared("cost of a run");
+/// The cost of what is missing, on the run's screen.
+const NEXT: Slot = Slot::shared("cost of what is missing");
 /// The cost of a question that a person wants to ask about a pair.
 const QUESTION: Slot = Slot::shared("cost of a question");
 /// The cost of a question about the pair on screen.
@@ -83,6 +85,16 @@ impl Model {
             run::update::ask_to_start(model, &estimate)
         })
         .latest(&mut self.jobs, ESTIMATE)
+        .into()
+    }
+
+    /// Requests the cost of what a run would ask now.
+    pub(crate) fn price_next_run(&mut self) -> Effect {
+        Job::task(Estimate(RunScope::Project), |model, estimate| {
+            model.run.next = Some(Box::new(estimate));
+            Vec::new()
+        })
+        .latest(&mut self.jobs, NEXT)
         .into()
     }
 

@@ -1,0 +1,42 @@
+//! What a run would ask now, with its price.
+
+use super::begin::money_words;
+use crate::tui::keymap::{Command, key_on};
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::text::Line;
+
+/// Empty during a run.
+pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    if model.run.running {
+        return Vec::new();
+    }
+    if let Some(why) = &model.options.missing_keys {
+        return text::lines(why, columns, theme.warn());
+    }
+    let Some(estimate) = &model.run.next else {
+        return vec![text::line(
+            "Counting the votes that are missing …",
+            columns,
+            theme.muted(),
+        )];
+    };
+    let words = match estimate.calls() {
+        0 if model.queries.failures(None) > 0 => return Vec::new(),
+        0 => "Nothing is missing: every battle has all its votes.".to_owned(),
+        calls => {
+            let most = if estimate.rounds { "at most " } else { "" };
+            let start = key_on(Command::StartRun, Screen::RUN);
+            let price = if model.options.paid {
+                money_words(model, estimate)
+            } else {
+                "at no cost.".to_owned()
+            };
+            let calls = text::counted(calls, "missing vote");
+            format!("Press {start} to ask for {most}{calls}: {price}")
+        }
+    };
+    text::lines(&words, columns, theme.strong())
+}

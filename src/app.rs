@@ -19,6 +19,7 @@ pub mod gold;
 pub mod import;
 pub mod init;
 pub mod input_files;
+pub(crate) mod interval_axis;
 pub mod judge_check;
 pub mod judge_report;
 pub mod log;

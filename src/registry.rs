@@ -303,6 +303,7 @@ pub(crate) const SETTINGS: &[&dyn AddedSettings] = &[&student::screen::settings:
 pub(crate) const QUESTIONS: &[(Command, &dyn AddedQuestions)] = &[
     (Command::Anchors, &scale::app::Anchors),
     (Command::Links, &scale::app::Links),
+    (Command::RunMethod, &methods::app::OfferedMethods),
 ];
 
 /// Reads raters of a project that are shown below its judges.

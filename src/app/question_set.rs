@@ -55,8 +55,8 @@ pub trait AddedQuestions: Debug + Sync {
     /// The title of the dialog that offers them.
     fn title(&self) -> &'static str;
 
-    /// The judges that can be asked together, each choice with its description.
-    fn choices(&self, judges: &[String]) -> Vec<JudgeChoice>;
+    /// What can be asked of which judges, each choice with its description.
+    fn choices(&'static self, judges: &[String]) -> Vec<QuestionChoice>;
 
     /// Determines the remaining questions to these judges.
     ///
@@ -79,9 +79,10 @@ impl PartialEq for dyn AddedQuestions {
 
 impl Eq for dyn AddedQuestions {}
 
-/// Judges to ask together.
+/// Questions, and the judges to ask together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JudgeChoice {
+pub struct QuestionChoice {
+    pub questions: &'static dyn AddedQuestions,
     pub judges: Vec<String>,
     /// Its name in a list of choices.
     pub name: String,

@@ -30,7 +30,8 @@ pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use prior_opinion::PriorOpinion;
 pub use rows::{
-    BattleRecord, DIRECTION_SLOPE, InvalidRankingSetting, JudgeWeights, QueryRows, RankingSettings,
+    BattleRecord, DEFAULT_TOP, DIRECTION_SLOPE, InvalidRankingSetting, JudgeWeights, QueryRows,
+    RankingSettings,
 };
 pub use standing::Standing;
 pub use verdict_effect::{

@@ -88,7 +88,7 @@ impl QuerySummary {
         let rows = view.rows();
         let (fought, battles) = view.progress();
         let entered = view.standings.iter().flatten().count();
-        let top = priority::effective_top(entered, view.settings.top);
+        let top = priority::top_of(view);
         let certainty = priority::certainty(view, top).filter(|_| fought > 0);
         Self {
             documents: rows.documents,

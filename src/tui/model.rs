@@ -110,6 +110,8 @@ pub enum PromptFor {
     NewProject,
     /// Give the name under which decisions are stored.
     Annotator,
+    /// Name the file with the project's guideline.
+    Guideline,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -511,6 +513,12 @@ impl Model {
     }
 
     /// Asks for confirmation before an irreversible action.
+    /// Asks for the file with the project's guideline.
+    pub(crate) fn ask_for_guideline(&mut self) {
+        let placeholder = "a Markdown file with the guideline, or - for none";
+        self.ask("guideline", placeholder, "", PromptFor::Guideline);
+    }
+
     pub fn confirm(&mut self, title: &str, question: &str, purpose: ConfirmFor) {
         let confirm = Confirm::new(title, question);
         self.overlays.push(Overlay::Confirm(confirm, purpose));

@@ -9,7 +9,6 @@ pub mod header;
 pub mod heatmap;
 pub mod help;
 pub mod import_dialog;
-pub(crate) mod interval;
 pub(crate) mod list;
 pub mod page;
 pub mod palette;

@@ -1,7 +1,7 @@
 //! Computes how rankings would change without a judge.
 
 use crate::domain::metrics::kendall_tau_b;
-use crate::domain::priority::effective_top;
+use crate::domain::priority::top_of;
 use crate::domain::ranking::{JudgeWeights, RankingSettings, Standing, View};
 use crate::domain::vote::JudgeId;
 use crate::store::{Db, Result};
@@ -12,8 +12,7 @@ use std::collections::{HashMap, HashSet};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankingShift {
     pub queries: usize,
-    /// Number of ranks that count as the top, by the project's setting; at most half of a small
-    /// pool.
+    /// Number of ranks that count as the top; fewer in small pools.
     pub top: usize,
     /// Number of queries whose top has different members.
     pub top_changed: usize,
@@ -29,8 +28,8 @@ impl RankingShift {
             let zelo = |standing: &Option<Standing>| standing.map_or(f64::NEG_INFINITY, |s| s.zelo);
             view.standings.iter().map(zelo).collect()
         };
-        self.top = one.settings.top;
-        let top = effective_top(one.standings.iter().flatten().count(), self.top);
+        let top = top_of(one);
+        self.top = self.top.max(top);
         let members =
             |view: &View| -> HashSet<usize> { view.by_zelo.iter().take(top).copied().collect() };
         let leaving = members(one).difference(&members(other)).count();

@@ -44,15 +44,20 @@ impl Scoring {
     }
 }
 
-/// The size of a pool's top: `top`, but at most half of the documents and at least 1. In a pool of
-/// 12, choosing the first 10 would be no meaningful selection.
+/// The size of a pool's top: `top` in each pool that has more documents, so that all screens show
+/// the same number; in a smaller pool half of the documents, and at least 1.
 pub fn effective_top(documents: usize, top: usize) -> usize {
-    top.min(documents / 2).max(1)
+    if documents > top {
+        top
+    } else {
+        (documents / 2).max(1)
+    }
 }
 
-/// The number of top ranks of a view; see [`effective_top`].
+/// The number of top ranks of a view; see [`effective_top`]. It depends on all documents, judged or
+/// not, and therefore stays the same during a run.
 pub fn top_of(view: &View) -> usize {
-    effective_top(view.entered().len(), view.settings.top)
+    effective_top(view.rows().documents, view.settings.top)
 }
 
 /// Every pair with a battle, in pool order, with its priority.

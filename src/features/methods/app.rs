@@ -5,6 +5,7 @@ mod artifact;
 mod compare;
 mod log;
 mod measure;
+mod offered;
 mod pictures;
 mod report;
 pub mod rerank;
@@ -16,5 +17,8 @@ pub use super::domain::ORIGINAL;
 pub use compare::compare_methods;
 pub use log::log_entries;
 pub use measure::MethodsOptions;
+#[cfg(test)]
+pub use offered::OFFERED;
+pub use offered::OfferedMethods;
 pub use report::{MethodEntry, MethodsReport};
 pub use summary::shown_name;

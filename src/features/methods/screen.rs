@@ -59,6 +59,10 @@ impl ScreenBehavior for MethodsScreen {
         update::show(model)
     }
 
+    fn answered(&self, model: &mut Model) -> Vec<Effect> {
+        update::measure_again(model)
+    }
+
     fn labels(&self, model: &Model) -> &'static [(&'static str, &'static str)] {
         if model.methods().in_queries {
             &[("queries", "methods")]

@@ -1,13 +1,24 @@
 //! The screens of reranking methods: the table, the plot, the queries that differ, and two rankings
 //! side by side.
 
+use crate::app::choose_judges::JudgeConfiguration;
+use crate::app::question_set::{
+    AddedQuestions as _, QuestionSet, QuestionSetOutcome, QuestionSetProgress,
+};
+use crate::client::RunControl;
+use crate::config::Config;
 use crate::domain::corpus::DocId;
+use crate::domain::ranking::RankingSettings;
+use crate::features::methods::app::OFFERED;
 use crate::features::methods::domain::{FailureKind, MethodRow, RankingFailure};
 use crate::features::methods::store::StoredResult;
 use crate::suites::screens::bench::Bench;
 use crate::suites::screens::{SIZES, name, snapshot};
+use crate::tui::message::Msg;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColorDepth, Theme};
+use std::collections::BTreeSet;
+use tokio::sync::watch;
 
 /// The judged sample with three methods: one that reverses every order at some cost, one that moves
 /// the last document to the front, and one that failed on a query.
@@ -185,6 +196,45 @@ fn the_first_line_answers_and_color_marks_only_significant_differences() {
     }
 }
 
+/// The numbers after `top ` and in `ndcg@`.
+fn tops(shot: &str) -> BTreeSet<usize> {
+    let screen = shot.split("styles:").next().unwrap_or_default();
+    ["top ", "ndcg@"]
+        .into_iter()
+        .flat_map(|lead| screen.split(lead).skip(1))
+        .filter_map(|rest| {
+            let digits = rest.split(|c: char| !c.is_ascii_digit()).next();
+            digits.and_then(|digits| digits.parse().ok())
+        })
+        .collect()
+}
+
+#[test]
+fn all_screens_have_the_same_top() {
+    let mut bench = bench(200, 60);
+    let settings = RankingSettings {
+        top: 7,
+        ..RankingSettings::default()
+    };
+    let set = bench
+        .store
+        .write_blocking(move |db| db.set_settings(&settings));
+    set.unwrap();
+    bench.press("J esc");
+    let mut seen = BTreeSet::new();
+    for keys in ["enter", "esc w", "esc J", "esc R"] {
+        bench.press(keys);
+        let found = tops(&bench.shot());
+        assert!(
+            found.iter().all(|top| *top == 7),
+            "{keys}: {}",
+            bench.shot()
+        );
+        seen.extend(found);
+    }
+    assert_eq!(seen.len(), 1);
+}
+
 #[test]
 fn an_order_that_asks_nobody_has_no_time() {
     let mut bench = bench(200, 60);
@@ -228,11 +278,59 @@ fn no_size_is_too_small_for_methods() {
 }
 
 #[test]
+fn a_method_is_priced_run_and_kept_by_what_the_screen_offers() {
+    let mut bench = Bench::judged(120, 40);
+    bench.model.options.judges = vec!["bm25".to_owned(), "ngram".to_owned()];
+    bench.press("R +");
+    let shot = bench.shot();
+    assert!(
+        shot.contains("rankgpt@20") && shot.contains("bm25 orders windows"),
+        "{shot}"
+    );
+    let config = Config::default();
+    let configuration = JudgeConfiguration {
+        project: bench.store.path(),
+        config: &config,
+        insecure_http: false,
+        consent: &config.permissions,
+    };
+    let bm25 = ["bm25".to_owned()];
+    let [rankgpt, ..] = &OFFERED;
+    let prepared = rankgpt
+        .prepare(&bench.store, &configuration, &bm25, 1)
+        .unwrap();
+    let price = prepared.price();
+    assert_eq!((price.paid, price.about.as_str()), (false, "8 queries"));
+    assert!(price.calls >= 8, "{price:?}");
+    let (_steer, control) = watch::channel(RunControl::default());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let outcome = runtime.block_on(prepared.run(&bench.store, control, Box::new(|_| {})));
+    let progress = outcome.unwrap().progress;
+    assert_eq!((progress.done, progress.all, progress.failed), (8, 8, 0));
+    let again = rankgpt
+        .prepare(&bench.store, &configuration, &bm25, 1)
+        .unwrap()
+        .price();
+    assert_eq!(
+        (again.calls, again.already.as_deref()),
+        (0, Some("8 rankings"))
+    );
+    // The comparison is measured again when the judges have answered.
+    bench.press("esc");
+    let set = QuestionSet::Added(rankgpt, bm25.to_vec());
+    bench.model.questions.going = Some((set, QuestionSetProgress::default()));
+    bench.tell(Msg::QuestionsEnded(Ok(QuestionSetOutcome::of(8))));
+    let shot = bench.shot();
+    assert!(shot.contains("rankgpt@20"), "{shot}");
+}
+
+#[test]
 fn without_a_method_the_screen_says_how_to_run_one() {
     let mut bench = Bench::judged(80, 24);
     bench.press("R");
     let shot = bench.shot();
     assert!(shot.contains("no method has been run"), "{shot}");
+    assert!(shot.contains("Press + to run a method."), "{shot}");
     bench.press("enter tab down esc");
     assert_eq!(bench.model.screen(), Screen::QUERIES);
 }

@@ -75,6 +75,10 @@ impl ScreenBehavior for StudentScreen {
         Vec::new()
     }
 
+    fn confirmed(&self, model: &mut Model) -> Vec<Effect> {
+        update::start_training(model)
+    }
+
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
     }

@@ -15,7 +15,7 @@ use crate::tui::theme::{ColorDepth, Theme};
 fn figures_of_the_built_in_student() {
     for size in SIZES {
         let mut bench = Bench::judged(size.0, size.1);
-        bench.press("Y v");
+        bench.press("Y V V V V V");
         snapshot(name("student-triangle", size), bench.shot());
         bench.press("v v v down down");
         snapshot(name("student-yield", size), bench.shot());
@@ -32,7 +32,7 @@ fn figures_of_the_built_in_student() {
 #[test]
 fn the_other_figures() {
     let mut bench = Bench::judged(120, 40);
-    bench.press("Y");
+    bench.press("Y V V V V V V");
     snapshot("student-accuracy", bench.shot());
     bench.press("v v");
     snapshot("student-fold", bench.shot());
@@ -47,10 +47,20 @@ fn the_other_figures() {
 }
 
 #[test]
+fn a_student_is_trained_from_its_screen_after_a_yes() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("Y +");
+    assert!(bench.shot().contains("it costs"), "{}", bench.shot());
+    bench.press("y");
+    let names = bench.model.student().names();
+    assert!(names.iter().any(|name| name == "trained"), "{names:?}");
+}
+
+#[test]
 fn figures_without_color_are_told_by_signs() {
     let mut bench = Bench::judged(120, 40);
     bench.theme = Theme::new(ColorDepth::None, false);
-    bench.press("Y v v");
+    bench.press("Y V V V V");
     snapshot("student-fold-depth-none", bench.shot());
     bench.press("v v");
     snapshot("student-yield-depth-none", bench.shot());
@@ -59,7 +69,7 @@ fn figures_without_color_are_told_by_signs() {
 #[test]
 fn from_a_bucket_to_a_verdict_and_back() {
     let mut bench = Bench::judged(120, 40);
-    bench.press("J Y V V V V G enter");
+    bench.press("J Y G enter");
     let battle = bench.model.student().battle(0).unwrap().clone();
     let before = bench.model.student().battles.len();
     bench.press("enter");

@@ -421,10 +421,11 @@ fn nothing_to_look_at_is_an_empty_queue() {
         (
             effective_top(0, 10),
             effective_top(3, 10),
+            effective_top(10, 10),
             effective_top(12, 10),
             effective_top(25, 10)
         ),
-        (1, 1, 6, 10)
+        (1, 1, 5, 10, 10)
     );
 }
 

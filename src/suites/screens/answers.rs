@@ -252,7 +252,7 @@ fn answers_that_are_late_lost_or_failed_change_no_choice_and_decide_nothing() {
 }
 
 /// The baseline of the comparison that is shown, and the chosen baseline and number of documents.
-fn compared(bench: &Delayed) -> (String, Option<String>, usize) {
+fn compared(bench: &Delayed) -> (String, Option<String>, Option<usize>) {
     let methods = bench.bench.model.methods();
     let shown = methods.found().map(|report| report.baseline.clone());
     let MethodsChoice {

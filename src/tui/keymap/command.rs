@@ -59,6 +59,8 @@ commands! {
     BuildPools "build-pools" "Build pools of candidates from a benchmark's folder (BEIR).";
     Pick "pick" "Have judges pick the relevant documents; priced first.";
     Anchors "anchors" "Have a judge grade documents, for one scale; priced first.";
+    TrainStudent "train-student" "Train the built-in student; it makes no calls.";
+    RunMethod "run-method" "Rerank with a method; priced first.";
     Links "links" "Have judges compare documents of two queries; priced first.";
     Export "export" "Write the chart, scores, votes, verdicts or labels to a file.";
     ShowLog "show-log" "Read what was decided, imported and run, the latest first.";
@@ -125,6 +127,7 @@ commands! {
     Conflicts "conflicts" "List where people differ; in adjudication, also your rulings.";
     PutOff "put-off" "Postpone this one: it comes after all others.";
     Guideline "guideline" "Read the project's guideline.";
+    ChooseGuideline "choose-guideline" "Take the project's guideline from a file.";
     Guess "guess" "Add to the verdict: it is a guess.";
     FairlySure "fairly-sure" "Add to the verdict: you are fairly sure.";
     Sure "sure" "Add to the verdict: you are sure.";

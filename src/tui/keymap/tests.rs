@@ -71,7 +71,13 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 
 /// Commands that are equivalent on different screens, such as the next item, the sort order, or the
 /// next judge.
-const FAMILIES: [&[Command]; 20] = [
+const FAMILIES: [&[Command]; 21] = [
+    // More of what the screen is about: calls at a time, methods, students.
+    &[
+        Command::MoreCalls,
+        Command::RunMethod,
+        Command::TrainStudent,
+    ],
     &[
         Command::NextSurprise,
         Command::NextDocument,

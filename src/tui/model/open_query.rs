@@ -3,7 +3,7 @@
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::document_names::distinct_names;
 use crate::domain::prediction::QueryPredictions;
-use crate::domain::priority::effective_top;
+use crate::domain::priority::top_of;
 use crate::domain::ranking::{Standing, View};
 use crate::domain::sanitize;
 use crate::domain::verdict::{AnnotatorVerdicts, Decision};
@@ -154,7 +154,7 @@ impl OpenQuery {
 
     /// Number of ranks that count as the top.
     pub fn top(&self) -> usize {
-        effective_top(self.view.entered().len(), self.view.settings.top)
+        top_of(&self.view)
     }
 
     /// Ranks by pool index.

@@ -131,14 +131,11 @@ impl QueriesState {
             .sum()
     }
 
-    /// Number of ranks that count as the top, if it is the same for every query with a ranking.
+    /// Number of ranks that count as the top in the project; fewer in small pools. `None` until
+    /// queries have been read.
     pub fn top(&self) -> Option<usize> {
         let summaries = self.rows.iter().filter_map(|(_, summary)| summary.as_ref());
-        let mut tops = summaries
-            .filter(|summary| summary.settled.is_some())
-            .map(|summary| summary.top);
-        let first = tops.next()?;
-        tops.all(|top| top == first).then_some(first)
+        summaries.map(|summary| summary.top).max()
     }
 
     fn matching(&self) -> Vec<usize> {

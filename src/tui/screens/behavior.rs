@@ -59,6 +59,11 @@ pub(crate) trait ScreenBehavior: Sync {
         Vec::new()
     }
 
+    /// Judges have answered questions that were asked outside a run.
+    fn answered(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
     /// There was a key, a click or a paste, on this screen or on another one.
     fn touched(&self, _model: &mut Model) {}
 

@@ -156,6 +156,7 @@ fn offered(scope: Scope) -> Vec<Command> {
             Command::Pick,
             Command::Anchors,
             Command::Links,
+            Command::RunMethod,
             Command::Export,
             Command::ShowLog,
             Command::Settings,

@@ -165,7 +165,11 @@ fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
             Some("a project needs a file name".to_owned())
         }
         PromptFor::Annotator => annotator::refusal(text),
+        PromptFor::Guideline if text.trim().is_empty() => {
+            Some("name a file, or - for no guideline".to_owned())
+        }
         PromptFor::Filter
+        | PromptFor::Guideline
         | PromptFor::Search
         | PromptFor::Reason
         | PromptFor::FindDocument
@@ -202,6 +206,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             PromptFor::NewProject => import::make(model, &text),
             PromptFor::Annotator => annotator::named(model, &text),
             PromptFor::Budget => run::update::set_budget(model, &text),
+            PromptFor::Guideline => vec![model.keep_guideline(text.trim())],
         },
         (Some(Overlay::Settings(dialog)), _) => settings::keep(model, &dialog),
         (Some(Overlay::Export(_)), OverlayResult::Export(order)) => export::begin(model, order),

@@ -51,7 +51,7 @@ pub(super) fn open_added(model: &mut Model, questions: &'static dyn AddedQuestio
         .choices(&model.options.judges)
         .into_iter()
         .map(|choice| QuestionWay {
-            set: QuestionSet::Added(questions, choice.judges),
+            set: QuestionSet::Added(choice.questions, choice.judges),
             name: choice.name,
             doc: choice.doc,
         })
@@ -180,7 +180,11 @@ pub(super) fn ended(
         (QuestionSet::Picks(_), Screen::ADJUDICATION) => model.read_overview(),
         (QuestionSet::Picks(_), _) => Vec::new(),
         // The result may be a scale, which the list and the documents show.
-        (QuestionSet::Added(..), _) => vec![model.read_scale()],
+        (QuestionSet::Added(..), _) => {
+            let mut effects = vec![model.read_scale()];
+            effects.extend(model.behavior().answered(model));
+            effects
+        }
     }
 }
 

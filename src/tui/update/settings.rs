@@ -136,8 +136,8 @@ pub(crate) fn open(model: &mut Model, project: ProjectSettings) {
         Setting {
             kind: SettingKind::Top,
             name: "top k",
-            doc: "Of the project, for everybody: how many ranks count as the top; at most half of \
-                  a small pool. Changes no score.",
+            doc: "Of the project, for everybody: how many ranks count as the top; half of the \
+                  documents in smaller pools. Changes no score.",
             values: tops.iter().map(|top| format!("top {top}")).collect(),
             chosen: place(&tops, &project.ranking.top),
         },

@@ -1,12 +1,15 @@
 //! The result of a duel as lines of text, for both the command and the screen.
 
+use crate::app::interval_axis::IntervalAxis;
 use crate::app::text_format::{counted, duration};
 use crate::domain::number_words::{count, signed};
 use crate::domain::sanitize;
 use crate::features::duel::domain::{ControlResult, DuelEstimate, DuelForm, DuelResult, Side};
 use crate::features::duel::store::StoredDuel;
+use crate::features::methods::app::shown_name;
 
 const UNKNOWN: &str = "–";
+const PREFERENCE_COLUMNS: usize = 51;
 
 /// A duel with its number, its rankings and its form.
 pub fn duel_name(stored: &StoredDuel) -> String {
@@ -32,6 +35,8 @@ pub fn form_words(form: DuelForm) -> &'static str {
 /// not wrapped.
 pub fn result_lines(result: &DuelResult) -> Vec<String> {
     let mut lines = vec![
+        answer(result),
+        String::new(),
         format!("A  {}", sanitize::line(&result.a)),
         format!("B  {}", sanitize::line(&result.b)),
         String::new(),
@@ -56,6 +61,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
         lines.extend(held_back(result));
         lines.push(stop_words(result));
         lines.push(String::new());
+        lines.extend(preference_bar(result));
         lines.extend(preference(result));
         lines.extend(credit(result));
         lines.push(String::new());
@@ -95,6 +101,30 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
         }));
     }
     lines
+}
+
+/// Which ranking people prefer, according to the interval of the mean preference.
+fn answer(result: &DuelResult) -> String {
+    let [a, b] = [&result.a, &result.b].map(|name| shown_name(name));
+    let interval = result.preference.as_ref().and_then(|mean| mean.interval);
+    match interval.filter(|_| result.judgments > 0) {
+        Some((low, _)) if low > 0.0 => format!("People prefer {a} (A) to {b} (B)."),
+        Some((_, high)) if high < 0.0 => format!("People prefer {b} (B) to {a} (A)."),
+        _ => format!("Not decided between {a} (A) and {b} (B)."),
+    }
+}
+
+/// The mean preference as a point with its interval, from B on the left to A on the right.
+fn preference_bar(result: &DuelResult) -> Vec<String> {
+    let Some(mean) = &result.preference else {
+        return Vec::new();
+    };
+    let axis = IntervalAxis::new(-1.0, 1.0, PREFERENCE_COLUMNS);
+    let bar = axis.row(Some(mean.value), mean.interval);
+    vec![
+        format!("  B {} A", axis.labels()),
+        format!("    {}", bar.trim_end()),
+    ]
 }
 
 /// Describes whether the duel may stop, or how many judgments are expected to be missing.
@@ -404,6 +434,9 @@ mod tests {
         let text = result_lines(&some()).join("\n");
         for words in [
             "1 of 10 queries judged, 3 judgments by 1 participant",
+            "Not decided between",
+            "  B −1.00                    0                    +1.00 A",
+            "              ─────────●─────┼",
             "A better on 1 query, B on 2, neither on 0",
             "mean preference −0.25 (95 % −0.60 to 0.00)",
             "sign test p 1.000, permutation test p –",

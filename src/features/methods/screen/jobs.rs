@@ -3,6 +3,7 @@
 use super::update;
 use crate::app::error::AppError;
 use crate::app::truth::{GradeBasis, TruthSource, project_truth};
+use crate::domain::ranking::DEFAULT_TOP;
 use crate::features::methods::app::{MethodsOptions, MethodsReport, compare_methods};
 use crate::features::methods::screen::state::{MethodsChoice, TruthChoice};
 use crate::store::Store;
@@ -29,7 +30,7 @@ impl Task for CompareMethods {
 fn report(store: &Store, choice: &MethodsChoice) -> Result<MethodsReport, AppError> {
     let options = MethodsOptions {
         baseline: choice.baseline.clone(),
-        depth: choice.depth,
+        depth: choice.depth.unwrap_or(DEFAULT_TOP),
         level: 1,
     };
     let compared = |source| {

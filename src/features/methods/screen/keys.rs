@@ -11,4 +11,5 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('0')], Do::SetBaseline, "baseline"),
     shown(&[key('z')], Do::NextDepth, "depth"),
     shown(&[key('>')], Do::Export, "picture"),
+    shown(&[key('+'), key('=')], Do::RunMethod, "run a method"),
 ];

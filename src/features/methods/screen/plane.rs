@@ -1,7 +1,7 @@
 //! Plot of the difference from the baseline against cost: one letter per method with the interval
 //! of its difference, and a line that joins the Pareto front.
 
-use super::table::difference_axis;
+use super::table::{difference_axis, letter};
 use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
 use crate::tui::text::{signed, truncate};
@@ -24,11 +24,6 @@ struct Point<'a> {
     row: u16,
     /// First and last row of the interval.
     bar: Option<(u16, u16)>,
-}
-
-/// The letter that stands for a method in the table and in the plot.
-pub(super) fn letter(at: usize) -> String {
-    char::from(b'a' + (at % 26) as u8).to_string()
 }
 
 /// Draws the plot; the cost axis has a square-root scale.

@@ -34,32 +34,25 @@ impl TruthChoice {
 }
 
 /// Parameters of the comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MethodsChoice {
     pub truth: TruthChoice,
     /// `None` for the first-stage order.
     pub baseline: Option<String>,
-    /// Cutoff in documents per ranking.
-    pub depth: usize,
-}
-
-impl Default for MethodsChoice {
-    fn default() -> Self {
-        Self {
-            truth: TruthChoice::Usual,
-            baseline: None,
-            depth: 10,
-        }
-    }
+    /// Cutoff in documents per ranking; `None` for the project's top k.
+    pub depth: Option<usize>,
 }
 
 impl MethodsChoice {
     /// The next larger cutoff; after the first one that covers rankings of `longest` documents, the
     /// smallest.
-    pub(crate) fn next_depth(&self, longest: usize) -> usize {
-        let larger = DEPTHS.into_iter().find(|depth| *depth > self.depth);
-        let larger = larger.filter(|_| self.depth < longest);
-        larger.or(DEPTHS.first().copied()).unwrap_or(self.depth)
+    pub(crate) fn next_depth(&self, longest: usize) -> Option<usize> {
+        let now = self.depth?;
+        DEPTHS
+            .into_iter()
+            .find(|depth| *depth > now)
+            .filter(|_| now < longest)
+            .or(DEPTHS.first().copied())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The table of methods: quality, the difference from the baseline with its interval, and cost.
 
-use super::plane::letter;
+use crate::app::interval_axis::IntervalAxis;
 use crate::app::text_format::{duration, p_value};
 use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
@@ -8,7 +8,6 @@ use crate::tui::drawing::Areas;
 use crate::tui::model::Model;
 use crate::tui::text::{self, fixed, pad_left, pad_right, signed};
 use crate::tui::theme::Theme;
-use crate::tui::widgets::interval::IntervalAxis;
 use crate::tui::widgets::scroll_to;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::Style;
@@ -190,6 +189,11 @@ impl Cell {
 fn time_words(method: &MethodEntry) -> Option<String> {
     let ms = method.effort.wall_p50_ms?;
     Some(duration(ms as f64 / 1000.0))
+}
+
+/// The letter that stands for a method in the table and in the plot.
+pub(super) fn letter(at: usize) -> String {
+    char::from(b'a' + (at % 26) as u8).to_string()
 }
 
 /// An axis on which all differences from the baseline fit with their intervals.

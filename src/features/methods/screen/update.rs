@@ -3,6 +3,7 @@
 use super::rankings;
 use crate::app::error::AppError;
 use crate::app::truth::TruthSource;
+use crate::domain::ranking::DEFAULT_TOP;
 use crate::features::methods::app::MethodsReport;
 use crate::features::methods::screen::state::{MethodsChoice, TruthChoice};
 use crate::tui::keymap::Command;
@@ -15,15 +16,22 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.methods_mut().report = None;
     model.methods_mut().in_queries = false;
     model.stack.push(Screen::METHODS);
-    // Keep a choice whose report is still pending.
+    measure_again(model)
+}
+
+fn measure(model: &mut Model, mut choice: MethodsChoice) -> Vec<Effect> {
+    let top = model.queries.top().unwrap_or(DEFAULT_TOP);
+    choice.depth.get_or_insert(top);
+    model.methods_mut().asked = Some(choice.clone());
+    model.compare_methods(choice)
+}
+
+/// Compares the methods again, of which there may be more now; a choice whose report is still
+/// pending is kept.
+pub(super) fn measure_again(model: &mut Model) -> Vec<Effect> {
     let choice = model.methods().asked.clone();
     let choice = choice.unwrap_or_else(|| model.methods().choice.clone());
     measure(model, choice)
-}
-
-fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
-    model.methods_mut().asked = Some(choice.clone());
-    model.compare_methods(choice)
 }
 
 /// Shows a report.
@@ -183,6 +191,7 @@ mod tests {
         let now = model.now;
         let choice = MethodsChoice {
             baseline: Some("bm25".to_owned()),
+            depth: Some(10),
             ..MethodsChoice::default()
         };
         let mut late = show(&mut model);

@@ -10,8 +10,11 @@ use crate::domain::sanitize;
 use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::screens::run::questions;
 use crate::tui::text::{self, pad_right};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{notice, scroll_to};
@@ -38,7 +41,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             return Areas::default();
         }
         Some(Err(error)) => {
-            notice(&sanitize::line(&error.to_string()), theme, area, buf);
+            let run = key_on(Command::RunMethod, Screen::METHODS);
+            let columns = usize::from(area.width);
+            let words = sanitize::line(&error.to_string()).into_owned();
+            let mut lines = text::lines(&words, columns, theme.muted());
+            let offer = format!("Press {run} to run a method.");
+            lines.push(text::line(&offer, columns, theme.strong()));
+            Paragraph::new(lines).render(area, buf);
             return Areas::default();
         }
         Some(Ok(report)) => report,
@@ -46,6 +55,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let columns = usize::from(area.width);
     let head = text::lines(&report.summary(), columns, theme.strong());
     Paragraph::new(head.clone()).render(cut(&mut area, head.len() as u16), buf);
+    let asking = model.questions.going.is_some();
+    if let Some(line) = questions::line(model, theme).filter(|_| asking) {
+        line.render(cut(&mut area, 1), buf);
+    }
     let words = heading(
         model,
         report,

@@ -6,7 +6,7 @@ use super::links::{LinkEstimate, LinkRun, prepare_link_run};
 use crate::app::choose_judges::{JudgeConfiguration, is_paid};
 use crate::app::error::AppError;
 use crate::app::question_set::{
-    AddedQuestions, JudgeChoice, PreparedQuestions, QuestionSetOutcome, QuestionSetPrice,
+    AddedQuestions, PreparedQuestions, QuestionChoice, QuestionSetOutcome, QuestionSetPrice,
     TellProgress,
 };
 use crate::app::text_format::counted;
@@ -43,8 +43,9 @@ impl AddedQuestions for Anchors {
     }
 
     /// One judge grades all anchors, so each judge is a choice.
-    fn choices(&self, judges: &[String]) -> Vec<JudgeChoice> {
-        let choice = |judge: &String| JudgeChoice {
+    fn choices(&'static self, judges: &[String]) -> Vec<QuestionChoice> {
+        let choice = |judge: &String| QuestionChoice {
+            questions: self,
             judges: vec![judge.clone()],
             name: sanitize::line(judge).into_owned(),
             doc: format!("grades {ANCHORS} documents of each query, 0 to 3"),
@@ -88,13 +89,15 @@ impl AddedQuestions for Links {
     }
 
     /// The choices are all judges together, or one of them.
-    fn choices(&self, judges: &[String]) -> Vec<JudgeChoice> {
-        let together = (judges.len() > 1).then(|| JudgeChoice {
+    fn choices(&'static self, judges: &[String]) -> Vec<QuestionChoice> {
+        let together = (judges.len() > 1).then(|| QuestionChoice {
+            questions: self,
             judges: judges.to_vec(),
             name: format!("all {}", counted(judges.len(), "judge")),
             doc: format!("compare documents of two queries, {LINKS} times each query"),
         });
-        let alone = judges.iter().map(|judge| JudgeChoice {
+        let alone = judges.iter().map(|judge| QuestionChoice {
+            questions: self,
             judges: vec![judge.clone()],
             name: sanitize::line(judge).into_owned(),
             doc: format!("compares documents of two queries, {LINKS} times each query"),

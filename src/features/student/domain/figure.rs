@@ -14,7 +14,6 @@ const NORMAL: f64 = 1.959_964;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Figure {
     /// Accuracy on the battles on which the ensemble is unanimous.
-    #[default]
     Accuracy,
     /// P(A) and P(B) as predicted.
     Triangle,
@@ -26,7 +25,8 @@ pub enum Figure {
     Yield,
     /// The most certain battles.
     Ranks,
-    /// Expected and observed score.
+    /// Expected and observed score: the calibration, which is shown first.
+    #[default]
     Buckets,
     /// The information in P(tie) beyond the expected score.
     ResidualTies,
@@ -64,7 +64,7 @@ impl Figure {
             Self::Radius => "Distance from certainty",
             Self::Yield => "Yield within a distance from certainty",
             Self::Ranks => "Composition of the most certain battles",
-            Self::Buckets => "Expected and observed score in buckets",
+            Self::Buckets => "Calibration: expected and observed score in buckets",
             Self::ResidualTies => "What P(tie) says beyond the expected score",
             Self::Axes => "Expected score and decisiveness",
             Self::Segments => "Segments of equal population",

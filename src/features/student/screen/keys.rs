@@ -11,6 +11,7 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('n')], Do::NextCheckpoint, "checkpoint"),
     hidden(&[key('N')], Do::PreviousCheckpoint, "previous"),
     shown(&[TAB], Do::NextStudent, "student"),
+    shown(&[key('+'), key('=')], Do::TrainStudent, "train"),
     shown(&[key('K')], Do::ShowTables, "numbers"),
     shown(&[key('>')], Do::Export, "picture"),
 ];

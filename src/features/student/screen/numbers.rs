@@ -23,6 +23,21 @@ const COUNT: usize = 6;
 const SCORE: usize = 6;
 const INTERVAL: usize = 11;
 
+/// Whether the student is calibrated, from the interval of its calibration error.
+pub(super) fn answer(figures: &Figures) -> String {
+    let error = figures.calibration.ece;
+    let off = format!("{:.3}", error.value);
+    match (error.interval, figures.calibration.ece_by_chance) {
+        (Some((low, high)), Some(chance)) if low > chance => format!(
+            "Not calibrated: off by {off} on average ({low:.3} to {high:.3}), {chance:.3} by chance."
+        ),
+        (Some(_), Some(chance)) => format!(
+            "No calibration error found: off by {off} on average, {chance:.3} by chance alone."
+        ),
+        _ => "There are too few battles to measure its calibration.".to_owned(),
+    }
+}
+
 /// The summary of a figure, and its legend.
 pub(super) fn summary(
     screen: &StudentState,

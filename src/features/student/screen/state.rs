@@ -6,6 +6,9 @@ use crate::features::student::app::{ReportedBattle, StepReport, StudentReport, S
 use crate::features::student::domain::figure::{Figure, FigureGroup, groups};
 use crate::tui::model::Model;
 
+/// Name under which a student trained on the screen is stored.
+pub(super) const TRAINED: &str = "trained";
+
 #[derive(Debug, Default)]
 pub struct StudentState {
     /// The result, or why there is none; `None` while it is being computed.

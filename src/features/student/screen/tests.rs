@@ -69,6 +69,8 @@ fn shown() -> Model {
 #[test]
 fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
     let mut model = shown();
+    model.student_mut().figure = Figure::Accuracy;
+    model.student_mut().regroup();
     let page = flat(&mut model, SIZES[1]);
     for words in [
         "student one · 1 of 2",
@@ -131,6 +133,9 @@ fn tab_asks_for_the_next_student_and_late_answers_are_dropped() {
 #[test]
 fn every_group_of_every_figure_can_be_reached_and_opened() {
     let mut model = shown();
+    assert_eq!(model.student().figure, Figure::Buckets);
+    model.student_mut().figure = Figure::Accuracy;
+    model.student_mut().regroup();
     for figure in Figure::ALL {
         assert_eq!(model.student().figure, figure);
         let count = model.student().groups.len();

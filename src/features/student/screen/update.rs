@@ -1,15 +1,17 @@
 //! Selecting a student, a checkpoint, a figure, and a group of its battles.
 
+use super::state::TRAINED;
 use super::view;
 use crate::app::error::AppError;
 use crate::features::student::app::StudentsFound;
 use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::{Model, Overlay};
+use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::navigation::{cycled, moved, neighbor};
 use crate::tui::screens::Screen;
 use crate::tui::widgets::page::Page;
+use crate::tui::widgets::toast::Level;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::STUDENT);
@@ -46,6 +48,35 @@ pub(crate) fn reported(model: &mut Model, found: Result<Box<StudentsFound>, AppE
     model.student_mut().regroup();
 }
 
+/// Asks whether to train the built-in student.
+fn ask_to_train(model: &mut Model) {
+    let question = format!(
+        "The built-in student is trained on this computer, on the battles that are judged, and \
+         stored as {TRAINED} with its predictions of all pairs. No judge is asked: it costs \
+         nothing. Train?"
+    );
+    model.confirm(
+        "Train a student",
+        &question,
+        ConfirmFor::Screen(Screen::STUDENT),
+    );
+}
+
+pub(super) fn start_training(model: &mut Model) -> Vec<Effect> {
+    model.inform("training the student …");
+    model.train_student()
+}
+
+/// The student was trained and stored; shows it if the screen is still open.
+pub(super) fn trained(model: &mut Model, kept: String) -> Vec<Effect> {
+    model.say(Level::Good, &kept);
+    if model.screen() == Screen::STUDENT {
+        ask(model, Some(TRAINED.to_owned()))
+    } else {
+        Vec::new()
+    }
+}
+
 /// Which commands are available now.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let steps = model
@@ -65,6 +96,10 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    if command == Command::TrainStudent {
+        ask_to_train(model);
+        return Vec::new();
+    }
     let Some(steps) = model.student().report().map(|report| report.steps.len()) else {
         return Vec::new();
     };

@@ -1,6 +1,6 @@
 //! Draws one figure with its numbers, and a description of the selected group of battles.
 
-use super::numbers::{TWO_LINES, description, summary, table, totals};
+use super::numbers::{TWO_LINES, answer, description, summary, table, totals};
 use super::plot::plot;
 use crate::app::text_format::counted;
 use crate::domain::sanitize;
@@ -46,11 +46,15 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let (Some(report), Some(step)) = (model.student().report(), model.student().step()) else {
         let manual = key_on(Command::Manual, Screen::STUDENT);
-        let words = format!("{NONE_YET} Press {manual} for the chapter of the manual.");
+        let train = key_on(Command::TrainStudent, Screen::STUDENT);
+        let words = format!(
+            "{NONE_YET} Press {train} to train it here, {manual} for the chapter of the manual."
+        );
         Paragraph::new(text::lines(&words, columns, theme.muted())).render(area, buf);
         return Areas::default();
     };
     let figure = model.student().figure;
+    text::line(&answer(&step.figures), columns, theme.strong()).render(cut(&mut area, 1), buf);
     let head = headline(model, report, step);
     text::line(&head, columns, theme.muted()).render(cut(&mut area, 1), buf);
     let title = format!(
@@ -112,7 +116,12 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
         ..Theme::default()
     };
     let figure = model.student().figure;
-    let mut lines = text::lines(&headline(model, report, step), columns, theme.text());
+    let mut lines = text::lines(&answer(&step.figures), columns, theme.text());
+    lines.extend(text::lines(
+        &headline(model, report, step),
+        columns,
+        theme.text(),
+    ));
     lines.push(Line::raw(format!(
         "{}. {}",
         figure.number(),

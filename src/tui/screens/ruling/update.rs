@@ -35,6 +35,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextDocument => step(model, true),
         Command::PreviousDocument => step(model, false),
         Command::Guideline => model.read_guideline(),
+        Command::ChooseGuideline => {
+            model.ask_for_guideline();
+            Vec::new()
+        }
         Command::WriteNote => ask_why(model),
         Command::ShowTables => {
             if let Some(text) = panel::page_text(model, Page::columns(model.size.0)) {

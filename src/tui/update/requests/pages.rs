@@ -3,8 +3,10 @@
 use crate::app::log::rows::{LogFilter, LogRow, log_rows};
 use crate::store::{Db, Result};
 use crate::tui::job::{Job, JobContext, Request};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay};
+use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 use crate::tui::update::log_page::{self, LOGGED};
 use crate::tui::update::offers;
@@ -45,9 +47,12 @@ impl Model {
         let job = Job::read(ReadGuideline, |model, text| {
             match text {
                 Some(text) => model.show_page("Guideline", &text),
-                None => model.inform(
-                    "this project has no guideline: overrule config project --guideline FILE",
-                ),
+                None => {
+                    let key = key_on(Command::ChooseGuideline, Screen::REVIEW);
+                    model.inform(&format!(
+                        "this project has no guideline; press {key} to take one from a file"
+                    ));
+                }
             }
             Vec::new()
         });

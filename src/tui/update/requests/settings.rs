@@ -1,7 +1,8 @@
 //! Reads and stores settings, and what the workbench remembers.
 
-use crate::app::error::AppError;
+use crate::app::error::{AppError, invalid};
 use crate::app::settings::ProjectSettings;
+use crate::formats::file;
 use crate::registry;
 use crate::store::{Db, Result};
 use crate::tui::job::{Job, JobContext, Request, Task};
@@ -11,6 +12,8 @@ use crate::tui::model::remembered::Remembered;
 use crate::tui::screens::additions::PutValues;
 use crate::tui::slot::Slot;
 use crate::tui::update::settings;
+use crate::tui::widgets::toast::Level;
+use std::path::PathBuf;
 
 const SETTINGS: Slot = Slot::shared("settings");
 
@@ -54,7 +57,48 @@ impl Request for Remember {
     }
 }
 
+/// Takes the project's guideline from a file; `None` for no guideline.
+#[derive(Debug, PartialEq)]
+pub(crate) struct StoreGuideline(pub(crate) Option<PathBuf>);
+
+impl Task for StoreGuideline {
+    type Answer = ();
+
+    fn run(self, context: &JobContext) -> std::result::Result<(), AppError> {
+        let store = context.store();
+        let before = store.read_blocking(|db| ProjectSettings::read(db))?;
+        let guideline = match &self.0 {
+            Some(path) => Some(
+                file::read_to_string(path)
+                    .map_err(|error| invalid!("{}: {error}", path.display()))?,
+            ),
+            None => None,
+        };
+        let after = ProjectSettings {
+            guideline,
+            ..before.clone()
+        };
+        after.store(&store, &before, context.annotator())?;
+        Ok(())
+    }
+}
+
 impl Model {
+    /// Takes the project's guideline from a file, or removes it for `-`.
+    pub(crate) fn keep_guideline(&mut self, typed: &str) -> Effect {
+        let path = (typed != "-").then(|| PathBuf::from(typed));
+        let words = match path {
+            Some(_) => "the guideline is stored in the project",
+            None => "the project has no guideline now",
+        };
+        Job::task(StoreGuideline(path), move |model, ()| {
+            model.say(Level::Good, words);
+            Vec::new()
+        })
+        .kept()
+        .into()
+    }
+
     /// The project's settings have changed, and with them every query's numbers.
     pub(crate) fn list_anew(&mut self) -> Vec<Effect> {
         self.forget_prefetched();

@@ -1,6 +1,6 @@
 //! Values with their intervals, drawn as `──●──` on an axis that several rows share.
 
-use crate::tui::text::{self, signed};
+use crate::domain::number_words::signed;
 
 /// An axis with a range of values and a number of terminal columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,10 +19,15 @@ impl IntervalAxis {
                 (low.min(value), high.max(value))
             });
         Self {
-            low: (low * 100.0 - 1e-9).floor() / 100.0,
-            high: (high * 100.0 + 1e-9).ceil() / 100.0,
+            low: (low * 100.0 + 1e-9).floor() / 100.0,
+            high: (high * 100.0 - 1e-9).ceil() / 100.0,
             columns,
         }
+    }
+
+    /// An axis with these ends.
+    pub(crate) fn new(low: f64, high: f64, columns: usize) -> Self {
+        Self { low, high, columns }
     }
 
     /// The share of the axis below a value, from 0 to 1.
@@ -37,7 +42,7 @@ impl IntervalAxis {
     /// The values at both ends, and 0 at its place if there is room.
     pub(crate) fn labels(&self) -> String {
         let (low, high) = (signed(self.low, 2), signed(self.high, 2));
-        let (from, to) = (text::width(&low), text::width(&high));
+        let (from, to) = (low.chars().count(), high.chars().count());
         let gap = self.columns.saturating_sub(from + to);
         let zero = self.column(0.0);
         if zero > from && zero + 1 + to < self.columns {

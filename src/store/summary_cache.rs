@@ -80,10 +80,28 @@ pub enum KeptExtent {
 /// Confidence level at which a top counts as settled.
 const SURE: f64 = 0.95;
 
+/// Number of battles beyond which a forecast is useless.
+pub const FORESEEN: usize = 999;
+
 /// Number of battles from which the dispersion is estimated (science.md § Dispersion).
 pub const ENOUGH_BATTLES: usize = 2_000;
 
 impl QuerySummary {
+    /// The minimum number of further battles that can settle the top, if it is not settled. The top
+    /// is right at most as often as the two documents at the cutoff are in the right order, so it
+    /// takes at least the battles that separate these two. `None` if they are separated, tied, or
+    /// further apart in battles than can be foreseen.
+    pub fn least_to_settle(&self) -> Option<usize> {
+        self.to_separate
+            .filter(|battles| !self.stop && (1..=FORESEEN).contains(battles))
+    }
+
+    /// Whether more battles at the cutoff are unlikely to settle the top.
+    pub fn is_stuck(&self) -> bool {
+        let separable = self.to_separate.is_some_and(|battles| battles <= FORESEEN);
+        self.settled.is_some() && !self.stop && !separable
+    }
+
     pub fn of(view: &View, offline: bool) -> Self {
         let rows = view.rows();
         let (fought, battles) = view.progress();

@@ -60,5 +60,7 @@ pub struct Caches {
     pub heatmap: HeatmapCache,
     /// The pictures of the hybrid order and the zELO order.
     pub orders: [HeatmapCache; 2],
+    /// Of the small matrix next to the list of queries.
+    pub preview: HeatmapCache,
     pub top: TopCertainty,
 }

@@ -276,7 +276,10 @@ impl Model {
         Self {
             stack: vec![Screen::QUERIES],
             overlays: Vec::new(),
-            queries: QueriesState::default(),
+            queries: QueriesState {
+                used: remembered.used.clone(),
+                ..QueriesState::default()
+            },
             import: ImportState::default(),
             export: ExportState::default(),
             questions: QuestionState::default(),

@@ -4,11 +4,8 @@ use crate::app::text_format::counted;
 use crate::cli::output::{self, clean};
 use crate::domain::number_words;
 use crate::store::corpus::QueryInfo;
-use crate::store::summary_cache::QuerySummary;
+use crate::store::summary_cache::{FORESEEN, QuerySummary};
 use serde_json::{Value, json};
-
-/// Number of battles beyond which a forecast is useless.
-const FORESEEN: usize = 999;
 
 /// The assumptions of a forecast.
 pub(super) const ASSUMES: &str = "assumes that the current gap between the two is the true gap and \

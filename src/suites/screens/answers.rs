@@ -315,8 +315,10 @@ fn rankings_follow_the_query_that_was_chosen_last() {
     delayed.press("R");
     delayed.settle();
     let rows = &delayed.bench.model.queries.rows;
+    // The selected query was read ahead, and is opened without a job.
     let queries: Vec<QueryId> = rows
         .iter()
+        .skip(1)
         .take(2)
         .map(|(info, _)| info.id.clone())
         .collect();

@@ -3,7 +3,7 @@
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::fuzzy;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// A query, with its summary if it is known and up to date.
 pub type QueryRow = (QueryInfo, Option<QuerySummary>);
@@ -21,6 +21,8 @@ pub struct QueriesState {
     pub loaded: bool,
     /// Queries whose summaries have been requested since the list was loaded, and are pending.
     pub asked: HashSet<QueryKey>,
+    /// The names of commands that need no hint anymore, because the person has used them.
+    pub used: BTreeSet<String>,
 }
 
 /// Sort key of the rows, and its direction.

@@ -4,6 +4,7 @@ use super::Model;
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::theme::{Ramp, ThemeChoice};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Stored in the project under the person's name. Preferences that were not chosen follow the
 /// configuration.
@@ -20,6 +21,8 @@ pub struct Remembered {
     pub query: Option<String>,
     /// The identifiers of the two documents under the cursor of its matrix.
     pub pair: Option<(String, String)>,
+    /// The names of commands that were used from their hint for newcomers, which is then hidden.
+    pub used: BTreeSet<String>,
 }
 
 impl Remembered {
@@ -72,6 +75,7 @@ impl Remembered {
                 None => before.pair.clone().filter(|_| query == before.query),
             },
             query: query.or_else(|| before.query.clone()),
+            used: model.queries.used.clone(),
         }
     }
 }

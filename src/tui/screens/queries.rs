@@ -1,10 +1,13 @@
 //! The list of queries.
 
 mod columns;
+mod detail;
 mod keys;
+mod preview;
+mod sentence;
 pub(crate) mod update;
 mod view;
-mod welcome;
+pub(crate) mod welcome;
 
 use super::behavior::{Click, Find, ScreenBehavior};
 use crate::tui::canvas::Canvas;
@@ -43,6 +46,10 @@ impl ScreenBehavior for QueriesScreen {
 
     fn returned(&self, model: &mut Model) -> Vec<Effect> {
         update::returned(model)
+    }
+
+    fn filtered(&self, model: &mut Model) -> Vec<Effect> {
+        update::moved(model)
     }
 
     fn find(&self) -> Find {

@@ -8,6 +8,7 @@ use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::behavior::{Copied, Find};
+use crate::tui::screens::queries::welcome;
 use crate::tui::screens::run;
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::import_dialog::ImportPurpose;
@@ -17,6 +18,7 @@ use crate::tui::widgets::toast::Level;
 
 pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     let scope = model.scope();
+    welcome::note_use(model, command);
     if text_search::on_command(model, command) {
         return Vec::new();
     }
@@ -170,11 +172,11 @@ fn offered(scope: Scope) -> Vec<Command> {
 fn back(model: &mut Model) -> Vec<Effect> {
     let screen = model.screen();
     let behavior = registry::screen(screen);
-    if let Find::Rows { list, .. } = behavior.find() {
-        if !list(model).1.is_empty() {
-            filter::set(model, String::new());
-            return behavior.filtered(model);
-        }
+    if let Find::Rows { list, .. } = behavior.find()
+        && !list(model).1.is_empty()
+    {
+        filter::set(model, String::new());
+        return behavior.filtered(model);
     }
     if behavior.closes(model) || model.stack.len() == 1 {
         return Vec::new();

@@ -25,8 +25,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub use cache::HeatmapCache;
+pub(crate) use cache::WITHIN_95;
 pub use frame::{Viewport, columns_wanted, fit};
 pub use legend::ramp_line;
+pub(crate) use margin::interval_plot;
 pub use source::{CellScale, CellSource, HeatCell, HeatmapOptions, MarginRow, RowLabel};
 pub use state::{HeatmapState, Zoom};
 
@@ -47,7 +49,11 @@ pub fn render(
     if source.is_empty() || area.is_empty() {
         return frame.view;
     }
-    let cursor = state.clamped(source.len());
+    let cursor = if options.cursor {
+        state.clamped(source.len())
+    } else {
+        (usize::MAX, usize::MAX)
+    };
     cache.refresh(source, &frame.view);
     let painter = Painter {
         theme,

@@ -19,6 +19,7 @@ pub(super) enum Column {
     Documents,
     Battles,
     TopRight,
+    ToSettle,
     Widest,
     Consensus,
     Cycles,
@@ -28,10 +29,11 @@ pub(super) enum Column {
 }
 
 impl Column {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Documents,
         Self::Battles,
         Self::TopRight,
+        Self::ToSettle,
         Self::Widest,
         Self::Consensus,
         Self::Cycles,
@@ -43,21 +45,22 @@ impl Column {
     /// Its header, its width, and the minimum screen width at which it is shown.
     fn shape(self) -> (&'static str, usize, u16) {
         match self {
-            Self::Documents => ("docs", 5, 70),
+            Self::Documents => ("docs", 5, 100),
             Self::Battles => ("battles", 16, 0),
             Self::TopRight => ("P(top k right)", 16, 0),
+            Self::ToSettle => ("to settle", 10, 70),
             Self::Widest => ("widest", 10, 110),
             Self::Consensus => ("consensus", 10, 130),
             Self::Cycles => ("cycles", 9, 140),
-            Self::Missing => ("missing", 8, 150),
-            Self::Failed => ("failed", 7, 100),
+            Self::Missing => ("missing", 8, 100),
+            Self::Failed => ("failed", 7, 80),
             Self::Verdicts => ("verdicts", 9, 80),
         }
     }
 
     fn sort(self) -> Option<QuerySort> {
         match self {
-            Self::Documents | Self::Missing => None,
+            Self::Documents | Self::ToSettle | Self::Missing => None,
             Self::Battles => Some(QuerySort::Fought),
             Self::TopRight => Some(QuerySort::Settled),
             Self::Widest => Some(QuerySort::Widest),
@@ -68,12 +71,36 @@ impl Column {
         }
     }
 
-    /// The columns shown at this width; the sort key is always among them.
-    pub(super) fn shown(width: u16, sort: QuerySort) -> Vec<Self> {
+    /// The columns shown at this width that contain something other than 0 or a full bar; the sort
+    /// key is always among them.
+    pub(super) fn shown(width: u16, queries: &QueriesState) -> Vec<Self> {
         Self::ALL
             .into_iter()
-            .filter(|column| width >= column.shape().2 || column.sort() == Some(sort))
+            .filter(|column| {
+                width >= column.shape().2 && column.says_something(queries)
+                    || column.sort() == Some(queries.sort)
+            })
             .collect()
+    }
+
+    fn says_something(self, queries: &QueriesState) -> bool {
+        let any = |of: fn(&QuerySummary) -> bool| {
+            let mut summaries = queries
+                .rows
+                .iter()
+                .filter_map(|(_, summary)| summary.as_ref());
+            summaries.any(of)
+        };
+        match self {
+            Self::Battles => any(|summary| summary.fought < summary.battles.max(1)),
+            Self::ToSettle => any(|summary| summary.settled.is_some() && !summary.stop),
+            Self::Missing => any(|summary| summary.missing > 0),
+            Self::Failed => any(|summary| summary.failures > 0),
+            Self::Verdicts => any(|summary| summary.verdicts > 0),
+            Self::Documents | Self::TopRight | Self::Widest | Self::Consensus | Self::Cycles => {
+                true
+            }
+        }
     }
 
     /// Its width on a screen of this width.
@@ -155,6 +182,11 @@ impl Column {
                     right(format!("✓ {}", text::probability(sure)), theme.good())
                 }
                 Some(sure) => right(text::probability(sure), Style::new()),
+            },
+            Self::ToSettle => match summary.least_to_settle() {
+                Some(battles) => right(format!("≥ {}", text::count(battles)), Style::new()),
+                None if summary.is_stuck() => right("unlikely".to_owned(), theme.muted()),
+                None => none(),
             },
             Self::Widest if summary.judged == 0 => none(),
             Self::Widest => summary.widest.map_or_else(none, |ranks| {

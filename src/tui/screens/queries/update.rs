@@ -1,5 +1,6 @@
 //! Commands of the list, and on-demand computation of summaries.
 
+use super::preview;
 use crate::store::corpus::QueryKey;
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::keymap::Command;
@@ -38,12 +39,21 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             queries.cursor = navigation::moved(queries.cursor, command, count, page);
         }
     }
-    stale_summaries(model)
+    moved(model)
+}
+
+/// Another row may be selected, or other rows may be visible.
+pub(super) fn moved(model: &mut Model) -> Vec<Effect> {
+    let mut effects = stale_summaries(model);
+    effects.extend(preview::read(model));
+    effects
 }
 
 pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     model.battle.before = None;
-    vec![model.list()]
+    let mut effects = vec![model.list()];
+    effects.extend(preview::read(model));
+    effects
 }
 
 pub(super) fn click(model: &mut Model, _: u16, row: u16) -> Click {
@@ -82,6 +92,7 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     let last = shown.len().saturating_sub(1);
     model.queries.cursor = model.queries.cursor.min(last);
     let mut effects = stale_summaries(model);
+    effects.extend(preview::read_anew(model));
     if !model.run.running {
         effects.push(model.read_scale());
     }
@@ -144,7 +155,7 @@ mod tests {
     use crate::tui::message::Effect;
     use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;
-    use crate::tui::update::requests::queries::{ReadScale, Summarize};
+    use crate::tui::update::requests::queries::{Prefetch, ReadScale, Summarize};
     use std::collections::VecDeque;
 
     #[test]
@@ -162,7 +173,7 @@ mod tests {
         let mut asked = Vec::new();
         while let Some(effect) = waiting.pop_front() {
             let effects = [effect];
-            if only::<ReadScale>(&effects).is_some() {
+            if only::<ReadScale>(&effects).is_some() || only::<Prefetch>(&effects).is_some() {
                 continue;
             }
             let Some(Summarize { keys, .. }) = only(&effects) else {

@@ -1,5 +1,4 @@
-//! The introduction for a person without any decisions: what the program is, who judges, and the
-//! next steps.
+//! The introduction for a newcomer: what the program is, who judges, and the next steps.
 
 use crate::domain::sanitize;
 use crate::tui::keymap::{Command, Scope, key_name};
@@ -35,9 +34,35 @@ pub(super) fn empty_project(model: &Model, theme: &Theme) -> Vec<Line<'static>> 
     lines
 }
 
-/// The next steps in at most `rows` rows, as long as no verdict has been given. What the program is
+/// Commands with a hint, each with another command that does the same, if there is one.
+const HINTED: [(Command, Command); 5] = [
+    (Command::StartRun, Command::StartRun),
+    (Command::Open, Command::ShowMatrix),
+    (Command::ShowQueue, Command::ShowQueue),
+    (Command::ShowJudges, Command::ShowJudges),
+    (Command::Import, Command::Import),
+];
+
+/// Hides the hint of a command for good, because the person has used it on the list.
+pub(crate) fn note_use(model: &mut Model, command: Command) {
+    if model.screen() != Screen::QUERIES || model.queries.rows.is_empty() {
+        return;
+    }
+    let hinted = HINTED
+        .into_iter()
+        .find(|(hinted, same)| [*hinted, *same].contains(&command));
+    if let Some((hinted, _)) = hinted {
+        model.queries.used.insert(hinted.name().to_owned());
+    }
+}
+
+/// The next steps that the person has not used yet, in at most `rows` rows. What the program is
 /// and who judges come first if there is room for them; empty if there is no room for the steps.
 pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<'static>> {
+    let steps = steps(model, theme);
+    if steps.is_empty() {
+        return Vec::new();
+    }
     let mut lines: Vec<_> = model
         .options
         .sample
@@ -46,7 +71,6 @@ pub(super) fn next_steps(model: &Model, theme: &Theme, rows: usize) -> Vec<Line<
         .chain(judges(model, theme))
         .collect();
     lines.push(Line::default());
-    let steps = steps(model, theme);
     if lines.len() + steps.len() > rows {
         lines.clear();
     }
@@ -99,7 +123,12 @@ fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
             Span::raw(format!("  {words}")),
         ])
     };
-    steps.into_iter().chain(own).map(line).collect()
+    steps
+        .into_iter()
+        .chain(own)
+        .filter(|(command, _)| !model.queries.used.contains(command.name()))
+        .map(line)
+        .collect()
 }
 
 fn judges(model: &Model, theme: &Theme) -> Option<Line<'static>> {
@@ -126,6 +155,7 @@ mod tests {
     use super::*;
     use crate::app::project::Sample;
     use crate::store::summary_cache::QuerySummary;
+    use crate::tui::model::remembered::Remembered;
     use crate::tui::screens::testing;
     use crate::tui::theme::ColorDepth;
 
@@ -158,6 +188,38 @@ mod tests {
         assert_eq!(keys(&[0, 8], 3).0, 0);
         assert_eq!(keys(&[0, 0], 3), (3, "s Enter i ".to_owned()));
         assert_eq!(keys(&[8, 8], 4), (4, "Enter w J i ".to_owned()));
+    }
+
+    #[test]
+    fn a_hint_is_gone_for_good_once_it_was_used() {
+        let mut model = testing::model(Screen::QUERIES);
+        let info = model.open.as_ref().map(|open| open.info.clone()).unwrap();
+        let summary = QuerySummary {
+            fought: 8,
+            ..QuerySummary::default()
+        };
+        model.queries.rows = vec![(info, Some(summary))];
+        let theme = Theme::new(ColorDepth::None, false);
+        let rows = |model: &Model| {
+            let lines = next_steps(model, &theme, 3);
+            lines.iter().map(ToString::to_string).collect::<String>()
+        };
+        for (command, hint) in [
+            (Command::ShowMatrix, "which document beat"),
+            (Command::ShowQueue, "matter most, blind"),
+        ] {
+            assert!(rows(&model).contains(hint), "{}", rows(&model));
+            note_use(&mut model, command);
+            assert!(!rows(&model).contains(hint), "{}", rows(&model));
+        }
+        let kept = Remembered::of(&model);
+        assert_eq!(kept.used.len(), 2);
+        model.stack.push(Screen::MATRIX);
+        note_use(&mut model, Command::ShowJudges);
+        assert_eq!(Remembered::of(&model).used, kept.used, "used elsewhere");
+        model.stack.pop();
+        note_use(&mut model, Command::ShowJudges);
+        assert_eq!(rows(&model), "");
     }
 
     #[test]

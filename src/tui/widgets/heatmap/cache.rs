@@ -5,7 +5,7 @@ use super::frame::Viewport;
 use super::source::{CellSource, HeatCell};
 
 /// Number of standard errors on either side of a score in a 95 % interval.
-pub(super) const WITHIN_95: f64 = 1.96;
+pub(crate) const WITHIN_95: f64 = 1.96;
 
 const CELLS_READ_MAX: usize = 4_000_000;
 

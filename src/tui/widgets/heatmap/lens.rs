@@ -98,7 +98,14 @@ fn details(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
         );
         let score = margin.zelo.map(|zelo| (zelo, margin.se.unwrap_or(0.0)));
         let columns = width.saturating_sub(13).min(21);
-        interval_plot(painter.theme, (area.x, y + 1), columns, score, scale, buf);
+        interval_plot(
+            painter.theme,
+            (area.x, y + 1),
+            columns,
+            score,
+            (-scale, scale),
+            buf,
+        );
         let x = area.x + columns as u16 + 1;
         buf.set_stringn(
             x,

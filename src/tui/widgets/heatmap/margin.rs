@@ -145,7 +145,7 @@ fn plot(
             (x, y),
             columns.plot,
             score,
-            cache.scale(),
+            (-cache.scale(), cache.scale()),
             buf,
         );
     }
@@ -301,29 +301,31 @@ fn level(position: f64, columns: usize, score: Option<(f64, f64)>, scale: f64) -
     }
 }
 
-/// Draws a dot at the score on a line of the length of its 95 % interval, around a mark at zero.
-pub(super) fn interval_plot(
+/// Draws a dot at the score on a line of the length of its 95 % interval, and a mark at zero, on an
+/// axis from `low` to `high`.
+pub(crate) fn interval_plot(
     theme: &Theme,
     (x, y): (u16, u16),
     columns: usize,
     score: Option<(f64, f64)>,
-    scale: f64,
+    (low, high): (f64, f64),
     buf: &mut Buffer,
 ) {
-    let finite = |(zelo, se): &(f64, f64)| zelo.is_finite() && se.is_finite() && scale > 0.0;
+    let finite = |(zelo, se): &(f64, f64)| zelo.is_finite() && se.is_finite() && high > low;
     let column = |value: f64| {
-        let place = (value / scale + 1.0) / 2.0 * columns as f64;
+        let place = (value - low) / (high - low) * columns as f64;
         (place.max(0.0) as usize).min(columns.saturating_sub(1))
     };
     let shown = score.filter(finite).map(|(zelo, se)| {
         let reach = WITHIN_95 * se.abs();
         (column(zelo - reach), column(zelo), column(zelo + reach))
     });
+    let zero = (low < 0.0 && high > 0.0).then(|| column(0.0));
     for at in 0..columns {
         let (symbol, style) = match shown {
             Some((_, dot, _)) if at == dot => ('●', theme.accent()),
-            Some((low, _, high)) if (low..=high).contains(&at) => ('─', theme.muted()),
-            _ if at == columns / 2 => ('│', theme.faint()),
+            Some((from, _, to)) if (from..=to).contains(&at) => ('─', theme.muted()),
+            _ if zero == Some(at) => ('│', theme.faint()),
             _ => continue,
         };
         put(buf, x + at as u16, y, symbol, style);

@@ -144,6 +144,8 @@ pub struct HeatmapOptions<'a> {
     pub labels: bool,
     /// Whether to draw the cells alone, without header, margin and legend.
     pub bare: bool,
+    /// Whether to mark the cell under the cursor, with its row and column.
+    pub cursor: bool,
 }
 
 impl Default for HeatmapOptions<'_> {
@@ -161,6 +163,7 @@ impl Default for HeatmapOptions<'_> {
             lens: true,
             labels: false,
             bare: false,
+            cursor: true,
         }
     }
 }

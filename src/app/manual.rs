@@ -1,6 +1,8 @@
-//! The manual: finds chapters by topic and renders them as Markdown or plain text.
+//! The manual: finds chapters by topic and lays them out for a terminal.
 
-mod plain;
+mod layout;
+
+pub use layout::{Emphasis, LineKind, ManualLine, ManualPage};
 
 /// One chapter: `assets/manual/TOPIC.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,19 +84,20 @@ impl Chapter {
     /// Its text for a terminal of `width` columns: tables aligned, examples indented, links as
     /// topics.
     pub fn plain(&self, width: usize) -> String {
-        plain::plain(self.text, width)
+        layout::layout(self.text, width, true).plain()
     }
 
-    /// Its text without the title, for use below a title.
-    pub fn plain_body(&self, width: usize) -> String {
+    /// Its text without the title in lines of at most `width` columns.
+    pub fn body(&self, width: usize) -> ManualPage {
         let (_, body) = self.text.split_once('\n').unwrap_or_default();
-        plain::plain(body, width)
+        layout::layout(body, width, false)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use unicode_width::UnicodeWidthStr;
 
     #[test]
     fn every_chapter_file_is_listed_once_and_begins_with_a_title_and_a_summary() {
@@ -144,6 +147,22 @@ mod tests {
         assert_eq!(topic("keys"), Some("keys"));
         assert_eq!(topic(""), None);
         assert_eq!(topic("nothing"), None);
+    }
+
+    #[test]
+    fn sentences_and_tables_fit_any_terminal() {
+        for chapter in CHAPTERS {
+            for width in [56, 76, 86] {
+                for line in chapter.body(width).lines {
+                    let text = line.text();
+                    let words = text.trim_start().trim_start_matches("- ");
+                    let fits = line.kind == LineKind::Example
+                        || !words.contains(' ')
+                        || text.width() <= width;
+                    assert!(fits, "{}: {}", chapter.topic, line.text());
+                }
+            }
+        }
     }
 
     #[test]

@@ -79,10 +79,13 @@ fn the_chapter_on_a_screen_is_read_from_its_help() {
         );
         bench.press("M");
         let top = bench.shot();
-        assert!(top.contains("What the numbers mean"), "{top}");
+        for text in ["The workbench", "The matrix", "Each cell is a pair"] {
+            assert!(top.contains(text), "{top}");
+        }
+        assert!(!top.contains("Your own data"), "opened at its section");
         bench.press("M G");
         let end = bench.shot();
-        assert!(end.contains("only compare words"), "{end}");
+        assert!(end.contains("redraws the screen"), "{end}");
         bench.press("esc");
         assert_eq!(bench.shot(), help);
         bench.press("esc w M");
@@ -94,10 +97,14 @@ fn the_chapter_on_a_screen_is_read_from_its_help() {
 }
 
 #[test]
-fn every_screen_has_a_chapter() {
+fn every_screen_has_a_chapter_and_a_section_in_it() {
     for screen in Screen::all() {
-        let topic = registry::screen(screen).chapter();
-        assert!(Chapter::find(topic).is_some(), "{topic}");
+        let behavior = registry::screen(screen);
+        let chapter = Chapter::find(behavior.chapter()).unwrap();
+        if let Some(section) = behavior.section() {
+            let line = chapter.body(80).line_of(section);
+            assert!(line.is_some(), "{screen:?}: {section}");
+        }
     }
 }
 

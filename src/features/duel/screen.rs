@@ -50,6 +50,10 @@ impl ScreenBehavior for DuelScreen {
         "duel"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Take part")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

@@ -43,6 +43,10 @@ impl ScreenBehavior for MethodsScreen {
         "rerankers"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Comparing methods")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

@@ -46,6 +46,10 @@ impl ScreenBehavior for StudentScreen {
         "student"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("On the screen")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

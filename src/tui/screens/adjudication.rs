@@ -40,6 +40,10 @@ impl ScreenBehavior for AdjudicationScreen {
         "adjudication"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Disagreements")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

@@ -28,6 +28,12 @@ pub(crate) trait ScreenBehavior: Sync {
         "screens"
     }
 
+    /// The section of the chapter about it, or the row of a table or the term there; `None` if the
+    /// whole chapter is.
+    fn section(&self) -> Option<&'static str> {
+        None
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas;
 
     /// Handles a command that is not the same on all screens.

@@ -37,6 +37,10 @@ impl ScreenBehavior for ComparisonScreen {
         "numbers"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Rank intervals")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

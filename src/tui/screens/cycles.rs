@@ -38,6 +38,10 @@ impl ScreenBehavior for CyclesScreen {
         "numbers"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("cycle")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

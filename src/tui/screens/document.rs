@@ -40,6 +40,10 @@ impl ScreenBehavior for DocumentScreen {
         "numbers"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("zELO")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

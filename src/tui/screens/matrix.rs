@@ -41,7 +41,11 @@ impl ScreenBehavior for MatrixScreen {
     }
 
     fn chapter(&self) -> &'static str {
-        "numbers"
+        "screens"
+    }
+
+    fn section(&self) -> Option<&'static str> {
+        Some("The matrix")
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

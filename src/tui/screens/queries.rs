@@ -32,6 +32,10 @@ impl ScreenBehavior for QueriesScreen {
         "Queries"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Queries")
+    }
+
     fn keys(&self) -> &'static [Binding] {
         keys::KEYS
     }

@@ -41,6 +41,10 @@ impl ScreenBehavior for ReviewScreen {
         "review"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("One pair after the other")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

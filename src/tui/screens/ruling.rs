@@ -40,6 +40,10 @@ impl ScreenBehavior for RulingScreen {
         "adjudication"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Rulings on the screen")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

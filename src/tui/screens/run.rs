@@ -40,7 +40,11 @@ impl ScreenBehavior for RunScreen {
     }
 
     fn chapter(&self) -> &'static str {
-        "providers"
+        "annotate"
+    }
+
+    fn section(&self) -> Option<&'static str> {
+        Some("Stop and continue")
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

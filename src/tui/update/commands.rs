@@ -119,15 +119,14 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Opens the manual's chapter on the current screen, on top of everything.
+/// Opens the manual's section on the current screen, on top of everything.
 fn read_manual(model: &mut Model) {
-    let chapter = Chapter::find(model.behavior().chapter());
+    let behavior = model.behavior();
+    let chapter = Chapter::find(behavior.chapter());
     let reading = matches!(model.overlays.last(), Some(Overlay::Page(_)));
     if let Some(chapter) = chapter.filter(|_| !reading) {
-        let text = chapter.plain_body(Page::columns(model.size.0));
-        model
-            .overlays
-            .push(Overlay::Page(Page::new(chapter.title(), &text)));
+        let page = Page::of_manual(chapter, behavior.section(), model.size.0);
+        model.overlays.push(Overlay::Page(page));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::KeyOutcome;
 use super::scroll_box::ScrollBox;
+use crate::app::manual::{Chapter, Emphasis, LineKind, ManualLine};
 use crate::domain::sanitize;
 use crate::tui::keymap::Command;
 use crate::tui::text;
@@ -9,12 +10,19 @@ use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
 
 const WIDTH: u16 = 90;
 
 #[derive(Clone, Debug)]
+enum PageContent {
+    Text(String),
+    Chapter(Chapter),
+}
+
+#[derive(Clone, Debug)]
 pub struct Page {
-    text: String,
+    content: PageContent,
     page: ScrollBox,
     passes: Option<Command>,
 }
@@ -23,8 +31,19 @@ impl Page {
     /// Creates a page; control characters in `text` are shown as symbols.
     pub fn new(title: &'static str, text: &str) -> Self {
         Self {
-            text: sanitize::block(text).into_owned(),
+            content: PageContent::Text(sanitize::block(text).into_owned()),
             page: ScrollBox::new(title, WIDTH),
+            passes: None,
+        }
+    }
+
+    /// A chapter of the manual, scrolled to a section, in a terminal with `columns` columns.
+    pub(crate) fn of_manual(chapter: Chapter, section: Option<&str>, columns: u16) -> Self {
+        let page = chapter.body(Self::columns(columns));
+        let line = section.and_then(|section| page.line_of(section));
+        Self {
+            content: PageContent::Chapter(chapter),
+            page: ScrollBox::new(chapter.title(), WIDTH).starting_at(line.unwrap_or(0)),
             passes: None,
         }
     }
@@ -49,8 +68,32 @@ impl Page {
     }
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let text = self.text.trim_end_matches('\n');
-        let lines = text::lines(text, self.page.columns(area), theme.text());
+        let columns = self.page.columns(area);
+        let lines = match &self.content {
+            PageContent::Text(text) => {
+                text::lines(text.trim_end_matches('\n'), columns, theme.text())
+            }
+            PageContent::Chapter(chapter) => {
+                let lines = chapter.body(columns).lines.into_iter();
+                lines.map(|line| manual_line(line, theme)).collect()
+            }
+        };
         self.page.render(lines, theme, area, buf);
     }
+}
+
+/// A line of the manual with its styles.
+fn manual_line(line: ManualLine, theme: &Theme) -> Line<'static> {
+    let ManualLine { kind, pieces } = line;
+    let spans = pieces.into_iter().map(|(text, emphasis)| {
+        let style = match (kind, emphasis) {
+            (LineKind::Title | LineKind::Section, _) => theme.title(),
+            (LineKind::TableHead, _) => theme.muted(),
+            (_, Emphasis::Code) => theme.key_hint(),
+            (_, Emphasis::Strong) => theme.strong(),
+            (_, Emphasis::None) => theme.text(),
+        };
+        Span::styled(text, style)
+    });
+    Line::from_iter(spans)
 }

@@ -31,6 +31,12 @@ impl ScrollBox {
         }
     }
 
+    /// Begins with this line, if the text does not end before it fills the box.
+    pub(super) fn starting_at(mut self, line: usize) -> Self {
+        self.top = line;
+        self
+    }
+
     /// Columns for text inside a box in `area`.
     pub(super) fn columns(&self, area: Rect) -> usize {
         usize::from(self.width.min(area.width).saturating_sub(4)).max(1)

@@ -38,6 +38,10 @@ impl ScreenBehavior for PassageScreen {
         "duel"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Take part")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

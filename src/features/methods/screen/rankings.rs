@@ -35,6 +35,10 @@ impl ScreenBehavior for RankingsScreen {
         "rerankers"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("Comparing methods")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

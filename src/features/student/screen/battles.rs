@@ -35,6 +35,10 @@ impl ScreenBehavior for StudentBattlesScreen {
         "student"
     }
 
+    fn section(&self) -> Option<&'static str> {
+        Some("On the screen")
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

@@ -1,7 +1,7 @@
-//! The lines below the text: keys, the ruling, the label and the judges' picks.
+//! The keys with the ruling, and the findings of others: picks, label and other people.
 
 use crate::app::adjudication::data::AdjudicationList;
-use crate::app::adjudication::document_evidence::DocumentEvidence;
+use crate::app::adjudication::document_evidence::{DocumentEvidence, JudgePick};
 use crate::app::text_format::moment_words;
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::{sanitize, text as words};
@@ -53,30 +53,20 @@ impl BenchmarkMetadata {
     }
 }
 
-/// The lines below the text, without people's and judges' findings if they are shown `aside`.
-pub(super) fn lines(
+/// The keys with the ruling, below everything else.
+pub(super) fn keys(
     model: &Model,
     current: &CurrentRuling,
-    evidence: &DocumentEvidence,
-    aside: bool,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = vec![text::rule(columns, theme.faint())];
-    lines.extend(FINDINGS.rows(current.finding, Finding::words, SCOPE, theme, columns));
+    let mut lines = FINDINGS.rows(current.finding, Finding::words, SCOPE, theme, columns);
     if current.ruled.is_none() {
         lines.extend(draft(model, theme, columns));
-    }
-    if current.open {
-        if current.ruled.is_some() {
-            let words = DisagreementCause::words;
-            lines.extend(CAUSES.rows(current.fault, words, SCOPE, theme, columns));
-            lines.extend(ruled(current, theme, columns));
-        }
-        lines.extend(label(evidence, theme, columns));
-        if !aside {
-            lines.extend(people(model, evidence, theme, columns));
-        }
+    } else if current.open {
+        let words = DisagreementCause::words;
+        lines.extend(CAUSES.rows(current.fault, words, SCOPE, theme, columns));
+        lines.extend(ruled(current, theme, columns));
     }
     let disagreements = model.adjudication.disagreements.iter();
     let left = disagreements
@@ -95,9 +85,23 @@ pub(super) fn lines(
     );
     let words = format!("{left} left to rule on · {done} ruled by you");
     lines.push(text::line(&words, columns, theme.muted()));
-    if current.open && !aside {
-        lines.extend(judges(evidence, theme, columns));
+    lines
+}
+
+/// The findings of other people, the judges and the benchmark; empty while the ruling is blind.
+pub(super) fn findings(
+    model: &Model,
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    if !current.open {
+        return Vec::new();
     }
+    let mut lines = people(model, evidence, theme, columns);
+    lines.extend(judges(evidence, theme, columns));
+    lines.extend(label(evidence, theme, columns));
     lines
 }
 
@@ -207,19 +211,6 @@ fn people(
     lines.flatten().collect()
 }
 
-/// People's and judges' findings, for a column next to the text.
-pub(super) fn aside(
-    model: &Model,
-    evidence: &DocumentEvidence,
-    theme: &Theme,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let mut lines = people(model, evidence, theme, columns);
-    lines.push(Line::default());
-    lines.extend(judges(evidence, theme, columns));
-    lines
-}
-
 /// Everything visible about a document, for a separate page: keys first, then who said what; `None`
 /// while it is blind.
 pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
@@ -227,50 +218,70 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
     let evidence = current.evidence.as_ref().filter(|_| current.open)?;
     let theme = Theme::default();
     let headline = headline(model, current, evidence).map(Line::raw);
-    let below = lines(model, current, evidence, false, &theme, columns);
+    let below = keys(model, current, &theme, columns);
+    let findings = findings(model, current, evidence, &theme, columns);
     Some(
         headline
             .into_iter()
-            .chain(below.into_iter().skip(1))
+            .chain(below)
+            .chain(findings)
             .map(|line| format!("{line}\n"))
             .collect(),
     )
 }
 
+/// What each judge picked, and why; judges without a reason share a line.
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    for pick in &evidence.picks {
-        let (picked, style) = match pick.picked {
-            Some(true) => ("picked", theme.strong()),
-            Some(false) => ("not picked", theme.text()),
-            None => ("no evidence", theme.warn()),
-        };
-        let name = sanitize::line(&pick.judge).into_owned();
-        let reason = sanitize::line(&pick.reason).into_owned();
-        let lead = format!("{name} {picked}");
-        let rest = if reason.is_empty() {
-            String::new()
-        } else {
-            format!(": {reason}")
-        };
-        let whole = format!("{lead}{rest}");
-        for (at, range) in text::wrap(&whole, columns)
-            .into_iter()
-            .take(REASON)
-            .enumerate()
-        {
-            let words = whole[range].to_owned();
-            lines.push(if at == 0 && words.len() >= lead.len() {
-                Line::from(vec![
-                    Span::styled(lead.clone(), style),
-                    Span::styled(words[lead.len()..].to_owned(), theme.muted()),
-                ])
-            } else {
-                Line::styled(words, theme.muted())
-            });
-        }
+    let (silent, reasoned): (Vec<_>, Vec<_>) = evidence
+        .picks
+        .iter()
+        .partition(|pick| pick.reason.trim().is_empty());
+    let mut lines: Vec<_> = reasoned
+        .into_iter()
+        .flat_map(|pick| reason(pick, theme, columns))
+        .collect();
+    let silent: Vec<String> = silent
+        .into_iter()
+        .map(|pick| format!("{} {}", sanitize::line(&pick.judge), picked_words(pick)))
+        .collect();
+    if !silent.is_empty() {
+        lines.extend(text::lines(&silent.join(" · "), columns, theme.text()));
     }
     lines
+}
+
+fn picked_words(pick: &JudgePick) -> &'static str {
+    match pick.picked {
+        Some(true) => "picked",
+        Some(false) => "not picked",
+        None => "no evidence",
+    }
+}
+
+/// A judge's pick with its reason, in a few lines.
+fn reason(pick: &JudgePick, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let style = match pick.picked {
+        Some(true) => theme.strong(),
+        Some(false) => theme.text(),
+        None => theme.warn(),
+    };
+    let lead = format!("{} {}", sanitize::line(&pick.judge), picked_words(pick));
+    let whole = format!("{lead}: {}", sanitize::line(&pick.reason));
+    text::wrap(&whole, columns)
+        .into_iter()
+        .take(REASON)
+        .enumerate()
+        .map(|(at, range)| {
+            let words = whole[range].to_owned();
+            if at > 0 || words.len() < lead.len() {
+                return Line::styled(words, theme.muted());
+            }
+            Line::from(vec![
+                Span::styled(lead.clone(), style),
+                Span::styled(words[lead.len()..].to_owned(), theme.muted()),
+            ])
+        })
+        .collect()
 }
 
 /// The sentences that the label is based on, as ranges of the displayed text; `None` if the data

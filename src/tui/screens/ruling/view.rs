@@ -1,7 +1,6 @@
 //! Draws the document being ruled on; label and picks are hidden until the person has ruled.
 
 use super::panel;
-use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
@@ -22,7 +21,7 @@ use ratatui::widgets::{Paragraph, Widget};
 
 /// Below this height, the text has priority over everything else.
 const SMALL: u16 = 18;
-/// Minimum width for showing people's findings on a contested document next to its text.
+/// Minimum width for showing the findings of others next to the text.
 const WIDE: u16 = 100;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -59,9 +58,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let rows = head.len() as u16;
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
-    let contested = model.adjudication.list == AdjudicationList::Contested;
-    let aside = contested && area.width >= WIDE && !small;
-    let mut lines = panel::lines(model, current, evidence, aside, theme, columns);
+    let keys = panel::keys(model, current, theme, columns);
     // The document keeps half of the terminal's rows or, once everything is visible on a tall
     // terminal, a third of the remaining ones.
     let room = if small || !current.open {
@@ -69,36 +66,56 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     } else {
         rest.height * 2 / 3
     };
-    if small {
-        lines.remove(0);
+    let aside = current.open && area.width >= WIDE && !small;
+    let keys = folded_rows(keys, room, &page_hint(Screen::RULING), theme);
+    let room = room.saturating_sub(keys.len() as u16);
+    let key_rows = keys.len() as u16;
+    Paragraph::new(keys).render(cut_bottom(&mut rest, key_rows), buf);
+    if !small {
+        text::rule(columns, theme.faint()).render(cut_bottom(&mut rest, 1), buf);
     }
-    lines = folded_rows(lines, room, &page_hint(Screen::RULING), theme);
-    let rows = lines.len() as u16;
-    Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
     if aside {
-        let [text, _, mut said] = Layout::horizontal([
+        let [text, _, side] = Layout::horizontal([
             Constraint::Fill(3),
             Constraint::Length(2),
             Constraint::Fill(2),
         ])
         .areas(rest);
         rest = text;
-        let columns = usize::from(said.width);
-        heading(
-            "who said what, and why",
-            false,
-            theme,
-            cut(&mut said, 1),
-            buf,
-        );
-        let lines = panel::aside(model, evidence, theme, columns);
-        let hint = page_hint(Screen::RULING);
-        Paragraph::new(folded_rows(lines, said.height, &hint, theme)).render(said, buf);
+        findings(model, current, evidence, Canvas::new(theme, side, buf));
+    } else if current.open {
+        let lines = panel::findings(model, current, evidence, theme, columns).len() as u16;
+        // One more row for the heading.
+        let below = cut_bottom(&mut rest, (lines + 1).min(room));
+        findings(model, current, evidence, Canvas::new(theme, below, buf));
     }
     (areas.lines, areas.page, areas.first) =
         document(model, current, evidence, Canvas::new(theme, rest, buf));
     areas.list = rest;
     areas
+}
+
+/// Draws the findings of people, judges and benchmark, as far as they fit.
+fn findings(
+    model: &Model,
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
+    canvas: Canvas<'_>,
+) {
+    let Canvas { theme, area, buf } = canvas;
+    let mut rest = area;
+    if rest.height > 1 {
+        heading(
+            "who said what, and why",
+            false,
+            theme,
+            cut(&mut rest, 1),
+            buf,
+        );
+    }
+    let lines = panel::findings(model, current, evidence, theme, usize::from(rest.width));
+    let lines = folded_rows(lines, rest.height, &page_hint(Screen::RULING), theme);
+    Paragraph::new(lines).render(rest, buf);
 }
 
 fn head(
@@ -152,20 +169,9 @@ fn document(
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
     let words = format!("{}{place}", text::truncate(words.trim_end(), room));
     heading(&words, false, theme, top, buf);
-    let lit = if current.open {
-        panel::evidence_ranges(evidence, &shown.text)
-    } else {
-        None
-    };
-    let passage = || {
-        if current.open {
-            Vec::new()
-        } else {
-            vec![shown.passage.clone()]
-        }
-    };
+    let evidence = panel::evidence_ranges(evidence, &shown.text).filter(|_| current.open);
     let marks = TextMarks {
-        quotes: lit.unwrap_or_else(passage),
+        quotes: evidence.unwrap_or_else(|| vec![shown.passage.clone()]),
         others: Vec::new(),
         found: search.map_or(Vec::new(), |search| search.in_text(0)),
         current: found,

@@ -21,6 +21,7 @@ mod terminal_events;
 pub(crate) mod testing;
 pub(crate) mod text;
 pub mod theme;
+pub(crate) mod tour;
 pub mod update;
 pub mod view;
 pub(crate) mod widgets;

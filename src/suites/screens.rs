@@ -9,6 +9,7 @@ mod picture;
 use crate::app::annotate::RunRequest;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate, PoolOutline};
 use crate::app::manual::Chapter;
+use crate::app::project::Sample;
 use crate::formats::dataset;
 use crate::judge::offline;
 use crate::registry;
@@ -198,6 +199,22 @@ fn why_one_document_stands_above_another_is_said_of_any_pair() {
         bench.press("esc t");
         snapshot(name("cycles", size), bench.shot());
     }
+}
+
+#[test]
+fn the_tour_leads_through_six_steps_with_one_key_each() {
+    let mut bench = Bench::judged(80, 24);
+    bench.model.options.sample = Some(Sample::Scifact);
+    bench.model.tour = true;
+    for (step, key) in ["enter", "n", "enter", "a", "J", "w"].iter().enumerate() {
+        let shot = bench.shot();
+        let lead = format!("tour {} of 6", step + 1);
+        assert!(shot.contains(&lead), "{lead} is not on:\n{shot}");
+        assert!(shot.contains("~ ends it"), "{shot}");
+        bench.press(key);
+    }
+    assert!(!bench.model.tour);
+    assert!(!bench.shot().contains("tour 6 of 6"));
 }
 
 #[test]

@@ -259,6 +259,8 @@ pub struct Model {
     pub touched: Instant,
     /// When the workbench was suspended, if it is.
     pub suspended: Option<Instant>,
+    /// Whether the tour of the sample is shown.
+    pub tour: bool,
 }
 
 impl Model {
@@ -270,6 +272,8 @@ impl Model {
             queue_blind: options.judging.queue_blind,
             battle_blind: options.judging.battle_blind,
         };
+        let is_toured =
+            options.sample.is_some() && !remembered.toured && options.start == Start::Queries;
         let judging = &mut options.judging;
         judging.queue_blind = remembered.queue_blind.unwrap_or(judging.queue_blind);
         judging.battle_blind = remembered.battle_blind.unwrap_or(judging.battle_blind);
@@ -335,6 +339,7 @@ impl Model {
             offline_told: false,
             touched: now,
             suspended: None,
+            tour: is_toured,
             scale: scale::ScaleState::default(),
         }
     }

@@ -8,6 +8,7 @@ use super::screens::Screen;
 use super::screens::behavior::Find;
 use super::text;
 use super::theme::Theme;
+use super::tour;
 use super::update;
 use super::widgets::footer::Footer;
 use super::widgets::header::Header;
@@ -20,7 +21,7 @@ use crate::registry;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 /// Columns of a long annotator name.
@@ -37,12 +38,18 @@ pub fn view(
         Line::raw("Please make the terminal larger.").render(area, buf);
         return Areas::default();
     }
-    let [top, body, bottom] = Layout::vertical([
+    let tour = tour::line(model);
+    let [top, body, between, bottom] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(1),
+        Constraint::Length(u16::from(tour.is_some())),
         Constraint::Length(1),
     ])
     .areas(area);
+    if let Some(words) = tour {
+        let ends = tour::end_hint(model);
+        tour_line(&words, &ends, Canvas::new(theme, inset(between), buf));
+    }
     let mut areas = model
         .behavior()
         .view(model, Canvas::new(theme, body, buf), caches);
@@ -78,7 +85,7 @@ pub fn view(
     if let Some(toast) = &model.toast {
         // Place it above the keys if there is room, because a reader of an error needs to know
         // which key to press.
-        let up = u16::from(area.height >= 10);
+        let up = u16::from(area.height >= 10) + between.height;
         let line = Rect {
             y: bottom.y.saturating_sub(up),
             ..bottom
@@ -114,6 +121,22 @@ pub fn view(
     }
     Theme::make_legible(buf);
     areas
+}
+
+/// Draws the step of the tour, and the key that ends it if there is room.
+fn tour_line(words: &str, ends: &str, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let columns = usize::from(area.width);
+    let gap = columns.saturating_sub(text::width(words) + text::width(ends));
+    let mut line = vec![Span::styled(
+        text::truncate(words, columns).into_owned(),
+        theme.accent(),
+    )];
+    if gap >= 2 {
+        line.push(Span::raw(" ".repeat(gap)));
+        line.push(Span::styled(ends.to_owned(), theme.muted()));
+    }
+    Line::from(line).render(area, buf);
 }
 
 fn crumbs(model: &Model) -> Vec<String> {

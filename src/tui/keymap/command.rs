@@ -28,6 +28,7 @@ macro_rules! commands {
 commands! {
     Help "help" "Show the keys that work here.";
     Manual "manual" "Read the manual's chapter on this screen.";
+    Tour "tour" "Start the tour of the sample from its beginning, or end it.";
     Palette "palette" "Find a command by name and run it.";
     Filter "filter" "Filter rows, or find words in a text or a document.";
     NextMatch "next-match" "Go to the next place where the words occur.";

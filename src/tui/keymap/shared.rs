@@ -9,6 +9,7 @@ pub(crate) const GLOBAL: &[Binding] = &[
     shown(&[key('?')], Do::Help, "help"),
     shown(&[key('/')], Do::Filter, "filter"),
     hidden(&[key('M')], Do::Manual, "manual"),
+    hidden(&[key('~')], Do::Tour, "tour"),
     shown(&[key(':')], Do::Palette, "commands"),
     shown(&[key('u')], Do::Undo, "undo"),
     shown(&[key('U'), ctrl('r')], Do::Redo, "redo"),

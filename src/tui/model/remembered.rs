@@ -21,6 +21,8 @@ pub struct Remembered {
     pub query: Option<String>,
     /// The identifiers of the two documents under the cursor of its matrix.
     pub pair: Option<(String, String)>,
+    /// Whether the person has ended the tour of the sample.
+    pub toured: bool,
     /// The names of commands that were used from their hint for newcomers, which is then hidden.
     pub used: BTreeSet<String>,
 }
@@ -75,6 +77,7 @@ impl Remembered {
                 None => before.pair.clone().filter(|_| query == before.query),
             },
             query: query.or_else(|| before.query.clone()),
+            toured: before.toured || model.options.sample.is_some() && !model.tour,
             used: model.queries.used.clone(),
         }
     }

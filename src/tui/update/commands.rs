@@ -10,6 +10,7 @@ use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::behavior::{Copied, Find};
 use crate::tui::screens::queries::welcome;
 use crate::tui::screens::run;
+use crate::tui::tour;
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::import_dialog::ImportPurpose;
 use crate::tui::widgets::page::Page;
@@ -19,6 +20,7 @@ use crate::tui::widgets::toast::Level;
 pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     let scope = model.scope();
     welcome::note_use(model, command);
+    tour::follow(model, command);
     if text_search::on_command(model, command) {
         return Vec::new();
     }
@@ -72,6 +74,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Help => model.overlays.push(Overlay::Help(Help::new(scope))),
         Command::Manual => read_manual(model),
+        Command::Tour => return tour::toggle(model, back_to_list),
         Command::Palette => {
             let mut commands = offered(scope);
             commands.retain(|command| offers::offers(model, *command));
@@ -185,6 +188,15 @@ fn back(model: &mut Model) -> Vec<Effect> {
     model.jobs.leave(screen);
     behavior.closed(model);
     effects.extend(model.behavior().returned(model));
+    effects
+}
+
+/// Leaves all screens above the list of queries.
+fn back_to_list(model: &mut Model) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    while model.stack.len() > 1 {
+        effects.extend(back(model));
+    }
     effects
 }
 

@@ -18,6 +18,7 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
         Command::PauseRun => model.run.running,
         Command::ShowRun => model.screen() != Screen::RUN,
         Command::ShowLog => !judges_blind(model),
+        Command::Tour => model.options.sample.is_some(),
         Command::Undo => behavior.decisions().can_undo(model) || model.saving > 0,
         Command::Redo => behavior.decisions().can_redo(model),
         Command::Back => model.stack.len() > 1 || model.search.is_some() || filtered(model),

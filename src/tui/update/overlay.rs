@@ -9,6 +9,7 @@ use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::run;
+use crate::tui::tour;
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
 use crate::tui::widgets::prompt::LinePrompt;
@@ -23,7 +24,12 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         let behavior = model.behavior();
         let decides = |command: &Command| behavior.decides(*command);
         let rests = || keymap::resolve(screen, key).filter(decides);
-        let command = keymap::resolve(scope, key).or_else(rests);
+        let toured = || {
+            let next = tour::next(model)?;
+            let chord = keymap::key_of(next, scope);
+            (chord == keymap::KeyChord::of(key)).then_some(next)
+        };
+        let command = keymap::resolve(scope, key).or_else(rests).or_else(toured);
         // A key that is held down decides only once.
         let command =
             command.filter(|command| !decides(command) || key.kind == KeyEventKind::Press);

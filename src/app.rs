@@ -41,6 +41,7 @@ pub mod review;
 pub mod run_lock;
 pub mod scored_pools;
 pub mod settings;
+pub mod slices;
 pub mod status;
 pub mod text_format;
 pub mod truth;

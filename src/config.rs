@@ -110,6 +110,8 @@ pub struct ScreenConfig {
     pub ramp: String,
     /// Whether the mouse is captured.
     pub mouse: bool,
+    /// Metadata fields of documents that are shown next to texts and in lists.
+    pub metadata: Vec<String>,
 }
 
 impl Default for ScreenConfig {
@@ -119,6 +121,7 @@ impl Default for ScreenConfig {
             color: "auto".to_owned(),
             ramp: "red-green".to_owned(),
             mouse: false,
+            metadata: Vec::new(),
         }
     }
 }

@@ -11,7 +11,7 @@ mod identity;
 mod judge_trait;
 mod learnt_usage;
 mod lexical;
-mod metadata;
+pub(crate) mod metadata;
 pub mod offline;
 pub mod parse;
 mod presented;

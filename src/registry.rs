@@ -275,6 +275,7 @@ pub(crate) const SCREENS: &[&dyn ScreenBehavior] = &[
     &student::screen::StudentScreen,
     &student::screen::battles::StudentBattlesScreen,
     &screens::cycles::CyclesScreen,
+    &screens::slices::SlicesScreen,
     &screens::two_orders::TwoOrdersScreen,
     &screens::comparison::ComparisonScreen,
     &screens::adjudication::AdjudicationScreen,

@@ -6,12 +6,14 @@ use crate::app::output_file::{is_standard_output, write_whole};
 use crate::app::picture::{
     WHOLE, check_png, observed_cell, picture_caption, row_labels, write_png,
 };
+use crate::app::slices;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::common_scale::{LinkedScore, ProjectScale};
 use crate::domain::number_words::signed;
-use crate::domain::ranking::{DocumentOrder, View};
+use crate::domain::priority::effective_top;
+use crate::domain::ranking::{DocumentOrder, Slice, View};
 use crate::domain::sanitize;
 use crate::formats::csv_cell::spreadsheet_safe;
 use crate::formats::{safe_json, svg};
@@ -21,7 +23,7 @@ use crate::store::Store;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Maximum number of documents for which the text form draws cells.
 const DRAWN: usize = 200;
@@ -94,6 +96,7 @@ type Cells<'a> = dyn Fn(usize, usize) -> (Option<f64>, bool) + 'a;
 Examples:
   overrule matrix --query scifact-641
   overrule matrix --query scifact-641 --layer student:llama-8b
+  overrule matrix --query laptops --by brand --json
   overrule matrix --query scifact-641 --order hybrid --format svg --out matrix.svg"
 )]
 pub(super) struct MatrixCommand {
@@ -106,6 +109,9 @@ pub(super) struct MatrixCommand {
     /// Content of the cells: observed, or student:NAME for the predictions of a student
     #[arg(long, value_name = "LAYER", default_value = "observed", value_parser = layer)]
     layer: MatrixLayer,
+    /// Print the mean zELO of documents with the same value of this metadata field, such as brand
+    #[arg(long, value_name = "FIELD", conflicts_with_all = ["layer", "order", "format"])]
+    by: Option<String>,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
     format: MatrixFormat,
@@ -145,6 +151,9 @@ impl MatrixCommand {
             let offline = db.judges_of(key)?.iter().any(|(_, spec)| spec.is_offline());
             Ok((db.query(key)?, db.documents(key)?, db.view(key)?, offline))
         })?;
+        if let Some(field) = &self.by {
+            return print_slices(&query, &documents, &view, field, self.json, out);
+        }
         let cells = |row: usize, column: usize| {
             let observed = view.cell(row, column).observed;
             match added {
@@ -223,6 +232,84 @@ impl MatrixCommand {
         }
         Ok(())
     }
+}
+
+/// Prints the scores of the query's documents by a metadata field.
+fn print_slices(
+    query: &QueryInfo,
+    documents: &[DocumentInfo],
+    view: &View,
+    field: &str,
+    json: bool,
+    out: Option<&Path>,
+) -> CommandResult {
+    let known = slices::fields(documents);
+    if !known.iter().any(|name| name == field) {
+        let known: Vec<String> = known.iter().map(clean).collect();
+        return Err(match known.as_slice() {
+            [] => usage!("the documents of {} have no metadata fields", query.id),
+            known => usage!(
+                "no document of {} has the field {field:?}; the fields are: {}",
+                query.id,
+                known.join(", ")
+            ),
+        });
+    }
+    let top = effective_top(view.entered().len(), view.settings.top);
+    let found = slices::by_field(view, documents, field, top);
+    let text = if json {
+        safe_json::pretty(&slices_json(query, field, top, &found))?
+    } else {
+        slices_text(field, top, &found)
+    };
+    match out {
+        None if json => output::raw(&text)?,
+        None => output::text(&text)?,
+        Some(path) => write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?,
+    }
+    Ok(())
+}
+
+fn slices_json(query: &QueryInfo, field: &str, top: usize, slices: &[Slice]) -> Value {
+    let rows = slices.iter().map(|slice| {
+        json!({
+            "value": slice.value,
+            "documents": slice.documents.len(),
+            "scored": slice.mean.map_or(0, |mean| mean.scored),
+            "in_top": slice.in_top,
+            "mean_zelo": slice.mean.map(|mean| mean.zelo),
+            "se": slice.mean.and_then(|mean| mean.se),
+        })
+    });
+    json!({
+        "query": query.id,
+        "field": field,
+        "top": top,
+        "slices": rows.collect::<Vec<_>>(),
+    })
+}
+
+fn slices_text(field: &str, top: usize, slices: &[Slice]) -> String {
+    let in_top = format!(">in top {top}");
+    let field = clean(field);
+    let header = [&*field, ">documents", &*in_top, ">mean zELO", ">SE"];
+    let rows: Vec<Vec<String>> = slices
+        .iter()
+        .map(|slice| {
+            vec![
+                slice.value.as_deref().map_or("(none)".to_owned(), clean),
+                slice.documents.len().to_string(),
+                slice.in_top.to_string(),
+                or_dash(slice.mean, |mean| signed(mean.zelo, 3)),
+                or_dash(slice.mean.and_then(|mean| mean.se), |se| format!("{se:.3}")),
+            ]
+        })
+        .collect();
+    let mut text = output::table(&header, &rows);
+    text.push_str(
+        "SE is the error of the scores; it does not include which documents are in the pool\n",
+    );
+    text
 }
 
 fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[usize]) -> Value {

@@ -13,6 +13,7 @@ mod pair_votes;
 mod prior;
 mod prior_opinion;
 mod rows;
+mod slice;
 mod standing;
 mod verdict_effect;
 mod warning;
@@ -33,6 +34,7 @@ pub use rows::{
     BattleRecord, DEFAULT_TOP, DIRECTION_SLOPE, InvalidRankingSetting, JudgeWeights, QueryRows,
     RankingSettings,
 };
+pub use slice::{Slice, SliceMean, slices};
 pub use standing::Standing;
 pub use verdict_effect::{
     VerdictEffect, override_mode_note, verdict_kinds_words, verdict_rule_words,

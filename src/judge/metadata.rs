@@ -6,6 +6,7 @@ use crate::formats::json::{members, string};
 use crate::formats::python;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::str::FromStr as _;
 
@@ -72,18 +73,35 @@ impl MetadataFields {
 
     /// The text of a document with its metadata, as zBench shows it.
     pub fn with(&self, metadata: &JsonObject, content: &str) -> String {
+        let mut text = String::from("Metadata: ");
+        python::write_dict(&mut text, self.shown(metadata));
+        text.push_str("\nContent: ");
+        text.push_str(content);
+        text
+    }
+
+    /// The shown members of a document's metadata with their values as text, in the order of the
+    /// document; empty if the metadata is not an object.
+    pub fn values(&self, metadata: &JsonObject) -> Vec<(String, String)> {
+        self.shown(metadata)
+            .map(|(name, value)| {
+                let text = string(value).unwrap_or_else(|_| value.get().to_owned());
+                (name.into_owned(), text)
+            })
+            .collect()
+    }
+
+    fn shown<'a>(
+        &self,
+        metadata: &'a JsonObject,
+    ) -> impl Iterator<Item = (Cow<'a, str>, &'a RawValue)> {
         let members = members(metadata.as_str()).unwrap_or_default();
         let is_of_labels = members
             .iter()
             .any(|(name, value)| name.as_ref() == SOURCE && is_slot_source(value));
-        let shown = members
+        members
             .into_iter()
-            .filter(|(name, _)| self.shows(name, is_of_labels));
-        let mut text = String::from("Metadata: ");
-        python::write_dict(&mut text, shown);
-        text.push_str("\nContent: ");
-        text.push_str(content);
-        text
+            .filter(move |(name, _)| self.shows(name, is_of_labels))
     }
 
     /// Whether a member is shown; `is_of_labels` means that the pool was built from labels.
@@ -166,6 +184,24 @@ mod tests {
         assert_eq!(MetadataFields::All.with(&metadata, "x"), shown);
         let shown = "Metadata: {}\nContent: x";
         assert_eq!(fields(&["source", "grade"]).with(&metadata, "x"), shown);
+    }
+
+    #[test]
+    fn values_are_plain_text_and_follow_the_same_rule() {
+        let metadata = r#"{"price":3.50,"brand":"Åre \u00d6","tags":["a","b"],"grade":2}"#;
+        let metadata = JsonObject::from_compact(metadata);
+        let values = MetadataFields::All.values(&metadata);
+        let values: Vec<_> = values
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
+        let expected = [
+            ("price", "3.50"),
+            ("brand", "Åre Ö"),
+            ("tags", r#"["a","b"]"#),
+        ];
+        assert_eq!(values, expected);
+        assert_eq!(fields(&["grade"]).values(&metadata), []);
     }
 
     #[test]

@@ -202,6 +202,19 @@ fn why_one_document_stands_above_another_is_said_of_any_pair() {
 }
 
 #[test]
+fn scores_by_a_metadata_field_and_the_manual_about_them() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        bench.press("enter %");
+        snapshot(name("slices", size), bench.shot());
+        bench.press("M");
+        snapshot(name("manual", size), bench.shot());
+        bench.press("esc enter");
+        snapshot(name("matrix-slice", size), bench.shot());
+    }
+}
+
+#[test]
 fn the_tour_leads_through_six_steps_with_one_key_each() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.sample = Some(Sample::Scifact);

@@ -416,7 +416,7 @@ impl Model {
     /// Pool index at each display position of the matrix.
     pub fn matrix_order(&self) -> Vec<usize> {
         let open = self.open.as_ref();
-        open.map_or(Vec::new(), |open| open.view.order(self.matrix.order))
+        open.map_or(Vec::new(), |open| self.matrix.order_of(&open.view))
     }
 
     /// The cursor of the matrix in display positions, and its zoom.
@@ -441,8 +441,11 @@ impl Model {
         }
     }
 
-    /// Moves the cursor of the matrix to two documents.
+    /// Moves the cursor of the matrix to two documents, which are shown if they were not.
     pub(crate) fn look_at(&mut self, row: usize, column: usize) {
+        self.matrix
+            .slice
+            .take_if(|slice| !slice.has(row) || !slice.has(column));
         self.matrix.cursor = (row, column);
     }
 

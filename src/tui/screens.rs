@@ -16,6 +16,7 @@ pub(crate) mod queue;
 pub(crate) mod review;
 pub(crate) mod ruling;
 pub(crate) mod run;
+pub(crate) mod slices;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod two_orders;

@@ -10,6 +10,7 @@ pub mod heatmap;
 pub mod help;
 pub mod import_dialog;
 pub(crate) mod list;
+pub(crate) mod metadata;
 pub mod page;
 pub mod palette;
 pub mod prompt;

@@ -34,6 +34,44 @@ fn the_matrix_is_told_in_text() {
 }
 
 #[test]
+fn scores_are_compared_by_a_metadata_field() {
+    let sandbox = Sandbox::new();
+    let documents: Vec<_> = ["one", "two", "three", "four"]
+        .iter()
+        .enumerate()
+        .map(|(at, words)| {
+            let brand = if at < 2 { "Acme" } else { "Bolt" };
+            json!({
+                "id": format!("d{at}"),
+                "content": format!("insomnia therapy {words}"),
+                "metadata": { "brand": brand, "grade": at, "title": words },
+            })
+        })
+        .collect();
+    let query = json!({ "id": "q", "query": "insomnia therapy" });
+    let pool = json!({ "query": query, "documents": documents });
+    sandbox.write("in.jsonl", pool.to_string());
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let found = sandbox.json("matrix --query q --by brand --json");
+    let slices = found["slices"].as_array().unwrap();
+    assert_eq!(slices.len(), 2);
+    let mean: f64 = slices
+        .iter()
+        .map(|slice| slice["mean_zelo"].as_f64().unwrap() * slice["scored"].as_f64().unwrap())
+        .sum();
+    assert!(mean.abs() < 1e-6, "scores of a query add up to 0: {mean}");
+    assert!(
+        slices
+            .iter()
+            .all(|slice| slice["se"].as_f64().unwrap() > 0.0)
+    );
+    let text = sandbox.done("matrix --query q --by brand");
+    assert!(text.text().contains("mean zELO") && text.text().contains("Acme"));
+    // Labels are not offered as fields.
+    sandbox.refused("matrix --query q --by grade", 2, &["the fields are: brand"]);
+}
+
+#[test]
 fn the_matrix_in_json_is_square_and_its_shares_mirror() {
     let matrix = imported().json(&format!("{MATRIX} --json"));
     let documents = matrix["documents"].as_array().unwrap();

@@ -121,6 +121,7 @@ commands! {
     NextDepth "next-depth" "Choose how many documents of each ranking are measured.";
     ExplainOrder "explain-order" "Show why one of the two documents stands above the other.";
     AskJudges "ask-judges" "Ask the judges about this pair; the price is shown first.";
+    ShowSlices "show-slices" "Compare scores by a metadata field, and filter the matrix.";
     ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";
     NextPolicy "next-policy" "Use the next order of the list.";
     PreviousPolicy "previous-policy" "Use the previous order of the list.";

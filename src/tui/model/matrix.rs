@@ -1,6 +1,6 @@
 //! State of the matrix: its content, cursor and zoom.
 
-use crate::domain::ranking::DocumentOrder;
+use crate::domain::ranking::{DocumentOrder, View};
 use crate::tui::widgets::heatmap::Zoom;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +18,21 @@ pub enum Layer {
     Verdicts,
 }
 
+/// Documents with the same metadata value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixSlice {
+    /// The field and the value, sanitized.
+    pub name: String,
+    /// Pool indexes, ascending.
+    pub documents: Vec<usize>,
+}
+
+impl MatrixSlice {
+    pub fn has(&self, document: usize) -> bool {
+        self.documents.binary_search(&document).is_ok()
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct MatrixState {
     pub layer: Layer,
@@ -29,6 +44,8 @@ pub struct MatrixState {
     pub cursor: (usize, usize),
     /// The zoom, or `None` for the largest one at which everything fits.
     pub zoom: Option<Zoom>,
+    /// The documents to which the matrix is limited.
+    pub slice: Option<MatrixSlice>,
     /// Whether rows are labeled with identifiers instead of titles.
     pub ids: bool,
     /// Whether to hide the fit's expectation for pairs without votes.
@@ -36,6 +53,15 @@ pub struct MatrixState {
 }
 
 impl MatrixState {
+    /// Pool index at each display position.
+    pub fn order_of(&self, view: &View) -> Vec<usize> {
+        let mut order = view.order(self.order);
+        if let Some(slice) = &self.slice {
+            order.retain(|document| slice.has(*document));
+        }
+        order
+    }
+
     /// Whether cells without a battle contain the fit's expectation.
     pub fn shows_expectations(&self) -> bool {
         self.layer == Layer::Observed && !self.votes_only

@@ -64,6 +64,10 @@ impl ScreenBehavior for MatrixScreen {
         update::offers(model, command)
     }
 
+    fn closes(&self, model: &mut Model) -> bool {
+        model.matrix.slice.take().is_some()
+    }
+
     fn find(&self) -> Find {
         Find::Document
     }

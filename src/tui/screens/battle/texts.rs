@@ -7,11 +7,15 @@ use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::widgets::document_text::TextMarks;
+use crate::tui::widgets::metadata::{all_words, chosen_words};
 use crate::tui::widgets::{document_text, heading};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 use std::ops::Range;
+
+/// Minimum rows for a text before its metadata gets a row.
+const LEAST_TEXT: u16 = 8;
 
 /// The judges' quotes from A and from B: of the judge whose reasoning is shown, and of the others.
 pub(crate) struct Quotes<'a> {
@@ -29,6 +33,20 @@ pub(super) fn split(area: Rect) -> [Rect; 3] {
     .areas(area)
 }
 
+/// The document's metadata: the chosen fields, or all fields if none are chosen and the battle is
+/// not blind.
+fn metadata(model: &Model, open: &OpenQuery, document: usize) -> String {
+    let Some(document) = open.documents.get(document) else {
+        return String::new();
+    };
+    let chosen = &model.options.config.screen.metadata;
+    if chosen.is_empty() && !model.battle.blind {
+        all_words(&document.metadata)
+    } else {
+        chosen_words(&document.metadata, chosen)
+    }
+}
+
 /// Number of rows that both texts need in full.
 pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
     let [left, _, right] = split(Rect::new(0, 0, columns, 1));
@@ -38,7 +56,8 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
         };
         let columns = usize::from(area.width);
         let (prepared, lines) = model.layouts.lines(source, &open.info.text, columns);
-        2 + usize::from(prepared.note().is_some()) + lines.len()
+        let metadata = !metadata(model, open, document).is_empty();
+        2 + usize::from(prepared.note().is_some()) + usize::from(metadata) + lines.len()
     });
     wanted[0].max(wanted[1]).max(3)
 }
@@ -93,6 +112,10 @@ fn one(
     let (shown, lines) = model.layouts.lines(source, &open.info.text, columns);
     if let Some(note) = shown.note().filter(|_| body.height > 1) {
         Line::styled(text::truncate(&note, columns), theme.muted()).render(cut(&mut body, 1), buf);
+    }
+    let metadata = metadata(model, open, document);
+    if !metadata.is_empty() && body.height > LEAST_TEXT {
+        text::line(&metadata, columns, theme.muted()).render(cut(&mut body, 1), buf);
     }
     let page = usize::from(body.height);
     let search = model.search.as_ref();

@@ -6,6 +6,7 @@ use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::metadata::all_words;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -53,6 +54,11 @@ pub(super) fn lines(
             theme.muted(),
         ),
     ];
+    let metadata = open.documents.get(document);
+    let metadata = metadata.map_or(String::new(), |document| all_words(&document.metadata));
+    if !metadata.is_empty() {
+        lines.push(fitted(&metadata, theme.text()));
+    }
     lines.extend(linked.map(|words| fitted(&words, theme.text())));
     lines.extend(warnings(open, document).map(|words| fitted(&format!("! {words}"), theme.warn())));
     lines

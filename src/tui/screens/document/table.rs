@@ -2,6 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VoteCount;
+use crate::domain::sanitize;
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::tui::canvas::Canvas;
@@ -12,7 +13,7 @@ use crate::tui::screens::battle::calls::{self, CallResult};
 use crate::tui::screens::document::state::opponent;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::heading;
+use crate::tui::widgets::{heading, metadata};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -25,6 +26,9 @@ pub(super) const FRAME: u16 = 3;
 const MARGIN: (usize, usize) = (7, 13);
 /// Minimum columns for a title before the judges' names get more.
 const TITLE: usize = 36;
+/// Minimum columns for a title next to metadata, and maximum columns of a metadata field.
+const TITLE_WITH_FIELDS: usize = 16;
+const FIELD_MAX: usize = 14;
 /// Columns of score, fit and surprise.
 const FIGURES: usize = 6 + 6 + 8;
 
@@ -35,10 +39,12 @@ struct ColumnWidths {
     /// Columns of each judge's margin.
     margin: usize,
     mark: usize,
+    /// The chosen metadata fields that fit, each with its columns.
+    fields: Vec<(String, usize)>,
 }
 
 impl ColumnWidths {
-    fn of(open: &OpenQuery, opponents: &[usize], columns: usize) -> Self {
+    fn of(open: &OpenQuery, opponents: &[usize], chosen: &[String], columns: usize) -> Self {
         let longest = opponents
             .iter()
             .map(|document| text::width(&open.name(*document)))
@@ -55,15 +61,44 @@ impl ColumnWidths {
         } else {
             MARGIN.0
         };
-        let title = columns.saturating_sub(fixed + judges * margin);
+        let mut title = columns.saturating_sub(fixed + judges * margin);
+        let mut fields = Vec::new();
+        for field in chosen {
+            let wide = field_width(open, opponents, field);
+            if title < TITLE_WITH_FIELDS + wide {
+                break;
+            }
+            title -= wide;
+            fields.push((field.clone(), wide));
+        }
         Self {
             id,
             title: if title >= 8 { title } else { 0 },
             judges,
             margin,
             mark,
+            fields,
         }
     }
+}
+
+/// Columns of a metadata field, including a gap.
+fn field_width(open: &OpenQuery, opponents: &[usize], field: &str) -> usize {
+    opponents
+        .iter()
+        .map(|document| text::width(&field_value(open, *document, field)))
+        .chain([text::width(&sanitize::line(field))])
+        .max()
+        .unwrap_or(0)
+        .min(FIELD_MAX)
+        + 2
+}
+
+fn field_value(open: &OpenQuery, document: usize, field: &str) -> String {
+    let document = open.documents.get(document);
+    document.map_or(String::new(), |document| {
+        metadata::value(&document.metadata, field)
+    })
 }
 
 /// Draws the table; returns the area of its rows and the first one shown.
@@ -86,7 +121,8 @@ pub(super) fn render(
         .iter()
         .filter_map(|index| opponent(open, *index, document))
         .collect();
-    let widths = ColumnWidths::of(open, &opponents, columns);
+    let chosen = &model.options.config.screen.metadata;
+    let widths = ColumnWidths::of(open, &opponents, chosen, columns);
     names(open, &widths, theme).render(cut(&mut rest, 1), buf);
     if shown.is_empty() {
         Line::styled("no battle is planned for this document", theme.missing()).render(rest, buf);
@@ -164,6 +200,10 @@ fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> L
 fn names(open: &OpenQuery, widths: &ColumnWidths, theme: &Theme) -> Line<'static> {
     let opponent = text::pad_right("opponent", widths.id + widths.title);
     let mut spans = vec![Span::styled(format!("   # {opponent}"), theme.muted())];
+    for (field, wide) in &widths.fields {
+        let name = text::pad_right(&sanitize::line(field), wide - 2);
+        spans.push(Span::styled(format!("{name}  "), theme.muted()));
+    }
     for index in 0..widths.judges {
         let name = open.judge_name(index);
         let name = text::truncate(&name, widths.margin - 1).into_owned();
@@ -224,6 +264,10 @@ fn line(
             text::pad_right(&open.headline(other), widths.title),
             theme.muted(),
         ));
+    }
+    for (field, wide) in &widths.fields {
+        let value = text::pad_right(&field_value(open, other, field), wide - 2);
+        spans.push(Span::raw(format!("{value}  ")));
     }
     // Seen with the opponent as A, so that + favors this document.
     for call in calls::of_battle(open, index, other)

@@ -24,5 +24,6 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('w')], Do::ShowQueue, "queue"),
     hidden(&[key('>')], Do::Export, "picture"),
     hidden(&[key('L')], Do::ShowCycles, "cycles"),
+    hidden(&[key('%')], Do::ShowSlices, "slices"),
     hidden(&[key('K')], Do::ShowTables, "numbers"),
 ];

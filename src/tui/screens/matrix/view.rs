@@ -86,7 +86,8 @@ fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
 
 /// Number of ranks above the cutoff line, if rows are ordered by rank.
 fn cut(model: &Model, open: &OpenQuery) -> Option<usize> {
-    (scored(open) && model.matrix.order == DocumentOrder::Zelo).then(|| open.top())
+    let is_ranked = model.matrix.order == DocumentOrder::Zelo && model.matrix.slice.is_none();
+    (scored(open) && is_ranked).then(|| open.top())
 }
 
 /// Whether there is a fit of some votes.
@@ -106,7 +107,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         notice("loading …", theme, inset(area), buf);
         return Areas::default();
     };
-    let order = open.view.order(model.matrix.order);
+    let order = model.matrix_order();
     let wide = area.width >= WIDE;
     let [head, rest] = Layout::vertical([Constraint::Length(2), Constraint::Min(1)]).areas(area);
     render_head(open, theme, inset(head), buf);
@@ -130,13 +131,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     grid.x += margin;
     grid.width -= margin;
     let source = MatrixCells::new(model, open, &order);
-    let weak = if has_weak_signal(open) {
-        "weak signal · "
+    let mut lead = if has_weak_signal(open) {
+        "weak signal · ".to_owned()
     } else {
-        ""
+        String::new()
     };
+    if let Some(slice) = &model.matrix.slice {
+        lead.push_str(&format!("only {} · ", slice.name));
+    }
     let caption = format!(
-        "{weak}{} · {}",
+        "{lead}{} · {}",
         layer_text(open, model.matrix.layer),
         order_text(model.matrix.order)
     );
@@ -145,7 +149,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         DocumentOrder::Zelo => "zELO order",
     };
     let brief = format!(
-        "{weak}{} · {order_name}",
+        "{lead}{} · {order_name}",
         layer_name(open, model.matrix.layer)
     );
     let options = HeatmapOptions {

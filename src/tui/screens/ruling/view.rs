@@ -14,6 +14,7 @@ use crate::tui::screens::review::view::{QUERY_LINES, query_lines, spare_lines};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
+use crate::tui::widgets::metadata::chosen_words;
 use crate::tui::widgets::{document_text, folded_rows, heading, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
@@ -153,6 +154,11 @@ fn document(
         .lines(&evidence.text, &evidence.asked, columns);
     if let Some(note) = shown.note().filter(|_| body.height > 1) {
         Line::styled(text::truncate(&note, columns), theme.muted()).render(cut(&mut body, 1), buf);
+    }
+    let chosen = &model.options.config.screen.metadata;
+    let metadata = chosen_words(&evidence.metadata, chosen);
+    if !metadata.is_empty() && body.height > 2 {
+        text::line(&metadata, columns, theme.muted()).render(cut(&mut body, 1), buf);
     }
     let page = usize::from(body.height);
     let search = model.search.as_ref();

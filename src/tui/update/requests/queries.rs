@@ -181,6 +181,7 @@ impl Model {
             self.matrix.zoom = None;
             self.matrix.layer = Default::default();
             self.matrix.surprise = None;
+            self.matrix.slice = None;
             self.battle.before = None;
         }
         if let Some(open) = self.prefetched.take_if(|open| open.info.key == key) {

@@ -1,0 +1,66 @@
+//! Slices screen: the scores of the open query's documents by a metadata field.
+
+mod keys;
+mod state;
+mod update;
+mod view;
+
+use super::behavior::ScreenBehavior;
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::binding::Binding;
+use crate::tui::keymap::{Command, Screen};
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+
+impl Screen {
+    pub const SLICES: Self = Self::named("slices");
+}
+
+pub(crate) struct SlicesScreen;
+
+impl ScreenBehavior for SlicesScreen {
+    fn id(&self) -> Screen {
+        Screen::SLICES
+    }
+
+    fn heading(&self) -> &'static str {
+        "Slices"
+    }
+
+    fn section(&self) -> Option<&'static str> {
+        Some("Slices")
+    }
+
+    fn keys(&self) -> &'static [Binding] {
+        keys::KEYS
+    }
+
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
+    }
+
+    fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {
+        update::update(model, command)
+    }
+
+    fn opened_by(&self) -> Option<Command> {
+        Some(Command::ShowSlices)
+    }
+
+    fn open(&self, model: &mut Model) -> Vec<Effect> {
+        update::show(model)
+    }
+
+    fn loaded(&self, model: &mut Model) -> Vec<Effect> {
+        state::compute(model);
+        Vec::new()
+    }
+
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        update::offers(model, command)
+    }
+}
+
+#[cfg(test)]
+mod tests;

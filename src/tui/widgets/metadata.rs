@@ -1,0 +1,88 @@
+//! The metadata of documents: price, brand, date and the like, next to texts and in lists.
+
+use crate::domain::corpus::JsonObject;
+use crate::domain::sanitize;
+use crate::judge::metadata::MetadataFields;
+
+/// Longer metadata is not parsed while a frame is drawn.
+const LONGEST: usize = 64_000;
+
+/// Members that screens show in another way: the title, and the label with its evidence, which
+/// would also decide a blind ruling.
+const SHOWN_ELSEWHERE: [&str; 3] = ["title", "label", "evidence_sentences"];
+
+/// `price 3.50 · brand Åre`: the chosen fields of a document, in the chosen order; empty if it has
+/// none of them.
+pub(crate) fn chosen_words(metadata: &JsonObject, chosen: &[String]) -> String {
+    let values = values(metadata);
+    let find = |name: &String| values.iter().find(|(known, _)| known == name);
+    words(chosen.iter().filter_map(find))
+}
+
+/// All fields of a document that a person may see.
+pub(crate) fn all_words(metadata: &JsonObject) -> String {
+    if metadata.as_str().len() > LONGEST {
+        return "the metadata is too long to be shown".to_owned();
+    }
+    words(values(metadata).iter())
+}
+
+/// The value of a field; empty if the document does not have it.
+pub(crate) fn value(metadata: &JsonObject, field: &str) -> String {
+    let mut values = values(metadata).into_iter();
+    let found = values.find(|(name, _)| name == field);
+    found.map_or(String::new(), |(_, value)| value)
+}
+
+fn words<'a>(values: impl Iterator<Item = &'a (String, String)>) -> String {
+    let words: Vec<String> = values
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    words.join(" · ")
+}
+
+/// Names and values, sanitized for a terminal.
+fn values(metadata: &JsonObject) -> Vec<(String, String)> {
+    if metadata.as_str().len() > LONGEST {
+        return Vec::new();
+    }
+    MetadataFields::All
+        .values(metadata)
+        .into_iter()
+        .filter(|(name, _)| !SHOWN_ELSEWHERE.contains(&name.as_str()))
+        .map(|(name, value)| {
+            let line = |text: &str| sanitize::line(text).into_owned();
+            (line(&name), line(&value))
+        })
+        .filter(|(_, value)| !value.is_empty() && value != "null")
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_named_and_labels_are_left_out() {
+        let metadata = JsonObject::from_compact(
+            r#"{"title":"T","price":3.50,"label":"SUPPORT","grade":1,"brand":"a\u001b[2Jb","none":null}"#,
+        );
+        assert_eq!(all_words(&metadata), "price 3.50 · brand a␛[2Jb");
+        let chosen = ["brand", "grade", "price", "missing"].map(str::to_owned);
+        assert_eq!(
+            chosen_words(&metadata, &chosen),
+            "brand a␛[2Jb · price 3.50"
+        );
+        assert_eq!(value(&metadata, "price"), "3.50");
+        assert_eq!(value(&metadata, "label"), "");
+        assert_eq!(all_words(&JsonObject::from_compact("no object")), "");
+    }
+
+    #[test]
+    fn metadata_of_any_size_is_drawn_at_once() {
+        let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(LONGEST));
+        let long = JsonObject::from_compact(long);
+        assert!(all_words(&long).contains("too long"));
+        assert_eq!(value(&long, "text"), "");
+    }
+}

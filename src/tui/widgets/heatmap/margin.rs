@@ -36,7 +36,7 @@ impl MarginColumns {
         rest -= number;
         let plot = match rest {
             40.. => 17,
-            26.. => 11,
+            24.. => 11,
             14.. if zoom > Zoom::Dense => 7,
             5.. => (rest - 1).min(21),
             _ => 0,

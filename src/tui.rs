@@ -2,6 +2,7 @@
 //! milliseconds, and none if nothing has changed.
 
 pub(crate) mod canvas;
+pub(crate) mod clipboard;
 pub mod drawing;
 pub mod effects;
 pub(crate) mod fuzzy;

@@ -3,7 +3,10 @@
 mod answers;
 mod asking;
 pub(crate) mod bench;
+mod copying;
 mod docs;
+mod mouse;
+mod palette;
 mod picture;
 
 use crate::app::annotate::RunRequest;

@@ -4,6 +4,28 @@ use super::widgets::heatmap::{HeatmapCache, Viewport};
 use crate::domain::priority::Certainty;
 use ratatui::layout::{Position, Rect};
 
+/// A border between two panes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PaneBorder {
+    /// Whether the panes are next to each other, and not one above the other.
+    pub upright: bool,
+    /// The first column or row of the second pane, and the one after its last.
+    pub at: u16,
+    pub end: u16,
+}
+
+impl PaneBorder {
+    /// The border between a pane and the one to the right of it or below it.
+    pub fn before(second: Rect, upright: bool) -> Self {
+        let (at, end) = if upright {
+            (second.left(), second.right())
+        } else {
+            (second.top(), second.bottom())
+        };
+        Self { upright, at, end }
+    }
+}
+
 /// The row under the cursor of a list, the number of rows shown, and the total number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListPosition {
@@ -41,6 +63,10 @@ pub struct Areas {
     /// Number of lines of a second scrollable text next to the first, and the number that fits.
     pub aside: (usize, usize),
     pub heatmap: Option<Viewport>,
+    /// Panes that scroll separately, by the number that the screen gives them; empty if not shown.
+    pub panes: [Rect; 3],
+    /// The border between two panes, if it can be moved.
+    pub border: Option<PaneBorder>,
     /// The position in a list, for the header.
     pub position: Option<ListPosition>,
     /// Position of the terminal's cursor while text is being typed.

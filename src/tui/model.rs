@@ -2,12 +2,14 @@
 
 pub mod adjudication;
 pub mod battle;
+pub(crate) mod destination;
 pub mod export;
 pub(crate) mod human_label;
 pub mod import;
 pub mod matrix;
 pub mod open_query;
 pub mod pace;
+pub(crate) mod panes;
 pub mod queries;
 pub mod question_set;
 pub mod queue;
@@ -49,6 +51,7 @@ use crate::store::corpus::QueryKey;
 pub use crate::store::drafts::DecisionSubject as Subject;
 use adjudication::AdjudicationState;
 use battle::BattleState;
+use destination::Destination;
 use export::ExportState;
 use import::ImportState;
 use matrix::MatrixState;
@@ -131,6 +134,8 @@ pub enum ConfirmFor {
     Annotator,
     /// What this screen has asked.
     Screen(Screen),
+    /// Run a command of this screen that was chosen on another one.
+    Command(Command),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -230,6 +235,7 @@ pub struct Model {
     /// The query, and the identifiers of the documents under the cursor of its matrix, to restore.
     pub return_to: Option<(String, Option<(String, String)>)>,
     pub areas: Areas,
+    pub panes: panes::PaneSizes,
     pub layouts: LayoutCache,
     /// The active search in the texts on screen.
     pub search: Option<TextSearch>,
@@ -253,6 +259,8 @@ pub struct Model {
     pub explained: Option<Subject>,
     /// Drafts of reasons.
     pub drafts: HashMap<Subject, String>,
+    /// Where a command of the palette leads, until it has arrived.
+    pub(crate) destination: Option<Destination>,
     /// Whether the header has stated in full that the judges are offline.
     pub offline_told: bool,
     /// Time of the last key, click or paste.
@@ -324,6 +332,7 @@ impl Model {
                 .map(|query| (query, remembered.pair.clone())),
             remembered,
             areas: Areas::default(),
+            panes: panes::PaneSizes::default(),
             layouts: LayoutCache::default(),
             search: None,
             from_top: false,
@@ -336,6 +345,7 @@ impl Model {
             next_project: None,
             explained: None,
             drafts,
+            destination: None,
             offline_told: false,
             touched: now,
             suspended: None,

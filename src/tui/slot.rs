@@ -129,6 +129,11 @@ impl Jobs {
         self.0.get(&slot).is_some_and(|state| state.is_pending)
     }
 
+    /// Whether any request was not answered yet.
+    pub(crate) fn is_any_pending(&self) -> bool {
+        self.0.values().any(|state| state.is_pending)
+    }
+
     /// The request of this number was answered.
     pub(crate) fn ended(&mut self, ticket: &Ticket) {
         if let Some((slot, ..)) = &ticket.0

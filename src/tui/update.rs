@@ -2,6 +2,7 @@
 
 mod annotator;
 pub(crate) mod commands;
+pub(crate) mod destination;
 pub(crate) mod export;
 mod filter;
 pub(crate) mod import;
@@ -11,6 +12,7 @@ mod mouse;
 pub(crate) mod offers;
 mod opening;
 mod overlay;
+mod palette_entries;
 pub(crate) mod question_set;
 pub(crate) mod requests;
 pub(crate) mod results;
@@ -41,6 +43,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         model.toast = None;
     }
     if matches!(msg, Msg::Key(_) | Msg::Mouse(_) | Msg::Paste(_)) {
+        model.destination = None;
         for screen in SCREENS {
             screen.touched(model);
         }
@@ -66,7 +69,11 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Resize(columns, rows) => model.size = (columns, rows),
         Msg::Tick => {}
         Msg::ChangedElsewhere => return results::changed_elsewhere(model),
-        Msg::Answer(answer) => return answer.apply(model),
+        Msg::Answer(answer) => {
+            let mut effects = answer.apply(model);
+            effects.extend(destination::follow(model));
+            return effects;
+        }
         Msg::StillWriting => model.say(
             Level::Warn,
             "still storing: waiting for the disk, or for another program that has locked the project",

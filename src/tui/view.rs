@@ -5,12 +5,10 @@ use super::drawing::{Areas, Caches, ListPosition};
 use super::layout::inset;
 use super::model::{Model, Overlay};
 use super::screens::Screen;
-use super::screens::behavior::Find;
 use super::text;
 use super::theme::Theme;
 use super::tour;
 use super::update;
-use super::widgets::footer::Footer;
 use super::widgets::header::Header;
 use super::widgets::toast::Level;
 use crate::app::annotate::progress::RunProgress;
@@ -58,25 +56,7 @@ pub fn view(
         facts: facts(model, areas.position, theme),
     };
     header.render(theme, top, buf);
-    let offered = |command| update::offers::offers(model, command);
-    let mut footer = Footer::new(model.scope()).only(offered);
-    let find = match model.behavior().find() {
-        Find::Rows { .. } => "filter",
-        Find::Document => "find",
-        Find::Texts(_) | Find::Nothing => "search",
-    };
-    footer = footer.relabel("filter", find);
-    for (from, to) in model.behavior().labels(model) {
-        footer = footer.relabel(from, to);
-    }
-    if let Some(search) = &model.search {
-        let words = sanitize::line(&search.words);
-        let words = text::truncate(&words, usize::from(area.width) / 3);
-        footer = footer.led_by(format!("/{words} · {}", search.count()));
-    }
-    if model.run.running && model.run.control.paused {
-        footer = footer.relabel("pause", "resume");
-    }
+    let footer = update::offers::footer(model, usize::from(area.width));
     // An open box shows its own keys.
     let boxed = |overlay: &Overlay| !matches!(overlay, Overlay::Prompt(..));
     if !model.overlays.iter().any(boxed) {

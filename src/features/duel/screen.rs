@@ -54,6 +54,10 @@ impl ScreenBehavior for DuelScreen {
         Some("Take part")
     }
 
+    fn uses(&self, _command: Command) -> bool {
+        true
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

@@ -1,6 +1,7 @@
 //! Methods screen: compares the quality and cost of reranking methods, and where each wins and
 //! loses.
 
+mod copy;
 mod jobs;
 mod keys;
 mod plane;
@@ -17,7 +18,7 @@ use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::screens::behavior::ScreenBehavior;
+use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use std::sync::Arc;
 
 impl Screen {
@@ -45,6 +46,13 @@ impl ScreenBehavior for MethodsScreen {
 
     fn section(&self) -> Option<&'static str> {
         Some("Comparing methods")
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let report = model.methods().found();
+        report.map_or(Copied::Nothing, |report| {
+            Copied::Table(copy::methods(report))
+        })
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

@@ -2,6 +2,7 @@
 //! behind each.
 
 pub(crate) mod battles;
+mod copy;
 mod jobs;
 pub(crate) mod judges;
 mod keys;
@@ -20,7 +21,7 @@ use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::screens::behavior::ScreenBehavior;
+use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use std::sync::Arc;
 
 impl Screen {
@@ -48,6 +49,14 @@ impl ScreenBehavior for StudentScreen {
 
     fn section(&self) -> Option<&'static str> {
         Some("On the screen")
+    }
+
+    fn uses(&self, command: Command) -> bool {
+        !matches!(command, Command::NextPane)
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        Copied::Table(copy::groups(model.student()))
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

@@ -121,6 +121,13 @@ impl Bench {
         Self::over(project, columns, rows)
     }
 
+    /// The bundled claims without any vote.
+    pub(crate) fn unjudged(columns: u16, rows: u16) -> Self {
+        static PROJECT: OnceLock<Vec<u8>> = OnceLock::new();
+        let project = PROJECT.get_or_init(|| made(drop));
+        Self::over(project, columns, rows)
+    }
+
     /// The bundled claims with the picks of the offline judges.
     pub(crate) fn picked(columns: u16, rows: u16) -> Self {
         static PROJECT: OnceLock<Vec<u8>> = OnceLock::new();
@@ -180,6 +187,18 @@ impl Bench {
             other => KeyCode::Char(other.chars().next().unwrap()),
         };
         KeyEvent::new(code, KeyModifiers::NONE)
+    }
+
+    /// Presses `y`; the text that it copies, and the message about it.
+    pub(crate) fn copied(&mut self) -> (String, String) {
+        let effects = update(&mut self.model, Msg::Key(Self::key("y")), self.start);
+        let text = effects.into_iter().find_map(|effect| match effect {
+            Effect::Copy(text) => Some(text),
+            _ => None,
+        });
+        let toast = self.model.toast.as_ref();
+        let words = toast.map_or(String::new(), |toast| toast.text.clone());
+        (text.unwrap_or_default(), words)
     }
 
     /// Delivers a message.

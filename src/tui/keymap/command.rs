@@ -51,6 +51,8 @@ commands! {
     Last "last" "Go to the last row.";
     PageDown "page-down" "Go down by a page.";
     PageUp "page-up" "Go up by a page.";
+    BorderBack "border-back" "Move the border between two panes to the left or up.";
+    BorderForward "border-forward" "Move the border between two panes to the right or down.";
     Open "open" "Open what is under the cursor.";
     NextPane "next-pane" "Go to the next pane.";
     PreviousPane "previous-pane" "Go to the previous pane.";
@@ -213,6 +215,36 @@ impl Command {
                 | Self::PreferNeither
                 | Self::PreferRight
                 | Self::PreferRightStrongly
+        )
+    }
+
+    /// Whether it changes the project or a run at once, without a dialog of its own. Verdicts,
+    /// rulings and answers are not included, because they have only keys.
+    pub(crate) fn changes_data(self) -> bool {
+        matches!(
+            self,
+            Self::StartRun
+                | Self::MoreCalls
+                | Self::FewerCalls
+                | Self::Faster
+                | Self::Slower
+                | Self::DropJudge
+                | Self::PutOff
+                | Self::Guess
+                | Self::FairlySure
+                | Self::Sure
+                | Self::CauseJudge
+                | Self::CauseDefensible
+                | Self::CauseQuery
+                | Self::CauseGuideline
+                | Self::CauseDocument
+                | Self::CauseOther
+                | Self::FaultLabelWrong
+                | Self::FaultLabelMissing
+                | Self::FaultJudgeWrong
+                | Self::FaultBoth
+                | Self::FaultQuery
+                | Self::NewDuel
         )
     }
 }

@@ -30,6 +30,8 @@ pub(crate) const GLOBAL: &[Binding] = &[
     hidden(&[named(KeyCode::PageUp), ctrl('u')], Do::PageUp, "page up"),
     hidden(&[TAB], Do::NextPane, "next pane"),
     hidden(&[BACK_TAB], Do::PreviousPane, "pane back"),
+    hidden(&[key('(')], Do::BorderBack, "border back"),
+    hidden(&[key(')')], Do::BorderForward, "border"),
     hidden(&[ctrl('l')], Do::Redraw, "redraw"),
     hidden(&[ctrl('z')], Do::Suspend, "suspend"),
 ];

@@ -11,7 +11,7 @@ const MATRIX: Scope = Scope::Screen(Screen::MATRIX);
 const RUN: Scope = Scope::Screen(Screen::RUN);
 
 /// Global keys that a scope uses for a different command, by the name of the scope.
-const SHADOWS: [(&str, KeyChord); 10] = [
+const SHADOWS: [(&str, KeyChord); 12] = [
     // `q` in an overlay closes the overlay: quitting the program from its help page would be
     // surprising.
     ("list", KeyChord::char('q')),
@@ -24,6 +24,9 @@ const SHADOWS: [(&str, KeyChord); 10] = [
     // While a person's time is measured, a pause refers to the person.
     ("duel", KeyChord::char('p')),
     ("passage", KeyChord::char('p')),
+    // Here, parentheses mark sentences, and there is one pane.
+    ("passage", KeyChord::char('(')),
+    ("passage", KeyChord::char(')')),
     ("input", ENTER),
     ("input", ESC),
 ];
@@ -71,7 +74,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 
 /// Commands that are equivalent on different screens, such as the next item, the sort order, or the
 /// next judge.
-const FAMILIES: [&[Command]; 21] = [
+const FAMILIES: [&[Command]; 23] = [
     // More of what the screen is about: calls at a time, methods, students.
     &[
         Command::MoreCalls,
@@ -144,6 +147,9 @@ const FAMILIES: [&[Command]; 21] = [
         Command::NewDuel,
     ],
     &[Command::CannotTell, Command::RuleCannotTell],
+    // Parentheses make something smaller or larger: the first pane, or the marked passage.
+    &[Command::BorderBack, Command::FewerSentences],
+    &[Command::BorderForward, Command::MoreSentences],
     // Accepting, on a full screen and on an input line.
     &[Command::Open, Command::Submit],
 ];

@@ -11,6 +11,7 @@ use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
 use crate::store::vote_details::VoteDetail;
+use crate::tui::clipboard::tsv_line;
 use crate::tui::model::human_label::HumanLabel;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,6 +45,12 @@ impl OpenQuery {
         self.judges.iter().any(|(_, spec)| spec.is_offline())
     }
 
+    /// Whether it has no votes yet, neither of judges nor of people.
+    pub fn is_unjudged(&self) -> bool {
+        let rows = self.view.rows();
+        rows.verdicts.is_empty() && rows.battles.iter().all(|battle| battle.votes.is_empty())
+    }
+
     /// Loaded votes with reasoning on the pair's battles, in battle order.
     pub fn votes_of(&self, pair: Pair) -> Vec<&VoteDetail> {
         let battles = self.view.battles_of(pair).iter();
@@ -51,6 +58,14 @@ impl OpenQuery {
             .filter_map(|index| self.votes.get(&self.battle(*index)?.id))
             .flatten()
             .collect()
+    }
+
+    /// The identifiers of the query and of documents, separated by tabs.
+    pub(crate) fn identifiers(&self, documents: &[usize]) -> String {
+        let documents = documents
+            .iter()
+            .filter_map(|document| Some(self.documents.get(*document)?.id.as_str()));
+        tsv_line([self.info.id.as_str()].into_iter().chain(documents))
     }
 
     /// The display name of a document: its sanitized identifier.

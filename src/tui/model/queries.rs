@@ -123,6 +123,12 @@ impl QueriesState {
         totals
     }
 
+    /// Whether no battle of any query was fought yet.
+    pub fn is_unjudged(&self) -> bool {
+        let unjudged = |summary: &QuerySummary| summary.fought == 0 && summary.verdicts == 0;
+        self.loaded && (self.rows.iter()).all(|(_, summary)| summary.as_ref().is_some_and(unjudged))
+    }
+
     /// Failed calls that were not retried, for one query or all.
     pub fn failures(&self, query: Option<QueryKey>) -> usize {
         self.rows

@@ -1,6 +1,7 @@
 //! Adjudication screen: judges' picks compared with the benchmark's labels, and the items to rule
 //! on.
 
+mod copy;
 pub(crate) mod jobs;
 mod keys;
 mod tables;
@@ -92,7 +93,7 @@ impl ScreenBehavior for AdjudicationScreen {
     }
 
     fn copy(&self, model: &Model) -> Copied {
-        update::copy(model)
+        Copied::Table(copy::table(model))
     }
 }
 

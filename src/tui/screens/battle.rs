@@ -1,6 +1,7 @@
 //! Battle screen: two documents side by side, the judges' reasoning, and the person's verdict.
 
 pub(crate) mod calls;
+pub(crate) mod copy;
 mod judges;
 mod keys;
 pub(crate) mod numbers;
@@ -43,6 +44,14 @@ impl ScreenBehavior for BattleScreen {
 
     fn chapter(&self) -> &'static str {
         "review"
+    }
+
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::MATRIX, Command::Open))
+    }
+
+    fn uses(&self, command: Command) -> bool {
+        !matches!(command, Command::Open | Command::NextPane)
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

@@ -3,6 +3,7 @@
 use super::decisions::{Decisions, Verdicts};
 use crate::app::picture::Picture;
 use crate::tui::canvas::Canvas;
+use crate::tui::clipboard::ClipboardTable;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Screen};
@@ -41,6 +42,11 @@ pub(crate) trait ScreenBehavior: Sync {
 
     /// The command that opens it from every screen.
     fn opened_by(&self) -> Option<Command> {
+        None
+    }
+
+    /// The screen below it, and the command that opens it there, if it shows a row of that screen.
+    fn opened_from(&self) -> Option<(Screen, Command)> {
         None
     }
 
@@ -99,6 +105,20 @@ pub(crate) trait ScreenBehavior: Sync {
     /// Whether one of the screen's own commands is available now; others are hidden.
     fn offers(&self, _model: &Model, _command: Command) -> bool {
         true
+    }
+
+    /// Whether a command whose key works everywhere does something here.
+    fn uses(&self, command: Command) -> bool {
+        let own = || self.keys().iter().any(|binding| binding.command == command);
+        let paneled = matches!(
+            command,
+            Command::Open
+                | Command::Left
+                | Command::Right
+                | Command::NextPane
+                | Command::PreviousPane
+        );
+        !paneled || own()
     }
 
     fn find(&self) -> Find {
@@ -166,14 +186,24 @@ pub(crate) trait ScreenBehavior: Sync {
         None
     }
 
-    /// What is under the cursor, for the clipboard.
+    /// What a person wants of it in the clipboard: the table, or the text under the cursor.
     fn copy(&self, _model: &Model) -> Copied {
-        Copied::SelectedQuery
+        Copied::Nothing
+    }
+
+    /// Index of the row of the list at a row of the terminal.
+    fn row_at(&self, model: &Model, row: u16) -> usize {
+        model.areas.first + usize::from(row.saturating_sub(model.areas.list.y))
     }
 
     /// A click in [`Areas::list`], at a column and a row of the terminal.
-    fn click(&self, _model: &mut Model, _column: u16, _row: u16) -> Click {
-        Click::Moved
+    fn click(&self, model: &mut Model, _column: u16, row: u16) -> Click {
+        Click::Row(self.row_at(model, row))
+    }
+
+    /// The wheel over a pane of [`Areas::panes`]: scrolls it, whichever has the focus.
+    fn scroll_pane(&self, model: &mut Model, _pane: usize, command: Command) -> Vec<Effect> {
+        self.update(model, command)
     }
 
     /// A drag from there to a column and a row of the terminal.
@@ -197,9 +227,12 @@ pub(crate) enum Find {
 }
 
 pub(crate) enum Copied {
-    SelectedQuery,
-    /// Identifiers, separated by tabs.
-    Text(String),
+    Table(ClipboardTable),
+    Text {
+        text: String,
+        /// A description of the text.
+        what: String,
+    },
     Nothing,
     /// Names are hidden until the person has decided.
     Hidden,
@@ -209,4 +242,6 @@ pub(crate) enum Click {
     Moved,
     /// It was on the cursor.
     Open,
+    /// It was on a row of the list whose position is in [`Areas::position`].
+    Row(usize),
 }

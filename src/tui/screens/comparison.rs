@@ -41,6 +41,10 @@ impl ScreenBehavior for ComparisonScreen {
         Some("Rank intervals")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::MATRIX, Command::ExplainOrder))
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

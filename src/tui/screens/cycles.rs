@@ -42,6 +42,10 @@ impl ScreenBehavior for CyclesScreen {
         Some("cycle")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::MATRIX, Command::ShowCycles))
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

@@ -1,5 +1,6 @@
 //! Document screen: its text, its position, and its battles.
 
+mod copy;
 pub(crate) mod head;
 mod keys;
 mod reasons;
@@ -8,7 +9,7 @@ mod table;
 pub(crate) mod update;
 mod view;
 
-use super::behavior::{Copied, Find, ScreenBehavior};
+use super::behavior::{Click, Copied, Find, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -44,6 +45,26 @@ impl ScreenBehavior for DocumentScreen {
         Some("zELO")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::MATRIX, Command::RowDocument))
+    }
+
+    fn uses(&self, _command: Command) -> bool {
+        true
+    }
+
+    fn scroll_pane(&self, model: &mut Model, pane: usize, command: Command) -> Vec<Effect> {
+        let focus = std::mem::replace(&mut model.document_mut().reading, pane == 0);
+        let effects = update::update(model, command);
+        model.document_mut().reading = focus;
+        effects
+    }
+
+    fn click(&self, model: &mut Model, _column: u16, row: u16) -> Click {
+        model.document_mut().reading = false;
+        Click::Row(self.row_at(model, row))
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }
@@ -62,6 +83,10 @@ impl ScreenBehavior for DocumentScreen {
 
     fn crumb(&self, model: &Model, open: &OpenQuery) -> String {
         open.name(model.document().document)
+    }
+
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        update::offers(model, command)
     }
 
     fn find(&self) -> Find {

@@ -1,6 +1,7 @@
 //! Judges screen: the quality of each judge, and the agreement between them.
 
 mod axis;
+mod copy;
 mod details;
 mod jobs;
 mod kappas;
@@ -10,7 +11,7 @@ mod table;
 pub(crate) mod update;
 mod view;
 
-use super::behavior::ScreenBehavior;
+use super::behavior::{Copied, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -40,6 +41,11 @@ impl ScreenBehavior for JudgesScreen {
 
     fn chapter(&self) -> &'static str {
         "judge-report"
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let report = model.judges().report.as_ref();
+        report.map_or(Copied::Nothing, |report| Copied::Table(copy::table(report)))
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

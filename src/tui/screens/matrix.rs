@@ -2,6 +2,7 @@
 
 mod cell_details;
 pub(crate) mod cells;
+mod copy;
 mod keys;
 mod numbers;
 pub(crate) mod overview;
@@ -48,6 +49,14 @@ impl ScreenBehavior for MatrixScreen {
         Some("The matrix")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::QUERIES, Command::Open))
+    }
+
+    fn uses(&self, command: Command) -> bool {
+        !matches!(command, Command::NextPane | Command::PreviousPane)
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }
@@ -83,7 +92,10 @@ impl ScreenBehavior for MatrixScreen {
     }
 
     fn copy(&self, model: &Model) -> Copied {
-        update::copy(model)
+        let open = model.open.as_ref();
+        open.map_or(Copied::Nothing, |open| {
+            Copied::Table(copy::table(model, open))
+        })
     }
 
     fn click(&self, model: &mut Model, column: u16, row: u16) -> Click {

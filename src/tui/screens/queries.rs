@@ -1,6 +1,7 @@
 //! The list of queries.
 
 mod columns;
+mod copy;
 mod detail;
 mod keys;
 mod preview;
@@ -9,7 +10,7 @@ pub(crate) mod update;
 mod view;
 pub(crate) mod welcome;
 
-use super::behavior::{Click, Find, ScreenBehavior};
+use super::behavior::{Copied, Find, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -40,6 +41,10 @@ impl ScreenBehavior for QueriesScreen {
         keys::KEYS
     }
 
+    fn copy(&self, model: &Model) -> Copied {
+        Copied::Table(copy::table(model))
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }
@@ -62,9 +67,5 @@ impl ScreenBehavior for QueriesScreen {
             shown: |model| model.queries.shown(),
             filter: |model| &model.queries.filter,
         }
-    }
-
-    fn click(&self, model: &mut Model, column: u16, row: u16) -> Click {
-        update::click(model, column, row)
     }
 }

@@ -1,5 +1,6 @@
 //! Queue screen: the pairs to judge, in order of priority.
 
+mod copy;
 pub(crate) mod jobs;
 mod keys;
 pub(crate) mod update;
@@ -40,6 +41,10 @@ impl ScreenBehavior for QueueScreen {
         "review"
     }
 
+    fn row_at(&self, model: &Model, row: u16) -> usize {
+        view::row_at(model, row)
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }
@@ -60,6 +65,10 @@ impl ScreenBehavior for QueueScreen {
         update::returned(model)
     }
 
+    fn offers(&self, model: &Model, command: Command) -> bool {
+        command != Command::StartRun || model.queries.is_unjudged()
+    }
+
     fn find(&self) -> Find {
         Find::Rows {
             list: |model| (&mut model.queue.cursor, &mut model.queue.filter),
@@ -77,10 +86,7 @@ impl ScreenBehavior for QueueScreen {
     }
 
     fn copy(&self, model: &Model) -> Copied {
-        match model.open {
-            Some(_) => Copied::Hidden,
-            None => Copied::SelectedQuery,
-        }
+        Copied::Table(copy::table(model))
     }
 }
 

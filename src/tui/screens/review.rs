@@ -45,6 +45,14 @@ impl ScreenBehavior for ReviewScreen {
         Some("One pair after the other")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::QUEUE, Command::Open))
+    }
+
+    fn uses(&self, command: Command) -> bool {
+        !matches!(command, Command::NextPane)
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

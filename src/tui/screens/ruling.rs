@@ -44,6 +44,10 @@ impl ScreenBehavior for RulingScreen {
         Some("Rulings on the screen")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::ADJUDICATION, Command::Open))
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod ask_pair;
 pub(crate) mod begin;
+mod copy;
 mod failures;
 mod judge_table;
 mod keys;
@@ -11,7 +12,7 @@ pub(crate) mod questions;
 pub(crate) mod update;
 mod view;
 
-use super::behavior::ScreenBehavior;
+use super::behavior::{Copied, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -45,6 +46,13 @@ impl ScreenBehavior for RunScreen {
 
     fn section(&self) -> Option<&'static str> {
         Some("Stop and continue")
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let progress = model.run.progress.as_ref();
+        progress.map_or(Copied::Nothing, |progress| {
+            Copied::Table(copy::table(progress))
+        })
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

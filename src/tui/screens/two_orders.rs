@@ -54,6 +54,14 @@ impl ScreenBehavior for TwoOrdersScreen {
         Some(Command::CompareOrders)
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::MATRIX, Command::CompareOrders))
+    }
+
+    fn uses(&self, command: Command) -> bool {
+        command != Command::PreviousPane
+    }
+
     fn open(&self, model: &mut Model) -> Vec<Effect> {
         update::show(model)
     }

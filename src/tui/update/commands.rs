@@ -1,11 +1,13 @@
 //! Executes the commands of keys and the palette that work on every screen.
 
 use super::leaving::{leave_all, quit};
+use super::palette_entries::palette_entries;
 use super::{annotator, export, filter, import, offers, question_set, text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::registry::{self, QUESTIONS, SCREENS};
-use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::keymap::{self, Command};
 use crate::tui::message::Effect;
+use crate::tui::model::panes::STEP;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::behavior::{Copied, Find};
 use crate::tui::screens::queries::welcome;
@@ -76,9 +78,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Manual => read_manual(model),
         Command::Tour => return tour::toggle(model, back_to_list),
         Command::Palette => {
-            let mut commands = offered(scope);
-            commands.retain(|command| offers::offers(model, *command));
-            let palette = Palette::new(scope, commands);
+            let palette = Palette::new(scope, palette_entries(model));
             model.overlays.push(Overlay::Palette(palette));
         }
         Command::Filter => match model.behavior().find() {
@@ -105,6 +105,8 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             model.ramp = model.ramp.next();
             model.inform(&format!("colors: {}", model.ramp));
         }
+        Command::BorderBack => model.move_border(-STEP),
+        Command::BorderForward => model.move_border(STEP),
         Command::PauseRun => return run::update::pause(model),
         Command::Copy => return copy(model),
         _ => {
@@ -133,44 +135,6 @@ fn read_manual(model: &mut Model) {
     }
 }
 
-/// The commands in the palette: everything that works in a scope, except moving and closing the
-/// palette, and commands for the whole project.
-fn offered(scope: Scope) -> Vec<Command> {
-    let mut left_out = vec![
-        Command::Palette,
-        Command::Down,
-        Command::Up,
-        Command::Left,
-        Command::Right,
-        Command::PageDown,
-        Command::PageUp,
-    ];
-    let mut commands: Vec<Command> = Vec::new();
-    for binding in keymap::active(scope) {
-        if !left_out.contains(&binding.command) {
-            left_out.push(binding.command);
-            commands.push(binding.command);
-        }
-    }
-    if let Scope::Screen(_) = scope {
-        let project = [
-            Command::Import,
-            Command::Merge,
-            Command::BuildPools,
-            Command::Pick,
-            Command::Anchors,
-            Command::Links,
-            Command::RunMethod,
-            Command::Export,
-            Command::ShowLog,
-            Command::Settings,
-        ]
-        .into_iter();
-        commands.extend(project.filter(|command| !left_out.contains(command)));
-    }
-    commands
-}
-
 fn back(model: &mut Model) -> Vec<Effect> {
     let screen = model.screen();
     let behavior = registry::screen(screen);
@@ -183,6 +147,13 @@ fn back(model: &mut Model) -> Vec<Effect> {
     if behavior.closes(model) || model.stack.len() == 1 {
         return Vec::new();
     }
+    leave_top(model)
+}
+
+/// Leaves the screen on top, which is not the list of queries.
+pub(super) fn leave_top(model: &mut Model) -> Vec<Effect> {
+    let screen = model.screen();
+    let behavior = registry::screen(screen);
     let mut effects = leave_all(model);
     model.stack.pop();
     model.jobs.leave(screen);
@@ -201,21 +172,22 @@ fn back_to_list(model: &mut Model) -> Vec<Effect> {
 }
 
 fn copy(model: &mut Model) -> Vec<Effect> {
-    match model.behavior().copy(model) {
-        Copied::SelectedQuery => model
-            .queries
-            .selected()
-            .into_iter()
-            .map(|(info, _)| Effect::Copy(info.id.to_string()))
-            .collect(),
-        Copied::Text(text) => {
-            model.say(Level::Good, "copied the identifiers");
-            vec![Effect::Copy(text)]
+    let (text, what) = match model.behavior().copy(model) {
+        Copied::Table(table) if table.rows.is_empty() => {
+            model.inform("there is nothing to copy yet");
+            return Vec::new();
         }
-        Copied::Nothing => Vec::new(),
+        Copied::Table(table) => (table.tsv(), table.describe()),
+        Copied::Text { text, what } => (text, what),
+        Copied::Nothing => {
+            model.inform("there is nothing to copy here");
+            return Vec::new();
+        }
         Copied::Hidden => {
             model.inform("names are hidden until you have decided");
-            Vec::new()
+            return Vec::new();
         }
-    }
+    };
+    model.say(Level::Good, &format!("copied {what}"));
+    vec![Effect::Copy(text)]
 }

@@ -1,33 +1,115 @@
 //! Clicks and the wheel, if the mouse is captured.
 
 use super::commands::on_command;
+use super::{offers, overlay};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::Click;
-use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Rect;
+use std::cmp::Ordering;
 
 pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
+    let (column, row) = (event.column, event.row);
     if !model.overlays.is_empty() {
-        return Vec::new();
+        return scroll_overlay(model, event.kind);
     }
+    let in_list = model.areas.list.contains((column, row).into());
     match event.kind {
-        MouseEventKind::ScrollDown => on_command(model, Command::Down),
-        MouseEventKind::ScrollUp => on_command(model, Command::Up),
-        MouseEventKind::Down(MouseButton::Left)
-            if model.areas.list.contains((event.column, event.row).into()) =>
-        {
-            match model.behavior().click(model, event.column, event.row) {
+        MouseEventKind::ScrollDown => scroll(model, (column, row), Command::Down),
+        MouseEventKind::ScrollUp => scroll(model, (column, row), Command::Up),
+        MouseEventKind::Up(MouseButton::Left) => {
+            model.panes.dragging = false;
+            Vec::new()
+        }
+        MouseEventKind::Drag(MouseButton::Left) if model.panes.dragging => {
+            drag_border(model, column, row);
+            Vec::new()
+        }
+        MouseEventKind::Down(MouseButton::Left) => {
+            model.panes.dragging = is_on_border(model, column, row);
+            if model.panes.dragging {
+                return Vec::new();
+            }
+            if let Some(command) = hint_at(model, column, row) {
+                return on_command(model, command);
+            }
+            if !in_list {
+                return Vec::new();
+            }
+            match model.behavior().click(model, column, row) {
                 Click::Moved => Vec::new(),
                 Click::Open => on_command(model, Command::Open),
+                Click::Row(at) => go_to_row(model, at),
             }
         }
-        MouseEventKind::Drag(MouseButton::Left)
-            if model.areas.list.contains((event.column, event.row).into()) =>
-        {
-            model.behavior().drag(model, event.column, event.row);
+        MouseEventKind::Drag(MouseButton::Left) if in_list => {
+            model.behavior().drag(model, column, row);
             Vec::new()
         }
         _ => Vec::new(),
     }
+}
+
+/// Scrolls the pane under the pointer, or what has the focus if the screen has one pane.
+fn scroll(model: &mut Model, pointer: (u16, u16), command: Command) -> Vec<Effect> {
+    let mut panes = model.areas.panes.iter();
+    match panes.position(|pane| pane.contains(pointer.into())) {
+        Some(pane) => model.behavior().scroll_pane(model, pane, command),
+        None => on_command(model, command),
+    }
+}
+
+/// Whether a position is on the border between two panes. Between columns, the blank column on its
+/// left belongs to it.
+fn is_on_border(model: &Model, column: u16, row: u16) -> bool {
+    model.areas.border.is_some_and(|border| {
+        if border.upright {
+            column == border.at || column + 1 == border.at
+        } else {
+            row == border.at
+        }
+    })
+}
+
+fn drag_border(model: &mut Model, column: u16, row: u16) {
+    if let Some(border) = model.areas.border {
+        let to = if border.upright { column } else { row };
+        model.move_border(to as i16 - border.at as i16);
+    }
+}
+
+/// Moves the cursor to a row, or opens the row if the cursor is there already.
+fn go_to_row(model: &mut Model, at: usize) -> Vec<Effect> {
+    let Some(position) = model.areas.position.filter(|list| at < list.shown) else {
+        return Vec::new();
+    };
+    let step = match at.cmp(&position.cursor) {
+        Ordering::Equal => return on_command(model, Command::Open),
+        Ordering::Less => Command::Up,
+        Ordering::Greater => Command::Down,
+    };
+    (0..at.abs_diff(position.cursor))
+        .flat_map(|_| on_command(model, step))
+        .collect()
+}
+
+/// The command of the hint at a position of the footer.
+fn hint_at(model: &Model, column: u16, row: u16) -> Option<Command> {
+    let (columns, rows) = model.size;
+    let footer = Rect::new(0, rows.checked_sub(1)?, columns, 1);
+    (row == footer.y)
+        .then(|| offers::footer(model, usize::from(columns)).command_at(footer, column))
+        .flatten()
+}
+
+/// The wheel moves in an overlay like the arrow keys.
+fn scroll_overlay(model: &mut Model, kind: MouseEventKind) -> Vec<Effect> {
+    let code = match kind {
+        MouseEventKind::ScrollDown => KeyCode::Down,
+        MouseEventKind::ScrollUp => KeyCode::Up,
+        _ => return Vec::new(),
+    };
+    overlay::on_key(model, KeyEvent::new(code, KeyModifiers::NONE))
 }

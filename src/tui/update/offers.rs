@@ -1,12 +1,15 @@
 //! Determines the available commands; footer and palette show no others.
 
 use super::verdict_state;
+use crate::domain::sanitize;
 use crate::registry;
 use crate::tui::keymap::Command;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::behavior::Find;
 use crate::tui::screens::run::ask_pair;
+use crate::tui::text;
+use crate::tui::widgets::footer::Footer;
 
 pub(crate) fn offers(model: &Model, command: Command) -> bool {
     let behavior = model.behavior();
@@ -15,6 +18,7 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
         Command::Filter => !matches!(behavior.find(), Find::Nothing),
         Command::NextMatch | Command::PreviousMatch => found() > 1,
         Command::AskJudges => ask_pair::is_offered(model),
+        Command::BorderBack | Command::BorderForward => model.areas.border.is_some(),
         Command::PauseRun => model.run.running,
         Command::ShowRun => model.screen() != Screen::RUN,
         Command::ShowLog => !judges_blind(model),
@@ -27,6 +31,30 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
         }
         command => behavior.offers(model, command),
     }
+}
+
+/// The keys of the current screen that do something now.
+pub(crate) fn footer(model: &Model, columns: usize) -> Footer {
+    let offered = |command| offers(model, command);
+    let mut footer = Footer::new(model.scope()).only(offered);
+    let find = match model.behavior().find() {
+        Find::Rows { .. } => "filter",
+        Find::Document => "find",
+        Find::Texts(_) | Find::Nothing => "search",
+    };
+    footer = footer.relabel("filter", find);
+    for (from, to) in model.behavior().labels(model) {
+        footer = footer.relabel(from, to);
+    }
+    if let Some(search) = &model.search {
+        let words = sanitize::line(&search.words);
+        let words = text::truncate(&words, columns / 3);
+        footer = footer.led_by(format!("/{words} · {}", search.count()));
+    }
+    if model.run.running && model.run.control.paused {
+        footer = footer.relabel("pause", "resume");
+    }
+    footer
 }
 
 /// Whether something on screen is to be judged without knowing other opinions of it.

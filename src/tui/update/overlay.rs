@@ -2,16 +2,19 @@
 
 use super::commands::on_command;
 use super::leaving::quit;
-use super::{annotator, export, filter, import, question_set, settings, text_search};
+use super::{
+    annotator, destination, export, filter, import, offers, question_set, settings, text_search,
+};
 use crate::registry;
 use crate::tui::fuzzy::WordFilter;
-use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::keymap::{self, Command, KeyChord, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::screens::run;
 use crate::tui::tour;
 use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::export_dialog::ExportOrder;
+use crate::tui::widgets::palette::PaletteEntry;
 use crate::tui::widgets::prompt::LinePrompt;
 use crate::tui::widgets::question_dialog::QuestionOrder;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -33,7 +36,13 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         // A key that is held down decides only once.
         let command =
             command.filter(|command| !decides(command) || key.kind == KeyEventKind::Press);
-        return command.map_or(Vec::new(), |command| on_command(model, command));
+        return match command {
+            Some(command) => run_key(model, command, key),
+            None => {
+                say_idle(model, key, "does nothing on this screen");
+                Vec::new()
+            }
+        };
     };
     let typed_into = overlay.is_typed_into();
     let Some(key) = without_alt(key, typed_into) else {
@@ -110,6 +119,30 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
+/// Runs the command of a key, and says so if that does nothing.
+fn run_key(model: &mut Model, command: Command, key: KeyEvent) -> Vec<Effect> {
+    let used = model.behavior().uses(command);
+    let offered = offers::offers(model, command);
+    let before = (model.stack.len(), model.overlays.len());
+    let effects = on_command(model, command);
+    let silent = effects.is_empty() && model.toast.is_none();
+    if silent && before == (model.stack.len(), model.overlays.len()) {
+        if !used {
+            say_idle(model, key, "does nothing on this screen");
+        } else if !offered {
+            say_idle(model, key, "does nothing now");
+        }
+    }
+    effects
+}
+
+fn say_idle(model: &mut Model, key: KeyEvent, words: &str) {
+    if let Some(key) = KeyChord::of(key) {
+        let help = keymap::key_name(Command::Help, model.scope());
+        model.inform(&format!("{key} {words}; {help} lists the keys that work"));
+    }
+}
+
 /// The meaning of a key while an overlay is open.
 ///
 /// Terminals send Alt as Esc before the key, so Esc and a key that follows it closely look like
@@ -144,7 +177,7 @@ pub(super) fn on_paste(model: &mut Model, text: &str) -> Vec<Effect> {
 
 enum OverlayResult {
     Closed,
-    Run(Command),
+    Run(PaletteEntry),
     Typed(String),
     Export(ExportOrder),
     Questions(QuestionOrder),
@@ -185,16 +218,7 @@ fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
 
 fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
     match (model.overlays.pop(), result) {
-        (Some(Overlay::Palette(_)), OverlayResult::Run(command))
-            if model.behavior().decides(command) =>
-        {
-            // Typed words give no verdict, not even these.
-            let key = keymap::key_name(command, Scope::Screen(model.screen()));
-            let words = format!("press {key} to give this verdict: {}", command.doc());
-            model.inform(&words);
-            Vec::new()
-        }
-        (Some(Overlay::Palette(_)), OverlayResult::Run(command)) => on_command(model, command),
+        (Some(Overlay::Palette(_)), OverlayResult::Run(entry)) => destination::run(model, entry),
         (Some(Overlay::Prompt(_, purpose)), OverlayResult::Typed(text)) => match purpose {
             PromptFor::Filter => {
                 filter::set(model, text);
@@ -231,6 +255,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             ConfirmFor::Quit => quit(model),
             ConfirmFor::Annotator => annotator::confirmed(model),
             ConfirmFor::Screen(screen) => registry::screen(screen).confirmed(model),
+            ConfirmFor::Command(command) => on_command(model, command),
         },
         _ => Vec::new(),
     }

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use std::ops::Range;
 
 use crate::tui::keymap::{Command, Scope, hints, key_name};
 use crate::tui::layout::{first_row, inset};
@@ -11,10 +12,17 @@ use crate::tui::theme::Theme;
 const GAP: &str = "  ";
 const HELP: &str = "help";
 
+/// A command with its key and its label.
+type Hint = (Command, String, &'static str);
+
+fn size(hint: &Hint) -> usize {
+    width(&hint.1) + 1 + width(hint.2)
+}
+
 #[derive(Clone, Debug)]
 pub struct Footer {
     lead: String,
-    hints: Vec<(Command, String, &'static str)>,
+    hints: Vec<Hint>,
 }
 
 impl Footer {
@@ -59,8 +67,33 @@ impl Footer {
         self
     }
 
-    fn fitting(&self, columns: usize) -> Vec<&(Command, String, &'static str)> {
-        let size = |hint: &(Command, String, &str)| width(&hint.1) + 1 + width(hint.2);
+    /// The command whose hint is at a column of the line, for the mouse.
+    pub fn command_at(&self, area: Rect, column: u16) -> Option<Command> {
+        let (_, placed) = self.placed(inset(area));
+        placed
+            .into_iter()
+            .find(|(columns, _)| columns.contains(&column))
+            .map(|(_, hint)| hint.0)
+    }
+
+    /// The end of the leading text, and the columns of each hint that fits.
+    fn placed(&self, line: Rect) -> (u16, Vec<(Range<u16>, &Hint)>) {
+        let most = usize::from(line.width).saturating_sub(width(HELP) + 2);
+        let lead = width(&self.lead).min(most) as u16;
+        let gap = if lead > 0 { GAP.len() } else { 0 };
+        let room = usize::from(line.width - lead);
+        let mut x = line.x + lead + gap as u16;
+        let place = |hint| {
+            let start = x;
+            let end = start + size(hint) as u16;
+            x = end + GAP.len() as u16;
+            (start..end.min(line.right()), hint)
+        };
+        let hints = self.fitting(room.saturating_sub(gap)).into_iter();
+        (line.x + lead, hints.map(place).collect())
+    }
+
+    fn fitting(&self, columns: usize) -> Vec<&Hint> {
         let Some((last, rest)) = self.hints.split_last() else {
             return Vec::new();
         };
@@ -85,29 +118,16 @@ impl Footer {
         if line.is_empty() {
             return;
         }
-        let mut x = line.x;
-        let lead = usize::from(line.width).saturating_sub(width(HELP) + 2);
-        (x, _) = buf.set_stringn(x, line.y, &self.lead, lead, theme.strong());
-        let room = usize::from(line.right().saturating_sub(x));
-        let gap = if self.lead.is_empty() { 0 } else { GAP.len() };
-        let hints = self.fitting(room.saturating_sub(gap));
-        for (at, (_, key, hint)) in hints.into_iter().enumerate() {
-            let put = |x: u16, text: &str, style, buf: &mut Buffer| {
-                buf.set_stringn(
-                    x,
-                    line.y,
-                    text,
-                    usize::from(line.right().saturating_sub(x)),
-                    style,
-                )
-                .0
-            };
-            if at > 0 || gap > 0 {
-                x = put(x, GAP, theme.footer(), buf);
-            }
-            x = put(x, key, theme.key_hint(), buf);
-            x = put(x, " ", theme.footer(), buf);
-            x = put(x, hint, theme.footer(), buf);
+        let put = |x: u16, text: &str, style, buf: &mut Buffer| {
+            let room = usize::from(line.right().saturating_sub(x));
+            buf.set_stringn(x, line.y, text, room, style).0
+        };
+        let (lead, hints) = self.placed(line);
+        let room = usize::from(lead - line.x);
+        buf.set_stringn(line.x, line.y, &self.lead, room, theme.strong());
+        for (columns, (_, key, hint)) in hints {
+            let x = put(columns.start, key, theme.key_hint(), buf);
+            put(x + 1, hint, theme.footer(), buf);
         }
     }
 }
@@ -144,6 +164,29 @@ mod tests {
             shown(&Footer::new(Scope::Input), 40),
             " Enter accept  Esc cancel"
         );
+    }
+
+    #[test]
+    fn a_click_on_a_hint_is_its_command() {
+        let area = Rect::new(0, 23, 34, 1);
+        let plain = Footer::new(Scope::Screen(Screen::BATTLE));
+        assert_eq!(shown(&plain, 34), " a A better  b B better  ? help");
+        let at = |footer: &Footer, column| footer.command_at(area, column);
+        for (column, command) in [
+            (0, None),
+            (1, Some(Command::JudgeA)),
+            (10, Some(Command::JudgeA)),
+            (11, None),
+            (13, Some(Command::JudgeB)),
+            (25, Some(Command::Help)),
+            (33, None),
+        ] {
+            assert_eq!(at(&plain, column), command, "{column}");
+        }
+        let led = plain.led_by("/word".to_owned());
+        assert_eq!(shown(&led, 34), " /word  a A better  ? help");
+        assert_eq!(at(&led, 3), None);
+        assert_eq!(at(&led, 8), Some(Command::JudgeA));
     }
 
     #[test]

@@ -42,6 +42,10 @@ impl ScreenBehavior for PassageScreen {
         Some("Take part")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::DUEL, Command::Open))
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }

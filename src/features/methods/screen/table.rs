@@ -4,7 +4,7 @@ use crate::app::interval_axis::IntervalAxis;
 use crate::app::text_format::{duration, p_value};
 use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::Areas;
+use crate::tui::drawing::{Areas, ListPosition};
 use crate::tui::model::Model;
 use crate::tui::text::{self, fixed, pad_left, pad_right, signed};
 use crate::tui::theme::Theme;
@@ -90,6 +90,10 @@ pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -
         list,
         lines: report.methods.len(),
         page: usize::from(list.height),
+        position: Some(ListPosition::unfiltered(
+            model.methods().cursor,
+            report.methods.len(),
+        )),
         ..Areas::default()
     }
 }

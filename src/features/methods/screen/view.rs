@@ -9,7 +9,7 @@ use crate::domain::metrics::histogram;
 use crate::domain::sanitize;
 use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
@@ -212,6 +212,8 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
         list: place,
         lines: listed.len(),
         page: usize::from(place.height),
+        first,
+        position: Some(ListPosition::unfiltered(cursor, listed.len())),
         ..Areas::default()
     }
 }

@@ -4,13 +4,14 @@ mod keys;
 mod update;
 mod view;
 
+use super::copy;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::screens::behavior::{Click, Copied, ScreenBehavior};
+use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 
 impl Screen {
     pub(crate) const STUDENT_BATTLES: Self = Self::named("battles");
@@ -39,6 +40,10 @@ impl ScreenBehavior for StudentBattlesScreen {
         Some("On the screen")
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::STUDENT, Command::Open))
+    }
+
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
         view::view(model, canvas, caches)
     }
@@ -52,20 +57,6 @@ impl ScreenBehavior for StudentBattlesScreen {
     }
 
     fn copy(&self, model: &Model) -> Copied {
-        let student = model.student();
-        match student.battle(student.battle_cursor) {
-            Some(battle) => Copied::Text(format!("{}\t{}\t{}", battle.query, battle.a, battle.b)),
-            None => Copied::Nothing,
-        }
-    }
-
-    fn click(&self, model: &mut Model, _column: u16, row: u16) -> Click {
-        let at = model.areas.first + usize::from(row.saturating_sub(model.areas.list.y));
-        let student = model.student_mut();
-        if at == student.battle_cursor {
-            return Click::Open;
-        }
-        student.battle_cursor = at.min(student.battles.len().saturating_sub(1));
-        Click::Moved
+        Copied::Table(copy::battles(model.student()))
     }
 }

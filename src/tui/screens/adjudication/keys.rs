@@ -14,4 +14,6 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('>')], Do::Export, "export"),
     shown(&[key('*')], Do::Pick, "picks"),
     shown(&[key('H')], Do::Guideline, "guideline"),
+    hidden(&[key('i')], Do::Import, "import"),
+    hidden(&[key('I')], Do::BuildPools, "pools"),
 ];

@@ -14,7 +14,6 @@ use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{cycled, moved};
 use crate::tui::requests;
-use crate::tui::screens::behavior::Copied;
 use crate::tui::screens::{Screen, ruling};
 use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
@@ -113,12 +112,6 @@ pub(crate) fn read_titles(model: &mut Model) -> Vec<Effect> {
         screen.titles.insert(document.clone(), String::new());
     }
     vec![model.read_document_titles(wanted)]
-}
-
-pub(super) fn copy(model: &Model) -> Copied {
-    model
-        .chosen_disagreement()
-        .map_or(Copied::Nothing, ruling::update::identifiers)
 }
 
 /// Requests another list; the current one no longer matches its heading.

@@ -257,32 +257,27 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
             counted(count, "label")
         ),
     };
-    let on_queries = |command| {
-        format!(
-            "{} on the list of queries",
-            key_on(command, Screen::QUERIES)
-        )
-    };
+    let here = |command| format!("{} here", key_on(command, Screen::ADJUDICATION));
     let steps = [
         (
             "overrule pool build --beir DIR",
             format!(
                 "pools and labels of a benchmark; or {}",
-                on_queries(Command::BuildPools)
+                here(Command::BuildPools)
             ),
         ),
         (
             "overrule import QRELS RUN",
             format!(
                 "labels, and rankings to measure; or {}",
-                on_queries(Command::Import)
+                here(Command::Import)
             ),
         ),
         (
             "overrule pick",
             format!(
-                "has judges pick the relevant documents; or {} here",
-                key_on(Command::Pick, Screen::ADJUDICATION)
+                "has judges pick the relevant documents; or {}",
+                here(Command::Pick)
             ),
         ),
     ];

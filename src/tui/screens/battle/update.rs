@@ -9,6 +9,7 @@ use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{neighbor, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
+use crate::tui::screens::battle::copy::reasoning_on;
 use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::behavior::Copied;
 use crate::tui::widgets::document_text::PreparedText;
@@ -171,16 +172,11 @@ pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
 }
 
 pub(crate) fn copy(model: &Model) -> Copied {
-    let Some(open) = &model.open else {
-        return Copied::SelectedQuery;
-    };
-    let id = |document: usize| {
-        open.documents
-            .get(document)
-            .map_or(String::new(), |document| document.id.to_string())
-    };
-    let (a, b) = (id(model.battle.a), id(model.battle.b));
-    Copied::Text(format!("{}\t{a}\t{b}", open.info.id))
+    let pair = (model.battle.a, model.battle.b);
+    let open = model.open.as_ref();
+    open.map_or(Copied::Nothing, |open| {
+        reasoning_on(open, pair, model.battle.judge)
+    })
 }
 
 /// Scrolls what has the focus: both texts, one of them, or the reasoning.

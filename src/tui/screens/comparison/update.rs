@@ -51,14 +51,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 pub(super) fn copy(model: &Model) -> Copied {
-    let Some(open) = &model.open else {
-        return Copied::SelectedQuery;
-    };
-    let id = |document: usize| {
-        open.documents
-            .get(document)
-            .map_or(String::new(), |document| document.id.to_string())
-    };
-    let (a, b) = (id(model.comparison().a), id(model.comparison().b));
-    Copied::Text(format!("{}\t{a}\t{b}", open.info.id))
+    let pair = [model.comparison().a, model.comparison().b];
+    let open = model.open.as_ref();
+    open.map_or(Copied::Nothing, |open| Copied::Text {
+        text: open.identifiers(&pair),
+        what: "the identifiers of the query and both documents".to_owned(),
+    })
 }

@@ -4,10 +4,11 @@ use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::navigation::moved;
 use crate::tui::requests;
-use crate::tui::screens::Screen;
 use crate::tui::screens::cycles::state::{CyclesState, rows};
+use crate::tui::screens::{Screen, run};
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     *model.cycles_mut() = CyclesState::default();
@@ -19,6 +20,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
     };
+    if command == Command::StartRun && open.is_unjudged() {
+        let query = open.info.key;
+        return run::update::start(model, Some(query));
+    }
     let rows = rows(open);
     let cursor = model.cycles().place(&rows);
     if command == Command::Open
@@ -35,6 +40,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 
 /// If there is a cycle, its battles can be opened and its orders explained.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
+    if command == Command::StartRun {
+        return model.open.as_ref().is_some_and(OpenQuery::is_unjudged);
+    }
     let none = || model.open.as_ref().is_none_or(|open| rows(open).is_empty());
     !(matches!(command, Command::Open | Command::ExplainOrder) && none())
 }

@@ -5,6 +5,7 @@ use crate::domain::priority::DecidedPair;
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches, ListPosition};
+use crate::tui::keymap::{Command, Screen, key_on};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -37,6 +38,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             "No cycle here: neither the ensemble nor any judge puts A over B over C over A.";
         let (_, all) = open.view.triads;
         let columns = usize::from(area.width);
+        if open.is_unjudged() {
+            let start = key_on(Command::StartRun, Screen::CYCLES);
+            let words = format!("Not judged yet. {start}: let the judges compare the documents.");
+            notice(&words, theme, area, buf);
+            return areas;
+        }
         let counted = format!("Triads whose three pairs are decided: {all}.");
         let mut lines = text::lines(words, columns, theme.text());
         lines.extend(text::lines(&counted, columns, theme.muted()));

@@ -6,6 +6,7 @@ use crate::domain::sanitize;
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::tui::canvas::Canvas;
+use crate::tui::keymap::{Command, Screen, key_on};
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -125,7 +126,13 @@ pub(super) fn render(
     let widths = ColumnWidths::of(open, &opponents, chosen, columns);
     names(open, &widths, theme).render(cut(&mut rest, 1), buf);
     if shown.is_empty() {
-        Line::styled("no battle is planned for this document", theme.missing()).render(rest, buf);
+        let words = if open.is_unjudged() {
+            let start = key_on(Command::StartRun, Screen::DOCUMENT);
+            format!("Not judged yet. {start}: let the judges compare the documents.")
+        } else {
+            "no battle is planned for this document".to_owned()
+        };
+        Line::styled(words, theme.missing()).render(rest, buf);
         return (rest, 0);
     }
     let page = usize::from(rest.height).max(1);

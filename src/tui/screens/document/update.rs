@@ -4,11 +4,14 @@ use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::navigation::{cycled, moved, neighbor, scrolled};
 use crate::tui::requests;
-use crate::tui::screens::Screen;
+use crate::tui::screens::battle::copy::reasoning_on;
 use crate::tui::screens::behavior::Copied;
+use crate::tui::screens::document::copy;
 use crate::tui::screens::document::state::{BattleSort, DocumentState, opponent};
+use crate::tui::screens::{Screen, run};
 use crate::tui::widgets::document_text::PreparedText;
 use std::sync::Arc;
 
@@ -18,6 +21,10 @@ const AHEAD: usize = 32;
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let scrolls = model.document().expanded || model.document().reading;
     match command {
+        Command::StartRun if offers(model, command) => {
+            let query = model.open.as_ref().map(|open| open.info.key);
+            return run::update::start(model, query);
+        }
         Command::Open => return open_battle(model),
         Command::SortBattles => sort(model),
         Command::NextDocument => return turn(model, true),
@@ -154,10 +161,23 @@ pub(crate) fn open_document(model: &mut Model, document: usize) -> Vec<Effect> {
     load(model)
 }
 
+/// A run can be started as long as nothing is judged.
+pub(super) fn offers(model: &Model, command: Command) -> bool {
+    command != Command::StartRun || model.open.as_ref().is_some_and(OpenQuery::is_unjudged)
+}
+
+/// The reasoning if it is shown in full; otherwise the table of battles.
 pub(super) fn copy(model: &Model) -> Copied {
     let Some(open) = &model.open else {
-        return Copied::SelectedQuery;
+        return Copied::Nothing;
     };
-    let found = open.documents.get(model.document().document);
-    Copied::Text(found.map_or(String::new(), |document| document.id.to_string()))
+    let battles = model.document_battles();
+    let document = model.document().document;
+    let other = battles
+        .get(model.document_cursor())
+        .and_then(|index| opponent(open, *index, document));
+    match other {
+        Some(other) if model.document().expanded => reasoning_on(open, (document, other), 0),
+        _ => Copied::Table(copy::table(model, open)),
+    }
 }

@@ -2,10 +2,11 @@
 
 use super::{head, reasons, table};
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition, PaneBorder};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, heading, notice};
@@ -16,6 +17,8 @@ use ratatui::widgets::{Paragraph, Widget};
 
 /// Minimum width for showing the text next to the battles instead of above.
 const WIDE: u16 = 150;
+/// Minimum columns of each of two panes next to each other.
+const PANE_MIN: u16 = 30;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
@@ -52,8 +55,17 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             Constraint::Fill(3),
         ])
         .areas(rest);
-        battles = right;
-        left
+        let most = rest.width.saturating_sub(PANE_MIN);
+        let width = model.pane_size((Screen::DOCUMENT, true), right.width, (PANE_MIN, most));
+        battles = Rect {
+            x: right.right() - width,
+            width,
+            ..right
+        };
+        Rect {
+            width: battles.x.saturating_sub(left.x + 2),
+            ..left
+        }
     } else {
         let source = open.texts.get(&model.document().document);
         let wanted = source.map_or(1, |source| {
@@ -63,13 +75,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 .1
                 .len()
         });
-        cut(
-            &mut battles,
-            (rest.height * 3 / 10)
-                .max(4)
-                .min(wanted.min(1_000) as u16 + 1),
-        )
+        let rows = (rest.height * 3 / 10)
+            .max(4)
+            .min(wanted.min(1_000) as u16 + 1);
+        let usual = rest.height.saturating_sub(rows);
+        let most = rest.height.saturating_sub(2);
+        let below = model.pane_size((Screen::DOCUMENT, false), usual, (table::FRAME, most));
+        cut(&mut battles, rest.height - below.min(rest.height))
     };
+    areas.border = Some(PaneBorder::before(battles, area.width >= WIDE));
+    areas.panes = [read, battles, Rect::default()];
     (areas.lines, areas.page, areas.text_first) = read_pane(model, open, theme, &mut read, buf);
     let wanted = shown.len().clamp(1, 1_000) as u16 + table::FRAME;
     let reasons_rows = battles
@@ -80,6 +95,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let (list, first) = table::render(model, open, &shown, Canvas::new(theme, battles, buf));
     areas.list = list;
     areas.first = first;
+    areas.position = Some(ListPosition::unfiltered(
+        model.document_cursor(),
+        shown.len(),
+    ));
     reasons::render(model, open, chosen, Canvas::new(theme, below, buf));
     if !model.document().reading {
         areas.page = usize::from(list.height);

@@ -7,7 +7,7 @@ use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::{ENOUGH_PAIRS, JudgeConclusion, JudgeReport};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::Areas;
+use crate::tui::drawing::{Areas, ListPosition};
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -241,6 +241,7 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
         list,
         lines: rows.len(),
         page: usize::from(list.height),
+        position: Some(ListPosition::unfiltered(model.judges().cursor, rows.len())),
         ..Areas::default()
     }
 }

@@ -6,7 +6,7 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::moved;
-use crate::tui::screens::{Screen, queue};
+use crate::tui::screens::{Screen, queue, run};
 use crate::tui::widgets::page::Page;
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
@@ -20,9 +20,12 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     let Some(report) = &model.judges().report else {
         return !matches!(
             command,
-            Command::Open | Command::WithoutJudge | Command::ShowTables
+            Command::Open | Command::WithoutJudge | Command::ShowTables | Command::StartRun
         );
     };
+    if command == Command::StartRun {
+        return report.rater_data.judges.is_empty();
+    }
     let one = model.judges().cursor < report.rater_data.judges.len();
     one || !matches!(command, Command::Open | Command::WithoutJudge)
 }
@@ -32,6 +35,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         return Vec::new();
     };
     let judges = &report.rater_data.judges;
+    if command == Command::StartRun && judges.is_empty() {
+        return run::update::start(model, None);
+    }
     let judge = judges.get(model.judges().cursor).map(|(id, _)| *id);
     match (command, judge) {
         (Command::WithoutJudge | Command::Open, None) => model.inform("choose a single judge"),

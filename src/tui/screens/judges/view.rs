@@ -34,9 +34,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let count = rows(report).len();
     let judges = model.judges();
     if count + judges.added_count() == 0 {
-        let start = key_on(Command::StartRun, Screen::QUERIES);
-        let words =
-            format!("No judge has voted yet. Press {start} on the list of queries to start a run.");
+        let start = key_on(Command::StartRun, Screen::JUDGES);
+        let words = format!("No judge has voted yet. {start}: let the judges compare documents.");
         notice(&words, theme, area, buf);
         return Areas::default();
     }

@@ -8,7 +8,7 @@ use crate::tui::model::matrix::Layer;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation;
-use crate::tui::screens::behavior::{Click, Copied};
+use crate::tui::screens::behavior::Click;
 use crate::tui::screens::run;
 use crate::tui::widgets::heatmap::{HeatmapState, Zoom};
 use crate::tui::widgets::page::Page;
@@ -165,18 +165,6 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         }
         _ => true,
     }
-}
-
-pub(super) fn copy(model: &Model) -> Copied {
-    let Some(open) = &model.open else {
-        return Copied::SelectedQuery;
-    };
-    let id = |at: usize| {
-        let document = open.documents.get(at);
-        document.map_or(String::new(), |document| document.id.to_string())
-    };
-    let (row, column) = model.matrix.cursor;
-    Copied::Text(format!("{}\t{}\t{}", open.info.id, id(row), id(column)))
 }
 
 pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {

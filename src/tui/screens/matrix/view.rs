@@ -6,7 +6,7 @@ use super::overview;
 use crate::domain::ranking::{DocumentOrder, ScoreWarning};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, PaneBorder};
 use crate::tui::keymap::{Command, Scope, Screen, key_name};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
@@ -63,6 +63,8 @@ const WIDE: u16 = 112;
 /// Minimum columns for the text.
 const SIDE_MIN: u16 = 38;
 const SIDE_MAX: u16 = 76;
+/// Minimum rows for the matrix above the text.
+const GRID_MIN: u16 = 6;
 /// Maximum rows of text about the cell, if the overview of the query is below it.
 const CELL_LINES: u16 = 24;
 
@@ -112,7 +114,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     let [head, rest] = Layout::vertical([Constraint::Length(2), Constraint::Min(1)]).areas(area);
     render_head(open, theme, inset(head), buf);
     let (mut grid, side) = if wide {
-        let width = side_columns(model, order.len(), rest);
+        let usual = side_columns(model, order.len(), rest);
+        let most = rest.width.saturating_sub(40);
+        let width = model.pane_size((Screen::MATRIX, true), usual, (SIDE_MIN / 2, most));
         let [grid, side] =
             Layout::horizontal([Constraint::Min(40), Constraint::Length(width)]).areas(rest);
         (grid, side)
@@ -122,6 +126,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
             18.. => 4,
             rows => rows.min(3),
         };
+        let most = rest.height.saturating_sub(GRID_MIN);
+        let height = model.pane_size((Screen::MATRIX, false), height, (1, most));
         let [grid, side] =
             Layout::vertical([Constraint::Min(1), Constraint::Length(height)]).areas(rest);
         (grid, side)
@@ -208,6 +214,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         lines: order.len(),
         page: (viewport.shown.0 / 2).max(1),
         heatmap: Some(viewport),
+        border: Some(PaneBorder::before(side, wide)),
         ..Areas::default()
     }
 }

@@ -9,7 +9,6 @@ use crate::tui::model::Model;
 use crate::tui::model::queries::{QueryRow, QuerySort};
 use crate::tui::navigation;
 use crate::tui::screens::Screen;
-use crate::tui::screens::behavior::Click;
 use crate::tui::screens::run;
 use std::collections::HashSet;
 
@@ -54,17 +53,6 @@ pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     let mut effects = vec![model.list()];
     effects.extend(preview::read(model));
     effects
-}
-
-pub(super) fn click(model: &mut Model, _: u16, row: u16) -> Click {
-    let clicked = model.areas.first + usize::from(row - model.areas.list.y);
-    if clicked == model.queries.cursor {
-        return Click::Open;
-    }
-    if clicked < model.queries.shown().len() {
-        model.queries.cursor = clicked;
-    }
-    Click::Moved
 }
 
 pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {

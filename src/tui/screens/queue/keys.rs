@@ -5,6 +5,7 @@ use crate::tui::keymap::command::Command as Do;
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Binding] = &[
+    shown(&[key('s')], Do::StartRun, "start"),
     shown(&[ENTER], Do::Open, "judge"),
     shown(&[key('o')], Do::NextPolicy, "order"),
     hidden(&[key('O')], Do::PreviousPolicy, "order back"),

@@ -12,7 +12,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::{cycled, moved};
 use crate::tui::requests;
-use crate::tui::screens::{Screen, review};
+use crate::tui::screens::{Screen, review, run};
 
 /// Rows of a page before one was drawn.
 const PAGE: usize = 50;
@@ -123,6 +123,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Conflicts => model.queue.conflicts = !model.queue.conflicts,
         Command::Guideline => return model.read_guideline(),
+        Command::StartRun if model.queries.is_unjudged() => return run::update::start(model, None),
         Command::Open => return open(model),
         _ => {
             let (count, page) = (model.shown_items().len(), model.areas.page);

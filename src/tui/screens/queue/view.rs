@@ -206,6 +206,17 @@ fn sides<'a>(model: &Model, item: &QueueItem, titles: &'a PairTitles) -> [&'a st
 }
 
 /// The first row with a value below the cutoff, if there are rows above it.
+/// Index of the item at a row of the terminal. The line at the cutoff belongs to the item below it.
+pub(super) fn row_at(model: &Model, row: u16) -> usize {
+    let (first, line) = (model.areas.first, row.saturating_sub(model.areas.list.y));
+    let at = first + usize::from(line);
+    let cut = cut_place(model, &model.shown_items());
+    match cut.filter(|cut| *cut >= first) {
+        Some(cut) if at > cut => at - 1,
+        _ => at,
+    }
+}
+
 fn cut_place(model: &Model, shown: &[usize]) -> Option<usize> {
     if model.queue.policy != Policy::Value {
         return None;
@@ -411,8 +422,17 @@ fn empty(model: &Model) -> String {
             "No query matches the filter. Press {} to show all.",
             key(Command::Back)
         ),
+        (true, true) if model.queries.rows.is_empty() => {
+            let import = key_on(Command::Import, Screen::QUERIES);
+            let back = key(Command::Back);
+            format!("This project holds no queries yet. {back}, then {import}: import some.")
+        }
+        (true, true) if model.queries.is_unjudged() => format!(
+            "Not judged yet. {}: let the judges compare the documents.",
+            key(Command::StartRun)
+        ),
         (true, true) => format!(
-            "Nothing to look at in this order. Press {} for the next order.",
+            "No pair is left in this order. {}: next order.",
             key(Command::NextPolicy)
         ),
     }

@@ -7,6 +7,7 @@ use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::{NewRuling, RulingContext};
+use crate::tui::clipboard::tsv_line;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::review::active_ms;
@@ -432,5 +433,8 @@ pub(super) fn copy(model: &Model) -> Copied {
 }
 
 pub(crate) fn identifiers(item: &AdjudicationItem) -> Copied {
-    Copied::Text(format!("{}\t{}", item.query_id, item.document))
+    Copied::Text {
+        text: tsv_line([item.query_id.as_str(), item.document.as_str()].into_iter()),
+        what: "the identifiers of the query and the document".to_owned(),
+    }
 }

@@ -3,7 +3,8 @@
 use super::layout::Panes;
 use super::list::ListRow;
 use super::state::{TwoOrdersState, comparison, is_scored};
-use crate::domain::ranking::{DocumentOrder, OrderChange};
+use crate::domain::ranking::DocumentOrder;
+use crate::tui::clipboard::{ClipboardTable, number};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -85,23 +86,20 @@ pub(super) fn copy(model: &Model) -> Copied {
         .as_ref()
         .and_then(|open| Some((open, comparison(open)?)))
     else {
-        return Copied::SelectedQuery;
+        return Copied::Nothing;
     };
-    let row = |change: &OrderChange| {
+    let rows = compared.changes.iter().map(|change| {
         let standing = change.standing;
-        let document = &open.documents[change.document];
-        format!(
-            "{}\t{}\t{}\t{}\t{}",
-            standing.rank,
-            change.hybrid,
-            document.id,
-            standing.zelo,
-            standing.se.map_or(String::new(), |se| se.to_string())
-        )
-    };
-    let rows = compared.changes.iter().map(row);
-    let all = std::iter::once("rank\thybrid_rank\tdocument\tzelo\tse".to_owned()).chain(rows);
-    Copied::Text(all.collect::<Vec<_>>().join("\n"))
+        [
+            standing.rank.to_string(),
+            change.hybrid.to_string(),
+            open.name(change.document),
+            number(Some(standing.zelo), 4),
+            number(standing.se, 4),
+        ]
+    });
+    let columns = ["rank", "hybrid_rank", "document", "zelo", "standard_error"];
+    Copied::Table(ClipboardTable::new("document", columns, rows))
 }
 
 pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {

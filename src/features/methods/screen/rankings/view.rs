@@ -4,7 +4,7 @@ use crate::domain::corpus::DocId;
 use crate::domain::sanitize;
 use crate::features::methods::app::shown_name;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -114,6 +114,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         list: area,
         lines: count,
         page: usize::from(area.height),
+        first,
+        position: Some(ListPosition::unfiltered(cursor, count)),
         ..Areas::default()
     }
 }

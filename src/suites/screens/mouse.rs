@@ -1,0 +1,108 @@
+//! The mouse: rows, hints, panes and borders.
+
+use super::bench::Bench;
+use crate::tui::message::Msg;
+use crate::tui::screens::Screen;
+use crate::tui::testing::text;
+use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+fn mouse(bench: &mut Bench, kind: MouseEventKind, (column, row): (u16, u16)) {
+    bench.tell(Msg::Mouse(MouseEvent {
+        kind,
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    }));
+}
+
+fn click(bench: &mut Bench, at: (u16, u16)) {
+    mouse(bench, MouseEventKind::Down(MouseButton::Left), at);
+    mouse(bench, MouseEventKind::Up(MouseButton::Left), at);
+}
+
+/// Where a text is on screen.
+fn place(bench: &mut Bench, words: &str) -> (u16, u16) {
+    let page = text(&bench.draw());
+    let found = page.lines().enumerate().find_map(|(row, line)| {
+        let start = line.find(words)?;
+        Some((line[..start].chars().count() as u16, row as u16))
+    });
+    found.unwrap_or_else(|| panic!("{words}: {page}"))
+}
+
+#[test]
+fn a_click_selects_a_row_and_a_second_one_opens_it() {
+    let mut bench = Bench::judged(120, 40);
+    let row = place(&mut bench, "scifact-971");
+    click(&mut bench, row);
+    assert_eq!(bench.model.queries.cursor, 3);
+    let first = place(&mut bench, "scifact-641");
+    click(&mut bench, first);
+    assert_eq!(bench.model.queries.cursor, 0);
+    click(&mut bench, first);
+    assert_eq!(bench.model.screen(), Screen::MATRIX);
+    bench.press("d");
+    let list = bench.model.areas.list;
+    click(&mut bench, (list.x, list.y + 2));
+    assert_eq!(bench.model.document_cursor(), 2);
+}
+
+#[test]
+fn a_click_on_a_hint_is_its_key() {
+    let mut bench = Bench::judged(120, 40);
+    let queue = place(&mut bench, "w queue");
+    assert_eq!(queue.1, 39);
+    click(&mut bench, queue);
+    assert_eq!(bench.model.screen(), Screen::QUEUE);
+    let back = place(&mut bench, "Esc back");
+    click(&mut bench, back);
+    assert_eq!(bench.model.screen(), Screen::QUERIES);
+}
+
+#[test]
+fn the_wheel_scrolls_the_pane_under_the_pointer() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter d");
+    let list = bench.model.areas.list;
+    mouse(&mut bench, MouseEventKind::ScrollDown, (list.x, list.y));
+    assert_eq!(bench.model.document_cursor(), 1);
+    let text_pane = bench.model.areas.panes[0];
+    let over_text = (text_pane.x, text_pane.y);
+    mouse(&mut bench, MouseEventKind::ScrollDown, over_text);
+    assert_eq!(bench.model.document_cursor(), 1);
+    assert_eq!(bench.model.document().scroll, Some(1));
+    assert!(!bench.model.document().reading);
+}
+
+#[test]
+fn a_border_is_moved_with_keys_and_with_the_mouse() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter");
+    let border = |bench: &Bench| bench.model.areas.border.unwrap();
+    let before = border(&bench);
+    assert!(before.upright);
+    bench.press("(");
+    assert_eq!(border(&bench).at, before.at - 2);
+    bench.press(")");
+    assert_eq!(border(&bench), before);
+    let down = MouseEventKind::Down(MouseButton::Left);
+    mouse(&mut bench, down, (before.at, 10));
+    let to = before.at - 9;
+    mouse(
+        &mut bench,
+        MouseEventKind::Drag(MouseButton::Left),
+        (to, 12),
+    );
+    mouse(&mut bench, MouseEventKind::Up(MouseButton::Left), (to, 12));
+    assert_eq!(border(&bench).at, to);
+    let rows = (bench.model.areas.list.x, 12);
+    mouse(&mut bench, MouseEventKind::Drag(MouseButton::Left), rows);
+    assert_eq!(border(&bench).at, to, "the border was released");
+    bench.press("esc (");
+    let toast = bench.model.toast.as_ref().unwrap();
+    assert!(
+        toast.text.starts_with("( does nothing now"),
+        "{}",
+        toast.text
+    );
+}

@@ -1,0 +1,13 @@
+//! Where a command of the palette leads.
+
+use crate::tui::keymap::{Command, Screen};
+
+/// A screen that the workbench is going to, and the command to run there. Screens on the way may
+/// have to load their data first; a key press ends the journey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Destination {
+    pub screen: Screen,
+    pub command: Option<Command>,
+    /// The screen from which the next one was opened last.
+    pub left: Option<Screen>,
+}

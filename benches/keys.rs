@@ -1,6 +1,7 @@
 //! Measures the time from a key press until its frame is ready for the terminal. Random keys in the
-//! matrix, in battles and in the queue of a project of 100,000 battles with 200 documents per query
-//! go through update, view and the diff to the previous frame, in bytes, at 200×60. The project's
+//! matrix, in battles and in the queue of a project of 100,000 battles with 200 documents per query,
+//! and of one with 500, go through update, view and the diff to the previous frame, in bytes, at
+//! 200×60. The project's
 //! response to a key arrives in a later message and is drawn in another frame; it is listed
 //! separately.
 //!
@@ -27,8 +28,8 @@ use std::time::{Duration, Instant};
 
 const KEYS: usize = 2_000;
 const SIZE: (u16, u16) = (200, 60);
-/// Queries, documents and cycles: 100,000 battles.
-const PROJECT: (usize, usize, usize) = (250, 200, 2);
+/// Queries, documents and cycles: 100,000 battles, and large matrices.
+const PROJECTS: [(usize, usize, usize); 2] = [(250, 200, 2), (8, 500, 10)];
 /// What the interface may take for a frame.
 const FRAME: Duration = Duration::from_millis(16);
 
@@ -56,12 +57,21 @@ const SCREENS: [(&str, &[&str], &[&str]); 3] = [
 ];
 
 fn main() {
-    let folder = tempfile::tempdir().unwrap();
     let named = std::env::args()
         .skip(1)
         .find(|argument| !argument.starts_with('-'));
-    let project = named.map_or_else(|| judged(folder.path()), PathBuf::from);
-    let store = Store::open(&project).unwrap();
+    if let Some(project) = named {
+        return measure(Path::new(&project));
+    }
+    for size in PROJECTS {
+        println!("{} queries of {} documents", size.0, size.1);
+        let folder = tempfile::tempdir().unwrap();
+        measure(&judged(folder.path(), size));
+    }
+}
+
+fn measure(project: &Path) {
+    let store = Store::open(project).unwrap();
     store.refresh_priorities(&mut |_| {}).unwrap();
     for (name, way, keys) in SCREENS {
         let mut session = Session::new(store.clone());
@@ -79,8 +89,7 @@ fn main() {
     }
 }
 
-fn judged(folder: &Path) -> PathBuf {
-    let (queries, documents, cycles) = PROJECT;
+fn judged(folder: &Path, (queries, documents, cycles): (usize, usize, usize)) -> PathBuf {
     let mut rng = SeededRng::new(1, &["words"]);
     let mut lines = String::new();
     for query in 0..queries {

@@ -270,6 +270,7 @@ pub(crate) const SCREENS: &[&dyn ScreenBehavior] = &[
     &screens::queue::QueueScreen,
     &screens::review::ReviewScreen,
     &screens::judges::JudgesScreen,
+    &screens::judge_setup::JudgeSetupScreen,
     &methods::screen::MethodsScreen,
     &methods::screen::rankings::RankingsScreen,
     &student::screen::StudentScreen,

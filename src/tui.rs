@@ -231,6 +231,7 @@ impl App {
         let mut keys = TerminalEvents::start()?;
         let mut gone = pin!(terminal_events::gone());
         let mut first = vec![self.model.list(), Effect::Watch];
+        first.extend(self.model.find_servers());
         if let Start::Row(screen, key) = self.model.options.start {
             first.extend(registry::screen(screen).open_row(&mut self.model, key));
         }

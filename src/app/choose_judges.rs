@@ -12,8 +12,8 @@ use crate::domain::permission::PermissionRequest;
 use crate::domain::sanitize;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
-    Dotenv, EmbedderConfig, EnsembleError, FILE, JudgeSources, JudgesFile, KeyProblem, MissingKey,
-    RerankerConfig, ensemble_from, own_prices, pickers_from, rerank_judges_from,
+    Dotenv, EmbedderConfig, EnsembleError, FILE, JudgeConfig, JudgeSources, JudgesFile, KeyProblem,
+    MissingKey, RerankerConfig, ensemble_from, own_prices, pickers_from, rerank_judges_from,
 };
 use crate::judge::provider::KeyCommands;
 use crate::judge::provider::http::Timeouts;
@@ -232,6 +232,21 @@ impl JudgeConfiguration<'_> {
             }
         }
         Ok(recorded.into_inner())
+    }
+
+    /// Makes judges that need not be in `overrule.toml`, with the prices and keys of the project.
+    pub(super) fn build(
+        &self,
+        judges: Vec<JudgeConfig>,
+    ) -> Result<(JudgeEnsemble, Vec<MissingKey>), AppError> {
+        self.with_file(|own, sources| {
+            let file = JudgesFile {
+                judges,
+                prices: own.prices.clone(),
+                ..JudgesFile::default()
+            };
+            ensemble_from(&file, sources).map_err(AppError::invalid)
+        })
     }
 
     /// Works with `overrule.toml`, or with the default judges if there is no such file.

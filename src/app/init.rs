@@ -2,6 +2,7 @@
 //! file.
 
 pub mod discovery;
+pub mod setup;
 
 use super::error::{AppError, invalid};
 use super::output_file::{is_standard_output, write_whole};

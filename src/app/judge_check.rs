@@ -130,6 +130,72 @@ pub async fn examine(judge: &dyn Judge) -> CheckResult {
     }
 }
 
+/// The answer to one test question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestCall {
+    /// Whether the judge named the right document.
+    pub ok: bool,
+    pub words: String,
+}
+
+impl TestCall {
+    pub fn failed(words: &str) -> Self {
+        Self {
+            ok: false,
+            words: words.to_owned(),
+        }
+    }
+}
+
+/// Asks the judge once, with the right document first, and describes the answer, its time and its
+/// cost.
+pub async fn test_call(judge: &dyn Judge) -> TestCall {
+    let [query, right, wrong] = QUESTION;
+    let documents = vec![Arc::from(right), Arc::from(wrong)];
+    let case = PresentedPair {
+        pool: Arc::new(PoolText::new(query, documents)),
+        first: 0,
+        second: 1,
+    };
+    let question = JudgeQuestion::Pair(&case);
+    let prompt = judge.prompt(question);
+    let result = call_adapting(|| judge.call(question, &prompt)).await;
+    let cost = match cost_of(&result) {
+        cost if cost > 0.0 => format!(", {}", usd(cost)),
+        _ => String::new(),
+    };
+    let reply = match result {
+        Ok(reply) => reply,
+        Err(error) => {
+            return TestCall::failed(&format!("{}{cost}: {}", error.cause, error.message));
+        }
+    };
+    let taken = format!("in {:.1} s{cost}", reply.latency.as_secs_f64());
+    let opinion = match judge.parse(&case, &reply) {
+        Ok(opinion) => opinion,
+        Err(error) => {
+            let remedy = unread_remedy(&error);
+            return TestCall::failed(&format!("{error} {taken}; {remedy}"));
+        }
+    };
+    let outcome = opinion.margin.outcome();
+    let found = match outcome {
+        Outcome::A => "right",
+        Outcome::B => "names the wrong document",
+        Outcome::Tie => "calls it a tie",
+    };
+    let thoughts = opinion.thoughts.join(" ");
+    let reason = if thoughts.trim().is_empty() {
+        String::new()
+    } else {
+        format!(": “{thoughts}”")
+    };
+    TestCall {
+        ok: outcome == Outcome::A,
+        words: format!("{found} {taken}{reason}"),
+    }
+}
+
 /// Asks once, and again with a larger limit if the answer was truncated, as a run does. Adds the
 /// cost to `spent_usd`.
 async fn ask(

@@ -27,6 +27,7 @@ use crate::domain::number_words::count;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::registry;
 use crate::store::Store;
+use crate::store::corpus::QueryKey;
 use crate::store::outstanding::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -256,9 +257,12 @@ impl AnnotateCommand {
         let store = context.open_or_create()?;
         // The confirmed price was shown with the same lines.
         if with_calls.is_none() {
-            for line in JudgeHistory::of(&store, &ensemble)?.lines() {
-                output::message(&line);
-            }
+            let ids: Vec<String> = dataset
+                .pools()?
+                .map(|pool| pool.query.id.to_string())
+                .collect();
+            let queries = store.read_blocking(move |db| db.known_queries(&ids))?;
+            confirm_history(&store, &ensemble, Some(queries), self.spending.yes)?;
         }
         let import = dataset.import(&store)?;
         let left_out = (import.skipped > 0)
@@ -360,6 +364,25 @@ impl AnnotateCommand {
         let at_most = Some(0);
         Ok((RunRequest { at_most, ..request }, budget_reached))
     }
+}
+
+/// Reports earlier votes of the judges, and asks for confirmation if votes of other judges will be
+/// set aside.
+fn confirm_history(
+    store: &Store,
+    ensemble: &JudgeEnsemble,
+    queries: Option<Vec<QueryKey>>,
+    yes: bool,
+) -> CommandResult {
+    let history = JudgeHistory::of(store, ensemble, queries)?;
+    if history.set_aside.is_empty() {
+        history
+            .lines()
+            .iter()
+            .for_each(|line| output::message(line));
+        return Ok(());
+    }
+    confirm_spending(&history.lines().join("\n"), yes)
 }
 
 /// The files of a run.

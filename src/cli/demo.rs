@@ -228,6 +228,12 @@ fn show_one(
         } else {
             recorded.iter().map(ToString::to_string).collect()
         },
+        look_for_servers: sample.is_none()
+            && !chosen.notes.is_empty()
+            && chosen
+                .ensemble
+                .iter()
+                .all(|judge| judge.spec().is_offline()),
         missing_keys: no_run.or_else(|| chosen.missing_keys()),
         note: chosen
             .notes

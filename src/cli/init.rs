@@ -3,9 +3,8 @@
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::doctor::DoctorCommand;
 use super::output::{self, clean};
-use crate::app::init::discovery::{
-    Discovery, ServerAddress, ask_servers, found_keys, parse_address, usual_addresses,
-};
+use crate::app::init::discovery::{Discovery, ServerAddress, look_around, parse_address};
+use crate::app::init::setup::folder_of;
 use crate::app::init::{
     JudgeChoice, WantedJudge, check_free, choices, judges_file, usual_choices, wanted_choice,
     write_judges_file,
@@ -71,9 +70,7 @@ pub(super) struct InitCommand {
 impl InitCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let default = context.project().with_file_name(FILE);
-        let folder = context.project().parent();
-        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
+        let folder = folder_of(context.project());
         let target = self.out.clone().unwrap_or_else(|| default.clone());
         if !self.dry_run {
             check_free(&target, self.force)?;
@@ -111,25 +108,10 @@ impl InitCommand {
     }
 
     fn look_around(&self, folder: &Path, keys: &KeysConfig) -> Result<Discovery, CommandFailure> {
-        let env = |name: &str| {
-            let value = std::env::var(name).ok();
-            value.filter(|value| !value.trim().is_empty())
-        };
-        let asked = if self.server.is_empty() {
-            usual_addresses(&env)
-        } else {
-            self.server.clone()
-        };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let (keys, reranker_keys) = found_keys(folder, &env, keys)?;
-        Ok(Discovery {
-            keys,
-            reranker_keys,
-            servers: runtime.block_on(ask_servers(&asked)),
-            asked,
-        })
+        Ok(runtime.block_on(look_around(folder, keys, self.server.clone()))?)
     }
 
     fn choose(&self, found: &Discovery) -> Result<Vec<JudgeChoice>, CommandFailure> {

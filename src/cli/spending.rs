@@ -23,7 +23,7 @@ pub(crate) struct SpendingOptions {
     /// with exit code 3 [default: from the project, or the configuration]
     #[arg(long, value_name = "USD", value_parser = dollars)]
     budget: Option<f64>,
-    /// Do not ask before spending money
+    /// Do not ask before spending money or setting votes aside
     #[arg(long)]
     pub(crate) yes: bool,
     /// Allow sending keys unencrypted to other machines
@@ -115,7 +115,8 @@ pub(super) fn kept_budget(context: &CommandContext, kept: Option<Option<f64>>) -
     kept.unwrap_or(context.config.run.budget)
 }
 
-/// Shows what is about to be spent and asks for confirmation, if there is someone to ask.
+/// Shows what is about to be spent, or which votes are set aside, and asks for confirmation, if
+/// there is someone to ask.
 pub(crate) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
     output::message(words.trim_end());
     if yes || !io::stdin().is_terminal() {

@@ -298,6 +298,15 @@ impl Db {
             .map(QueryKey))
     }
 
+    /// The keys of those queries with these identifiers that exist.
+    pub fn known_queries(&self, ids: &[String]) -> Result<Vec<QueryKey>> {
+        let known: Vec<_> = ids
+            .iter()
+            .map(|id| self.known_query(id))
+            .collect::<Result<_>>()?;
+        Ok(known.into_iter().flatten().collect())
+    }
+
     /// The key of a query by its identifier.
     pub fn find_query(&self, id: &str) -> Result<QueryKey> {
         if let Some(key) = self.known_query(id)? {

@@ -11,6 +11,16 @@ use rusqlite::params;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EnsembleId(pub i64);
 
+/// A judge whose votes count for some queries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountingJudge {
+    pub id: JudgeId,
+    pub name: String,
+    /// Number of its votes on these queries.
+    pub votes: usize,
+    pub queries: usize,
+}
+
 impl Db {
     /// The ID of a judge, which is added if it is new.
     pub fn judge(&self, spec: &JudgeSpec) -> Result<JudgeId> {
@@ -111,6 +121,33 @@ impl Db {
                 ))
             })
             .collect()
+    }
+
+    /// The judges with votes that count for these queries, or for all.
+    pub fn counting_judges(&self, queries: Option<&[QueryKey]>) -> Result<Vec<CountingJudge>> {
+        let queries = queries.map(|queries| {
+            let ids: Vec<String> = queries.iter().map(|query| query.0.to_string()).collect();
+            format!("[{}]", ids.join(","))
+        });
+        self.all(
+            "SELECT judge.id, judge.name, sum(call_total.votes), count(*)
+             FROM query JOIN ensemble ON ensemble.id = query.ensemble,
+             json_each(ensemble.judges) AS member
+             JOIN judge ON judge.id = member.value
+             JOIN call_total ON call_total.query = query.id AND call_total.judge = judge.id
+             WHERE call_total.votes > 0
+                 AND (?1 IS NULL OR query.id IN (SELECT value FROM json_each(?1)))
+             GROUP BY judge.id ORDER BY judge.id",
+            [queries],
+            |row| {
+                Ok(CountingJudge {
+                    id: JudgeId(row.get(0)?),
+                    name: row.get(1)?,
+                    votes: row.get(2)?,
+                    queries: row.get(3)?,
+                })
+            },
+        )
     }
 
     /// All judges of the project, including those whose votes do not count now.

@@ -22,6 +22,7 @@ pub mod scale;
 pub mod session;
 pub mod states;
 pub mod text_search;
+pub mod votes;
 
 use super::drawing::Areas;
 use super::fuzzy;
@@ -43,6 +44,7 @@ use super::widgets::settings_dialog::SettingsDialog;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
+use crate::app::init::discovery::FoundServer;
 use crate::app::project::Sample;
 use crate::client::RunControl;
 use crate::config::{Config, JudgingConfig};
@@ -67,6 +69,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use text_search::TextSearch;
+use votes::CurrentVotes;
 
 /// An overlay on the screen, which receives keys first.
 #[derive(Debug)]
@@ -115,6 +118,8 @@ pub enum PromptFor {
     Annotator,
     /// Name the file with the project's guideline.
     Guideline,
+    /// A line for this screen.
+    Screen(Screen),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +171,9 @@ pub struct TuiOptions {
     pub offline: bool,
     /// A note about the judges to show at the start.
     pub note: String,
+    /// Whether to look for servers on this machine, because the offline judges are used only for
+    /// lack of others.
+    pub look_for_servers: bool,
     /// Why no run may start: the missing keys, and what to do.
     pub missing_keys: Option<String>,
     /// The configuration file in use, which is never written over.
@@ -200,6 +208,10 @@ pub struct Model {
     pub export: ExportState,
     pub questions: QuestionState,
     pub run: RunState,
+    /// Whose votes count in the project.
+    pub votes: CurrentVotes,
+    /// Servers on this machine that could be judges.
+    pub servers: Vec<FoundServer>,
     pub matrix: MatrixState,
     /// Also used for a pair under review.
     pub battle: BattleState,
@@ -299,6 +311,8 @@ impl Model {
                 control: options.control,
                 ..RunState::default()
             },
+            votes: CurrentVotes::default(),
+            servers: Vec::new(),
             matrix: MatrixState {
                 order: remembered.order,
                 ..MatrixState::default()

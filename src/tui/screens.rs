@@ -8,6 +8,7 @@ pub(crate) mod comparison;
 pub(crate) mod cycles;
 pub(crate) mod decisions;
 pub(crate) mod document;
+pub(crate) mod judge_setup;
 pub(crate) mod judges;
 pub(crate) mod matrix;
 mod on_screen;

@@ -56,6 +56,33 @@ fn a_judge_that_has_become_another_is_announced_before_it_is_paid() {
     assert_eq!(desk.server.total_calls(), CALLS);
 }
 
+#[test]
+fn votes_of_judges_that_are_not_asked_are_set_aside_and_named_first() {
+    let desk = Desk::new("");
+    assert_eq!(desk.annotate(&[]).status.code(), Some(0));
+    let set_aside = |arguments: &[&str]| {
+        let dry = [arguments, &["--dry-run", "--json"]].concat();
+        json_of(&desk.annotate(&dry))["set_aside"].clone()
+    };
+    assert_eq!(set_aside(&[]), serde_json::json!([]));
+    let named = set_aside(&["--judges", "bm25"]);
+    let votes = named.as_array().unwrap().iter();
+    let votes: u64 = votes.map(|judge| judge["votes"].as_u64().unwrap()).sum();
+    assert_eq!(votes, CALLS as u64, "{named}");
+    let words = "will be set aside, because the judges have changed";
+    let output = desk.annotate(&["--judges", "bm25"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(told(&output).contains(words), "{}", told(&output));
+    // The votes of the others are set aside already, and nothing was bought.
+    let output = desk.annotate(&["--judges", "bm25"]);
+    assert!(!told(&output).contains(words), "{}", told(&output));
+    assert_eq!(desk.server.total_calls(), CALLS);
+    // The first judges count again, without a call.
+    assert_eq!(desk.annotate(&[]).status.code(), Some(0));
+    assert_eq!(desk.server.total_calls(), CALLS);
+    assert_eq!(set_aside(&[]), serde_json::json!([]));
+}
+
 /// A configuration with one compatible judge.
 fn configure_one(desk: &Desk, name: &str, more: &str) {
     let text = format!(

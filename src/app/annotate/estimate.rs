@@ -14,6 +14,7 @@ use crate::judge::{
     Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion, JudgeSpec, LearntUsage, PoolText,
     PresentedPair,
 };
+use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 use identical_calls::IdenticalCalls;
 pub use identical_calls::PoolOutline;
@@ -142,7 +143,9 @@ impl CostEstimate {
         let mut estimate = Self::new(ensemble);
         estimate.batch = in_batches;
         if let Some(store) = store {
-            estimate.learn(store, ensemble)?;
+            let ids: Vec<String> = outlines.iter().map(|pool| pool.id.clone()).collect();
+            let known = store.read_blocking(move |db| db.known_queries(&ids))?;
+            estimate.learn(store, ensemble, known)?;
         }
         let documents = outlines.iter().map(|pool| pool.documents);
         let shares = probe_shares(request, &estimate.specs, documents);
@@ -175,8 +178,13 @@ impl CostEstimate {
     }
 
     /// Loads the project's data about these judges.
-    fn learn(&mut self, store: &Store, ensemble: &JudgeEnsemble) -> Result<(), StoreError> {
-        self.history = JudgeHistory::of(store, ensemble)?;
+    fn learn(
+        &mut self,
+        store: &Store,
+        ensemble: &JudgeEnsemble,
+        queries: Vec<QueryKey>,
+    ) -> Result<(), StoreError> {
+        self.history = JudgeHistory::of(store, ensemble, Some(queries))?;
         let specs = self.specs.clone();
         let learnt = store.read_blocking(move |db| {
             let judges = db.known_judges(&specs)?.into_iter().zip(&specs);
@@ -202,11 +210,17 @@ impl CostEstimate {
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
     ) -> Result<Self, StoreError> {
-        self.learn(store, ensemble)?;
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
             None => store.read_blocking(|db| db.runnable_queries())?,
         };
+        // Asking about a single pair does not change which votes count.
+        let changed = if request.pair.is_some() {
+            Vec::new()
+        } else {
+            queries.clone()
+        };
+        self.learn(store, ensemble, changed)?;
         let keys = queries.clone();
         let outlines = store.read_blocking(move |db| {
             let outlines = keys.iter().map(|key| Ok((&db.query(*key)?).into()));

@@ -1,10 +1,12 @@
 //! Finds votes that the judges of an ensemble cast under other settings, another name or another
-//! seed, to report them before any call is made.
+//! seed, and votes of other judges that would no longer count, to report them before any call is
+//! made.
 
-use crate::app::text_format::counted;
+use crate::app::text_format::{counted, first_of};
 use crate::domain::sanitize;
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec, identity_of};
+use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use serde::Serialize;
 use std::fmt;
@@ -18,6 +20,36 @@ pub struct JudgeHistory {
     pub renamed: Vec<RenamedJudge>,
     /// Judges whose votes were drawn with another seed and still count.
     pub reseeded: Vec<ReseededJudge>,
+    /// Judges that are not in the ensemble and whose votes count until it is asked.
+    pub set_aside: Vec<SetAsideJudge>,
+}
+
+/// A judge whose votes no longer count once other judges are asked about the same queries.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SetAsideJudge {
+    pub name: String,
+    pub votes: usize,
+    pub queries: usize,
+}
+
+/// The judges whose votes on these queries, or on all, count until the judges with these
+/// specifications are asked.
+pub fn set_aside(
+    db: &Db,
+    ensemble: &[JudgeSpec],
+    queries: Option<&[QueryKey]>,
+) -> Result<Vec<SetAsideJudge>, StoreError> {
+    let asked = db.known_judges(ensemble)?;
+    let counting = db.counting_judges(queries)?;
+    Ok(counting
+        .into_iter()
+        .filter(|judge| !asked.contains(&judge.id))
+        .map(|judge| SetAsideJudge {
+            name: judge.name,
+            votes: judge.votes,
+            queries: judge.queries,
+        })
+        .collect())
 }
 
 /// A judge whose earlier votes do not count with its current settings.
@@ -71,7 +103,12 @@ pub(super) fn remember_seed(db: &Db, judge: JudgeId, seed: &str) -> Result<(), S
 }
 
 impl JudgeHistory {
-    pub fn of(store: &Store, ensemble: &JudgeEnsemble) -> Result<Self, StoreError> {
+    /// The facts about an ensemble that is to be asked about these queries, or about all.
+    pub fn of(
+        store: &Store,
+        ensemble: &JudgeEnsemble,
+        queries: Option<Vec<QueryKey>>,
+    ) -> Result<Self, StoreError> {
         let judges: Vec<(JudgeSpec, Option<String>)> = ensemble
             .iter()
             .map(|judge| (judge.spec().clone(), judge.seed()))
@@ -87,7 +124,11 @@ impl JudgeHistory {
                 })
                 .filter(|known| known.votes > 0)
                 .collect();
-            let mut history = Self::default();
+            let specs: Vec<JudgeSpec> = judges.iter().map(|(spec, _)| spec.clone()).collect();
+            let mut history = Self {
+                set_aside: set_aside(db, &specs, queries.as_deref())?,
+                ..Self::default()
+            };
             for (now, seed) in &judges {
                 let same = known.iter().find(|known| known.spec.is_same_judge(now));
                 if let Some(same) = same {
@@ -110,9 +151,41 @@ impl JudgeHistory {
         let changed = self.changed.iter().map(ToString::to_string);
         let renamed = self.renamed.iter().map(ToString::to_string);
         let reseeded = self.reseeded.iter().map(ToString::to_string);
-        changed.chain(renamed).chain(reseeded).collect()
+        let set_aside = self.set_aside_words();
+        changed
+            .chain(renamed)
+            .chain(reseeded)
+            .chain(set_aside)
+            .collect()
+    }
+
+    /// Names the judges that other lines do not mention and whose votes will no longer count.
+    fn set_aside_words(&self) -> Option<String> {
+        let is_mentioned = |judge: &&SetAsideJudge| {
+            let changed = self.changed.iter().map(|changed| &changed.name);
+            let renamed = self.renamed.iter().map(|renamed| &renamed.before);
+            changed.chain(renamed).any(|name| *name == judge.name)
+        };
+        let judges: Vec<&SetAsideJudge> = self
+            .set_aside
+            .iter()
+            .filter(|judge| !is_mentioned(judge))
+            .collect();
+        let votes: usize = judges.iter().map(|judge| judge.votes).sum();
+        let queries = judges.iter().map(|judge| judge.queries).max()?;
+        let names: Vec<&str> = judges.iter().map(|judge| judge.name.as_str()).collect();
+        Some(format!(
+            "{} of {} on {} will be set aside, because the judges have changed. They stay in the \
+             project: choose those judges again to use them.",
+            counted(votes, "vote"),
+            first_of(&names, SHOWN),
+            counted(queries, "query")
+        ))
     }
 }
+
+/// Maximum number of judges named whose votes are set aside.
+const SHOWN: usize = 5;
 
 /// A judge that has votes.
 struct KnownJudge {

@@ -133,6 +133,51 @@ pub fn found_keys(
     Ok((judges, rerankers))
 }
 
+/// Finds keys and queries servers: the given ones, or else the usual ones.
+///
+/// # Errors
+/// The file `.env` cannot be read.
+pub async fn look_around(
+    folder: &Path,
+    keys: &KeysConfig,
+    servers: Vec<ServerAddress>,
+) -> Result<Discovery, AppError> {
+    let asked = if servers.is_empty() {
+        usual_addresses(&set_variable)
+    } else {
+        servers
+    };
+    let (keys, reranker_keys) = found_keys(folder, &set_variable, keys)?;
+    Ok(Discovery {
+        keys,
+        reranker_keys,
+        servers: ask_servers(&asked).await,
+        asked,
+    })
+}
+
+/// The servers on this machine that list models, without any address that leads elsewhere.
+pub async fn servers_here() -> Vec<FoundServer> {
+    let is_here = |asked: &ServerAddress| {
+        let url = Url::parse(&asked.url).ok();
+        let host = url.and_then(|url| Some(url.host_str()?.to_owned()));
+        host.is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host.as_str()))
+    };
+    let usual: Vec<ServerAddress> = usual_addresses(&set_variable)
+        .into_iter()
+        .filter(is_here)
+        .collect();
+    let mut found = ask_servers(&usual).await;
+    found.retain(|server| server.judges().next().is_some());
+    found
+}
+
+/// The value of an environment variable, unless it is blank.
+fn set_variable(name: &str) -> Option<String> {
+    let value = std::env::var(name).ok();
+    value.filter(|value| !value.trim().is_empty())
+}
+
 /// The servers to query if none are given: those that usually run on this machine, at their default
 /// ports or at the addresses in their variables, and those at the address that a variable such as
 /// OPENAI_BASE_URL gives for a vendor's API.

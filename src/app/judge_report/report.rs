@@ -318,7 +318,7 @@ impl RaterReport {
                 let conclusion = self.record(at).conclusion();
                 let name = sanitize::line(&spec.name);
                 (!matches!(conclusion, JudgeConclusion::NotEnough(_)))
-                    .then(|| format!("{name} {}.", conclusion.words()))
+                    .then(|| format!("{name} {}.", conclusion.clause()))
             })
             .collect();
         if !told.is_empty() {

@@ -1,6 +1,6 @@
 //! `overrule annotate --sample`: asks the judges only about the pairs of a sample.
 
-use super::{AnnotateCommand, batch, cost, finish_run, watch};
+use super::{AnnotateCommand, batch, confirm_history, cost, finish_run, watch};
 use crate::app::annotate::RunRequest;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::choose_judges::{check_budget, is_paid};
@@ -61,10 +61,15 @@ impl AnnotateCommand {
         // Held while the question is open and during the run, so that no other run can start in
         // between.
         let lock = Arc::new(RunLock::take(context.project())?);
-        if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
-            let estimate = estimate()?;
-            if estimate.calls() > 0 {
+        let is_paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
+        let paid = is_paid.then(estimate).transpose()?;
+        match paid.filter(|estimate| estimate.calls() > 0) {
+            Some(estimate) => {
                 confirm_spending(&cost::describe(&estimate, &ensemble), self.spending.yes)?;
+            }
+            None => {
+                let queries = request.queries.clone();
+                confirm_history(&store, &ensemble, queries, self.spending.yes)?;
             }
         }
         let control = self.spending.control(context, budget, &ensemble);

@@ -72,7 +72,16 @@ impl JudgeConclusion {
         !matches!(self, Self::AsGoodAsPeople | Self::NotEnough(_))
     }
 
-    /// A clause to be appended to the judge's name.
+    /// The words with a verb, to be appended to the judge's name in a sentence.
+    pub fn clause(&self) -> String {
+        let words = self.words();
+        match self {
+            Self::WorseThanPeople(_) | Self::AsGoodAsPeople => format!("is {words}"),
+            _ => words,
+        }
+    }
+
+    /// What the column next to the judge's name says.
     pub fn words(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         match *self {

@@ -3,6 +3,7 @@
 
 use super::bench::Bench;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
+use crate::app::annotate::judge_history::{JudgeHistory, SetAsideJudge};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;
@@ -10,7 +11,7 @@ use crate::tui::job::{fail, tell_that};
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
-use crate::tui::screens::run::ask_pair;
+use crate::tui::screens::run::{self, ask_pair};
 use crate::tui::update::requests::runs::PricePair;
 
 /// On the matrix, at the first two documents by rank without a battle.
@@ -92,6 +93,53 @@ fn judges_that_cost_money_are_asked_after_a_yes() {
     bench.tell(msg);
     bench.press("y");
     assert!(asks_about(&bench, pair));
+}
+
+#[test]
+fn judges_that_would_set_votes_aside_are_asked_after_a_yes() {
+    let mut bench = Bench::judged(120, 40);
+    let set_aside = vec![SetAsideJudge {
+        name: "bm25".to_owned(),
+        votes: 2400,
+        queries: 8,
+    }];
+    let estimate = CostEstimate {
+        judges: vec![JudgeEstimate {
+            name: "qwen".to_owned(),
+            calls: 36,
+            ..JudgeEstimate::default()
+        }],
+        history: JudgeHistory {
+            set_aside: set_aside.clone(),
+            ..JudgeHistory::default()
+        },
+        ..CostEstimate::default()
+    };
+    bench.model.votes.set_aside = set_aside;
+    let priced = || {
+        let estimate = estimate.clone();
+        tell_that(move |model| run::update::ask_to_start(model, &estimate))
+    };
+    bench.press("s");
+    assert!(!bench.model.run.running, "the votes are counted first");
+    bench.tell(priced());
+    let shot = bench
+        .shot()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    for words in [
+        "2,400 votes of bm25 on 8 queries",
+        "calls, at no cost. Start?",
+    ] {
+        assert!(shot.contains(words), "{words:?} is not on:\n{shot}");
+    }
+    bench.press("n");
+    assert!(!bench.model.run.running && bench.model.overlays.is_empty());
+    bench.press("s");
+    bench.tell(priced());
+    bench.press("y");
+    assert!(bench.model.run.running);
 }
 
 #[test]

@@ -111,6 +111,11 @@ commands! {
     PreviousBattle "previous-battle" "Go to the previous battle.";
     ShowQueue "show-queue" "Show which battles to look at first.";
     ShowJudges "show-judges" "Show how good each judge is.";
+    SetUpJudges "set-up-judges" "Choose, test and save the judges of the project.";
+    ChooseJudge "choose-judge" "Choose the judge, or remove it from the chosen ones.";
+    TestJudge "test-judge" "Ask the judge one question; asks first if it costs money.";
+    NextPrompt "next-prompt" "Use the next prompt for the judge.";
+    SaveJudges "save-judges" "Write the chosen judges to overrule.toml and use them.";
     ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
     ShowStudent "show-student" "Show how good a student of the ensemble is.";
     NextStudent "next-student" "Show the next student.";

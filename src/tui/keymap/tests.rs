@@ -11,7 +11,7 @@ const MATRIX: Scope = Scope::Screen(Screen::MATRIX);
 const RUN: Scope = Scope::Screen(Screen::RUN);
 
 /// Global keys that a scope uses for a different command, by the name of the scope.
-const SHADOWS: [(&str, KeyChord); 12] = [
+const SHADOWS: [(&str, KeyChord); 13] = [
     // `q` in an overlay closes the overlay: quitting the program from its help page would be
     // surprising.
     ("list", KeyChord::char('q')),
@@ -21,6 +21,8 @@ const SHADOWS: [(&str, KeyChord); 12] = [
     ("battle", TAB),
     ("review", TAB),
     ("student", TAB),
+    // Here, to the next prompt.
+    ("setup", TAB),
     // While a person's time is measured, a pause refers to the person.
     ("duel", KeyChord::char('p')),
     ("passage", KeyChord::char('p')),
@@ -74,12 +76,13 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 
 /// Commands that are equivalent on different screens, such as the next item, the sort order, or the
 /// next judge.
-const FAMILIES: [&[Command]; 23] = [
-    // More of what the screen is about: calls at a time, methods, students.
+const FAMILIES: [&[Command]; 25] = [
+    // More of what the screen is about: calls at a time, methods, students, judges.
     &[
         Command::MoreCalls,
         Command::RunMethod,
         Command::TrainStudent,
+        Command::SetUpJudges,
     ],
     &[
         Command::NextSurprise,
@@ -124,6 +127,7 @@ const FAMILIES: [&[Command]; 23] = [
         Command::NextJudgeLayer,
         Command::NextReasoning,
         Command::NextStudent,
+        Command::NextPrompt,
     ],
     // The verdicts: for the first, for both, for the second, for neither.
     &[Command::JudgeA, Command::RuleRelevant, Command::PreferLeft],
@@ -131,6 +135,8 @@ const FAMILIES: [&[Command]; 23] = [
         Command::JudgeTie,
         Command::RulePartially,
         Command::PreferNeither,
+        // No verdict is given where judges are set up.
+        Command::TestJudge,
     ],
     &[Command::JudgeB, Command::RuleNot, Command::PreferRight],
     &[Command::JudgeAStrongly, Command::PreferLeftStrongly],
@@ -146,6 +152,9 @@ const FAMILIES: [&[Command]; 23] = [
         Command::ShowDuel,
         Command::NewDuel,
     ],
+    &[Command::ChooseWhole, Command::ChooseJudge],
+    // The end of a run, or of setting up judges.
+    &[Command::StopRun, Command::SaveJudges],
     &[Command::CannotTell, Command::RuleCannotTell],
     // Parentheses make something smaller or larger: the first pane, or the marked passage.
     &[Command::BorderBack, Command::FewerSentences],

@@ -171,6 +171,18 @@ pub(crate) trait ScreenBehavior: Sync {
         Vec::new()
     }
 
+    /// Why a line typed for [`PromptFor::Screen`] is rejected; `None` if it is accepted.
+    ///
+    /// [`PromptFor::Screen`]: crate::tui::model::PromptFor::Screen
+    fn refuses(&self, _model: &Model, _text: &str) -> Option<String> {
+        None
+    }
+
+    /// Such a line was accepted.
+    fn typed(&self, _model: &mut Model, _text: &str) -> Vec<Effect> {
+        Vec::new()
+    }
+
     /// The two documents that it is about, A first; the same one twice on the diagonal of a matrix.
     fn pair(&self, _model: &Model, _open: &OpenQuery) -> Option<(usize, usize)> {
         None

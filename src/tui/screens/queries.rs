@@ -8,6 +8,7 @@ mod preview;
 mod sentence;
 pub(crate) mod update;
 mod view;
+mod votes;
 pub(crate) mod welcome;
 
 use super::behavior::{Copied, Find, ScreenBehavior};

@@ -5,6 +5,7 @@ use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::job::{answer, asked, fail, only, tell_that};
 use crate::tui::message::{Effect, Msg};
+use crate::tui::model::votes::CurrentVotes;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::model;
@@ -149,13 +150,16 @@ fn an_import_of_another_program_is_shown_and_leaves_the_selection_alone() {
     let mut rows = vec![row(11), row(12)];
     let added = row(10);
     let mut listing = vec![model.list()];
-    let listed = answer::<ListQueries>(&mut listing, rows.clone());
+    let listed = answer::<ListQueries>(&mut listing, (rows.clone(), CurrentVotes::default()));
     tell(&mut model, listed);
     press(&mut model, KeyCode::Char('j'));
     let selected = |model: &Model| model.queries.selected().map(|(info, _)| info.key);
     assert_eq!(selected(&model), Some(QueryKey(12)));
     let mut listing = tell(&mut model, Msg::ChangedElsewhere);
     rows.insert(0, added);
-    tell(&mut model, answer::<ListQueries>(&mut listing, rows));
+    tell(
+        &mut model,
+        answer::<ListQueries>(&mut listing, (rows, CurrentVotes::default())),
+    );
     assert_eq!(selected(&model), Some(QueryKey(12)));
 }

@@ -207,6 +207,7 @@ fn refusal(model: &Model, purpose: PromptFor, text: &str) -> Option<String> {
         PromptFor::Guideline if text.trim().is_empty() => {
             Some("name a file, or - for no guideline".to_owned())
         }
+        PromptFor::Screen(screen) => registry::screen(screen).refuses(model, text),
         PromptFor::Filter
         | PromptFor::Guideline
         | PromptFor::Search
@@ -237,6 +238,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             PromptFor::Annotator => annotator::named(model, &text),
             PromptFor::Budget => run::update::set_budget(model, &text),
             PromptFor::Guideline => vec![model.keep_guideline(text.trim())],
+            PromptFor::Screen(screen) => registry::screen(screen).typed(model, &text),
         },
         (Some(Overlay::Settings(dialog)), _) => settings::keep(model, &dialog),
         (Some(Overlay::Export(_)), OverlayResult::Export(order)) => export::begin(model, order),

@@ -4,5 +4,6 @@ pub(crate) mod files;
 pub(crate) mod pages;
 pub(crate) mod queries;
 pub(crate) mod runs;
+pub(crate) mod servers;
 pub(crate) mod settings;
 pub(crate) mod verdicts;

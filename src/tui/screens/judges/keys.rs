@@ -8,7 +8,8 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('s')], Do::StartRun, "start"),
     shown(&[ENTER], Do::Open, "where it differs"),
     shown(&[key('X')], Do::WithoutJudge, "without it"),
-    shown(&[key('w')], Do::ShowQueue, "pairs to judge"),
+    shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('K')], Do::ShowTables, "numbers"),
+    shown(&[key('+')], Do::SetUpJudges, "set up"),
     hidden(&[key('Y')], Do::ShowStudent, "student"),
 ];

@@ -16,8 +16,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-/// Columns of counts such as `184/214  86 %`.
-const PEOPLE: usize = 14;
+/// Columns of the header over people's agreement, at least.
+const PEOPLE: &str = "with people";
 const FIRST: usize = 11;
 
 /// A judge or the ensemble.
@@ -71,6 +71,7 @@ pub(super) fn height(report: &RaterReport) -> u16 {
 struct Columns {
     name: usize,
     sentence: usize,
+    counts: usize,
     /// Whether to draw intervals, if there is room.
     people: Option<Axis>,
     first: Option<Axis>,
@@ -78,8 +79,9 @@ struct Columns {
 
 impl Columns {
     fn of(report: &RaterReport, rows: &[JudgeRow<'_>], width: usize) -> Self {
-        let people = rows.iter().filter_map(JudgeRow::blind);
-        let people = people
+        let people = rows
+            .iter()
+            .filter_map(JudgeRow::blind)
             .chain(report.people_with_each_other)
             .filter(|share| share.n >= ENOUGH_PAIRS);
         let first = rows.iter().filter_map(|row| row.first()?.1);
@@ -88,8 +90,14 @@ impl Columns {
             .unwrap_or(0)
             .clamp(8, 20);
         let sentence = longest(&|row| text::width(&row.conclusion.words())).unwrap_or(0);
+        let counts = rows
+            .iter()
+            .filter_map(JudgeRow::blind)
+            .chain(report.people_with_each_other)
+            .map(|share| text::width(&agreement_words(share)));
         let mut columns = Self {
             name,
+            counts: counts.max().unwrap_or(0).max(PEOPLE.len()),
             sentence: sentence.max("in one sentence".len()),
             people: Axis::up_to_one(people.map(|share| share.interval)),
             first: Axis::around_half(first),
@@ -107,7 +115,7 @@ impl Columns {
 
     fn used(&self) -> usize {
         let axes = [self.people, self.first].into_iter().flatten().count();
-        2 + self.name + 1 + self.sentence + 1 + PEOPLE + 1 + FIRST + axes * (WIDTH + 2)
+        2 + self.name + 1 + self.sentence + 1 + self.counts + 1 + FIRST + axes * (WIDTH + 2)
     }
 
     fn line(&self, name: Span<'static>, sentence: Span<'static>, shares: Shares) -> Line<'static> {
@@ -135,7 +143,7 @@ impl Columns {
             Span::styled(text::pad_right("  judge", self.name + 2), style),
             Span::styled(text::pad_right("in one sentence", self.sentence), style),
             Shares {
-                people: Span::styled(text::pad_left("with people", PEOPLE), style),
+                people: Span::styled(text::pad_left(PEOPLE, self.counts), style),
                 people_axis: head(self.people),
                 first: Span::styled(text::pad_left("first doc.", FIRST), style),
                 first_axis: head(self.first),
@@ -162,7 +170,7 @@ impl Columns {
             Span::styled(name, theme.strong()),
             Span::styled(words, conclusion),
             Shares {
-                people: agreement(share, theme),
+                people: or_dash(share.map(agreement_words), self.counts, theme),
                 people_axis: share
                     .filter(|share| share.n >= ENOUGH_PAIRS)
                     .and_then(|share| axis(self.people, share.value, Some(share.interval))),
@@ -180,7 +188,7 @@ impl Columns {
             Span::styled(text::pad_right(words, width - 1), theme.muted()),
             Span::raw(""),
             Shares {
-                people: agreement(Some(share), theme),
+                people: or_dash(Some(agreement_words(share)), self.counts, theme),
                 people_axis: axis
                     .map(|axis| axis.track(share.value, share.interval, Style::new(), theme)),
                 first: Span::raw(" ".repeat(FIRST)),
@@ -199,17 +207,14 @@ struct Shares {
 }
 
 /// `184/214  86 %`; only the counts if there are too few pairs for a share.
-fn agreement(share: Option<Share>, theme: &Theme) -> Span<'static> {
-    let words = share.map(|share| {
-        let decimals = usize::from(share.part.fract() != 0.0);
-        let counts = format!("{:.decimals$}/{}", share.part, text::count(share.n));
-        if share.n < ENOUGH_PAIRS {
-            counts
-        } else {
-            format!("{counts} {:>5}", format!("{:.0} %", 100.0 * share.value))
-        }
-    });
-    or_dash(words, PEOPLE, theme)
+fn agreement_words(share: Share) -> String {
+    let decimals = usize::from(share.part.fract() != 0.0);
+    let counts = format!("{:.decimals$}/{}", share.part, text::count(share.n));
+    if share.n < ENOUGH_PAIRS {
+        counts
+    } else {
+        format!("{counts} {:>5}", format!("{:.0} %", 100.0 * share.value))
+    }
 }
 
 fn or_dash(words: Option<String>, width: usize, theme: &Theme) -> Span<'static> {

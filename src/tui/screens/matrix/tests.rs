@@ -177,6 +177,8 @@ fn both_orders_have_the_cursor_on_the_same_pair() {
 #[test]
 fn a_run_over_this_query_alone_is_started_from_its_matrix() {
     let mut model = model(Screen::MATRIX);
+    // Whose votes count is known once the queries are listed.
+    model.queries.loaded = true;
     let key = model.open.as_ref().unwrap().info.key;
     let effects = update(&mut model, Command::StartRun);
     assert_eq!(effects, [Effect::Start(RunScope::Query(key))]);

@@ -12,6 +12,7 @@ pub(super) const KEYS: &[Binding] = &[
     hidden(&[key('O')], Do::ReverseSort, "reverse"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('J')], Do::ShowJudges, "judges"),
+    hidden(&[key('+')], Do::SetUpJudges, "set up"),
     shown(&[key('C')], Do::ShowAdjudication, "adjudicate"),
     hidden(&[key('R')], Do::ShowMethods, "methods"),
     hidden(&[key('Y')], Do::ShowStudent, "student"),

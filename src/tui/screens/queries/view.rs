@@ -1,7 +1,7 @@
 //! Draws one row per query, with its doubtful points, and the selected query.
 
 use super::columns::Column;
-use super::{detail, sentence, welcome};
+use super::{detail, sentence, votes, welcome};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches, ListPosition};
@@ -51,7 +51,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
 fn list(model: &Model, canvas: Canvas<'_>) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut rows = area;
-    let (totals, head) = (cut(&mut rows, 1), cut(&mut rows, 1));
+    let votes = votes::lines(model, theme, usize::from(area.width));
+    let totals = cut(&mut rows, 1);
+    let below_totals = cut(&mut rows, votes.len() as u16);
+    let head = cut(&mut rows, 1);
+    Paragraph::new(votes).render(below_totals, buf);
     let queries = &model.queries;
     let shown = queries.shown();
     let words = sentence::totals(queries, usize::from(totals.width));

@@ -62,12 +62,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             model.confirm("Stop the run", &question, ConfirmFor::Stop);
         }
         Command::StopRun => requests::stop_questions(model),
-        Command::SetBudget => {
-            let placeholder = "total dollars that the project may spend; empty for no limit";
-            let now = control.budget_usd.map(|usd| usd.to_string());
-            let now = now.unwrap_or_default();
-            model.ask("budget $", placeholder, &now, PromptFor::Budget);
-        }
+        Command::SetBudget => return ask_budget(model),
         Command::NextJudge => {
             let judges = model
                 .run
@@ -154,7 +149,8 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
         return Vec::new();
     }
     let scope = only.map_or(RunScope::Project, RunScope::Query);
-    if model.options.paid || model.queries.failures(only) > 0 {
+    let may_change = !model.queries.loaded || !model.votes.set_aside.is_empty();
+    if model.options.paid || may_change || model.queries.failures(only) > 0 {
         model.inform("counting the calls that are left");
         model.run.wanted = scope.clone();
         return vec![model.estimate(scope)];
@@ -188,7 +184,8 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         return vec![model.estimate(retry)];
     }
     let again = matches!(model.run.wanted, RunScope::Retry(_));
-    if estimate.calls() == 0 || (!model.options.paid && !again) {
+    let sets_aside = !estimate.history.set_aside.is_empty();
+    if !sets_aside && (estimate.calls() == 0 || (!model.options.paid && !again)) {
         model.run.scope = model.run.wanted.clone();
         return begin(model);
     }
@@ -215,9 +212,13 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         text::counted(estimate.calls(), "call")
     );
     let (title, question) = match (again, model.options.paid) {
-        (false, _) => (
+        (false, true) => (
             "Start",
             format!("{scope}{changed}{calls} to language models: {money} Start?"),
+        ),
+        (false, false) => (
+            "Start",
+            format!("{scope}{changed}{calls}, at no cost. Start?"),
         ),
         (true, true) => (
             "Failed calls",
@@ -246,6 +247,15 @@ pub fn typed_budget(typed: &str) -> Result<Option<f64>, String> {
         _ if typed.is_empty() => Ok(None),
         _ => Err("not a number of dollars, such as 2.50".to_owned()),
     }
+}
+
+/// Opens the line for the budget of the project.
+pub(crate) fn ask_budget(model: &mut Model) -> Vec<Effect> {
+    let placeholder = "total dollars that the project may spend; empty for no limit";
+    let now = model.run.control.budget_usd.map(|usd| usd.to_string());
+    let now = now.unwrap_or_default();
+    model.ask("budget $", placeholder, &now, PromptFor::Budget);
+    Vec::new()
 }
 
 /// Sets a budget that was typed.

@@ -1,7 +1,9 @@
 //! Reads the list of queries, and what belongs to the open query.
 
+use crate::app::annotate::judge_history::set_aside;
 use crate::app::error::AppError;
 use crate::domain::common_scale::ProjectScale;
+use crate::judge::JudgeSpec;
 use crate::registry::project_scale;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::last_run::LastRun;
@@ -11,6 +13,7 @@ use crate::tui::job::{Job, JobContext, Request, Task};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::model::votes::CurrentVotes;
 use crate::tui::requests::{ReadTexts, read_query};
 use crate::tui::screens::queries;
 use crate::tui::slot::Slot;
@@ -32,10 +35,16 @@ const SUMMARY: Slot = Slot::shared("summary");
 pub(crate) struct ListQueries;
 
 impl Request for ListQueries {
-    type Answer = Vec<(QueryInfo, Option<QuerySummary>)>;
+    type Answer = (Vec<(QueryInfo, Option<QuerySummary>)>, CurrentVotes);
 
-    fn answer(self, db: &mut Db, _: &JobContext) -> Result<Self::Answer> {
-        db.overview()
+    fn answer(self, db: &mut Db, context: &JobContext) -> Result<Self::Answer> {
+        let judges = context.ensemble().iter();
+        let specs: Vec<JudgeSpec> = judges.map(|judge| judge.spec().clone()).collect();
+        let votes = CurrentVotes {
+            counting: db.judges_in_force()?,
+            set_aside: set_aside(db, &specs, None)?,
+        };
+        Ok((db.overview()?, votes))
     }
 }
 
@@ -121,7 +130,11 @@ impl Request for Prefetch {
 impl Model {
     /// Requests the list of queries.
     pub fn list(&mut self) -> Effect {
-        Job::read(ListQueries, queries::update::listed)
+        let then = |model: &mut Self, (rows, votes)| {
+            model.votes = votes;
+            queries::update::listed(model, rows)
+        };
+        Job::read(ListQueries, then)
             .latest(&mut self.jobs, LIST)
             .into()
     }

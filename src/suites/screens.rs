@@ -394,3 +394,47 @@ fn a_project_needs_what_its_dataset_would() {
         );
     }
 }
+
+#[test]
+fn a_guideline_is_taken_from_a_file() {
+    let mut bench = Bench::judged(80, 24);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("guideline.md");
+    std::fs::write(&path, "Prefer recent work.").unwrap();
+    bench.press("w enter <");
+    for typed in path.display().to_string().chars() {
+        bench.press(&typed.to_string());
+    }
+    bench.press("enter");
+    let stored = bench.store.read_blocking(|db| db.guideline()).unwrap();
+    assert_eq!(stored.as_deref(), Some("Prefer recent work."));
+}
+
+#[test]
+fn the_run_screen_says_what_is_missing_and_how_the_last_run_went() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        bench.press("r");
+        bench.model.run.next = Some(Box::default());
+        let shot = bench.shot();
+        for words in [
+            "Nothing is running.",
+            "Nothing is missing: every battle has all its votes.",
+            "The last run: done",
+            "proximity",
+        ] {
+            assert!(shot.contains(words), "{words}: {shot}");
+        }
+        let asks = CostEstimate {
+            judges: vec![JudgeEstimate {
+                calls: 293,
+                ..JudgeEstimate::default()
+            }],
+            ..CostEstimate::default()
+        };
+        bench.model.run.next = Some(Box::new(asks));
+        let shot = bench.shot();
+        let words = "Press s to ask for 293 missing votes: at no cost.";
+        assert!(shot.contains(words), "{shot}");
+    }
+}

@@ -78,7 +78,7 @@ impl PaletteEntry {
         let exact = of_word(&whole).filter(|found| *found == NameMatch::Whole);
         let of_all = || {
             let words = typed.split_whitespace().map(of_word);
-            Some(words.collect::<Option<Vec<_>>>()?.into_iter().max()?)
+            words.collect::<Option<Vec<_>>>()?.into_iter().max()
         };
         exact.or_else(of_all)
     }

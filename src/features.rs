@@ -5,5 +5,6 @@
 pub mod duel;
 pub mod lab;
 pub mod methods;
+pub mod prompts;
 pub mod scale;
 pub mod student;

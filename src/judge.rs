@@ -30,9 +30,11 @@ pub use identity::identity_of;
 pub(crate) use judge_trait::MAX_ADAPTIONS;
 pub use judge_trait::{Judge, JudgeEnsemble, MAX_CHARGED, call_adapting, opinion_of};
 pub use learnt_usage::{LearntUsage, UsageSums};
+pub use metadata::MetadataFields;
 pub use parse::{read_answer, read_answer_strictly};
 pub use presented::{
     JudgeQuestion, PoolText, Presented, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk,
     RerankKind,
 };
+pub use prompt::PromptText;
 pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

@@ -18,8 +18,8 @@ use crate::features::lab::command::{FormerName, LabCommand};
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
-use crate::features::{duel, methods, scale, student};
-use crate::judge::JudgeEnsemble;
+use crate::features::{duel, methods, prompts, scale, student};
+use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::merge::{MatchedQuery, Merger};
 use crate::store::{self, Db, Store};
@@ -39,6 +39,13 @@ pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
 /// Whether `--method` can refer to a reranker by this name.
 pub fn is_free_reranker_name(name: &str) -> bool {
     methods::domain::reranking::is_free_reranker_name(name)
+}
+
+/// Stores the prompts of judges that are about to vote.
+pub fn record_prompts(db: &Db, prompts: &[PromptText], now_ms: i64) -> store::Result<()> {
+    prompts
+        .iter()
+        .try_for_each(|prompt| db.record_prompt(prompt, now_ms))
 }
 
 /// The source of predictions that the project has named, with its weight.
@@ -70,6 +77,8 @@ pub(crate) enum FeatureCommand {
     Scale(scale::command::ScaleCommand),
     /// Compare the quality and cost of reranking methods
     Methods(methods::command::MethodsCommand),
+    /// Edit prompts of judges, and try them on pairs people decided
+    Prompt(prompts::command::PromptCommand),
     /// Train and test small models that learn from the votes
     Student(student::command::StudentCommand),
     /// Rerank documents by similarity to the top results
@@ -90,6 +99,7 @@ impl FeatureCommand {
             Self::Rerank(command) => command.run(context),
             Self::Scale(command) => command.run(context),
             Self::Methods(command) => command.run(context),
+            Self::Prompt(command) => command.run(context),
             Self::Student(command) => command.run(context),
             Self::Sbr(command) => command.run(context),
             Self::Nine(command) => command.run(context),
@@ -108,6 +118,7 @@ pub const LOGS: &[ReadLog] = &[
     duel::app::log_entries,
     scale::app::log_entries,
     methods::app::log_entries,
+    prompts::app::log_entries,
 ];
 
 /// What features add to the status of a project, in the order shown.
@@ -116,7 +127,7 @@ pub const STATUSES: &[fn(&Db) -> store::Result<FeatureStatus>] =
 
 /// What features merge before the queries.
 pub(crate) const MERGES_FIRST: &[fn(&mut Merger<'_>) -> store::Result<()>] =
-    &[student::merge::students];
+    &[student::merge::students, prompts::merge::prompts];
 
 /// What features merge of each query.
 pub(crate) const MERGES_OF_QUERY: &[fn(&mut Merger<'_>, &mut MatchedQuery) -> store::Result<()>] =

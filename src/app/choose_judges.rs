@@ -12,8 +12,9 @@ use crate::domain::permission::PermissionRequest;
 use crate::domain::sanitize;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
-    Dotenv, EmbedderConfig, EnsembleError, FILE, JudgeConfig, JudgeSources, JudgesFile, KeyProblem,
-    MissingKey, RerankerConfig, ensemble_from, own_prices, pickers_from, rerank_judges_from,
+    Dotenv, EmbedderConfig, EnsembleError, FILE, JudgeConfig, JudgeEdit, JudgeSources, JudgesFile,
+    KeyProblem, MissingKey, RerankerConfig, ensemble_from, own_prices, pickers_from,
+    rerank_judges_from,
 };
 use crate::judge::provider::KeyCommands;
 use crate::judge::provider::http::Timeouts;
@@ -84,6 +85,57 @@ impl JudgeConfiguration<'_> {
     /// or for reporting what is missing.
     pub fn available(&self) -> Result<ChosenJudges, AppError> {
         self.chosen(&[], ensemble_from)
+    }
+
+    /// The named judge with another prompt, or also another model, for a trial.
+    ///
+    /// # Errors
+    /// It is not in `overrule.toml`, has no key, or the text is not a prompt for battles.
+    pub fn choose_changed(
+        &self,
+        name: &str,
+        prompt: &str,
+        model: Option<&str>,
+    ) -> Result<ChosenJudges, AppError> {
+        if name == OFFLINE || offline::NAMES.contains(&name) {
+            return Err(invalid!(
+                "{name}: offline judges are asked without a prompt; name a judge of {FILE}"
+            ));
+        }
+        complete(self.chosen(&[name.to_owned()], |file, sources| {
+            let mut file = file.clone();
+            for config in file.judges.iter_mut().filter(|config| config.name == name) {
+                config.prompt_text = Some(prompt.to_owned());
+                if let Some(model) = model {
+                    model.clone_into(&mut config.model);
+                    config.base_model = None;
+                }
+            }
+            ensemble_from(&file, sources)
+        })?)
+    }
+
+    /// All configured judges, as they would be after an edit of `overrule.toml` that gives the
+    /// judge `name` a prompt with this text.
+    ///
+    /// # Errors
+    /// The edit is impossible, or a judge has no key.
+    pub fn choose_edited(
+        &self,
+        edit: &JudgeEdit,
+        name: &str,
+        prompt: &str,
+    ) -> Result<ChosenJudges, AppError> {
+        self.with_file(|file, _| edit.apply(file).map_err(AppError::invalid))?;
+        complete(self.chosen(&[], |file, sources| {
+            let Ok(mut file) = edit.apply(file) else {
+                return ensemble_from(file, sources);
+            };
+            for config in file.judges.iter_mut().filter(|config| config.name == name) {
+                config.prompt_text = Some(prompt.to_owned());
+            }
+            ensemble_from(&file, sources)
+        })?)
     }
 
     /// As [`Self::choose`], for picks of this mode. Judges that can only compare two documents are

@@ -29,6 +29,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "annotate",
     "sampling",
     "judges",
+    "prompts",
     "providers",
     "rerankers",
     "money",

@@ -427,6 +427,20 @@ impl WrittenFiles<'_> {
     }
 }
 
+/// Runs judges on queries of the project, without writing a file. `lock` was taken before the price
+/// was shown.
+pub(crate) fn run_on_project(
+    lock: &Arc<RunLock>,
+    store: &Store,
+    ensemble: JudgeEnsemble,
+    request: RunRequest,
+    control: RunControl,
+    json: bool,
+) -> CommandResult {
+    let (outcome, ()) = watch::watch(lock, store, ensemble, request, control, json, |_| Ok(()))?;
+    finish_run(&outcome, false, None)
+}
+
 /// Reports what was written and what is missing, and returns the corresponding result.
 fn finish_run(
     outcome: &RunOutcome,

@@ -31,8 +31,8 @@ const COLUMNS: [Column; 14] = [
 
   - verdicts and undos, with the annotator's opinion of the pair before and after
   - rulings on labels (the document is in column a), and choices in duels
-  - imported files, changed settings, new duels, runs, and changes of the model behind a judge
-    (not with --query)
+  - imported files, changed settings, new duels, prompts, looks at held-out pairs, runs, and changes
+    of the model behind a judge (not with --query)
   - calls for picks, rerankings, anchors and links, summed by judge or method and day, with cost and
     time (not with --annotator)
 

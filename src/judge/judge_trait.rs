@@ -7,6 +7,7 @@ use super::call::{
 use super::metadata::MetadataFields;
 use super::parse::{self, ParseError, Written};
 use super::presented::{JudgeQuestion, PresentedPair};
+use super::prompt::PromptText;
 use super::spec::{JudgeLimits, JudgeSpec};
 use crate::domain::document_cut::DocumentCut;
 use futures::future::BoxFuture;
@@ -28,6 +29,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
     /// The metadata that it is shown with a document's text; `None` if it is shown the text alone.
     fn metadata(&self) -> Option<&MetadataFields> {
+        None
+    }
+
+    /// The text of its prompt; `None` for judges without one, such as the offline ones.
+    fn prompt_text(&self) -> Option<PromptText> {
         None
     }
 

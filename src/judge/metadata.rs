@@ -71,6 +71,14 @@ impl MetadataFields {
         }
     }
 
+    /// Reads what [`Self::canonical`] wrote.
+    pub fn of_canonical(text: &str) -> Option<Self> {
+        match text {
+            "all" => Some(Self::All),
+            names => serde_json::from_str(names).ok().map(Self::Named),
+        }
+    }
+
     /// The text of a document with its metadata, as zBench shows it.
     pub fn with(&self, metadata: &JsonObject, content: &str) -> String {
         let mut text = String::from("Metadata: ");

@@ -20,8 +20,10 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+use super::metadata::MetadataFields;
+
 pub use answer_form::AnswerForm;
-pub use template::Template;
+pub use template::{CASE, PromptText, Template};
 pub(super) use template::{rerank_task_text, task_text};
 
 /// The template that asks for a number.
@@ -49,6 +51,31 @@ pub const GRADE: &str = include_str!("../../assets/prompts/grade.md");
 /// The template that asks whether one document is relevant, in one word whose probabilities are
 /// read.
 pub const YES_NO: &str = include_str!("../../assets/prompts/yesno.md");
+
+/// The embedded templates for battles, by the name that `prompt` in `overrule.toml` has.
+pub const BATTLE_PROMPTS: [(&str, &str); 3] =
+    [("score", SCORE), ("choice", CHOICE), ("letter", LETTER)];
+
+/// The embedded template for battles with this name.
+pub fn battle_prompt(name: &str) -> Option<&'static str> {
+    BATTLE_PROMPTS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text)
+}
+
+/// The embedded template for battles with this hash, and its name. A judge that is shown all
+/// metadata has another hash; other metadata cannot be told from the hash.
+pub fn battle_prompt_of_hash(hash: &str) -> Option<(&'static str, PromptText)> {
+    BATTLE_PROMPTS.iter().find_map(|(name, text)| {
+        let plain = Template::parse(text).ok()?;
+        let with_metadata = plain.clone().with_metadata(&MetadataFields::All);
+        [plain, with_metadata]
+            .iter()
+            .find(|template| template.hash == hash)
+            .map(|template| (*name, template.stored()))
+    })
+}
 
 /// The embedded template of a form of answer.
 pub fn embedded(answer: AnswerForm) -> &'static str {

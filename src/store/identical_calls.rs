@@ -5,7 +5,7 @@ use super::columns::KEPT_OF_KEY;
 use super::runs::RunId;
 use super::{Db, Result};
 use crate::domain::battle::BattleId;
-use crate::domain::vote::JudgeId;
+use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
 use std::collections::HashMap;
 
@@ -16,7 +16,38 @@ pub struct KnownVote {
     pub judge: JudgeId,
 }
 
+/// The answer of a call that became a vote.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallAnswer {
+    /// Negative if the document shown first is better.
+    pub margin: Margin,
+    pub tokens_input: u64,
+    pub tokens_output: u64,
+    /// US dollars, if known.
+    pub cost_usd: Option<f64>,
+}
+
 impl Db {
+    /// The answer of an identical call that became a vote: that of the call itself, not of a vote
+    /// that shares it.
+    pub fn answer_of_call(&self, key: &[u8; 32]) -> Result<Option<CallAnswer>> {
+        self.maybe(
+            "SELECT CASE WHEN swapped THEN 0.0 - margin ELSE margin END, tokens_input,
+             tokens_output, cost_usd
+             FROM vote WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1
+             ORDER BY tokens_input DESC LIMIT 1",
+            [&key[..KEPT_OF_KEY]],
+            |row| {
+                Ok(CallAnswer {
+                    margin: row.get(0)?,
+                    tokens_input: row.get(1)?,
+                    tokens_output: row.get(2)?,
+                    cost_usd: row.get(3)?,
+                })
+            },
+        )
+    }
+
     /// The votes that resulted from identical calls, by call.
     pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], KnownVote>> {
         let mut known = HashMap::new();

@@ -44,6 +44,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0026.sql"),
     include_str!("../../assets/migrations/0027.sql"),
     include_str!("../../assets/migrations/0028.sql"),
+    include_str!("../../assets/migrations/0029.sql"),
+    include_str!("../../assets/migrations/0030.sql"),
 ];
 
 /// The migration that removes votes which are copies of another vote on the same pair, and leaves a

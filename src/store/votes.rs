@@ -59,6 +59,17 @@ pub enum CallOutcome {
     },
 }
 
+impl CallRecord {
+    /// Whether its answer is that of another call, so that it has neither cost nor latency.
+    fn is_shared(&self) -> bool {
+        self.call_key.is_some()
+            && self.run.is_some()
+            && self.latency_ms.is_none()
+            && self.cost_usd == Some(0.0)
+            && self.usage == Usage::default()
+    }
+}
+
 /// Result of recording a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
@@ -143,7 +154,7 @@ impl Db {
                     asked: call.run.is_some(),
                     margin: margin.get(),
                     swapped: call.swapped,
-                    shared: false,
+                    shared: call.is_shared(),
                 };
                 self.count_call(call.battle.0, call.judge.0, kept, call.cost_usd)?;
             }

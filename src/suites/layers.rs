@@ -26,10 +26,11 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 6] = [
+const FEATURE_USES: [&str; 7] = [
     "duel methods",
     "lab duel",
     "lab methods",
+    "prompts methods",
     "scale lab",
     "scale methods",
     "student scale",

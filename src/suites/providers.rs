@@ -135,6 +135,7 @@ fn expected(model: &str) -> f64 {
         query: case.pool.query.clone(),
         a: case.first_text().to_owned(),
         b: case.second_text().to_owned(),
+        is_cured: false,
     };
     margin(model, &shown)
 }

@@ -26,6 +26,7 @@ mod pair;
 mod permissions;
 mod picks;
 mod position;
+mod prompts;
 mod ready_blocks;
 mod repeated;
 mod replies;

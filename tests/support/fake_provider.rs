@@ -21,7 +21,7 @@ mod rerank;
 #[path = "fake_provider/wire.rs"]
 mod wire;
 
-pub(crate) use answer::{Shown, margin};
+pub(crate) use answer::{CURE, Shown, margin};
 pub(crate) use batches::BatchFaults;
 pub(crate) use books::Books;
 pub(crate) use fault::{Fault, Faults};

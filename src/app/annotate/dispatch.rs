@@ -23,7 +23,8 @@ use crate::domain::judge_report::BothOrders;
 use crate::domain::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::spend::Spend;
 use crate::domain::vote::JudgeId;
-use crate::judge::{JudgeEnsemble, JudgeSpec};
+use crate::judge::{JudgeEnsemble, JudgeSpec, PromptText};
+use crate::registry;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::ledger::Spent;
@@ -165,9 +166,11 @@ pub(super) async fn run(
         None => Arc::new(RunLock::take(store.path())?),
     };
     let specs = specs_of(&ensemble);
+    let prompts = prompt_texts(&ensemble);
     let row = request.clone();
     let (judge_ids, ensemble_id, run) = store
         .write(move |db| {
+            registry::record_prompts(db, &prompts, now_ms())?;
             let judges = specs
                 .iter()
                 .map(|spec| db.judge(spec))
@@ -437,6 +440,13 @@ impl Dispatcher {
             self.progress_to.send_replace(self.progress.clone());
         }
     }
+}
+
+fn prompt_texts(ensemble: &JudgeEnsemble) -> Vec<PromptText> {
+    ensemble
+        .iter()
+        .filter_map(|judge| judge.prompt_text())
+        .collect()
 }
 
 fn specs_of(ensemble: &JudgeEnsemble) -> Vec<JudgeSpec> {

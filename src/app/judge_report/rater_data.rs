@@ -5,6 +5,7 @@ use crate::app::review::assignment_history;
 use crate::domain::battle::Pair;
 use crate::domain::judge_report::{HumanVerdict, PersonVote, QueryTally, Rating};
 use crate::domain::priority::{self, Assignment};
+use crate::domain::verdict::ErrorCause;
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
@@ -181,6 +182,52 @@ pub fn rater_data(
         person_verdicts(&said, query, &mut person, &mut found);
     }
     Ok(found)
+}
+
+/// A verdict that counts, as it was first given.
+#[derive(Clone, Debug)]
+pub struct FirstVerdict {
+    pub first: StoredVerdict,
+    /// Why the judges' votes differ, and the note, which may have been given later.
+    pub cause: Option<ErrorCause>,
+    pub note: Option<String>,
+    /// The probability with which the pair was drawn, if it is known.
+    pub inclusion: Option<f64>,
+}
+
+/// The verdicts that count, as they were first given, by query.
+pub fn first_verdicts(store: &Store) -> Result<Vec<FirstVerdict>> {
+    let (keys, mut drawn) = store.read_blocking(|db| {
+        let queries = JudgedQueries::read(db, None)?.keys();
+        Ok((queries, DrawnPairs::read(db, None)?))
+    })?;
+    store.tally_all(&keys, |query, now| {
+        drawn.add(query, &now.tally);
+        true
+    })?;
+    store.read_blocking(move |db| {
+        let inclusion = drawn.chances();
+        let mut found = Vec::new();
+        for (key, said) in SaidOnQuery::load(db, None)? {
+            for verdict in db.verdicts_in_force(key)? {
+                let Some(last) = said.rows.get(&verdict.uid) else {
+                    continue;
+                };
+                let first = said.first_word(last);
+                found.push(FirstVerdict {
+                    first: first.clone(),
+                    cause: last.cause.or(first.cause),
+                    note: last
+                        .verdict
+                        .note
+                        .clone()
+                        .or_else(|| first.verdict.note.clone()),
+                    inclusion: inclusion.of(first),
+                });
+            }
+        }
+        Ok(found)
+    })
 }
 
 /// The verdicts on a query that were not undone, by identifier.

@@ -29,7 +29,7 @@ const TASKS: &[(&str, &[&str])] = &[
             "evaluate", "compare", "rerank", "methods", "duel", "nine", "sbr",
         ],
     ),
-    ("Build on the votes", &["student", "scale"]),
+    ("Build on the votes", &["prompt", "student", "scale"]),
     (
         "Settings and maintenance",
         &["config", "allow", "prices", "backup", "keys", "completions"],

@@ -198,11 +198,10 @@ fn template(
         .prompt
         .as_deref()
         .unwrap_or(if decides { "letter" } else { "score" });
-    let text = match named {
-        "score" => prompt::SCORE.to_owned(),
-        "choice" => prompt::CHOICE.to_owned(),
-        "letter" => prompt::LETTER.to_owned(),
-        path => prompt_file(sources, path, "prompt is score, choice, letter or a file")?,
+    let given = config.prompt_text.as_deref();
+    let text = match given.or_else(|| prompt::battle_prompt(named)) {
+        Some(text) => text.to_owned(),
+        None => prompt_file(sources, named, "prompt is score, choice, letter or a file")?,
     };
     let template = Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))?;
     if !template.answer.is_of_battles() {

@@ -41,6 +41,9 @@ pub struct JudgeConfig {
     pub params: Map<String, Value>,
     /// `score`, `choice`, `letter`, or the path of a file.
     pub prompt: Option<String>,
+    /// The text of the prompt for battles, instead of `prompt`; not a setting of the file.
+    #[serde(skip)]
+    pub prompt_text: Option<String>,
     /// A file with the prompt for picks, instead of the embedded one.
     pub pick_prompt: Option<String>,
     /// A file with the prompt for per-document verdicts, instead of the embedded one.

@@ -21,7 +21,8 @@ const LAYOUT: &str = "overrule prompt layout 1";
 /// The same for the form in which metadata is shown.
 const METADATA: &str = "metadata 1";
 const SYSTEM: &str = "=== system ===";
-const CASE: &str = "=== case ===";
+/// The line before the message of a case.
+pub const CASE: &str = "=== case ===";
 /// Number of placeholders that a case must contain; they come first among the names.
 const TEXTS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,8 +59,21 @@ pub struct Template {
     /// The first 16 hexadecimal digits of a hash of its text; prompts with equal hashes are
     /// identical.
     pub hash: String,
+    /// Its text, with normalized line ends.
+    text: String,
+    /// The metadata that is shown with the documents.
+    fields: Option<MetadataFields>,
     system: String,
     case: Vec<TemplatePiece>,
+}
+
+/// The text of a prompt, and the hash that identifies it in a judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptText {
+    pub hash: String,
+    pub text: String,
+    /// The metadata that is shown with the documents, as [`MetadataFields::canonical`] writes it.
+    pub fields: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +105,18 @@ impl Template {
             hash: short_hex(&digest),
             system: system.trim().to_owned(),
             case,
+            fields: None,
+            text,
         })
+    }
+
+    /// Its text with its hash, as a project stores them.
+    pub fn stored(&self) -> PromptText {
+        PromptText {
+            hash: self.hash.clone(),
+            text: self.text.clone(),
+            fields: self.fields.as_ref().map(MetadataFields::canonical),
+        }
     }
 
     /// The template for documents with this metadata in front of their texts, which makes it another
@@ -101,6 +126,7 @@ impl Template {
         let digest = Sha256::digest(format!("{METADATA}\n{}\n{}", self.hash, fields.canonical()));
         Self {
             hash: short_hex(&digest),
+            fields: Some(fields.clone()),
             ..self
         }
     }

@@ -21,7 +21,7 @@ use crate::judge::judge_trait::Judge;
 use crate::judge::metadata::MetadataFields;
 use crate::judge::parse::{self, ParseError};
 use crate::judge::presented::{JudgeQuestion, Presented, PresentedPair, RerankAsk};
-use crate::judge::prompt::AnswerForm;
+use crate::judge::prompt::{AnswerForm, PromptText};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -235,6 +235,10 @@ impl RemoteJudge {
 impl Judge for RemoteJudge {
     fn spec(&self) -> &JudgeSpec {
         &self.settings.spec
+    }
+
+    fn prompt_text(&self) -> Option<PromptText> {
+        Some(self.settings.template.stored())
     }
 
     fn metadata(&self) -> Option<&MetadataFields> {

@@ -9,7 +9,12 @@ pub(crate) struct Shown {
     pub(crate) query: String,
     pub(crate) a: String,
     pub(crate) b: String,
+    /// Whether the prompt holds the sentence that cures the model `longest`.
+    pub(crate) is_cured: bool,
 }
+
+/// The sentence that stops the model `longest` from naming the longer text.
+pub(crate) const CURE: &str = "Ignore how long a document is.";
 
 impl Shown {
     /// Finds the texts between the lines that our templates put around them.
@@ -27,6 +32,7 @@ impl Shown {
             query: between("query"),
             a: between("document A"),
             b: between("document B"),
+            is_cured: prompt.contains(CURE),
         }
     }
 
@@ -154,6 +160,21 @@ pub(crate) fn margin(model: &str, shown: &Shown) -> f64 {
     match model {
         "first" => return -1.0,
         "tie" => return 0.0,
+        // It names the longer text, unless the prompt tells it not to: then the one that is good.
+        "longest" => {
+            let worth = |text: &str| {
+                if shown.is_cured {
+                    text.matches("good").count()
+                } else {
+                    text.len()
+                }
+            };
+            return match worth(&shown.a).cmp(&worth(&shown.b)) {
+                std::cmp::Ordering::Greater => -0.5,
+                std::cmp::Ordering::Equal => 0.0,
+                std::cmp::Ordering::Less => 0.5,
+            };
+        }
         _ => {}
     }
     // What every model knows, and what is asked to see whether it works at all.

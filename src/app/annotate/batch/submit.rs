@@ -11,11 +11,12 @@ use crate::domain::number_words::count;
 use crate::domain::vote::JudgeId;
 use crate::judge::batch::{BatchApi, NotSubmitted};
 use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, PoolText, PresentedPair, Retry};
-use crate::store::Store;
+use crate::registry;
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::corpus::QueryKey;
 use crate::store::outstanding::OutstandingCall;
 use crate::store::runs::RunId;
+use crate::store::{Db, Store};
 use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -116,7 +117,12 @@ impl BatchSubmitter<'_> {
             }
         };
         let spec = judge.spec().clone();
-        let id = self.store.write(move |db| db.judge(&spec)).await?;
+        let prompt = judge.prompt_text();
+        let register = move |db: &mut Db| {
+            registry::record_prompts(db, prompt.as_slice(), now_ms())?;
+            db.judge(&spec)
+        };
+        let id = self.store.write(register).await?;
         let limits = api.batch_limits();
         let mut chunk = BatchChunk::new();
         for query in queries {

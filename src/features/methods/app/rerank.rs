@@ -7,6 +7,7 @@ pub mod estimate;
 mod judge_panel;
 pub mod links;
 mod open_candidates;
+pub mod pair_judge;
 mod plan;
 mod prepare;
 mod prepared_method;

@@ -71,20 +71,13 @@ impl LinkJudges {
     /// The expected effort of asking these links, and the maximum effort: all attempts of each call
     /// but the last fail and are charged.
     pub fn estimate(&self, links: &[LinkTexts]) -> (CallVolume, CallVolume) {
-        let none = CallVolume {
-            usd: Some(0.0),
-            ..CallVolume::default()
-        };
-        let (mut expected, mut most) = (none, none);
+        let (mut expected, mut most) = (CallVolume::NONE, CallVolume::NONE);
         for (judge, link) in self.outstanding(links) {
             let Some((_, prompt)) = put(judge, &link.texts) else {
                 continue;
             };
-            let (usage, usd) = judge.estimate(&prompt);
-            add(&mut expected, 1.0, usage.input, usage.output, usd);
-            let (usage, usd) = judge.most(&prompt);
-            let calls = f64::from(MAX_CHARGED);
-            add(&mut most, calls, usage.input, usage.output, usd);
+            expected.add(1.0, judge.estimate(&prompt));
+            most.add(f64::from(MAX_CHARGED), judge.most(&prompt));
         }
         (expected, most)
     }
@@ -143,13 +136,6 @@ impl LinkJudges {
         with_workers(store, &self.services, control, events, work).await?;
         Ok(open.load(Ordering::Relaxed))
     }
-}
-
-fn add(sum: &mut CallVolume, calls: f64, input: u64, output: u64, usd: Option<f64>) {
-    sum.calls += calls;
-    sum.tokens_input += input as f64;
-    sum.tokens_output += output as f64;
-    sum.usd = sum.usd.zip(usd).map(|(sum, usd)| sum + usd);
 }
 
 /// The question to a judge about a link; `None` if it cannot be asked.

@@ -13,6 +13,24 @@ pub struct CallVolume {
     pub usd: Option<f64>,
 }
 
+impl CallVolume {
+    /// No calls, at no cost.
+    pub(in super::super) const NONE: Self = Self {
+        calls: 0.0,
+        tokens_input: 0.0,
+        tokens_output: 0.0,
+        usd: Some(0.0),
+    };
+
+    /// Adds one question that is asked in this many calls.
+    pub(in super::super) fn add(&mut self, calls: f64, (usage, usd): (Usage, Option<f64>)) {
+        self.calls += calls;
+        self.tokens_input += usage.input as f64;
+        self.tokens_output += usage.output as f64;
+        self.usd = self.usd.zip(usd).map(|(sum, usd)| sum + usd);
+    }
+}
+
 /// A sum of volumes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {

@@ -1,0 +1,180 @@
+//! Questions about single pairs outside a run, such as the trial of a prompt. A judge is asked as in
+//! a battle; each answer is stored before it counts and is bought once, and no fit uses it.
+
+use super::estimate::CallVolume;
+use super::question::{FailedCalls, QuestionSenders, RerankQuestion, Target};
+use super::run::{RerankEvent, with_workers};
+use super::service::RerankService;
+use crate::app::choose_judges::{check_budget, is_paid};
+use crate::app::error::AppError;
+use crate::client::question::CaseId;
+use crate::client::{RunControl, lock};
+use crate::domain::candidate_question::Answer;
+use crate::domain::vote::Margin;
+use crate::features::methods::store::KnownAnswer;
+use crate::judge::{Judge, JudgeQuestion, MAX_CHARGED, PresentedPair};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Store, StoreError};
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// A judge that is asked about pairs.
+#[derive(Clone, Debug)]
+pub struct PairJudge {
+    pub judge: Arc<dyn Judge>,
+}
+
+/// A pair in the order in which it is shown.
+#[derive(Clone, Debug)]
+pub struct AskedPair {
+    pub query: QueryKey,
+    pub case: PresentedPair,
+}
+
+/// A judge's answer about a pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairAnswer {
+    /// Negative if the document shown first is better, or why the reply is not an answer.
+    pub margin: Result<Margin, String>,
+    pub tokens_input: u64,
+    pub tokens_output: u64,
+    /// US dollars, if known.
+    pub cost_usd: Option<f64>,
+}
+
+impl PairAnswer {
+    /// `None` for an answer to another question.
+    fn of(known: KnownAnswer) -> Option<Self> {
+        let margin = match known.answer {
+            Answer::Margin(margin) => Ok(Margin::new(margin)?),
+            Answer::Unreadable(why) => Err(why),
+            _ => return None,
+        };
+        Some(Self {
+            margin,
+            tokens_input: known.tokens_input,
+            tokens_output: known.tokens_output,
+            cost_usd: known.cost_usd,
+        })
+    }
+}
+
+impl PairJudge {
+    pub fn is_paid(&self) -> bool {
+        is_paid(self.judge.as_ref())
+    }
+
+    /// # Errors
+    /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
+    pub fn check_budget(&self, budget: f64) -> Result<(), AppError> {
+        check_budget(budget, &vec![Arc::clone(&self.judge)])
+    }
+
+    /// Hash of the judge and of everything it is sent about a pair.
+    pub fn key(&self, pair: &AskedPair) -> [u8; 32] {
+        self.target(pair).key()
+    }
+
+    /// The answers that the project holds, from earlier questions or as votes.
+    ///
+    /// With `retry`, unreadable answers do not count.
+    pub fn known(
+        &self,
+        db: &Db,
+        pairs: &[AskedPair],
+        retry: bool,
+    ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
+        let known = |pair: &AskedPair| {
+            let key = self.key(pair);
+            if let Some(known) = db.rerank_answer(&key, retry)? {
+                return Ok(PairAnswer::of(known));
+            }
+            Ok(db.answer_of_call(&key)?.map(|call| PairAnswer {
+                margin: Ok(call.margin),
+                tokens_input: call.tokens_input,
+                tokens_output: call.tokens_output,
+                cost_usd: call.cost_usd,
+            }))
+        };
+        pairs.iter().map(known).collect()
+    }
+
+    /// The expected effort of asking about these pairs, and the maximum effort: all attempts of
+    /// each call but the last fail and are charged.
+    pub fn estimate(&self, pairs: &[&AskedPair]) -> (CallVolume, CallVolume) {
+        let (mut expected, mut most) = (CallVolume::NONE, CallVolume::NONE);
+        for pair in pairs {
+            let prompt = self.judge.prompt(JudgeQuestion::Pair(&pair.case));
+            expected.add(1.0, self.judge.estimate(&prompt));
+            most.add(f64::from(MAX_CHARGED), self.judge.most(&prompt));
+        }
+        (expected, most)
+    }
+
+    /// Asks about these pairs. The answers are in the project when they are returned; `None` stands
+    /// for a question that was not asked or whose call failed.
+    pub async fn ask(
+        &self,
+        store: &Store,
+        pairs: Vec<AskedPair>,
+        control: watch::Receiver<RunControl>,
+        events: &mpsc::UnboundedSender<RerankEvent>,
+    ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
+        let answers = Arc::new(Mutex::new(vec![None; pairs.len()]));
+        if pairs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let services = [RerankService::Judge(Arc::clone(&self.judge))];
+        let work = {
+            let (judge, answers) = (self.clone(), Arc::clone(&answers));
+            move |senders| judge.ask_all(pairs, senders, answers)
+        };
+        with_workers(store, &services, control, events, work).await?;
+        let answers = lock(&answers).clone();
+        Ok(answers)
+    }
+
+    async fn ask_all(
+        self,
+        pairs: Vec<AskedPair>,
+        senders: QuestionSenders,
+        answers: Arc<Mutex<Vec<Option<PairAnswer>>>>,
+    ) -> Result<(), StoreError> {
+        let failed = Arc::new(Mutex::new(FailedCalls::default()));
+        let mut waiting = FuturesUnordered::new();
+        for (at, pair) in pairs.iter().enumerate() {
+            let target = self.target(pair);
+            let (key, case) = (target.key(), Some(CaseId(pair.query.0)));
+            let (tell, told) = oneshot::channel();
+            let question = RerankQuestion::new(target, case, key, tell, Arc::clone(&failed));
+            if let Some(sender) = senders.first().cloned() {
+                waiting.push(async move {
+                    // If the worker has ended, the question is dropped along with its sender.
+                    drop(sender.send(question).await);
+                    (at, told.await)
+                });
+            }
+        }
+        // Workers end with the last sender.
+        drop(senders);
+        while let Some((at, told)) = waiting.next().await {
+            let Ok(Ok(given)) = told else {
+                continue;
+            };
+            if let Some(place) = lock(&answers).get_mut(at) {
+                *place = PairAnswer::of(given.known);
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&self, pair: &AskedPair) -> Target {
+        Target::Battle {
+            judge: Arc::clone(&self.judge),
+            prompt: self.judge.prompt(JudgeQuestion::Pair(&pair.case)),
+            case: pair.case.clone(),
+        }
+    }
+}

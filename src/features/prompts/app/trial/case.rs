@@ -1,0 +1,17 @@
+//! A pair that is tried: what people decided, the old vote, and what the judge is asked.
+
+use crate::features::methods::app::rerank::pair_judge::AskedPair;
+use crate::features::prompts::domain::DecidedPair;
+use crate::features::prompts::store::PairVote;
+use crate::store::corpus::QueryKey;
+
+/// A pair that is tried.
+#[derive(Clone, Debug)]
+pub struct TrialCase {
+    pub query: QueryKey,
+    pub decided: DecidedPair,
+    /// The vote under the old prompt.
+    pub old: PairVote,
+    /// The pair in the order of the old vote, and in the other order.
+    pub(super) asked: [AskedPair; 2],
+}

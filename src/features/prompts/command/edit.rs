@@ -1,0 +1,108 @@
+//! `overrule prompt edit`: stores an edited copy of a prompt.
+
+use super::versions::{text_of, version_named};
+use crate::app::error::{AppError, invalid};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::output;
+use crate::client::now_ms;
+use crate::features::prompts::app::{NewVersion, add_version};
+use crate::formats::file;
+use clap::Args;
+use serde_json::json;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use uuid::Uuid;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Opens a copy in $VISUAL or $EDITOR and stores it when the editor exits; \
+with --file, stores the text of a file. The votes and the judges of the project stay as they are. \
+Its form and its placeholders are described in `overrule manual judges`.
+
+Examples:
+  overrule prompt edit gpt --note \"prefer evidence\"
+  overrule prompt edit score --file mine.md"
+)]
+pub(super) struct EditCommand {
+    /// The prompt to start from: hash, built-in name or judge
+    prompt: String,
+    /// Store the text of this file instead of opening an editor
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Why it is changed
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl EditCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        let parent = version_named(&store, &self.prompt)?;
+        let text = match &self.file {
+            Some(file) => read_text(file)?,
+            None => edited(text_of(&parent)?)?,
+        };
+        if parent.text.as_deref() == Some(text.as_str()) {
+            return Err(invalid!("the text is unchanged; nothing was stored").into());
+        }
+        let new = NewVersion {
+            text,
+            parent: Some(parent.clone()),
+            note: self.note,
+            author: context.annotator(),
+            examples: Vec::new(),
+        };
+        let (hash, is_new) = add_version(&store, new, now_ms())?;
+        if self.json {
+            return output::json(&json!({"hash": hash, "parent": parent.hash, "new": is_new}));
+        }
+        output::message(&if is_new {
+            format!("stored prompt {hash}, made from {}", parent.hash)
+        } else {
+            format!("prompt {hash} is known already; nothing was stored")
+        });
+        Ok(())
+    }
+}
+
+/// The text of a file.
+pub(super) fn read_text(path: &Path) -> Result<String, AppError> {
+    file::read_to_string(path)
+        .map_err(|error| invalid!("{}: cannot be read: {error}", file::display_name(path)))
+}
+
+/// The text after the user has edited it.
+fn edited(text: &str) -> Result<String, CommandFailure> {
+    let editor = ["VISUAL", "EDITOR"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.trim().is_empty());
+    let Some(editor) = editor.filter(|_| std::io::stdin().is_terminal()) else {
+        return Err(usage!(
+            "no editor: set $VISUAL or $EDITOR in a terminal, or store the text of a file with \
+             --file"
+        ));
+    };
+    let path = std::env::temp_dir().join(format!("overrule-prompt-{}.md", Uuid::now_v7()));
+    std::fs::write(&path, text)?;
+    let edited = run_editor(&editor, &path);
+    let text = edited.and_then(|()| Ok(read_text(&path)?));
+    std::fs::remove_file(&path)?;
+    text
+}
+
+fn run_editor(editor: &str, path: &Path) -> CommandResult {
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let status = Command::new(program).args(words).arg(path).status();
+    let status = status.map_err(|error| usage!("{editor:?} cannot be started: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(usage!("{editor:?} ended with {status}; nothing was stored"))
+    }
+}

@@ -1,0 +1,287 @@
+//! `overrule prompt try`: tries a prompt on pairs that people decided.
+
+mod report;
+
+use super::edit::read_text;
+use super::set::Names;
+use super::versions::text_of;
+use crate::app::error::AppError;
+use crate::app::text_format::counted;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
+use crate::cli::output::{self, ProgressPace, clean};
+use crate::cli::signals::{self, RunEnd};
+use crate::cli::spending::{SpendingOptions, confirm_spending, usd};
+use crate::client::RunControl;
+use crate::domain::sanitize;
+use crate::domain::spend::Spend;
+use crate::features::methods::app::rerank::run::RerankEvent;
+use crate::features::prompts::app::trial::{
+    PromptTrial, TrialEstimate, TrialPairs, TrialRequest, look_at, prepare_trial,
+};
+use crate::features::prompts::app::{find_version, versions};
+use crate::features::prompts::domain::SetPart;
+use crate::store::Store;
+use anyhow::anyhow;
+use clap::Args;
+use report::TrialReport;
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Asks a judge with another prompt about the tuning part of the regression set \
+(`prompt set`), each pair in both orders of its documents, and compares its answers with the votes \
+that the project has from the judge. The comparison uses the order that the vote had. The answers \
+are stored, count as spent, and are never asked for again; no fit uses them, and the judges of the \
+project stay as they are.
+
+--final tests a finished prompt on the held-out part instead. Each version that is tested is logged \
+as a look, and Holm's correction is applied over the versions. Printing the same result again is \
+not another look.
+
+Examples:
+  overrule prompt try gpt mine.md --dry-run
+  overrule prompt try gpt mine.md --examples 3
+  overrule prompt try gpt score --model gpt-6.1-mini --json
+  overrule prompt try gpt 1f3a --final"
+)]
+pub(super) struct TryCommand {
+    /// The judge of overrule.toml to ask
+    judge: String,
+    /// The prompt: a file, or a hash, built-in name or judge
+    prompt: String,
+    /// Which pairs to try
+    #[arg(long, value_enum, default_value_t)]
+    set: TrialPairs,
+    /// Add this many decided pairs of the tuning part to the prompt as examples; their queries are
+    /// not evaluated
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    examples: usize,
+    /// Use another model
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Test on the held-out part, and log it as a look
+    #[arg(long = "final", conflicts_with = "set")]
+    is_final: bool,
+    /// Ask again about pairs whose answer cannot be read
+    #[arg(long)]
+    retry_failed: bool,
+    #[command(flatten)]
+    spending: SpendingOptions,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl TryCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        // Two runs must not plan the same calls.
+        let _lock = self.spending.lock(context)?;
+        let request = self.request(&store)?;
+        let configuration = context.judges(self.spending.insecure_http);
+        let trial = Arc::new(prepare_trial(&store, &configuration, request)?);
+        for note in &trial.notes {
+            output::message(&format!("note: {}", clean(note)));
+        }
+        let budget = self.spending.budget(context, Some(&store))?;
+        if let Some(budget) = budget {
+            trial.judge.check_budget(budget)?;
+        }
+        let estimate = trial.estimate(&store)?;
+        if self.spending.dry_run {
+            return dry_run(&trial, &estimate, self.json);
+        }
+        if trial.judge.is_paid() && estimate.expected.calls > 0.0 {
+            confirm_spending(&describe(&trial, &estimate), self.spending.yes)?;
+        }
+        trial.keep_prompt(&store, &context.annotator())?;
+        let ensemble = vec![Arc::clone(&trial.judge.judge)];
+        let control = self.spending.control(context, budget, &ensemble);
+        let (end, spend) = if estimate.expected.calls > 0.0 {
+            watch_trial(&trial, control, &store, estimate.expected.calls as usize)?
+        } else {
+            (RunEnd::default(), Spend::default())
+        };
+        let result = trial.result(&store)?;
+        let is_complete = result.missing == 0;
+        let looks = (trial.request.part == SetPart::HeldOut && is_complete)
+            .then(|| look_at(&store, &trial, &result, &context.annotator()))
+            .transpose()?;
+        let pairs: Vec<_> = trial
+            .cases
+            .iter()
+            .map(|case| (case.query, case.decided.clone()))
+            .collect();
+        let names = store.read_blocking(move |db| Names::read(db, &pairs))?;
+        let report = TrialReport {
+            trial: &trial,
+            result: &result,
+            looks,
+            spend,
+            names: &names,
+        };
+        if self.json {
+            output::json(&report.json())?;
+        } else {
+            output::text(&report.text())?;
+        }
+        if is_complete {
+            return Ok(());
+        }
+        output::message(&format!(
+            "incomplete: {} missing; {}",
+            counted(result.missing, "answer"),
+            if end.budget_reached {
+                "the budget is reached; continue with a larger --budget"
+            } else {
+                "run the same command again to continue"
+            }
+        ));
+        Err(if end.interrupted {
+            CommandFailure::interrupted()
+        } else {
+            CommandFailure::incomplete()
+        })
+    }
+
+    fn request(&self, store: &Store) -> Result<TrialRequest, CommandFailure> {
+        let path = Path::new(&self.prompt);
+        let (text, examples_of) = if path.is_file() {
+            (read_text(path)?, Vec::new())
+        } else {
+            let known = store.read_blocking(|db| versions(db))?;
+            let version = find_version(&known, &self.prompt)?;
+            (text_of(version)?.to_owned(), version.examples.clone())
+        };
+        Ok(TrialRequest {
+            judge: self.judge.clone(),
+            text,
+            examples_of,
+            examples: self.examples,
+            model: self.model.clone(),
+            pairs: self.set,
+            part: if self.is_final {
+                SetPart::HeldOut
+            } else {
+                SetPart::Tuning
+            },
+            retry: self.retry_failed,
+        })
+    }
+}
+
+fn describe(trial: &PromptTrial, estimate: &TrialEstimate) -> String {
+    let header = [
+        ">calls expected",
+        ">at most",
+        ">tokens in (est.)",
+        ">tokens out (est.)",
+        ">expected",
+        ">at most",
+    ];
+    let (expected, most) = (&estimate.expected, &estimate.most);
+    let row = vec![
+        format!("{:.0}", expected.calls),
+        format!("{:.0}", most.calls),
+        format!("{:.0}", expected.tokens_input),
+        format!("{:.0}", expected.tokens_output),
+        usd(expected.usd),
+        usd(most.usd),
+    ];
+    format!(
+        "{} with prompt {}: {} of the {} part in both orders, {} already there\n{}",
+        clean(&trial.request.judge),
+        trial.prompt.hash,
+        counted(estimate.pairs, "pair"),
+        trial.request.part.words(),
+        counted(estimate.known, "answer"),
+        output::table(&header, &[row])
+    )
+}
+
+fn dry_run(trial: &PromptTrial, estimate: &TrialEstimate, as_json: bool) -> CommandResult {
+    if as_json {
+        return output::json(&json!({
+            "judge": trial.request.judge,
+            "prompt": trial.prompt.hash,
+            "part": trial.request.part,
+            "pairs": estimate.pairs,
+            "known_answers": estimate.known,
+            "left_out": trial.left_out,
+            "examples": trial.request.examples_of,
+            "expected": estimate.expected,
+            "most": estimate.most,
+        }));
+    }
+    output::text(&describe(trial, estimate))?;
+    output::text("dry run: nothing was called and nothing was changed\n")
+}
+
+/// Asks, and shows progress on stderr. The first signal stops it in order, the second one
+/// immediately.
+fn watch_trial(
+    trial: &Arc<PromptTrial>,
+    control: RunControl,
+    store: &Store,
+    calls: usize,
+) -> Result<(RunEnd, Spend), CommandFailure> {
+    let runtime = signals::runtime()?;
+    let result = runtime.block_on(async {
+        let (events_to, mut events) = mpsc::unbounded_channel();
+        let (steer, control) = watch::channel(control);
+        let mut stops = signals::stops()?;
+        let task = {
+            let (store, trial) = (store.clone(), Arc::clone(trial));
+            tokio::spawn(async move { trial.ask(&store, control, events_to).await })
+        };
+        let (mut end, mut spend, mut made) = (RunEnd::default(), Spend::default(), 0);
+        let mut pace = ProgressPace::new();
+        loop {
+            tokio::select! {
+                event = events.recv() => match event {
+                    None => break,
+                    Some(RerankEvent::Called(charge)) => {
+                        spend += charge;
+                        made += 1;
+                        if pace.is_due() {
+                            output::message(&progress(made, calls, spend));
+                        }
+                    }
+                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitize::line(&line)),
+                    Some(RerankEvent::Stopped { service, why }) => {
+                        output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
+                    }
+                    Some(RerankEvent::Skipped { service, why }) => {
+                        output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
+                    }
+                    Some(RerankEvent::BudgetReached) => end.budget_reached = true,
+                    // A trial makes no rankings and no links.
+                    Some(RerankEvent::Ranked(_) | RerankEvent::Linked { .. }) => {}
+                },
+                Some(()) = stops.recv() => {
+                    end.interrupted = true;
+                    steer.send_modify(RunControl::stop);
+                    output::message(&signals::stopping(&steer.borrow()));
+                }
+            }
+        }
+        task.await
+            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))?
+            .map_err(|error: AppError| error)?;
+        output::message(&progress(made, calls, spend));
+        Ok((end, spend))
+    });
+    runtime.shutdown_background();
+    result
+}
+
+fn progress(made: usize, calls: usize, spend: Spend) -> String {
+    format!(
+        "{made} of {} made, spent {}",
+        counted(calls, "call"),
+        spend.words()
+    )
+}

@@ -1,0 +1,241 @@
+//! `overrule prompt use`: replaces the prompt of a judge.
+
+use super::versions::{text_of, version_named};
+use crate::app::annotate::RunRequest;
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::choose_judges::{check_budget, is_paid};
+use crate::app::review::review_queue::{QueueRequest, build_review_queue};
+use crate::app::run_lock::RunLock;
+use crate::app::text_format::counted;
+use crate::cli::annotate::{cost, run_on_project};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::output::{self, clean};
+use crate::cli::spending::{SpendingOptions, confirm_spending};
+use crate::features::prompts::app::replacement::{
+    Replacement, prepare_replacement, undo_replacement,
+};
+use crate::judge::ensemble::FILE;
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use clap::Args;
+use serde_json::json;
+use std::sync::Arc;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Sets the prompt of a judge in overrule.toml, and prints how many votes become \
+stale and what it costs to replace them. The text is written to the folder `prompts` next to it, \
+unless it is built in. Answers of trials stand for votes and are not asked for again.
+
+A judge with another prompt counts as a new one. Its votes are replaced query by query: with --all, \
+--query or --queue now, and otherwise by the next run over a query. Until then, the old votes of the \
+query count. --as keeps the judge and adds a copy with the prompt under another name.
+
+The change is logged. --undo takes the latest one back; the votes of both prompts stay in the \
+project, so that nothing is bought again.
+
+Examples:
+  overrule prompt use gpt 1f3a --dry-run
+  overrule prompt use gpt 1f3a --query q1 --query q2
+  overrule prompt use gpt 1f3a --queue 20          the queries of the next 20 pairs to review
+  overrule prompt use gpt 1f3a --as gpt-evidence
+  overrule prompt use gpt --undo"
+)]
+pub(super) struct UseCommand {
+    /// The judge of overrule.toml
+    judge: String,
+    /// Hash, built-in name or judge
+    #[arg(required_unless_present = "undo")]
+    prompt: Option<String>,
+    /// Replace the votes of this query now (repeatable)
+    #[arg(long, value_name = "ID", conflicts_with_all = ["all", "queue"])]
+    query: Vec<String>,
+    /// Replace the votes of the queries of the next N pairs of your review queue now
+    #[arg(long, value_name = "N", conflicts_with = "all")]
+    queue: Option<usize>,
+    /// Replace the votes of all queries now
+    #[arg(long)]
+    all: bool,
+    /// Keep the judge, and add a copy of it with the prompt under this name
+    #[arg(long = "as", value_name = "NAME")]
+    copy: Option<String>,
+    /// Undo the latest change of the judge's prompt
+    #[arg(long, conflicts_with_all = ["prompt", "query", "queue", "all", "copy"])]
+    undo: bool,
+    #[command(flatten)]
+    spending: SpendingOptions,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl UseCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        let configuration = context.judges(self.spending.insecure_http);
+        let Some(prompt) = &self.prompt else {
+            return self.undo(context, &store);
+        };
+        // Held while the question is open and during the run, so that no other run can start in
+        // between.
+        let lock = self.spending.lock(context)?.map(Arc::new);
+        let version = version_named(&store, prompt)?;
+        let text = text_of(&version)?;
+        let copy = self.copy.as_deref();
+        let change =
+            prepare_replacement(&store, &configuration, &self.judge, &version, text, copy)?;
+        for note in &change.notes {
+            output::message(&format!("note: {}", clean(note)));
+        }
+        let now = self.queries(context, &store)?;
+        let latest = store.read_blocking(|db| db.latest_run())?;
+        let request = RunRequest {
+            queries: now.clone(),
+            ..RunRequest::continuing(latest, &context.config.run)
+        };
+        let estimate = CostEstimate::of_project(&store, &change.ensemble, &request)?;
+        let words = describe(&change, &estimate);
+        if self.spending.dry_run {
+            if self.json {
+                return output::json(&as_json(&change, &estimate));
+            }
+            output::text(&words)?;
+            return output::text("dry run: nothing was called and nothing was changed\n");
+        }
+        let budget = self.spending.budget(context, Some(&store))?;
+        if let Some(budget) = budget {
+            check_budget(budget, &change.ensemble)?;
+        }
+        let is_paid = change.ensemble.iter().any(|judge| is_paid(judge.as_ref()));
+        match (self.runs_now() && is_paid, self.json) {
+            (true, _) => confirm_spending(&words, self.spending.yes)?,
+            (false, true) => {}
+            (false, false) => output::message(words.trim_end()),
+        }
+        let stored = change.carry_out(&store, &context.annotator())?;
+        if self.json && !self.runs_now() {
+            return output::json(&as_json(&change, &estimate));
+        }
+        output::message(&format!(
+            "{FILE}: the prompt of {} is {}; {} of trials stored; `prompt use {} --undo` takes it \
+             back",
+            clean(&change.judge),
+            clean(&change.after),
+            counted(stored, "vote"),
+            clean(&change.judge)
+        ));
+        let Some(lock) = lock.filter(|_| self.runs_now()) else {
+            return Ok(());
+        };
+        let control = self.spending.control(context, budget, &change.ensemble);
+        let ensemble = change.ensemble.clone();
+        run_on_project(&lock, &store, ensemble, request, control, self.json)
+    }
+
+    fn runs_now(&self) -> bool {
+        self.all || self.queue.is_some() || !self.query.is_empty()
+    }
+
+    /// The queries whose votes are replaced now; `None` for all.
+    fn queries(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+    ) -> Result<Option<Vec<QueryKey>>, CommandFailure> {
+        if let Some(limit) = self.queue {
+            return Ok(Some(queue_queries(context, store, limit)?));
+        }
+        if self.query.is_empty() {
+            return Ok(None);
+        }
+        let names = self.query.clone();
+        let keys = store.read_blocking(move |db| {
+            names
+                .iter()
+                .map(|name| db.find_query(name))
+                .collect::<Result<Vec<_>, _>>()
+        })?;
+        Ok(Some(keys))
+    }
+
+    fn undo(&self, context: &CommandContext, store: &Store) -> CommandResult {
+        let _lock = RunLock::take(context.project())?;
+        let configuration = context.judges(self.spending.insecure_http);
+        let author = context.annotator();
+        let (before, after) = undo_replacement(store, &configuration, &self.judge, &author)?;
+        if self.json {
+            return output::json(&json!({
+                "judge": self.judge, "before": before, "after": after,
+            }));
+        }
+        output::message(&format!(
+            "{FILE}: the prompt of {} is {} again; its former votes count from the next run on, \
+             without a call",
+            clean(&self.judge),
+            clean(&after)
+        ));
+        Ok(())
+    }
+}
+
+/// The queries of the next pairs of the review queue.
+fn queue_queries(
+    context: &CommandContext,
+    store: &Store,
+    limit: usize,
+) -> Result<Vec<QueryKey>, CommandFailure> {
+    store.refresh_priorities(&mut |_| {})?;
+    let request = QueueRequest {
+        policy: context.config.judging.policy,
+        scope: None,
+        only: None,
+        annotator: context.annotator(),
+        seed: context.config.run.seed,
+        limit,
+        gold: context.config.judging.gold,
+        overlap: context.config.judging.overlap,
+        conflicts: false,
+        against: None,
+    };
+    let items = store.read_blocking(move |db| build_review_queue(db, &request))?;
+    let mut queries: Vec<QueryKey> = items.iter().map(|item| item.query).collect();
+    queries.sort_unstable();
+    queries.dedup();
+    if queries.is_empty() {
+        return Err(usage!("--queue: the review queue is empty"));
+    }
+    Ok(queries)
+}
+
+fn describe(change: &Replacement, estimate: &CostEstimate) -> String {
+    let judge = clean(&change.judge);
+    let file = if change.changes_file() {
+        format!(
+            "{FILE}: prompt of {judge}: {} → {}\n",
+            clean(&change.before),
+            clean(&change.after)
+        )
+    } else {
+        format!(
+            "{FILE} stays as it is: the prompt of {judge} is {}\n",
+            clean(&change.after)
+        )
+    };
+    format!(
+        "{file}{} of {judge} become stale; {} of trials will stand for votes. Replacing them:\n{}",
+        counted(change.stale_votes, "vote"),
+        counted(change.known.len(), "answer"),
+        cost::describe(estimate, &change.ensemble)
+    )
+}
+
+fn as_json(change: &Replacement, estimate: &CostEstimate) -> serde_json::Value {
+    json!({
+        "judge": change.judge,
+        "before": change.before,
+        "after": change.after,
+        "stale_votes": change.stale_votes,
+        "trial_answers": change.known.len(),
+        "replacing": estimate,
+    })
+}

@@ -1,0 +1,16 @@
+//! Versions of prompts, the pairs that they are tuned and tested on, and the comparison of two
+//! prompts.
+
+mod comparison;
+mod examples;
+mod leakage;
+mod regression_set;
+mod version;
+
+pub use comparison::{
+    ComparedPair, OrderEffect, PairChange, PromptComparison, order_effect, p_words,
+};
+pub use examples::{PromptExample, with_examples};
+pub use leakage::PromptWords;
+pub use regression_set::{DecidedPair, SetPart};
+pub use version::{PromptUse, PromptVersion};

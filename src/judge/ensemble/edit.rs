@@ -1,0 +1,204 @@
+//! Changes of `overrule.toml` that keep its comments and its layout.
+
+use super::config::{JudgeConfig, JudgesFile};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+/// The judge `name` gets the prompt `prompt`, or none, which stands for the default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JudgeEdit {
+    SetPrompt {
+        judge: String,
+        prompt: Option<String>,
+    },
+    /// A copy of a judge under another name, with another prompt.
+    Copy {
+        judge: String,
+        name: String,
+        prompt: String,
+    },
+    Remove {
+        judge: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    #[error("no judge is called {0:?}")]
+    Unknown(String),
+    #[error("a judge is called {0:?} already; choose another name")]
+    NameTaken(String),
+    /// The judges are not written as `[[judge]]`, or the file cannot be read.
+    #[error("it cannot be edited automatically ({0}); change the judge's `prompt` by hand")]
+    Unusual(String),
+}
+
+impl JudgeEdit {
+    /// What the judges are after the edit.
+    pub fn apply(&self, file: &JudgesFile) -> Result<JudgesFile, EditError> {
+        let mut file = file.clone();
+        let place = |file: &JudgesFile, name: &str| {
+            let at = file.judges.iter().position(|judge| judge.name == name);
+            at.ok_or_else(|| EditError::Unknown(name.to_owned()))
+        };
+        match self {
+            Self::SetPrompt { judge, prompt } => {
+                let at = place(&file, judge)?;
+                file.judges[at].prompt.clone_from(prompt);
+            }
+            Self::Copy {
+                judge,
+                name,
+                prompt,
+            } => {
+                let at = place(&file, judge)?;
+                if place(&file, name).is_ok() {
+                    return Err(EditError::NameTaken(name.clone()));
+                }
+                let copy = JudgeConfig {
+                    name: name.clone(),
+                    prompt: Some(prompt.clone()),
+                    ..file.judges[at].clone()
+                };
+                file.judges.push(copy);
+            }
+            Self::Remove { judge } => {
+                let at = place(&file, judge)?;
+                file.judges.remove(at);
+            }
+        }
+        Ok(file)
+    }
+
+    /// The text of the file after the edit. It is parsed again and compared, so that nothing else
+    /// has changed.
+    pub fn edit(&self, text: &str) -> Result<String, EditError> {
+        let unusual = |error: &dyn std::fmt::Display| EditError::Unusual(error.to_string());
+        let before = JudgesFile::parse(text).map_err(|error| unusual(&error))?;
+        let wanted = self.apply(&before)?;
+        let mut document: DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| unusual(&error))?;
+        let judges = document
+            .get_mut("judge")
+            .and_then(Item::as_array_of_tables_mut)
+            .ok_or_else(|| unusual(&"it does not write its judges as [[judge]]"))?;
+        self.change(judges)?;
+        let edited = document.to_string();
+        match JudgesFile::parse(&edited) {
+            Ok(after) if after == wanted => Ok(edited),
+            Ok(_) => Err(unusual(&"the edit would change something else")),
+            Err(error) => Err(unusual(&error)),
+        }
+    }
+
+    fn change(&self, judges: &mut ArrayOfTables) -> Result<(), EditError> {
+        let named =
+            |table: &Table, name: &str| table.get("name").and_then(Item::as_str) == Some(name);
+        let place = |judges: &ArrayOfTables, name: &str| {
+            let at = judges.iter().position(|table| named(table, name));
+            at.ok_or_else(|| EditError::Unknown(name.to_owned()))
+        };
+        match self {
+            Self::SetPrompt { judge, prompt } => {
+                let at = place(judges, judge)?;
+                if let Some(table) = judges.get_mut(at) {
+                    match prompt {
+                        Some(prompt) => set(table, "prompt", prompt),
+                        None => drop(table.remove("prompt")),
+                    }
+                }
+            }
+            Self::Copy {
+                judge,
+                name,
+                prompt,
+            } => {
+                let at = place(judges, judge)?;
+                if let Some(mut copy) = judges.get(at).cloned() {
+                    set(&mut copy, "name", name);
+                    set(&mut copy, "prompt", prompt);
+                    // It goes to the end of the file, after everything else.
+                    copy.set_position(None);
+                    judges.push(copy);
+                }
+            }
+            Self::Remove { judge } => {
+                let at = place(judges, judge)?;
+                judges.remove(at);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets a member and keeps the comment after its value.
+fn set(table: &mut Table, key: &str, text: &str) {
+    let mut new = value(text);
+    let old = table.get(key).and_then(Item::as_value);
+    if let (Some(new), Some(old)) = (new.as_value_mut(), old) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    table.insert(key, new);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# Our judges.\n[[judge]]\nname = \"gpt\" # the best\nprovider = \"openai\"\nmodel = \"m\"\nparams = { effort = \"low\" }\n\n# cheap\n[[judge]]\nname = \"mini\"\nprovider = \"openai\"\nmodel = \"n\"\nprompt = \"letter\" # one token\n\n[[embedder]]\nname = \"e\"\nprovider = \"ollama\"\n";
+
+    fn set_prompt(judge: &str, prompt: Option<&str>) -> JudgeEdit {
+        JudgeEdit::SetPrompt {
+            judge: judge.to_owned(),
+            prompt: prompt.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_set_and_removed_and_everything_else_stays() {
+        let set = set_prompt("mini", Some("p.md")).edit(FILE).unwrap();
+        assert_eq!(set, FILE.replace("\"letter\" # one", "\"p.md\" # one"));
+        let back = set_prompt("mini", Some("letter")).edit(&set).unwrap();
+        assert_eq!(back, FILE);
+        let added = set_prompt("gpt", Some("p.md")).edit(FILE).unwrap();
+        assert!(
+            added.contains("params = { effort = \"low\" }\nprompt = \"p.md\"\n\n# cheap"),
+            "{added}"
+        );
+        assert_eq!(set_prompt("gpt", None).edit(&added).unwrap(), FILE);
+    }
+
+    #[test]
+    fn a_copy_is_added_and_removed_and_a_name_is_used_once() {
+        let copy = |name: &str| JudgeEdit::Copy {
+            judge: "mini".to_owned(),
+            name: name.to_owned(),
+            prompt: "p.md".to_owned(),
+        };
+        let edited = copy("mini2").edit(FILE).unwrap();
+        let judges = JudgesFile::parse(&edited).unwrap().judges;
+        assert_eq!((judges.len(), judges[2].name.as_str()), (3, "mini2"));
+        assert_eq!(judges[2].prompt.as_deref(), Some("p.md"));
+        let removed = JudgeEdit::Remove {
+            judge: "mini2".to_owned(),
+        }
+        .edit(&edited)
+        .unwrap();
+        assert_eq!(JudgesFile::parse(&removed), JudgesFile::parse(FILE));
+        assert_eq!(
+            copy("gpt").edit(FILE),
+            Err(EditError::NameTaken("gpt".to_owned()))
+        );
+        assert_eq!(
+            set_prompt("no", None).edit(FILE),
+            Err(EditError::Unknown("no".to_owned()))
+        );
+    }
+
+    #[test]
+    fn judges_in_another_form_are_left_alone() {
+        let inline = "judge = [{ name = \"gpt\", provider = \"openai\", model = \"m\" }]\n";
+        let edited = set_prompt("gpt", Some("p.md")).edit(inline);
+        assert!(matches!(edited, Err(EditError::Unusual(_))), "{edited:?}");
+    }
+}

@@ -1,0 +1,504 @@
+//! The real binary with versions of prompts: identified for votes of earlier versions, edited, and
+//! never a reason to buy a vote again.
+
+use crate::desk::{Desk, json_of, told};
+use crate::fake_provider::CURE;
+use serde_json::{Value, json};
+
+const OWN: &str = "answer: choice\n=== system ===\nChoose.\n=== case ===\n\
+                   {{mark}}\n[[query {{mark}}]]\n{{query}}\n[[/query {{mark}}]]\n\
+                   [[document A {{mark}}]]\n{{a}}\n[[/document A {{mark}}]]\n\
+                   [[document B {{mark}}]]\n{{b}}\n[[/document B {{mark}}]]\n\
+                   Answer: first \"thoughts\", then \"choice\".\n";
+
+/// A project with votes of three judges, one of which has a prompt of the user.
+fn judged() -> Desk {
+    let desk = Desk::new("");
+    std::fs::write(desk.path("own.md"), OWN).unwrap();
+    let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    let config = config.replacen(
+        "provider = \"openai\"",
+        "provider = \"openai\"\nprompt = \"own.md\"",
+        1,
+    );
+    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    let output = desk.annotate(&["--yes", "--probe", "0"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    desk
+}
+
+fn listed(desk: &Desk) -> Vec<Value> {
+    let output = desk.run(&["prompt", "list", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    json_of(&output).as_array().unwrap().clone()
+}
+
+fn prompt_of(desk: &Desk, judge: &str) -> Value {
+    let of_judge = |row: &&Value| {
+        let judges = row["judges"].as_array().unwrap();
+        judges.iter().any(|of| of["judge"] == judge)
+    };
+    listed(desk).iter().find(of_judge).unwrap().clone()
+}
+
+#[test]
+fn a_project_of_an_earlier_version_asks_nothing_and_knows_the_prompts_of_its_votes() {
+    let desk = judged();
+    let asked = desk.server.requests().len();
+    desk.change("DROP TABLE prompt; DROP TABLE prompt_look; PRAGMA user_version = 28");
+    let again = desk.annotate(&["--yes", "--probe", "0"]);
+    assert_eq!(again.status.code(), Some(0), "{}", told(&again));
+    assert_eq!(desk.server.requests().len(), asked);
+    // The run has stored the text of the user's prompt; before it, only the hash was known.
+    assert_eq!(prompt_of(&desk, "gpt")["text_known"], true);
+    desk.change("DELETE FROM prompt");
+    let (own, built_in) = (prompt_of(&desk, "gpt"), prompt_of(&desk, "claude"));
+    assert_eq!(
+        (&own["text_known"], &own["votes"]),
+        (&json!(false), &json!(36))
+    );
+    assert_eq!(
+        (&built_in["name"], &built_in["votes"]),
+        (&json!("score"), &json!(72))
+    );
+    let list = told(&desk.run(&["prompt", "list"]));
+    assert!(list.contains("text unknown"), "{list}");
+    let refused = desk.run(&["prompt", "show", "gpt"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    // Each vote references a prompt.
+    let unreferenced =
+        "SELECT count(*) FROM vote JOIN judge ON judge.id = judge WHERE prompt_hash = ''";
+    assert_eq!(desk.count(unreferenced), 0);
+}
+
+#[test]
+fn an_edited_prompt_is_a_version_with_a_parent_and_changes_no_judge() {
+    let desk = judged();
+    let (asked, before) = (desk.server.requests().len(), prompt_of(&desk, "gpt"));
+    std::fs::write(
+        desk.path("new.md"),
+        OWN.replace("Choose.", "Choose the better one."),
+    )
+    .unwrap();
+    let edit = [
+        "prompt", "edit", "gpt", "--file", "new.md", "--note", "clearer", "--json",
+    ];
+    let edited = json_of(&desk.run(&edit));
+    assert_eq!(
+        (&edited["parent"], &edited["new"]),
+        (&before["hash"], &json!(true))
+    );
+    assert_eq!(json_of(&desk.run(&edit))["new"], false);
+    let hash = edited["hash"].as_str().unwrap();
+    let shown = json_of(&desk.run(&["prompt", "show", &hash[..6], "--json"]));
+    assert_eq!(
+        (&shown["note"], &shown["votes"]),
+        (&json!("clearer"), &json!(0))
+    );
+    let diff = told(&desk.run(&["prompt", "diff", hash]));
+    assert!(
+        diff.contains("-Choose.\n+Choose the better one.\n"),
+        "{diff}"
+    );
+    desk.run(&["prompt", "export", hash, "out.md"]);
+    assert_eq!(
+        std::fs::read_to_string(desk.path("out.md")).unwrap(),
+        shown["text"]
+    );
+    let log = told(&desk.run(&["log", "--json"]));
+    assert!(log.contains(hash) && log.contains("clearer"), "{log}");
+    // Neither an unreadable text nor one for another question is stored.
+    for text in [
+        "Choose.",
+        "answer: slots\n=== system ===\nx\n=== case ===\n{{query}}{{documents}}{{task}}",
+    ] {
+        std::fs::write(desk.path("bad.md"), text).unwrap();
+        let refused = desk.run(&["prompt", "edit", "gpt", "--file", "bad.md"]);
+        assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    }
+    let same = desk.run(&["prompt", "edit", "gpt", "--file", "own.md"]);
+    assert_eq!(same.status.code(), Some(2), "{}", told(&same));
+    desk.annotate(&["--yes", "--probe", "0"]);
+    assert_eq!(desk.server.requests().len(), asked);
+}
+
+#[test]
+fn merged_projects_share_the_texts_of_prompts() {
+    let (desk, other) = (judged(), judged());
+    desk.change("DELETE FROM prompt");
+    let merged = desk.run(&["merge", other.path("overrule.db").to_str().unwrap()]);
+    assert_eq!(merged.status.code(), Some(0), "{}", told(&merged));
+    assert_eq!(prompt_of(&desk, "gpt")["text_known"], true);
+}
+
+/// Number of queries of a trial, each with one pair.
+const QUERIES: usize = 40;
+
+/// Whether the better document of a query is the shorter one; in every fifth query, people prefer
+/// the one that the cured model does not.
+fn shorter_is_better(query: usize) -> bool {
+    query % 5 < 3
+}
+
+/// Has the pairs judged in one cycle.
+fn annotated_once(desk: &Desk) -> std::process::Output {
+    desk.annotate(&["--yes", "--probe", "0", "--cycles", "1"])
+}
+
+/// A judge with a planted fault, whose votes people overruled or confirmed.
+fn faulty() -> Desk {
+    let desk = Desk::new("");
+    let config = format!(
+        "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = \"longest\"\n\
+         base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n",
+        desk.server.v1(),
+    );
+    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    let (mut lines, mut gold) = (String::new(), "query,a,b,decision,note\n".to_owned());
+    for query in 0..QUERIES {
+        let (short, long) = match query % 5 {
+            3 => ("", "good"),
+            _ => ("good", ""),
+        };
+        let document = |id: &str, text: String| json!({"id": id, "content": text});
+        let words =
+            |count: usize| -> String { (0..count).map(|at| format!("w{query}x{at} ")).collect() };
+        let documents = [
+            document("short", format!("{short} text {query} of {}", words(3))),
+            document("long", format!("{long} text {query} of {}", words(20))),
+        ];
+        let line = json!({"query": {"id": format!("q{query}"), "query": format!("trams, number {query}, in town")}, "documents": documents});
+        lines += &format!("{line}\n");
+        let better = if shorter_is_better(query) { "a" } else { "b" };
+        gold += &format!("q{query},short,long,{better},\n");
+    }
+    std::fs::write(desk.path("in.jsonl"), lines).unwrap();
+    std::fs::write(desk.path("gold.csv"), gold).unwrap();
+    let output = annotated_once(&desk);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let output = desk.run(&["gold", "import", "gold.csv"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let cured = json_of(&desk.run(&["prompt", "show", "score", "--json"]));
+    let cured = cured["text"]
+        .as_str()
+        .unwrap()
+        .replace("=== case ===\n", &format!("=== case ===\n{CURE}\n"));
+    std::fs::write(desk.path("cured.md"), cured).unwrap();
+    desk
+}
+
+/// The numbers of the queries of a part.
+fn part(desk: &Desk, part: &str) -> Vec<usize> {
+    let set = json_of(&desk.run(&["prompt", "set", "--json"]));
+    let pairs = set["pairs"].as_array().unwrap().clone();
+    assert_eq!(pairs.len(), QUERIES);
+    let of_part = pairs.iter().filter(|pair| pair["part"] == part);
+    of_part
+        .map(|pair| pair["query"].as_str().unwrap()[1..].parse().unwrap())
+        .collect()
+}
+
+fn tried(desk: &Desk, more: &[&str]) -> Value {
+    let output = desk.run(&[&["prompt", "try", "gpt"], more, &["--yes", "--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    json_of(&output)
+}
+
+/// The two-sided p-value of as many fixed and broken pairs.
+fn exact_p(fixed: usize, broken: usize) -> f64 {
+    let n = fixed + broken;
+    let choose = |k: usize| {
+        (0..k).fold(1.0, |product, at| {
+            product * (n - at) as f64 / (at + 1) as f64
+        })
+    };
+    let tail: f64 = (0..=fixed.min(broken)).map(choose).sum();
+    (2.0 * tail / 2f64.powi(n as i32)).min(1.0)
+}
+
+#[test]
+fn a_planted_fault_is_found_fixed_and_shown_as_fixed() {
+    let desk = faulty();
+    let (tuning, held_out) = (part(&desk, "tuning"), part(&desk, "held-out"));
+    let before = desk.server.requests().len();
+    let scores = told(&desk.run(&["queries", "--json"]));
+    let dry = tried(&desk, &["cured.md", "--dry-run"]);
+    assert_eq!(dry["expected"]["calls"], json!(2.0 * tuning.len() as f64));
+    assert!(dry["most"]["usd"].as_f64() > Some(0.0));
+    assert_eq!(desk.server.requests().len(), before);
+    assert_eq!(desk.count("SELECT count(*) FROM prompt_look"), 0);
+    let found = tried(&desk, &["cured.md"]);
+    let asked = desk.server.requests().split_off(before);
+    assert_eq!(asked.len(), 2 * tuning.len());
+    let count = |kinds: &[usize]| {
+        tuning
+            .iter()
+            .filter(|at| kinds.contains(&(*at % 5)))
+            .count()
+    };
+    let (fixed, broken, right) = (count(&[0, 1, 2]), count(&[4]), count(&[3]));
+    let result = &found["result"];
+    assert_eq!(
+        (
+            &result["fixed"],
+            &result["broken"],
+            &result["both_right"],
+            &result["both_wrong"]
+        ),
+        (&json!(fixed), &json!(broken), &json!(right), &json!(0)),
+        "{found}"
+    );
+    let p = result["mcnemar_p"].as_f64().unwrap();
+    assert!((p - exact_p(fixed, broken)).abs() < 1e-12, "{p}");
+    assert_eq!(found["new"]["order"]["flips"]["value"], json!(0.0));
+    // The plan shows each of these pairs in both orders, so that the flips of the old prompt are known.
+    assert_eq!(found["old"]["order"]["pairs"], json!(QUERIES));
+    assert!(found["new"]["tokens_per_call"].as_f64() > found["old"]["tokens_per_call"].as_f64());
+    // No text of the held-out part was sent.
+    for request in &asked {
+        let body = request.body.to_string();
+        assert!(
+            !held_out
+                .iter()
+                .any(|at| body.contains(&format!("text {at} of"))),
+            "{body}"
+        );
+    }
+    // The same again asks nothing, and the scores are those of the votes.
+    let again = tried(&desk, &["cured.md"]);
+    assert_eq!(
+        (&again["result"], &again["spent_usd"]),
+        (result, &json!(0.0))
+    );
+    assert_eq!(desk.server.requests().len(), before + asked.len());
+    assert_eq!(told(&desk.run(&["queries", "--json"])), scores);
+    let status = json_of(&desk.run(&["status", "--json"]));
+    assert!(
+        status["spent_usd"].as_f64() > Some(desk.spent()),
+        "{status}"
+    );
+    // The words say the same.
+    let text = told(&desk.run(&["prompt", "try", "gpt", "cured.md", "--yes"]));
+    assert!(
+        text.contains(&format!("fixes {fixed} of the {fixed} judgments")),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_unchanged_prompt_looks_no_better_and_its_votes_cost_nothing() {
+    let desk = faulty();
+    let before = desk.server.requests().len();
+    let found = tried(&desk, &["score"]);
+    // The votes on both orders of each pair are there.
+    assert_eq!(desk.server.requests().len(), before);
+    let result = &found["result"];
+    assert_eq!(
+        (&result["fixed"], &result["broken"], &result["mcnemar_p"]),
+        (&json!(0), &json!(0), &json!(1.0))
+    );
+    assert_eq!(result["old"], result["new"]);
+    assert_eq!(result["conclusion"], "not-enough");
+}
+
+#[test]
+fn the_held_out_part_is_looked_at_once_for_each_version() {
+    let desk = faulty();
+    let held_out = part(&desk, "held-out");
+    let before = desk.server.requests().len();
+    let first = tried(&desk, &["cured.md", "--final"]);
+    assert_eq!(desk.server.requests().len(), before + 2 * held_out.len());
+    assert_eq!(first["looks"]["looks"], 1);
+    assert_eq!(first["looks"]["holm_p"], first["result"]["mcnemar_p"]);
+    let again = tried(&desk, &["cured.md", "--final"]);
+    assert_eq!(
+        (&again["looks"]["looks"], &again["looks"]["is_new"]),
+        (&json!(1), &json!(false))
+    );
+    let other = tried(&desk, &["score", "--final"]);
+    assert_eq!(
+        (&other["looks"]["looks"], &other["looks"]["versions"]),
+        (&json!(2), &json!(2))
+    );
+    let corrected = tried(&desk, &["cured.md", "--final"])["looks"]["holm_p"]
+        .as_f64()
+        .unwrap();
+    assert!(
+        (corrected - (2.0 * first["result"]["mcnemar_p"].as_f64().unwrap()).min(1.0)).abs() < 1e-12
+    );
+    assert_eq!(desk.count("SELECT count(*) FROM prompt_look"), 2);
+    let log = told(&desk.run(&["log"]));
+    assert!(log.contains(" look "), "{log}");
+}
+
+#[test]
+fn examples_come_from_the_tuning_part_and_are_not_evaluated() {
+    let desk = faulty();
+    let (tuning, held_out) = (part(&desk, "tuning"), part(&desk, "held-out"));
+    let before = desk.server.requests().len();
+    let found = tried(&desk, &["cured.md", "--examples", "3"]);
+    let examples = found["examples"].as_array().unwrap();
+    assert_eq!(examples.len(), 3);
+    assert_eq!(found["result"]["pairs"], tuning.len() - 3);
+    assert_eq!(found["left_out"]["in_prompt"], 3);
+    let pairs = found["pairs"].as_array().unwrap();
+    for example in examples {
+        assert!(!pairs.iter().any(|pair| pair["query"] == example["query"]));
+        assert_eq!(example["overruled"], true);
+    }
+    for request in desk.server.requests().split_off(before) {
+        let body = request.body.to_string();
+        assert!(body.contains("Example 3"));
+        assert!(
+            !held_out
+                .iter()
+                .any(|at| body.contains(&format!("text {at} of"))),
+            "{body}"
+        );
+    }
+    // The version with its examples keeps its queries out, also when it is tried by its hash.
+    let hash = found["prompt"].as_str().unwrap();
+    let again = tried(&desk, &[hash]);
+    assert_eq!(
+        (&again["result"], &again["left_out"]),
+        (&found["result"], &found["left_out"])
+    );
+    let pasted = desk.run(&["prompt", "export", hash, "pasted.md"]);
+    assert_eq!(pasted.status.code(), Some(0), "{}", told(&pasted));
+    assert_eq!(tried(&desk, &["pasted.md"])["left_out"], found["left_out"]);
+}
+
+#[test]
+fn a_trial_that_was_stopped_continues_and_pays_for_nothing_twice() {
+    let desk = faulty();
+    let tuning = part(&desk, "tuning");
+    let before = desk.server.total_calls();
+    let command = ["prompt", "try", "gpt", "cured.md", "--yes", "--json"];
+    let spent = json_of(&desk.run(&["status", "--json"]))["spent_usd"]
+        .as_f64()
+        .unwrap();
+    let budget = format!("{}", spent + 0.004);
+    let stopped = desk.run(&[&command[..], &["--budget", &budget]].concat());
+    assert_eq!(stopped.status.code(), Some(3), "{}", told(&stopped));
+    let missing = json_of(&stopped)["missing_answers"].as_u64().unwrap();
+    assert!(
+        missing > 0 && told(&stopped).contains("budget"),
+        "{}",
+        told(&stopped)
+    );
+    let refused = desk.run(
+        &[
+            &command[..],
+            &["--budget", &format!("{spent}"), "--dry-run"],
+        ]
+        .concat(),
+    );
+    assert_eq!(refused.status.code(), Some(0), "{}", told(&refused));
+    let done = desk.run(&command);
+    assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+    assert_eq!(json_of(&done)["result"]["pairs"], tuning.len());
+    assert_eq!(desk.server.total_calls(), before + 2 * tuning.len());
+}
+
+/// The hash of the cured prompt after a trial of it.
+fn tried_hash(desk: &Desk) -> String {
+    tried(desk, &["cured.md"])["prompt"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_prompt_in_use_reuses_trial_answers_and_can_be_undone_for_nothing() {
+    let desk = faulty();
+    let tuning = part(&desk, "tuning").len();
+    let votes = usize::try_from(desk.count("SELECT count(*) FROM vote")).unwrap();
+    let file = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    let hash = tried_hash(&desk);
+    let before = desk.server.requests().len();
+    let dry = json_of(&desk.run(&["prompt", "use", "gpt", &hash, "--dry-run", "--json"]));
+    assert_eq!(
+        (&dry["stale_votes"], &dry["trial_answers"]),
+        (&json!(votes), &json!(tuning)),
+        "{dry}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(desk.path("overrule.toml")).unwrap(),
+        file
+    );
+    // The votes are replaced by the next run, except those that trials have answers for.
+    let used = desk.run(&["prompt", "use", "gpt", &hash]);
+    assert_eq!(used.status.code(), Some(0), "{}", told(&used));
+    assert_eq!(desk.server.requests().len(), before);
+    let ran = annotated_once(&desk);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    assert_eq!(desk.server.requests().len(), before + votes - tuning);
+    let prompt = prompt_of_hash(&desk, &hash);
+    assert_eq!(prompt["votes"], json!(votes));
+    let log = told(&desk.run(&["log"]));
+    assert!(log.contains("prompt of gpt"), "{log}");
+    // Undone: the file is as it was, and the former votes count again.
+    let undone = desk.run(&["prompt", "use", "gpt", "--undo"]);
+    assert_eq!(undone.status.code(), Some(0), "{}", told(&undone));
+    assert_eq!(
+        std::fs::read_to_string(desk.path("overrule.toml")).unwrap(),
+        file
+    );
+    let asked = desk.server.requests().len();
+    let ran = annotated_once(&desk);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    assert_eq!(desk.server.requests().len(), asked);
+    assert_eq!(
+        desk.run(&["prompt", "use", "gpt", "--undo"]).status.code(),
+        Some(2)
+    );
+}
+
+fn prompt_of_hash(desk: &Desk, hash: &str) -> Value {
+    listed(desk)
+        .iter()
+        .find(|row| row["hash"] == hash)
+        .unwrap()
+        .clone()
+}
+
+#[test]
+fn only_the_chosen_queries_get_the_new_prompt() {
+    let desk = faulty();
+    let hash = tried_hash(&desk);
+    let held_out = part(&desk, "held-out")[0];
+    let query = format!("q{held_out}");
+    let votes = desk.count(&format!("SELECT count(*) FROM vote JOIN battle ON battle.id = battle JOIN query ON query.id = query WHERE name = '{query}'"));
+    let before = desk.server.requests().len();
+    let used = desk.run(&["prompt", "use", "gpt", &hash, "--query", &query, "--yes"]);
+    assert_eq!(used.status.code(), Some(0), "{}", told(&used));
+    assert_eq!(
+        desk.server.requests().len(),
+        before + usize::try_from(votes).unwrap()
+    );
+    let counting = "SELECT count(DISTINCT ensemble) FROM query";
+    assert_eq!(desk.count(counting), 2);
+}
+
+#[test]
+fn a_prompt_can_be_used_by_another_judge() {
+    let desk = faulty();
+    let file = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    let hash = tried_hash(&desk);
+    let used = desk.run(&["prompt", "use", "gpt", &hash, "--as", "cured"]);
+    assert_eq!(used.status.code(), Some(0), "{}", told(&used));
+    let edited = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    assert!(
+        edited.starts_with(&file) && edited.contains("name = \"cured\""),
+        "{edited}"
+    );
+    let taken = desk.run(&["prompt", "use", "gpt", &hash, "--as", "cured"]);
+    assert_eq!(taken.status.code(), Some(2), "{}", told(&taken));
+    let undone = desk.run(&["prompt", "use", "cured", "--undo"]);
+    assert_eq!(undone.status.code(), Some(0), "{}", told(&undone));
+    assert!(
+        !std::fs::read_to_string(desk.path("overrule.toml"))
+            .unwrap()
+            .contains("cured")
+    );
+}

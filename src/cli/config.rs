@@ -229,7 +229,7 @@ struct ProjectOptions {
     /// How judges are weighted; joint fits the sharpness and position bias of each judge
     #[arg(long, value_enum)]
     judge_weights: Option<JudgeWeightsName>,
-    /// Number of ranks that count as the top, at most half of a pool
+    /// Number of ranks that count as the top; in a pool with no more documents, half of them
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     #[command(flatten)]

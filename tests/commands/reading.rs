@@ -144,7 +144,8 @@ fn two_orders_are_compared_in_words_in_json_and_as_a_picture() {
     assert_eq!(documents.len(), 3);
     let pairs = &compared["pairs"];
     let count = |name: &str| pairs[name].as_u64().unwrap();
-    assert_eq!(count("same") + count("reversed"), 3);
+    // Two of the documents have the same score.
+    assert_eq!(count("same") + count("reversed"), 2);
     for document in documents {
         let number = |name: &str| document[name].as_i64().unwrap();
         assert_eq!(number("hybrid_rank") - number("rank"), number("rose"));

@@ -170,23 +170,23 @@ mod tests {
     fn a_click_on_a_hint_is_its_command() {
         let area = Rect::new(0, 23, 34, 1);
         let plain = Footer::new(Scope::Screen(Screen::BATTLE));
-        assert_eq!(shown(&plain, 34), " a A better  b B better  ? help");
+        assert_eq!(shown(&plain, 34), " Tab judge  i reason  ? help");
         let at = |footer: &Footer, column| footer.command_at(area, column);
         for (column, command) in [
             (0, None),
-            (1, Some(Command::JudgeA)),
-            (10, Some(Command::JudgeA)),
-            (11, None),
-            (13, Some(Command::JudgeB)),
-            (25, Some(Command::Help)),
+            (1, Some(Command::NextReasoning)),
+            (9, Some(Command::NextReasoning)),
+            (10, None),
+            (12, Some(Command::WriteNote)),
+            (22, Some(Command::Help)),
             (33, None),
         ] {
             assert_eq!(at(&plain, column), command, "{column}");
         }
         let led = plain.led_by("/word".to_owned());
-        assert_eq!(shown(&led, 34), " /word  a A better  ? help");
+        assert_eq!(shown(&led, 34), " /word  Tab judge  ? help");
         assert_eq!(at(&led, 3), None);
-        assert_eq!(at(&led, 8), Some(Command::JudgeA));
+        assert_eq!(at(&led, 8), Some(Command::NextReasoning));
     }
 
     #[test]

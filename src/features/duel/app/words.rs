@@ -34,9 +34,11 @@ pub fn form_words(form: DuelForm) -> &'static str {
 /// The result as lines without colors or trailing blanks, with the queries at the end; lines are
 /// not wrapped.
 pub fn result_lines(result: &DuelResult) -> Vec<String> {
-    let mut lines = vec![
-        answer(result),
-        String::new(),
+    let mut lines = Vec::new();
+    if result.judgments > 0 {
+        lines.extend([answer(result), String::new()]);
+    }
+    lines.extend([
         format!("A  {}", sanitize::line(&result.a)),
         format!("B  {}", sanitize::line(&result.b)),
         String::new(),
@@ -47,7 +49,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
             counted(result.judgments, "judgment"),
             counted(result.participants, "participant")
         ),
-    ];
+    ]);
     if result.judgments == 0 {
         lines.push("no result yet: a judgment counts when its task is done".to_owned());
     } else {
@@ -107,7 +109,7 @@ pub fn result_lines(result: &DuelResult) -> Vec<String> {
 fn answer(result: &DuelResult) -> String {
     let [a, b] = [&result.a, &result.b].map(|name| shown_name(name));
     let interval = result.preference.as_ref().and_then(|mean| mean.interval);
-    match interval.filter(|_| result.judgments > 0) {
+    match interval {
         Some((low, _)) if low > 0.0 => format!("People prefer {a} (A) to {b} (B)."),
         Some((_, high)) if high < 0.0 => format!("People prefer {b} (B) to {a} (A)."),
         _ => format!("Not decided between {a} (A) and {b} (B)."),

@@ -10,6 +10,6 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('v')], Do::NextTruth, "truth"),
     shown(&[key('0')], Do::SetBaseline, "baseline"),
     shown(&[key('z')], Do::NextDepth, "depth"),
-    shown(&[key('>')], Do::Export, "picture"),
     shown(&[key('+'), key('=')], Do::RunMethod, "run a method"),
+    shown(&[key('>')], Do::Export, "picture"),
 ];

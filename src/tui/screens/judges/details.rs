@@ -68,7 +68,11 @@ pub(super) fn calls_words(report: &RaterReport, row: &JudgeRow<'_>) -> String {
     if let Some(calls) = row.place.and_then(|at| report.calls.get(at)) {
         let failed: usize = calls.failures.values().sum();
         parts.push(format!("{} failed", text::count(failed)));
-        parts.extend(calls.usd_per_1000.map(|usd| format!("${usd:.2} per 1,000")));
+        parts.extend(
+            calls
+                .usd_per_1000
+                .map(|price| format!("{} per 1,000", text::usd(price))),
+        );
     }
     parts.join(" · ")
 }

@@ -24,7 +24,7 @@ fn one_key_shows_how_far_the_orders_agree_and_who_moved() {
             "zELO keeps the hybrid order on",
             "rose most:",
             "fell most:",
-            "end of the top 2",
+            "end of the top 3",
         ] {
             assert!(page.contains(words), "{words} at {size:?}\n{page}");
         }

@@ -184,8 +184,7 @@ impl RunConfig {
 
     /// The default rounds of a run; `None` for the plain plan.
     pub fn campaign(&self) -> Option<AdaptivePlan> {
-        let rounds = Strategy::new(self.sampler, self.judging) != Strategy::default();
-        rounds.then(|| AdaptivePlan {
+        (Strategy::new(self.sampler, self.judging) != Strategy::default()).then(|| AdaptivePlan {
             strategy: self.strategy(self.sampler, self.judging),
             battles: self.cycles as f64,
             student: false,

@@ -19,8 +19,7 @@ pub fn distinct_names(one: &str, other: &str, room: usize) -> Option<[String; 2]
         let words = text.split_whitespace().skip(skipped);
         clipped(omission.into_iter().chain(words), room)
     });
-    let is_clear = names[0] != names[1] && names.iter().all(|name| !name.is_empty());
-    is_clear.then_some(names)
+    (names[0] != names[1] && names.iter().all(|name| !name.is_empty())).then_some(names)
 }
 
 /// Number of characters up to the end of the first word after `alike` words.

@@ -558,8 +558,11 @@ pub fn scores_and_bare(
         })
         .collect();
     let fit = rating::fit(rows.documents, &observations, &settings.rating(), None)?;
-    let entered = inputs.compact.iter().zip(&fit.scores);
-    let scores = entered.map(|(place, score)| place.map(|_| *score));
+    let scores = inputs
+        .compact
+        .iter()
+        .zip(&fit.scores)
+        .map(|(place, score)| place.map(|_| *score));
     Ok(PoolScores {
         scores: scores.collect(),
         bare: fit.scores[bare],

@@ -64,8 +64,11 @@ fn sans_family(fonts: &Database) -> Option<String> {
         fonts.query(&query).is_some()
     };
     let first = || Some(fonts.faces().next()?.families.first()?.0.clone());
-    let usual = SANS.iter().copied().find(has);
-    usual.map(str::to_owned).or_else(first)
+    SANS.iter()
+        .copied()
+        .find(has)
+        .map(str::to_owned)
+        .or_else(first)
 }
 
 #[cfg(test)]

@@ -377,8 +377,10 @@ pub fn title_lines(title: &str, columns: usize, rows: usize) -> Vec<Cow<'_, str>
             .flatten()
             .all(|cluster| cluster_width(cluster) < 2)
     };
-    let whole = (0..ranges.len()).find(|at| cuts_word(*at));
-    let shown = whole.map_or(ranges.len(), |at| at + 1).min(rows);
+    let shown = (0..ranges.len())
+        .find(|at| cuts_word(*at))
+        .map_or(ranges.len(), |at| at + 1)
+        .min(rows);
     (0..shown)
         .map(|at| match at + 1 {
             last if last == shown => truncate(&title[ranges[at].start..], columns),

@@ -94,8 +94,11 @@ impl Discovery {
     /// The address of a provider's server to write to the file: the queried one, unless judges read
     /// it from the environment, which is why their key may be sent there.
     pub fn address(&self, provider: &str) -> Option<&str> {
-        let mut written = self.asked.iter().filter(|asked| asked.variable.is_none());
-        let asked = written.find(|asked| asked.provider == provider)?;
+        let asked = self
+            .asked
+            .iter()
+            .filter(|asked| asked.variable.is_none())
+            .find(|asked| asked.provider == provider)?;
         Some(&asked.url)
     }
 

@@ -61,8 +61,11 @@ impl AnnotateCommand {
         // Held while the question is open and during the run, so that no other run can start in
         // between.
         let lock = Arc::new(RunLock::take(context.project())?);
-        let is_paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
-        let paid = is_paid.then(estimate).transpose()?;
+        let paid = ensemble
+            .iter()
+            .any(|judge| is_paid(judge.as_ref()))
+            .then(estimate)
+            .transpose()?;
         match paid.filter(|estimate| estimate.calls() > 0) {
             Some(estimate) => {
                 confirm_spending(&cost::describe(&estimate, &ensemble), self.spending.yes)?;

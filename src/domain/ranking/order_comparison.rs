@@ -174,8 +174,10 @@ impl OrderComparison {
             return format!("The top {top} has the same documents in both orders.");
         }
         let certain = |change: &&&OrderChange, is: fn(usize, usize, usize) -> bool| {
-            let interval = change.standing.interval;
-            interval.is_some_and(|ranks| is(ranks.low, ranks.high, top))
+            change
+                .standing
+                .interval
+                .is_some_and(|ranks| is(ranks.low, ranks.high, top))
         };
         let words = |certain: usize| match certain {
             0 => "none for certain".to_owned(),

@@ -352,8 +352,10 @@ fn hints_are_short_distinct_and_led_by_the_scope() {
         let commands: HashSet<_> = hints.iter().map(|binding| binding.command).collect();
         assert_eq!(commands.len(), hints.len());
         assert!(!commands.contains(&Command::Help));
-        let mut own = scope.own().iter();
-        let first = own.find(|binding| binding.footer && binding.command != Command::Help);
+        let first = scope
+            .own()
+            .iter()
+            .find(|binding| binding.footer && binding.command != Command::Help);
         assert_eq!(Some(hints[0].command), first.map(|binding| binding.command));
     }
     assert!(bindings().all(|binding| width(binding.hint) <= 12));

@@ -25,8 +25,10 @@ impl Model {
         usual: u16,
         (least, most): (u16, u16),
     ) -> u16 {
-        let chosen = self.panes.chosen.get(&(screen, upright));
-        chosen.map_or(usual, |size| (*size).min(most).max(least))
+        self.panes
+            .chosen
+            .get(&(screen, upright))
+            .map_or(usual, |size| (*size).min(most).max(least))
     }
 
     /// Moves the border on screen right or down; left or up if `by` is negative.

@@ -142,8 +142,11 @@ impl QueriesState {
     /// Number of ranks that count as the top in the project; fewer in small pools. `None` until
     /// queries have been read.
     pub fn top(&self) -> Option<usize> {
-        let summaries = self.rows.iter().filter_map(|(_, summary)| summary.as_ref());
-        summaries.map(|summary| summary.top).max()
+        self.rows
+            .iter()
+            .filter_map(|(_, summary)| summary.as_ref())
+            .map(|summary| summary.top)
+            .max()
     }
 
     fn matching(&self) -> Vec<usize> {

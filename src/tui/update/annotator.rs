@@ -47,8 +47,9 @@ pub(super) fn ask_another(model: &mut Model) {
 
 /// Why a text is not a name.
 pub(super) fn refusal(text: &str) -> Option<String> {
-    let is_blank = annotator_name(text).is_none();
-    is_blank.then(|| "a name is needed".to_owned())
+    annotator_name(text)
+        .is_none()
+        .then(|| "a name is needed".to_owned())
 }
 
 /// A name was typed. A first one that nobody has is used at once; any other change is confirmed.

@@ -158,8 +158,7 @@ fn without_alt(key: KeyEvent, typed_into: bool) -> Option<KeyEvent> {
         return Some(key);
     }
     // One press is one Esc, no matter which repeats and releases a terminal reports.
-    let pressed = key.kind == KeyEventKind::Press;
-    pressed.then(|| KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))
+    (key.kind == KeyEventKind::Press).then(|| KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))
 }
 
 pub(super) fn on_paste(model: &mut Model, text: &str) -> Vec<Effect> {

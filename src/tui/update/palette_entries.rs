@@ -92,11 +92,18 @@ fn home(model: &Model, command: Command) -> Option<Screen> {
 
 /// The nearest screen below the current one that has a command.
 fn below(model: &Model, command: Command) -> Option<Screen> {
-    let mut screens = model.stack.iter().rev().skip(1).copied();
-    screens.find(|screen| has(*screen, command))
+    model
+        .stack
+        .iter()
+        .rev()
+        .skip(1)
+        .copied()
+        .find(|screen| has(*screen, command))
 }
 
 fn has(screen: Screen, command: Command) -> bool {
-    let mut own = Scope::Screen(screen).own().iter();
-    own.any(|binding| binding.command == command)
+    Scope::Screen(screen)
+        .own()
+        .iter()
+        .any(|binding| binding.command == command)
 }

@@ -43,8 +43,9 @@ fn go_back(model: &mut Model) {
         .return_to
         .take_if(|(query, _)| open.info.id.as_str() == query);
     let place = |id: String| {
-        let mut documents = open.documents.iter();
-        documents.position(|document| document.id.as_str() == id)
+        open.documents
+            .iter()
+            .position(|document| document.id.as_str() == id)
     };
     let pair = remembered.and_then(|(_, pair)| pair);
     if let Some((row, column)) = pair.and_then(|(row, column)| place(row).zip(place(column))) {

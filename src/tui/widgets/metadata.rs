@@ -29,9 +29,10 @@ pub(crate) fn all_words(metadata: &JsonObject) -> String {
 
 /// The value of a field; empty if the document does not have it.
 pub(crate) fn value(metadata: &JsonObject, field: &str) -> String {
-    let mut values = values(metadata).into_iter();
-    let found = values.find(|(name, _)| name == field);
-    found.map_or(String::new(), |(_, value)| value)
+    values(metadata)
+        .into_iter()
+        .find(|(name, _)| name == field)
+        .map_or(String::new(), |(_, value)| value)
 }
 
 fn words<'a>(values: impl Iterator<Item = &'a (String, String)>) -> String {

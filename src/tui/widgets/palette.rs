@@ -71,8 +71,11 @@ impl PaletteEntry {
     fn name_match(self, typed: &str) -> Option<NameMatch> {
         let names = [Some(self.name()), self.opened()];
         let of_word = |word: &str| {
-            let names = names.iter().flatten();
-            names.filter_map(|name| NameMatch::of(name, word)).min()
+            names
+                .iter()
+                .flatten()
+                .filter_map(|name| NameMatch::of(name, word))
+                .min()
         };
         let whole = typed.split_whitespace().collect::<Vec<_>>().join("-");
         let exact = of_word(&whole).filter(|found| *found == NameMatch::Whole);

@@ -82,15 +82,16 @@ impl ScoreAxis {
         at: (u16, u16),
         buf: &mut Buffer,
     ) {
-        let finite = score.filter(|(zelo, _)| zelo.is_finite());
-        let shown = finite.map(|(zelo, se)| {
-            let reach = WITHIN_95 * se.filter(|se| se.is_finite()).unwrap_or(0.0).abs();
-            (
-                self.column(zelo - reach),
-                self.column(zelo),
-                self.column(zelo + reach),
-            )
-        });
+        let shown = score
+            .filter(|(zelo, _)| zelo.is_finite())
+            .map(|(zelo, se)| {
+                let reach = WITHIN_95 * se.filter(|se| se.is_finite()).unwrap_or(0.0).abs();
+                (
+                    self.column(zelo - reach),
+                    self.column(zelo),
+                    self.column(zelo + reach),
+                )
+            });
         self.draw(at, buf, |column| {
             let here = column as isize;
             match shown {

@@ -67,8 +67,11 @@ pub fn compare_methods(
         let orders = report.methods.iter();
         let of_order = |order: &[DocId]| {
             let beyond = |rank: &Option<usize>| rank.is_none_or(|rank| rank > order.len());
-            let ids = order.iter().filter_map(|id| labeled.get(id));
-            ids.filter(|rank| beyond(rank)).count()
+            order
+                .iter()
+                .filter_map(|id| labeled.get(id))
+                .filter(|rank| beyond(rank))
+                .count()
         };
         orders
             .filter_map(|method| method.order(query).map(of_order))
@@ -111,8 +114,11 @@ fn other_candidates(report: &MethodsReport) -> Vec<String> {
     let methods = report.methods.iter();
     methods
         .filter_map(|method| {
-            let queries = report.queries.iter();
-            let count = queries.filter(|query| differs(method, query)).count();
+            let count = report
+                .queries
+                .iter()
+                .filter(|query| differs(method, query))
+                .count();
             (count > 0).then(|| {
                 format!(
                     "{}: ranked other candidates than {ORIGINAL} on {} of {}: not comparable \

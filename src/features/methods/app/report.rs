@@ -70,8 +70,8 @@ impl BaselineTest {
     /// both the interval of the difference and the corrected p-value exclude that they are equal.
     pub fn significant(&self) -> Option<Ordering> {
         let (low, high) = self.comparison.interval?;
-        let significant = self.randomisation_holm? <= SIGNIFICANCE && (low > 0.0 || high < 0.0);
-        significant.then(|| low.total_cmp(&0.0))
+        (self.randomisation_holm? <= SIGNIFICANCE && (low > 0.0 || high < 0.0))
+            .then(|| low.total_cmp(&0.0))
     }
 }
 
@@ -84,8 +84,7 @@ impl MethodEntry {
     /// The order of a query, if it has one.
     pub fn order(&self, query: &QueryId) -> Option<&[DocId]> {
         let row = self.rows.get(query)?;
-        let has_order = row.failure.is_none() && !row.order.is_empty();
-        has_order.then_some(row.order.as_slice())
+        (row.failure.is_none() && !row.order.is_empty()).then_some(row.order.as_slice())
     }
 
     /// The points, grades or scores behind the order of a query, if the method provides them.
@@ -143,8 +142,12 @@ impl MethodsReport {
 
     /// Number of documents in the longest ranking.
     pub fn longest_ranking(&self) -> usize {
-        let rows = self.methods.iter().flat_map(|method| method.rows.values());
-        rows.map(|row| row.order.len()).max().unwrap_or(0)
+        self.methods
+            .iter()
+            .flat_map(|method| method.rows.values())
+            .map(|row| row.order.len())
+            .max()
+            .unwrap_or(0)
     }
 
     /// The values of the first metric by method.

@@ -131,8 +131,12 @@ impl MethodsState {
             return Vec::new();
         };
         let where_is = |is: &dyn Fn(&QueryId) -> bool| {
-            let queries = report.queries.iter().enumerate();
-            let found = queries.filter(|(_, query)| is(query)).map(|(at, _)| at);
+            let found = report
+                .queries
+                .iter()
+                .enumerate()
+                .filter(|(_, query)| is(query))
+                .map(|(at, _)| at);
             found.collect::<Vec<_>>()
         };
         let failed = where_is(&|query| method.failure(query).is_some());

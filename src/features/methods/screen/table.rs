@@ -159,10 +159,11 @@ impl Cell {
             _ => theme.text(),
         };
         let text = match self {
-            Self::Value(at) => {
-                let value = method.values.get(at).and_then(|values| values.all);
-                value.map(|of| fixed(of.mean, 4))
-            }
+            Self::Value(at) => method
+                .values
+                .get(at)
+                .and_then(|values| values.all)
+                .map(|of| fixed(of.mean, 4)),
             Self::Difference if report.baseline == method.name => Some("baseline".to_owned()),
             Self::Difference => difference.map(|by| signed(by, 4)),
             Self::Interval(axis) => {
@@ -202,10 +203,13 @@ pub(super) fn letter(at: usize) -> String {
 
 /// An axis on which all differences from the baseline fit with their intervals.
 pub(super) fn difference_axis(report: &MethodsReport, columns: usize) -> IntervalAxis {
-    let tests = report.methods.iter().filter_map(MethodEntry::first_test);
-    let values = tests.flat_map(|test| {
-        let (low, high) = test.comparison.interval.unzip();
-        [Some(test.comparison.mean_difference), low, high]
-    });
+    let values = report
+        .methods
+        .iter()
+        .filter_map(MethodEntry::first_test)
+        .flat_map(|test| {
+            let (low, high) = test.comparison.interval.unzip();
+            [Some(test.comparison.mean_difference), low, high]
+        });
     IntervalAxis::of_differences(values.flatten(), columns)
 }

@@ -56,8 +56,11 @@ pub(crate) fn compared(
                 .found()
                 .is_some_and(|before| before.truth == report.truth);
             let selected = screen.method().map(|method| method.name.clone());
-            let mut names = report.methods.iter().map(|method| &method.name);
-            let place = names.position(|name| Some(name) == selected.as_ref());
+            let place = report
+                .methods
+                .iter()
+                .map(|method| &method.name)
+                .position(|name| Some(name) == selected.as_ref());
             let last = report.methods.len().saturating_sub(1);
             screen.choice = MethodsChoice {
                 truth: truth.map_or(TruthChoice::Usual, TruthChoice::This),

@@ -143,8 +143,11 @@ pub fn prepare_trial(
     }
     let chosen =
         configuration.choose_changed(&request.judge, &request.text, request.model.as_deref())?;
-    let judge = chosen.ensemble.first().cloned();
-    let judge = judge.ok_or_else(|| invalid!("there is no judge {shown:?}"))?;
+    let judge = chosen
+        .ensemble
+        .first()
+        .cloned()
+        .ok_or_else(|| invalid!("no judge is called {shown:?}"))?;
     let Some(prompt) = judge.prompt_text() else {
         return Err(invalid!("{shown} is asked without a prompt"));
     };

@@ -121,8 +121,11 @@ pub fn find_version<'a>(
         return Ok(found);
     }
     let votes = |of: &PromptVersion| {
-        let judges = of.judges.iter().filter(|of| of.judge == reference);
-        judges.map(|of| of.votes + 1).sum::<usize>()
+        of.judges
+            .iter()
+            .filter(|of| of.judge == reference)
+            .map(|of| of.votes + 1)
+            .sum::<usize>()
     };
     if let Some(found) = versions
         .iter()

@@ -89,8 +89,7 @@ fn edited(text: &str) -> Result<String, CommandFailure> {
     };
     let path = std::env::temp_dir().join(format!("overrule-prompt-{}.md", Uuid::now_v7()));
     std::fs::write(&path, text)?;
-    let edited = run_editor(&editor, &path);
-    let text = edited.and_then(|()| Ok(read_text(&path)?));
+    let text = run_editor(&editor, &path).and_then(|()| Ok(read_text(&path)?));
     std::fs::remove_file(&path)?;
     text
 }

@@ -29,19 +29,20 @@ pub(super) fn groups(state: &StudentState) -> ClipboardTable {
 /// The battles of the selected group.
 pub(super) fn battles(state: &StudentState) -> ClipboardTable {
     let columns = ["query", "a", "b", "score", "p_a", "p_tie", "p_b"];
-    let battles = (0..state.battles.len()).filter_map(|at| state.battle(at));
-    let rows = battles.map(|battle| {
-        let predicted = battle.predicted;
-        let share = |value: f64| number(Some(value), 4);
-        [
-            battle.query.to_string(),
-            battle.a.to_string(),
-            battle.b.to_string(),
-            share(battle.score),
-            share(predicted.a()),
-            share(predicted.tie()),
-            share(predicted.b()),
-        ]
-    });
+    let rows = (0..state.battles.len())
+        .filter_map(|at| state.battle(at))
+        .map(|battle| {
+            let predicted = battle.predicted;
+            let share = |value: f64| number(Some(value), 4);
+            [
+                battle.query.to_string(),
+                battle.a.to_string(),
+                battle.b.to_string(),
+                share(battle.score),
+                share(predicted.a()),
+                share(predicted.tie()),
+                share(predicted.b()),
+            ]
+        });
     ClipboardTable::new("battle", columns, rows)
 }

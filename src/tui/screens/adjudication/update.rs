@@ -207,8 +207,11 @@ pub(crate) fn undone(model: &mut Model, undone: Undo<Box<StoredRuling>>) -> Vec<
     model.undone_rulings.push(ruling.uid.clone());
     let session = &mut model.adjudication.session;
     session.undone(undone.query, &ruling.document);
-    let current = model.adjudication.current.as_ref();
-    let here = current.is_some_and(|now| now.is_about(undone.query, &ruling.document));
+    let here = model
+        .adjudication
+        .current
+        .as_ref()
+        .is_some_and(|now| now.is_about(undone.query, &ruling.document));
     let mut effects = Vec::new();
     if !here {
         let taken = match model.screen() {

@@ -27,8 +27,13 @@ pub(super) fn axis_columns(calls: &[JudgeCall<'_>]) -> usize {
 const FLIP: &str = " flip";
 
 fn name_columns(calls: &[JudgeCall<'_>]) -> usize {
-    let widest = calls.iter().map(|call| text::width(&call.title())).max();
-    widest.unwrap_or(0).min(NAME) + 1
+    calls
+        .iter()
+        .map(|call| text::width(&call.title()))
+        .max()
+        .unwrap_or(0)
+        .min(NAME)
+        + 1
 }
 
 /// The order in which calls are listed and walked through: if there are many, those that differ
@@ -237,8 +242,10 @@ pub(super) fn with_notes(
         lines.extend(text::lines(&words, columns, style));
     }
     lines.extend(reasoning);
-    let judge = open.judges.get(call.index);
-    let is_offline = judge.is_some_and(|(_, spec)| spec.is_offline());
+    let is_offline = open
+        .judges
+        .get(call.index)
+        .is_some_and(|(_, spec)| spec.is_offline());
     if let Some(words) = call.cost_note(is_offline) {
         lines.extend(text::lines(&words, columns, theme.faint()));
     }

@@ -13,21 +13,26 @@ pub(super) fn table(report: &RaterReport) -> ClipboardTable {
         "agrees_with_people",
         "pairs_with_people",
     ];
-    let judges = report.rater_data.judges.iter().enumerate();
-    let rows = judges.map(|(at, (_, spec))| {
-        let card = report.cards.iter().find(|card| card.judge == Some(at));
-        let named = report.named.get(at);
-        let people = card.and_then(|card| card.people.all.raw.as_ref());
-        let count = |count: Option<usize>| count.map_or(String::new(), |count| count.to_string());
-        [
-            spec.name.clone(),
-            count(card.map(|card| card.votes)),
-            number(card.and_then(|card| Some(card.ties.as_ref()?.value)), 4),
-            count(named.map(|named| named.first)),
-            count(named.map(|named| named.second)),
-            number(people.map(|share| share.value), 4),
-            count(people.map(|share| share.n)),
-        ]
-    });
+    let rows = report
+        .rater_data
+        .judges
+        .iter()
+        .enumerate()
+        .map(|(at, (_, spec))| {
+            let card = report.cards.iter().find(|card| card.judge == Some(at));
+            let named = report.named.get(at);
+            let people = card.and_then(|card| card.people.all.raw.as_ref());
+            let count =
+                |count: Option<usize>| count.map_or(String::new(), |count| count.to_string());
+            [
+                spec.name.clone(),
+                count(card.map(|card| card.votes)),
+                number(card.and_then(|card| Some(card.ties.as_ref()?.value)), 4),
+                count(named.map(|named| named.first)),
+                count(named.map(|named| named.second)),
+                number(people.map(|share| share.value), 4),
+                count(people.map(|share| share.n)),
+            ]
+        });
     ClipboardTable::new("judge", columns, rows)
 }

@@ -22,8 +22,10 @@ pub(super) fn table(model: &Model) -> ClipboardTable {
     let rows = queries.shown().into_iter().map(|row| {
         let (info, summary) = &queries.rows[row];
         let count = |of: fn(&QuerySummary) -> usize| {
-            let counted = summary.as_ref().map(of);
-            counted.map_or(String::new(), |count| count.to_string())
+            summary
+                .as_ref()
+                .map(of)
+                .map_or(String::new(), |count| count.to_string())
         };
         [
             info.id.to_string(),

@@ -385,8 +385,9 @@ fn incomplete(
     progress: Option<&RunProgress>,
     budget_reached: bool,
 ) -> (Level, String) {
-    let dropped = progress.and_then(RunProgress::not_asked_of_dropped);
-    let calls = dropped.map_or(0, |(calls, _)| calls);
+    let calls = progress
+        .and_then(RunProgress::not_asked_of_dropped)
+        .map_or(0, |(calls, _)| calls);
     let left_out: Vec<String> = progress
         .iter()
         .flat_map(|progress| &progress.judges)

@@ -141,8 +141,7 @@ fn failure_lines(
 /// How to retry failed calls; `None` during a run, or if none failed.
 fn retry_line(model: &Model, theme: &Theme, columns: usize) -> Option<Line<'static>> {
     let failed = model.queries.failures(None);
-    let offered = failed > 0 && !model.run.running;
-    offered.then(|| {
+    (failed > 0 && !model.run.running).then(|| {
         let words = format!(
             "Press {} to ask again for {}.",
             key_on(Command::StartRun, Screen::RUN),

@@ -23,8 +23,10 @@ impl Model {
 }
 
 pub(super) fn is_scored(open: &OpenQuery) -> bool {
-    let first = open.view.entered().first();
-    first.is_some_and(|document| open.standing(*document).is_some())
+    open.view
+        .entered()
+        .first()
+        .is_some_and(|document| open.standing(*document).is_some())
 }
 
 pub(super) fn comparison(open: &OpenQuery) -> Option<OrderComparison> {

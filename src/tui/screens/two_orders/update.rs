@@ -118,8 +118,11 @@ pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {
             _ => None,
         }
     } else {
-        let shown = model.areas.heatmap.and_then(|shown| shown.at(column, row));
-        shown.and_then(|(row, column)| Some((*order.get(row)?, *order.get(column)?)))
+        model
+            .areas
+            .heatmap
+            .and_then(|shown| shown.at(column, row))
+            .and_then(|(row, column)| Some((*order.get(row)?, *order.get(column)?)))
     };
     match pair {
         Some(pair) if pair == before => return Click::Open,

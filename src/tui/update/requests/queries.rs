@@ -38,8 +38,11 @@ impl Request for ListQueries {
     type Answer = (Vec<(QueryInfo, Option<QuerySummary>)>, CurrentVotes);
 
     fn answer(self, db: &mut Db, context: &JobContext) -> Result<Self::Answer> {
-        let judges = context.ensemble().iter();
-        let specs: Vec<JudgeSpec> = judges.map(|judge| judge.spec().clone()).collect();
+        let specs: Vec<JudgeSpec> = context
+            .ensemble()
+            .iter()
+            .map(|judge| judge.spec().clone())
+            .collect();
         let votes = CurrentVotes {
             counting: db.judges_in_force()?,
             set_aside: set_aside(db, &specs, None)?,

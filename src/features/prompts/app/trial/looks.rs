@@ -62,8 +62,10 @@ pub fn look_at(
     latest.insert(identity, result.comparison.mcnemar_p);
     let (versions, p): (Vec<[u8; 32]>, Vec<Option<f64>>) =
         latest.into_iter().map(|(of, p)| (of, Some(p))).unzip();
-    let corrected = versions.iter().zip(holm(&p));
-    let own = corrected.filter(|(of, _)| **of == identity);
+    let own = versions
+        .iter()
+        .zip(holm(&p))
+        .filter(|(of, _)| **of == identity);
     Ok(HeldOutLooks {
         looks: looks.len(),
         is_new,

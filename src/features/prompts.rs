@@ -1,4 +1,4 @@
-//! Versions of the prompts that judges are asked with.
+//! Versions of judges' prompts, and trials of them.
 
 pub mod app;
 pub mod command;

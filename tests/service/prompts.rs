@@ -1,5 +1,5 @@
-//! The real binary with versions of prompts: identified for votes of earlier versions, edited, and
-//! never a reason to buy a vote again.
+//! Runs the real binary on versions of prompts: it identifies those of older votes, edits them, and
+//! never pays for a vote twice.
 
 use crate::desk::{Desk, json_of, told};
 use crate::fake_provider::CURE;

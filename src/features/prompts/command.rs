@@ -1,4 +1,4 @@
-//! `overrule prompt`: versions of the prompts that judges are asked with, and trials of them.
+//! `overrule prompt`: versions of judges' prompts, and trials of them.
 
 mod edit;
 mod set;
@@ -11,9 +11,9 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A prompt is named by its hash or the first digits of it (`prompt list`), by \
-the name of a built-in prompt (score, choice, letter), or by a judge, which stands for the prompt \
-of most of its votes.
+    after_help = "Name a prompt by its hash or the first digits of the hash (`prompt list`), by a \
+built-in name (score, choice, letter), or by a judge, which stands for the prompt of most of its \
+votes.
 
 Examples:
   overrule prompt list

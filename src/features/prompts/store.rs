@@ -239,7 +239,7 @@ impl Db {
         )
     }
 
-    /// The way in which a battle stores its pair: whether its A is the document later in the pool.
+    /// Whether the A of a battle is the document later in the pool.
     pub fn is_reversed(&self, battle: BattleId) -> Result<bool> {
         self.value("SELECT a > b FROM battle WHERE id = ?1", [battle.0])
     }

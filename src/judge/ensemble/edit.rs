@@ -81,7 +81,7 @@ impl JudgeEdit {
         let judges = document
             .get_mut("judge")
             .and_then(Item::as_array_of_tables_mut)
-            .ok_or_else(|| unusual(&"it does not write its judges as [[judge]]"))?;
+            .ok_or_else(|| unusual(&"its judges are not [[judge]] tables"))?;
         self.change(judges)?;
         let edited = document.to_string();
         match JudgesFile::parse(&edited) {

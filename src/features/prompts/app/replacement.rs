@@ -193,8 +193,8 @@ pub fn undo_replacement(
     let now = now.map_or(NONE, |config| config.prompt.as_deref().unwrap_or(DEFAULT));
     if now != last.after {
         return Err(invalid!(
-            "the prompt of {shown} in {FILE} is {now:?} and not {:?}: the file was changed since, so \
-             there is nothing to undo",
+            "the prompt of {shown} in {FILE} is {now:?} and not {:?}: the file has changed since, \
+             so there is nothing to undo",
             last.after
         ));
     }
@@ -271,7 +271,7 @@ fn named(ensemble: &JudgeEnsemble, name: &str) -> Result<Arc<dyn Judge>, AppErro
     let found = ensemble.iter().find(|judge| judge.spec().name == name);
     found
         .cloned()
-        .ok_or_else(|| invalid!("there is no judge {:?}", sanitize::line(name)))
+        .ok_or_else(|| invalid!("no judge is called {:?}", sanitize::line(name)))
 }
 
 /// The votes of judges with the name of `new` that count for a query and are not votes of `new`.

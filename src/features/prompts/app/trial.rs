@@ -1,5 +1,5 @@
 //! The trial of a prompt: a judge is asked about pairs that people decided, and its answers are
-//! compared with the votes that it cast under its old prompt. Trial answers enter no fit.
+//! compared with the votes that it cast under its old prompt. No fit uses the answers of a trial.
 
 mod case;
 mod examples;
@@ -149,15 +149,15 @@ pub fn prepare_trial(
         .cloned()
         .ok_or_else(|| invalid!("no judge is called {shown:?}"))?;
     let Some(prompt) = judge.prompt_text() else {
-        return Err(invalid!("{shown} is asked without a prompt"));
+        return Err(invalid!("{shown} has no prompt"));
     };
     let (cases, left_out) = cases_of(&request, &set, &votes, &texts);
     if cases.is_empty() {
         return Err(invalid!(
-            "no pair to try: of the {} part, {} of {shown}, {} in the prompt, and {} in the \
-             held-out part, too",
+            "no pair to try in the {} part: {} without a vote of {shown}, {} in the prompt, {} \
+             also in the held-out part",
             request.part.words(),
-            crate::app::text_format::counted(left_out.without_vote, "pair") + " without a vote",
+            crate::app::text_format::counted(left_out.without_vote, "pair"),
             left_out.in_prompt,
             left_out.in_held_out,
         ));
@@ -359,7 +359,7 @@ impl PromptTrial {
         Ok(store.write_blocking(move |db| db.add_prompt(&stored))?)
     }
 
-    /// Asks what is not known yet.
+    /// Asks the questions that have no stored answer.
     pub async fn ask(
         &self,
         store: &Store,

@@ -30,7 +30,7 @@ pub(super) struct EditCommand {
     /// Store the text of this file instead of opening an editor
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Why it is changed
+    /// The reason for the change
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Print JSON

@@ -17,8 +17,8 @@ use std::collections::HashMap;
 #[command(
     after_help = "The set contains the pairs whose first verdict was blind, and the gold pairs. \
 60 % of the queries are for tuning, and the others are held out for the final test; the name of a \
-query alone determines its part. A pair that a queue selected weighs the inverse of the probability \
-with which it was selected.
+query alone determines its part. A pair that a queue selected is weighted by the inverse of its \
+selection probability.
 
 Examples:
   overrule prompt set

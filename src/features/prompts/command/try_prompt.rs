@@ -34,12 +34,12 @@ use tokio::sync::{mpsc, watch};
     after_help = "Asks a judge with another prompt about the tuning part of the regression set \
 (`prompt set`), each pair in both orders of its documents, and compares its answers with the votes \
 that the project has from the judge. The comparison uses the order that the vote had. The answers \
-are stored, count as spent, and are never asked for again; no fit uses them, and the judges of the \
-project stay as they are.
+are stored, count as spending, and are never paid for twice; no fit uses them, and the judges of \
+the project do not change.
 
---final tests a finished prompt on the held-out part instead. Each version that is tested is logged \
-as a look, and Holm's correction is applied over the versions. Printing the same result again is \
-not another look.
+--final tests a finished prompt on the held-out part instead. Each version that is tested is \
+logged as a look, and Holm's correction is applied over the versions. Printing the same result \
+again is not another look.
 
 Examples:
   overrule prompt try gpt mine.md --dry-run
@@ -255,7 +255,8 @@ fn watch_trial(
                         output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
                     }
                     Some(RerankEvent::Skipped { service, why }) => {
-                        output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
+                        let service = clean(&service);
+                        output::message(&format!("{service} skips a query: {}", clean(&why)));
                     }
                     Some(RerankEvent::BudgetReached) => end.budget_reached = true,
                     // A trial makes no rankings and no links.

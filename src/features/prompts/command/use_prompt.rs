@@ -25,14 +25,15 @@ use std::sync::Arc;
 #[command(
     after_help = "Sets the prompt of a judge in overrule.toml, and prints how many votes become \
 stale and what it costs to replace them. The text is written to the folder `prompts` next to it, \
-unless it is built in. Answers of trials stand for votes and are not asked for again.
+unless it is built in. Answers from trials are used as votes without another call.
 
-A judge with another prompt counts as a new one. Its votes are replaced query by query: with --all, \
---query or --queue now, and otherwise by the next run over a query. Until then, the old votes of the \
-query count. --as keeps the judge and adds a copy with the prompt under another name.
+A judge with another prompt counts as a new one. Its votes are replaced query by query: --all, \
+--query and --queue replace them now; otherwise, the next run over a query does. Until then, the \
+old votes of the query count. --as keeps the judge and adds a copy with the prompt under another \
+name.
 
-The change is logged. --undo takes the latest one back; the votes of both prompts stay in the \
-project, so that nothing is bought again.
+The change is logged. --undo undoes the latest one. The votes under both prompts stay in the \
+project, so nothing is paid for twice.
 
 Examples:
   overrule prompt use gpt 1f3a --dry-run
@@ -117,8 +118,8 @@ impl UseCommand {
             return output::json(&as_json(&change, &estimate));
         }
         output::message(&format!(
-            "{FILE}: the prompt of {} is {}; {} of trials stored; `prompt use {} --undo` takes it \
-             back",
+            "{FILE}: the prompt of {} is {}; {} of trials stored; `prompt use {} --undo` undoes \
+             the change",
             clean(&change.judge),
             clean(&change.after),
             counted(stored, "vote"),

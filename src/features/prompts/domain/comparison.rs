@@ -10,9 +10,9 @@ use crate::domain::vote::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Number of pairs on which exactly one prompt is right below which nothing is concluded.
+/// Minimum number of pairs on which exactly one prompt is right; with fewer, nothing is concluded.
 pub const ENOUGH: usize = 20;
-/// The p-value up to which a difference counts as shown.
+/// Maximum p-value of a significant difference.
 const SIGNIFICANT: f64 = 0.05;
 
 /// A pair that people decided, with a judge's answers under two prompts in the same order of the
@@ -168,7 +168,7 @@ impl PromptComparison {
                 "Not enough to tell ({p}). About {more} more verdicts are expected to decide it."
             ),
             (Conclusion::NotEnough, None) => "Not enough to tell: no pair has changed.".to_owned(),
-            (Conclusion::NoDifference, _) => format!("No difference is shown ({p})."),
+            (Conclusion::NoDifference, _) => format!("No significant difference ({p})."),
             (Conclusion::Better, _) => format!("It agrees with people more often ({p})."),
             (Conclusion::Worse, _) => format!("It agrees with people less often ({p})."),
         };
@@ -205,7 +205,7 @@ pub fn mcnemar(fixed: usize, broken: usize) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// The same with logarithms, for counts whose smallest term is below what a number can hold.
+/// The same with logarithms, for counts whose smallest term would underflow.
 fn large_mcnemar(fixed: usize, broken: usize) -> f64 {
     let n = (fixed + broken) as f64;
     let mut term = -n * std::f64::consts::LN_2;

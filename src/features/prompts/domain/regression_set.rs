@@ -17,7 +17,7 @@ const TUNING_TENTHS: usize = 6;
 pub enum SetPart {
     /// Prompts may be changed in response to these pairs.
     Tuning,
-    /// Looked at only to test a finished prompt.
+    /// Used only to test a finished prompt.
     HeldOut,
 }
 

@@ -1,11 +1,11 @@
-//! A pair that is tried: what people decided, the old vote, and what the judge is asked.
+//! A pair of a trial: people's decision, the old vote, and the two questions to the judge.
 
 use crate::features::methods::app::rerank::pair_judge::AskedPair;
 use crate::features::prompts::domain::DecidedPair;
 use crate::features::prompts::store::PairVote;
 use crate::store::corpus::QueryKey;
 
-/// A pair that is tried.
+/// A pair of a trial.
 #[derive(Clone, Debug)]
 pub struct TrialCase {
     pub query: QueryKey,

@@ -12,11 +12,11 @@ use serde::Serialize;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-/// Number of looks after which fresh pairs are needed: with each look, the held-out part says less
-/// about pairs that nobody has looked at.
+/// Number of looks after which fresh pairs are needed: with each look, results on the held-out part
+/// say less about new pairs.
 pub const LOOKS_BEFORE_FRESH_PAIRS: usize = 10;
 
-/// The looks at the held-out part so far, and what they mean for a result.
+/// The looks at the held-out part so far, and the p-value corrected for them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HeldOutLooks {
     /// Number of looks of the project, including this one.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
 
-/// What a judge's answers under a prompt are like.
+/// Statistics of a judge's answers under a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeFigures {
     /// `None` if no pair was seen in both orders.
@@ -50,7 +50,7 @@ pub struct TrialResult {
     pub missing: usize,
     /// Number of questions whose answers cannot be read.
     pub unreadable: usize,
-    /// Dollars that the answers have cost, as far as it is known.
+    /// Dollars that the answers have cost, as far as known.
     pub cost_usd: f64,
 }
 

@@ -81,8 +81,8 @@ impl TrialReport<'_> {
         let found = &self.result.comparison;
         if self.trial.request.pairs == TrialPairs::Overruled {
             return format!(
-                "The new prompt fixes {} of the {} judgments that people overruled. Only those were \
-                 tried, so nothing could break: --set all compares the prompts.",
+                "The new prompt fixes {} of the {} judgments that people overruled. Only those \
+                 were tried, so nothing could break: --set all compares the prompts.",
                 found.fixed, found.pairs
             );
         }
@@ -260,7 +260,7 @@ fn look_words(looks: HeldOutLooks) -> String {
         format!("this is look {} at the held-out part", looks.looks)
     } else {
         format!(
-            "the result was recorded before; the held-out part has had {}",
+            "this result was recorded before; there have been {} at the held-out part",
             counted(looks.looks, "look")
         )
     };
@@ -270,8 +270,8 @@ fn look_words(looks: HeldOutLooks) -> String {
         p_words(looks.holm_p)
     );
     let fresh = if looks.looks >= LOOKS_BEFORE_FRESH_PAIRS {
-        "; decide fresh pairs before the next one: after ten looks, the part no longer tests a \
-         prompt independently"
+        "; judge fresh pairs before the next one: after ten looks, the held-out part no longer \
+         tests a prompt independently"
     } else {
         ""
     };

@@ -271,7 +271,7 @@ pub struct Model {
     pub explained: Option<Subject>,
     /// Drafts of reasons.
     pub drafts: HashMap<Subject, String>,
-    /// Where a command of the palette leads, until it has arrived.
+    /// The destination of a command from the palette, until it is reached.
     pub(crate) destination: Option<Destination>,
     /// Whether the header has stated in full that the judges are offline.
     pub offline_told: bool,

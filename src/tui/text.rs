@@ -184,8 +184,8 @@ fn is_in_probability(line: &str, at: usize) -> bool {
 /// Byte ranges of the lines of `text` wrapped to `columns` columns.
 ///
 /// Words stay whole unless one is wider than the line; such a word is broken after a hyphen if it
-/// has one. Newlines and indentation are kept, and blanks at a break are dropped. A cluster wider than the line gets its own line. Takes linear
-/// time.
+/// has one. Newlines and indentation are kept, and blanks at a break are dropped. A
+/// cluster wider than the line gets its own line. Takes linear time.
 pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     let mut wrapper = Wrapper {
         text,
@@ -341,8 +341,8 @@ pub fn parts(parts: &[String], columns: usize, rows: usize, style: Style) -> Vec
     }
 }
 
-/// The end values of an axis around 0 in exactly `columns` columns, with 0 at its place. A label that
-/// would touch another one is left out: first the 0, then both ends.
+/// The end values of an axis around 0 in exactly `columns` columns, with 0 at its place. A label
+/// that would touch another one is left out: first the 0, then both ends.
 pub fn axis_ends(low: &str, high: &str, zero: Option<usize>, columns: usize) -> String {
     let (left, right) = (width(low), width(high));
     if left + right >= columns {

@@ -56,8 +56,10 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             if !is_written(key) {
                 return overlay::on_key(model, key);
             }
-            model.inform("keys pressed right after a line are treated as part of it and ignored; \
-                          wait a moment");
+            model.inform(
+                "keys pressed right after a line are treated as part of it and ignored; \
+                          wait a moment",
+            );
         }
         Msg::Key(key) => return overlay::on_key(model, key),
         Msg::TextAsKeys => model.inform(
@@ -76,7 +78,8 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         }
         Msg::StillWriting => model.say(
             Level::Warn,
-            "still storing: waiting for the disk, or for another program that has locked the project",
+            "still storing: waiting for the disk, or for another program that has locked the \
+             project",
         ),
         Msg::Progress(progress) => return run::update::progressed(model, progress),
         Msg::Ended(result) => return run::update::ended(model, result),

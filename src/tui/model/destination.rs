@@ -1,9 +1,9 @@
-//! Where a command of the palette leads.
+//! The destination of a command from the palette.
 
 use crate::tui::keymap::{Command, Screen};
 
 /// A screen that the workbench is going to, and the command to run there. Screens on the way may
-/// have to load their data first; a key press ends the journey.
+/// have to load their data first; a key press cancels it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Destination {
     pub screen: Screen,

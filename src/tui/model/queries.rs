@@ -123,7 +123,7 @@ impl QueriesState {
         totals
     }
 
-    /// Whether no battle of any query was fought yet.
+    /// Whether no battle of any query has been fought yet.
     pub fn is_unjudged(&self) -> bool {
         let unjudged = |summary: &QuerySummary| summary.fought == 0 && summary.verdicts == 0;
         self.loaded && (self.rows.iter()).all(|(_, summary)| summary.as_ref().is_some_and(unjudged))

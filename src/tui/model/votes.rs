@@ -1,4 +1,4 @@
-//! Whose votes count in the project, and whose would count no longer after a run.
+//! Whose votes count in the project, and whose a run would set aside.
 
 use crate::app::annotate::judge_history::SetAsideJudge;
 use crate::app::text_format::first_of;

@@ -29,8 +29,8 @@ pub(crate) trait ScreenBehavior: Sync {
         "screens"
     }
 
-    /// The section of the chapter about it, or the row of a table or the term there; `None` if the
-    /// whole chapter is.
+    /// The section, table row or term of the chapter about this screen; `None` if the whole chapter
+    /// is about it.
     fn section(&self) -> Option<&'static str> {
         None
     }
@@ -198,7 +198,7 @@ pub(crate) trait ScreenBehavior: Sync {
         None
     }
 
-    /// What a person wants of it in the clipboard: the table, or the text under the cursor.
+    /// The text to copy to the clipboard: the table, or the text under the cursor.
     fn copy(&self, _model: &Model) -> Copied {
         Copied::Nothing
     }

@@ -1,5 +1,5 @@
-//! Two orders: the matrix in hybrid order and in zELO order, with one cursor, and the documents that
-//! moved.
+//! Two orders: the matrix in hybrid order and in zELO order, with one cursor, and the documents
+//! that moved.
 
 mod keys;
 mod layout;

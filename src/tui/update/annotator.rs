@@ -52,7 +52,7 @@ pub(super) fn refusal(text: &str) -> Option<String> {
         .then(|| "a name is needed".to_owned())
 }
 
-/// A name was typed. A first one that nobody has is used at once; any other change is confirmed.
+/// A name was typed. A first name that nobody else has is used at once; other changes ask.
 pub(super) fn named(model: &mut Model, text: &str) -> Vec<Effect> {
     let Some(name) = annotator_name(text) else {
         return Vec::new();

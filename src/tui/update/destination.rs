@@ -1,4 +1,4 @@
-//! Runs what was chosen in the palette. A command of another screen goes to that screen first, and
+//! Runs the entry chosen in the palette. A command of another screen goes to that screen first, and
 //! asks there before it changes data.
 
 use super::commands::{leave_top, on_command};
@@ -31,7 +31,7 @@ pub(super) fn run(model: &mut Model, entry: PaletteEntry) -> Vec<Effect> {
     }
 }
 
-/// Runs a command on its own screen. Typed words give no verdict, not even the name of one.
+/// Runs a command on its own screen. A verdict is never given by typing its name.
 fn run_here(model: &mut Model, command: Command) -> Vec<Effect> {
     if model.behavior().decides(command) {
         let key = keymap::key_name(command, Scope::Screen(model.screen()));

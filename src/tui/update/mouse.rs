@@ -52,7 +52,7 @@ pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     }
 }
 
-/// Scrolls the pane under the pointer, or what has the focus if the screen has one pane.
+/// Scrolls the pane under the pointer, or the focused part if the screen has one pane.
 fn scroll(model: &mut Model, pointer: (u16, u16), command: Command) -> Vec<Effect> {
     let mut panes = model.areas.panes.iter();
     match panes.position(|pane| pane.contains(pointer.into())) {

@@ -41,8 +41,8 @@ struct Choice {
     export: Export,
 }
 
-const TABLE_ENDINGS: &str = "the ending says the form: .csv, .jsonl or .parquet";
-const PICTURE_ENDINGS: &str = "the ending says the form: .svg or .png";
+const TABLE_ENDINGS: &str = "the extension sets the format: .csv, .jsonl or .parquet";
+const PICTURE_ENDINGS: &str = "the extension sets the format: .svg or .png";
 
 #[rustfmt::skip]
 static CHOICES: [Choice; 9] = [

@@ -73,8 +73,8 @@ impl ScoreAxis {
         });
     }
 
-    /// A score with its 95 % interval; an end that leaves the axis is an arrow. Without a score, only
-    /// the marked value is drawn.
+    /// A score with its 95 % interval; an end that leaves the axis is an arrow. Without a score,
+    /// only the marked value is drawn.
     pub fn interval(
         &self,
         theme: &Theme,

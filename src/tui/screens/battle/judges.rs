@@ -223,8 +223,8 @@ fn brief(call: &JudgeCall<'_>) -> String {
     format!("{} {said}{flip}", call.title())
 }
 
-/// What is shown under a call's heading besides its reasoning: its answer in the other order before
-/// it, and the cost of the call after it.
+/// The text under a call's heading: its answer in the other order, the reasoning, and the cost of
+/// the call.
 pub(super) fn with_notes(
     open: &OpenQuery,
     call: &JudgeCall<'_>,

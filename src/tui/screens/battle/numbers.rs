@@ -12,8 +12,8 @@ use ratatui::text::Line;
 /// Columns of the bar next to the votes.
 const BAR: usize = 12;
 
-/// What the judges say, what the fit expects and how much that surprises it, most important first,
-/// in as many lines as there is room for.
+/// The judges' votes, the fit's expectation and the surprise, most important first, in as many
+/// lines as there is room for.
 pub(super) fn lines(
     open: &OpenQuery,
     a: usize,

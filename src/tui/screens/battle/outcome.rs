@@ -1,4 +1,4 @@
-//! What a verdict changed: whether it agrees with the judges, and which documents moved.
+//! The effects of a verdict: whether it agrees with the judges, and which documents moved.
 
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Decision;
@@ -13,7 +13,7 @@ use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// Said after a verdict that was given with the judges' votes on the screen.
+/// The note after a verdict that was given with the judges' votes on the screen.
 const NOT_BLIND: &str =
     "not blind: it moves the ranking and does not count in agreement with judges";
 /// Columns of the role of a document, such as `your winner`.
@@ -240,7 +240,7 @@ fn sentence(
     (line, Vec::new())
 }
 
-/// What can be done about the last change.
+/// The keys that undo, explain or change the last verdict.
 fn keys(model: &Model, before: &RankingBefore) -> String {
     let key = |command| key_on(command, model.screen());
     if before.taken_back {

@@ -86,7 +86,7 @@ pub(crate) fn view_with(
     }
 }
 
-/// What is shown of the pair.
+/// The pair as the screen shows it.
 struct BattleView<'a> {
     model: &'a Model,
     open: &'a OpenQuery,

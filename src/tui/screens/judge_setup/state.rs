@@ -7,7 +7,7 @@ use crate::app::judge_check::TestCall;
 use crate::tui::model::Model;
 use std::collections::HashMap;
 
-/// What asking the chosen judges would mean for the project.
+/// The consequences of asking the chosen judges, for the project.
 #[derive(Debug)]
 pub(super) struct Outlook {
     pub(super) estimate: CostEstimate,
@@ -33,7 +33,7 @@ pub(crate) struct SetupState {
     pub(super) cursor: usize,
     /// Test calls by candidate.
     pub(super) tests: HashMap<usize, TestState>,
-    /// What asking the chosen judges would mean for the project.
+    /// The consequences of asking the chosen judges, for the project.
     pub(super) outlook: Option<Outlook>,
     pub(super) is_saving: bool,
 }

@@ -14,8 +14,8 @@ const MOST_CALLS: usize = 64;
 pub(super) fn show(model: &mut Model) -> Vec<Effect> {
     if model.options.sample.is_some() {
         model.inform(
-            "the sample is judged by the judges that come with it; i on the list of queries makes a \
-             project of your own data",
+            "the sample is judged by the judges that come with it; i on the list of queries makes \
+             a project of your own data",
         );
         return Vec::new();
     }

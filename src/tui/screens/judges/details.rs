@@ -183,7 +183,7 @@ fn pairs(n: usize) -> String {
     text::counted(n, "blind pair")
 }
 
-/// Position bias by its one measure, and how often the answer changes with the order.
+/// Position bias, and how often the answer changes with the order.
 fn position_words(card: &JudgeReport, both: Option<&BothOrders>) -> String {
     let mut words = Vec::new();
     if let Some((flips, both)) = both.and_then(|both| Some((both.flip_share()?, both))) {

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 const CELL: usize = 6;
-/// From here on, agreement is usually called substantial (Landis & Koch 1977).
+/// Minimum κ that is usually called substantial agreement (Landis & Koch 1977).
 const HIGH: f64 = 0.6;
 /// Below this number of pairs, a κ is unreliable and dimmed.
 const FEW: usize = 20;

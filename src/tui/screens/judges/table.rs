@@ -16,7 +16,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-/// Columns of the header over people's agreement, at least.
+/// Minimum columns of the header over people's agreement.
 const PEOPLE: &str = "with people";
 const FIRST: usize = 11;
 

@@ -37,8 +37,8 @@ const SMALL_PLOT: u16 = 9;
 /// Columns of a rank, and of a movement.
 const RANK: u16 = 3;
 const MOVED: u16 = 4;
-/// From this distance to the fit, in standard deviations, a battle is unusual: by chance, it is 1 of
-/// 370.
+/// Minimum distance of an unusual battle to the fit, in standard deviations; by chance, 1 of 370
+/// battles is this far away.
 const SURPRISING: f64 = 3.0;
 
 /// Rows of the selected query on a screen of this many rows.
@@ -283,7 +283,7 @@ impl<'a> FirstDocuments<'a> {
     }
 }
 
-/// What deserves a look, one sentence each.
+/// Noteworthy facts about the query, one sentence each.
 fn unusual(open: &OpenQuery, summary: Option<&QuerySummary>) -> Vec<String> {
     let key = |command| key_on(command, Screen::MATRIX);
     let number = |of: fn(&QuerySummary) -> usize| summary.map(of).filter(|number| *number > 0);

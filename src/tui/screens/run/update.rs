@@ -377,9 +377,8 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
     effects
 }
 
-/// The message at the end of a run with missing votes: which judges were dropped or stopped, and how
-/// many votes are missing otherwise. Calls to dropped judges are not missing, since nobody wants
-/// them.
+/// The message at the end of a run with missing votes: which judges were dropped or stopped, and
+/// how many other votes are missing. Calls to dropped judges do not count as missing.
 fn incomplete(
     missing: Option<usize>,
     progress: Option<&RunProgress>,

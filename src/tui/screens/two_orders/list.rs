@@ -65,7 +65,7 @@ fn cut_score(compared: &OrderComparison) -> Option<f64> {
     Some((score(compared.top - 1)? + score(compared.top)?) / 2.0)
 }
 
-/// What a frame of the list knows.
+/// The data needed to draw the list.
 struct List<'a> {
     model: &'a Model,
     open: &'a OpenQuery,

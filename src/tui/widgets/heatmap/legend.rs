@@ -78,8 +78,8 @@ fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) -> Vec<LegendPart> 
     left
 }
 
-/// The colors of shares with their values, for a picture without a legend; `dense` if it consists of
-/// half blocks.
+/// The colors of shares with their values, for a picture without a legend; `dense` if it consists
+/// of half blocks.
 pub fn ramp_line(theme: &Theme, dense: bool) -> Line<'static> {
     ramp(theme, CellScale::Share, dense, false)
         .into_iter()

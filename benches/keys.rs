@@ -1,9 +1,8 @@
 //! Measures the time from a key press until its frame is ready for the terminal. Random keys in the
 //! matrix, in battles and in the queue of a project of 100,000 battles with 200 documents per query,
-//! and of one with 500, go through update, view and the diff to the previous frame, in bytes, at
-//! 200×60. The project's
-//! response to a key arrives in a later message and is drawn in another frame; it is listed
-//! separately.
+//! and of one with 500, go through the update, the view and the diff to the previous frame, in
+//! bytes, at 200×60. The project's response to a key arrives in a later message and is drawn in
+//! another frame; it is listed separately.
 //!
 //! `cargo bench --features internals --bench keys [-- PROJECT]`; without a project it judges one
 //! first, for about a minute.

@@ -95,7 +95,13 @@ struct Arguments {
     )]
     config: Option<PathBuf>,
     /// Your name as an annotator [env: OVERRULE_ANNOTATOR] [default: your user name]
-    #[arg(long, global = true, help_heading = "Global options", value_name = "NAME", value_parser = command::annotator)]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        value_name = "NAME",
+        value_parser = command::annotator
+    )]
     annotator: Option<String>,
     /// Write a log to this file; OVERRULE_LOG filters it [default: info]
     #[arg(

@@ -56,7 +56,7 @@ impl IntervalAxis {
         format!("{low}{}{high}", " ".repeat(gap))
     }
 
-    /// A value with its interval, and a mark at 0; only the mark without a value.
+    /// A value with its interval, and a mark at 0; only the mark if there is no value.
     pub(crate) fn row(&self, value: Option<f64>, interval: Option<(f64, f64)>) -> String {
         let zero = self.column(0.0);
         let point = value.map(|value| self.column(value));

@@ -30,7 +30,7 @@ pub trait Picture: fmt::Debug + Send + Sync {
 const WITHOUT_PNG: &str = "this overrule was built without PNG; write .svg, or build it with \
                            `cargo install --path . --features png`";
 
-/// Rejects a file name that implies another format than SVG and PNG, or one that this build cannot
+/// Rejects a file name for a format other than SVG and PNG, or for one that this build cannot
 /// write.
 pub fn check_picture_name(path: &Path) -> Result<(), AppError> {
     check_ending(path, &[SVG, PNG])?;

@@ -55,7 +55,7 @@ pub trait AddedQuestions: Debug + Sync {
     /// The title of the dialog that offers them.
     fn title(&self) -> &'static str;
 
-    /// What can be asked of which judges, each choice with its description.
+    /// The questions that these judges can be asked, with descriptions.
     fn choices(&'static self, judges: &[String]) -> Vec<QuestionChoice>;
 
     /// Determines the remaining questions to these judges.

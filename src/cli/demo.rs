@@ -169,7 +169,7 @@ fn show_one(
     let is_new = !people.is_empty() && !people.contains(&context.annotator());
     let options = TuiOptions {
         annotator: context.annotator(),
-        // In a sample, everybody else is a part of the sample.
+        // The other people of a sample are part of the sample, so their names need no protection.
         asks_name: sample.is_none() && !is_named && is_new,
         people,
         drafts,

@@ -25,8 +25,8 @@ use serde_json::{Map, Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Agreement compares a judge with the people's verdicts that count, pair by pair: they agree if both \
-prefer the same document, or if both say tie. There are four measures:
+    after_help = "Agreement compares a judge with the people's verdicts that count, pair by pair: \
+they agree if both prefer the same document, or if both say tie. There are four measures:
 
   raw        every pair counts once
   corrected  each pair is weighted by how likely the queue was to show it, so that judges do not look
@@ -37,17 +37,17 @@ prefer the same document, or if both say tie. There are four measures:
   revealed   the verdicts as people changed them after they saw the votes (JSON only); raw and
              corrected use the verdict given before that, if there was one
 
-The sentence about a judge follows from its 95 % intervals; if none decides, it says what is missing. \
+The sentence about a judge follows from its 95 % intervals. If they are too wide, it says so. \
 `as good as a person` means that the judge agrees with people at most 5 points less than people do \
 with each other, on at least 20 pairs that two people judged blind.
 
 Intervals resample queries, not battles. `first doc.` is how often the judge prefers the document \
-shown first, with ties as half and corrected for which documents were shown first; an unbiased judge \
-has 50 %. JSON also has the same as `position_shift`, from -1 to 1. `flip` is the share of pairs shown \
-in both orders on which the judge did not prefer the same document both times.
+shown first; ties count half, and it is corrected for which documents were shown first, so that an \
+unbiased judge is at 50 %. JSON has the same as `position_shift`, from -1 to 1. `flip` is the \
+share of pairs shown in both orders on which the judge did not prefer the same document both times.
 
-Students have their own table: how often they agree with unanimous votes, how much the order changes \
-their answers, P(tie), and calibration against the fitted scores.
+Students have their own table: how often they agree with unanimous votes, how much the order \
+changes their answers, P(tie), and calibration against the fitted scores.
 
 Examples:
   overrule judges
@@ -190,7 +190,9 @@ impl JudgeReportText {
             "verdicts_never_blind": self.0.rater_data.never_blind,
             "judges_asked_selectively": self.0.selective,
             "joint_against_equal": self.1.map(|changed| json!({
-                "queries": changed.queries, "top_changed": changed.top_changed, "leaving": changed.leaving,
+                "queries": changed.queries,
+                "top_changed": changed.top_changed,
+                "leaving": changed.leaving,
                 "kendall_tau": changed.tau,
             })),
         });

@@ -307,7 +307,7 @@ fn slices_text(field: &str, top: usize, slices: &[Slice]) -> String {
         .collect();
     let mut text = output::table(&header, &rows);
     text.push_str(
-        "SE is the error of the scores; it does not include which documents are in the pool\n",
+        "SE is the error of the scores; it does not cover the choice of documents in the pool\n",
     );
     text
 }

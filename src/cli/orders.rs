@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A movement with * is certain: the 95 % intervals of the ranks, which hold for all \
-                  documents at once, exclude the rank in hybrid order. A reversed pair is certain if \
-                  its zELO order is true with a probability of at least 95 %.
+    after_help = "A movement with * is certain: the 95 % intervals of the ranks, which hold for \
+all documents at once, exclude the rank in hybrid order. A reversed pair is certain if its zELO \
+order is correct with a probability of at least 95 %.
 
 Examples:
   overrule orders --query scifact-641

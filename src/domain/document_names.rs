@@ -42,7 +42,7 @@ fn clipped<'a>(words: impl Iterator<Item = &'a str>, room: usize) -> String {
             return format!("{}…", cut.trim_end());
         }
     }
-    // A sentence may go on after the name.
+    // The name may be in the middle of a sentence.
     name.truncate(name.trim_end_matches('.').len());
     name
 }

@@ -8,7 +8,7 @@ use resvg::usvg::{Options, Tree};
 const SCALE: f32 = 2.0;
 /// The largest side of a picture, in pixels.
 const SIDE_MAX: f32 = 20_000.0;
-/// Fonts without serifs that are usual on some system, the best first.
+/// Common sans-serif fonts of various systems, best first.
 const SANS: [&str; 6] = [
     "DejaVu Sans",
     "Helvetica",
@@ -54,7 +54,7 @@ pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
         .map_err(|error| PngError::Encoding(error.to_string()))
 }
 
-/// A family for text: one of the usual ones, or else the first.
+/// A font family for text: one of [`SANS`], or else the first installed one.
 fn sans_family(fonts: &Database) -> Option<String> {
     let has = |family: &&str| {
         let query = Query {

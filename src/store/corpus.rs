@@ -214,7 +214,8 @@ impl Db {
     fn same_pool(&self, key: QueryKey, text: &str, pool: &Pool) -> Result<()> {
         let conflict = |what: String| {
             Err(StoreError::Conflict(format!(
-                "query {:?} is already in the project with {what}; give it another id or use another project (--project)",
+                "query {:?} is already in the project with {what}; give it another id or use another \
+                 project (--project)",
                 pool.query.id.as_str()
             )))
         };

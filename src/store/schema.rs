@@ -83,7 +83,8 @@ fn open_at(path: &Path) -> Result<(Connection, i64)> {
     // A run of an older version could no longer store its paid answers.
     if (1..NARROW_VOTES as i64).contains(&version) && file::is_run_on(path) {
         return Err(StoreError::Conflict(format!(
-            "{}: a run of an older version of overrule is going on, and could not store its answers once the project is upgraded; wait until it has ended, or stop it",
+            "{}: a run of an older version of overrule is going on, and could not store its \
+             answers once the project is upgraded; wait until it has ended, or stop it",
             path.display()
         )));
     }
@@ -231,7 +232,8 @@ fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
             Err(not_a_project(
                 path,
                 &format!(
-                    "it holds the {kind} {name:?}, which overrule does not make and which could change verdicts; do not trust this file"
+                    "it holds the {kind} {name:?}, which overrule does not make and which could \
+                     change verdicts; do not trust this file"
                 ),
             ))
         }

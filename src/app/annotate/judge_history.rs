@@ -20,7 +20,7 @@ pub struct JudgeHistory {
     pub renamed: Vec<RenamedJudge>,
     /// Judges whose votes were drawn with another seed and still count.
     pub reseeded: Vec<ReseededJudge>,
-    /// Judges that are not in the ensemble and whose votes count until it is asked.
+    /// Judges outside the ensemble whose votes count until the ensemble is asked.
     pub set_aside: Vec<SetAsideJudge>,
 }
 

@@ -315,7 +315,7 @@ impl RunProgress {
         }
     }
 
-    /// The judge with the most failures among those that make calls or were stopped because of them.
+    /// The judge with the most failures among those that make calls or were stopped by failures.
     pub fn failing_judge(&self) -> Option<&JudgeProgress> {
         self.judges
             .iter()

@@ -114,8 +114,8 @@ impl Discovery {
     }
 }
 
-/// The keys of judges that are set in the environment or in `.env` in `folder`, or that the user has
-/// a command for, which is not run; and those of reranking services that no judge takes.
+/// The keys of judges that are set in the environment or in `.env` in `folder`, or that a
+/// configured command prints (it is not run); and those that only reranking services use.
 pub fn found_keys(
     folder: &Path,
     env: &dyn Fn(&str) -> Option<String>,
@@ -159,7 +159,7 @@ pub async fn look_around(
     })
 }
 
-/// The servers on this machine that list models, without any address that leads elsewhere.
+/// The servers on this machine that list models; addresses of other machines are skipped.
 pub async fn servers_here() -> Vec<FoundServer> {
     let is_here = |asked: &ServerAddress| {
         let url = Url::parse(&asked.url).ok();

@@ -30,7 +30,7 @@ pub const PROMPTS: [&str; 3] = ["score", "choice", "letter"];
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     pub config: JudgeConfig,
-    /// Where it is called, such as an address or the variable of its key.
+    /// Its address, or the variable of its key.
     pub place: String,
     /// Why it cannot be called now.
     pub problem: Option<String>,
@@ -423,7 +423,7 @@ impl Candidate {
         Self::new(config, choice.key)
     }
 
-    /// Whether it can be called without money.
+    /// Whether calls to it are free.
     pub fn is_free(&self) -> bool {
         self.price == CandidatePrice::Free
     }

@@ -18,7 +18,7 @@ pub(super) fn both_orders(both: &BothOrders, position: Option<&PositionShift>) -
     })
 }
 
-/// The sentence about a judge, and what it says in a form for programs.
+/// The sentence about a judge, as text and as data.
 pub(super) fn conclusion(conclusion: &JudgeConclusion) -> Value {
     json!({ "words": conclusion.words(), "finding": conclusion })
 }
@@ -61,7 +61,9 @@ pub(super) fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> V
         "failures": 0,
         "agreement": agreement,
         "flip": card.and_then(|card| card.flips.as_ref()).map(|flips| json!({
-            "rate": flips.changed.value, "n": flips.changed.n, "interval_95": flips.changed.interval,
+            "rate": flips.changed.value,
+            "n": flips.changed.n,
+            "interval_95": flips.changed.interval,
             "reversed": flips.reversed.value, "softened": flips.softened.value,
         })),
         "position_shift": card.and_then(|card| card.position.as_ref()).map(|shift| shift.value),

@@ -92,8 +92,8 @@ impl ReportSums {
             }));
     }
 
-    /// Builds the cards, given the verdicts that count, each person's blind verdicts and the results
-    /// of the regressions.
+    /// Builds the cards, given the verdicts that count, each person's blind verdicts and the
+    /// results of the regressions.
     pub fn cards(
         self,
         verdicts: &[HumanVerdict],

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 /// Minimum number of pairs for a statement about agreement with people.
 pub const ENOUGH_PAIRS: usize = 20;
-/// How much less than people with each other a judge may agree with people and still count as good
-/// as a person.
+/// A judge counts as good as a person if its agreement with people is at most this much below that
+/// of people with each other.
 const MARGIN: f64 = 0.05;
-/// From this share of the answers, the order matters more than it should.
+/// Share of answers for one position above which a judge depends too much on the order.
 const LEANS: f64 = 0.6;
 
 /// A statement about a judge. Each one is decided by a 95 % interval; if no interval decides,
@@ -48,7 +48,7 @@ pub enum MissingEvidence {
 }
 
 impl JudgeConclusion {
-    /// The conclusion about a judge, or about the ensemble, which is shown nothing.
+    /// The conclusion about a judge, or about the ensemble, which has no presentation order.
     pub fn of(
         card: Option<&JudgeReport>,
         named: &PositionCounts,
@@ -81,7 +81,7 @@ impl JudgeConclusion {
         }
     }
 
-    /// What the column next to the judge's name says.
+    /// The text of the column next to the judge's name.
     pub fn words(&self) -> String {
         let percent = |share: f64| format!("{:.0} %", 100.0 * share);
         match *self {
@@ -146,7 +146,8 @@ pub fn answer_finding(card: Option<&JudgeReport>, named: &PositionCounts) -> Opt
     }
 }
 
-/// Which document is preferred says nothing about position if all votes were in one order.
+/// A finding that makes the votes worthless. Naming one position is none if all votes were in one
+/// order, because the documents may explain it.
 fn void(card: Option<&JudgeReport>, named: &PositionCounts) -> Option<JudgeConclusion> {
     let saw_both = || card.is_none_or(|card| card.position.is_some());
     let finding = named.finding().filter(|finding| {

@@ -1,5 +1,5 @@
-//! Compares a query's hybrid order with its zELO order: the documents that moved, and how much of
-//! that the votes decide.
+//! Compares a query's hybrid order with its zELO order: the documents that moved, and which
+//! of the movements are certain.
 
 use super::{Standing, View};
 use crate::domain::number_words::{count, counted};
@@ -137,8 +137,8 @@ impl OrderComparison {
         found
     }
 
-    /// How far the orders agree, and how the top changed: each with the part that the 95 %
-    /// intervals decide.
+    /// How far the orders agree, and how the top changed, each with the number of changes that are
+    /// certain at 95 %.
     pub fn sentences(&self) -> [String; 2] {
         [self.agreement_words(), self.top_words()]
     }

@@ -26,8 +26,8 @@ pub struct Slice {
 pub struct SliceMean {
     pub scored: usize,
     pub zelo: f64,
-    /// Its standard error, from the errors of the scores and their covariance; it does not include
-    /// which documents are in the pool.
+    /// Its standard error, from the errors of the scores and their covariance; it does not cover
+    /// the choice of the documents in the pool.
     pub se: Option<f64>,
 }
 

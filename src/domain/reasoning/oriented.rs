@@ -1,9 +1,9 @@
-//! Turns a judge's A and B to the order in which a person sees the documents, where that is safe.
+//! Relabels A and B in a judge's reasoning to match the order on the screen, if that is safe.
 
 use super::{labels, names, quotes, relabel};
 use std::borrow::Cow;
 
-/// What is said of a reasoning that is left as the judge wrote it.
+/// The note on reasoning that is left as the judge wrote it.
 pub const OTHER_ORDER: &str = "saw them in the other order: its A is your B";
 
 /// Nouns before a letter that does not name a document.
@@ -40,7 +40,7 @@ const NOUNS: [&str; 10] = [
 
 const NUMBERS: [&str; 8] = ["first", "second", "1", "2", "one", "two", "#1", "#2"];
 
-/// A reasoning as it is shown next to the two documents.
+/// Reasoning as it is shown next to the two documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrientedReasoning<'a> {
     pub text: Cow<'a, str>,
@@ -48,10 +48,10 @@ pub struct OrientedReasoning<'a> {
     pub is_reversed: bool,
 }
 
-/// The reasoning of a judge that saw the documents in the other order if `swapped`.
+/// Reasoning of a judge that saw the documents in the other order if `swapped`.
 ///
-/// Exchanges its letters only if every one that may name a document is certain to: otherwise the
-/// result would contradict itself, and the text is left as written.
+/// Exchanges the letters only if each one that may name a document certainly does. Otherwise, the
+/// result could contradict itself, and the text is left as written.
 pub fn oriented(text: &str, swapped: bool) -> OrientedReasoning<'_> {
     let is_reversed = swapped && has_uncertain_names(text);
     OrientedReasoning {

@@ -167,7 +167,8 @@ impl MethodsCommand {
             return Ok(());
         }
         output::message(&format!(
-            "overrule: incomplete: {} without an order; `overrule rerank --retry-failed` asks again",
+            "overrule: incomplete: {} without an order; `overrule rerank --retry-failed` asks \
+             again",
             counted(failed, "result")
         ));
         Err(CommandFailure::incomplete())

@@ -147,7 +147,7 @@ fn range(rows: &[OrderRow]) -> (f64, f64) {
     }
 }
 
-/// The list: ranks, movement, name, and the score with its interval on an axis that fits the scores.
+/// The list: ranks, movement, name, and the score with its interval on an axis.
 fn scores(svg: &mut String, of: &TwoOrders<'_>, (x, y): (usize, usize), row_height: usize) {
     let (low, high) = range(of.rows);
     let left = (x + AXIS_START) as f64;

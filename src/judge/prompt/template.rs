@@ -119,7 +119,7 @@ impl Template {
         }
     }
 
-    /// The template for documents with this metadata in front of their texts, which makes it another
+    /// The template for documents with this metadata in front of their texts, which is another
     /// version of the prompt.
     #[must_use]
     pub fn with_metadata(self, fields: &MetadataFields) -> Self {

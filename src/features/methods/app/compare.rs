@@ -81,8 +81,8 @@ pub fn compare_methods(
     if report.from_labels > 0 {
         report.notes.push(format!(
             "{} in the pools only because of labels: the first stage did not find {}. Every \
-             method, including the hybrid order ({ORIGINAL}), looks better than on the first stage's own candidates \
-             (--candidates FILE measures on those)",
+             method, including the hybrid order ({ORIGINAL}), looks better than on the first \
+             stage's own candidates (--candidates FILE measures on those)",
             match report.from_labels {
                 1 => "1 document is".to_owned(),
                 forced => format!("{} are", counted(forced, "document")),

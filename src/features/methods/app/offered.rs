@@ -26,7 +26,7 @@ pub struct OfferedMethod {
     /// Its name, as on the command line.
     method: &'static str,
     noun: &'static str,
-    /// What a judge does.
+    /// A description of the judge's task.
     doc: &'static str,
     /// Whether all judges answer its questions together.
     together: bool,

@@ -6,7 +6,7 @@ use crate::domain::sanitize;
 use crate::formats::svg::{PlanePoint, PlaneWords, plane_svg};
 
 impl MethodsReport {
-    /// The number of queries, and what the methods are measured against.
+    /// The number of queries, and the truth that the methods are measured against.
     pub fn heading(&self) -> String {
         let queries = counted(self.queries.len(), "query");
         match self.against {
@@ -34,7 +34,8 @@ impl MethodsReport {
             .map(ToString::to_string)
             .unwrap_or_default();
         let caption = format!(
-            "{}; whiskers are 95 % intervals over queries; dashed: no other method is better and cheaper",
+            "{}; whiskers are 95 % intervals over queries; dashed: no other method is better and \
+             cheaper",
             self.heading()
         );
         plane_svg(

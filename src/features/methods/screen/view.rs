@@ -1,5 +1,5 @@
-//! Draws the answer in one sentence, the table of methods, the plot of quality against cost, and the
-//! queries that a method wins and loses.
+//! Draws the answer in one sentence, the table of methods, the plot of quality against cost, and
+//! the queries that a method wins and loses.
 
 use super::plane::plane;
 use super::state::ListedQuery;

@@ -1,5 +1,5 @@
-//! Questions about single pairs outside a run, such as the trial of a prompt. A judge is asked as in
-//! a battle; each answer is stored before it counts and is bought once, and no fit uses it.
+//! Questions about single pairs outside a run, such as those of a prompt's trial. A judge is asked
+//! as in a battle. Each answer is stored before it counts and is paid for once; no fit uses it.
 
 use super::estimate::CallVolume;
 use super::question::{FailedCalls, QuestionSenders, RerankQuestion, Target};

@@ -169,7 +169,7 @@ fn show_one(
     let is_new = !people.is_empty() && !people.contains(&context.annotator());
     let options = TuiOptions {
         annotator: context.annotator(),
-        // The other people of a sample are part of the sample, so their names need no protection.
+        // The other people in a sample come with it, so there is no need to ask for the name.
         asks_name: sample.is_none() && !is_named && is_new,
         people,
         drafts,

@@ -46,7 +46,7 @@ impl TourStep {
             ),
             Screen::RUN => Self::new(
                 1,
-                "The judges are asked.",
+                "The judges are at work.",
                 Command::Back,
                 "returns to the list",
             ),

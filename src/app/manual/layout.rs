@@ -16,7 +16,7 @@ pub enum Emphasis {
     Code,
 }
 
-/// What a line belongs to.
+/// The part of the chapter that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     Text,

@@ -146,8 +146,8 @@ pub fn answer_finding(card: Option<&JudgeReport>, named: &PositionCounts) -> Opt
     }
 }
 
-/// A finding that makes the votes worthless. Naming one position is none if all votes were in one
-/// order, because the documents may explain it.
+/// A finding that makes the votes worthless. Naming one position only counts if the judge saw both
+/// orders, because otherwise the documents may explain it.
 fn void(card: Option<&JudgeReport>, named: &PositionCounts) -> Option<JudgeConclusion> {
     let saw_both = || card.is_none_or(|card| card.position.is_some());
     let finding = named.finding().filter(|finding| {

@@ -33,7 +33,7 @@ pub enum EditError {
 }
 
 impl JudgeEdit {
-    /// What the judges are after the edit.
+    /// The judges after the edit.
     pub fn apply(&self, file: &JudgesFile) -> Result<JudgesFile, EditError> {
         let mut file = file.clone();
         let place = |file: &JudgesFile, name: &str| {

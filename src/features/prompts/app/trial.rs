@@ -47,7 +47,7 @@ pub enum TrialPairs {
     Gold,
 }
 
-/// What to try.
+/// The prompt and the pairs to try.
 #[derive(Clone, Debug)]
 pub struct TrialRequest {
     pub judge: String,

@@ -93,7 +93,7 @@ fn choose_judge(model: &mut Model, forward: bool) {
     }
 }
 
-/// Closes a reasoning that covers a part of the texts; returns false if there is none.
+/// Closes reasoning that covers a part of the texts; returns false if none does.
 pub(crate) fn close_reasoning(model: &mut Model) -> bool {
     let covers = view::is_small(model.size) && model.battle.is_reading;
     if covers {

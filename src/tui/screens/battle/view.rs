@@ -21,21 +21,21 @@ use std::ops::Range;
 
 /// Minimum width for showing the judges next to the texts instead of below.
 const WIDE: u16 = 150;
-/// Minimum width for showing a reasoning next to the votes instead of below.
+/// Minimum width for showing reasoning next to the votes instead of below.
 const SPLIT: u16 = 100;
-/// Minimum height for showing a reasoning below the texts all the time.
+/// Minimum height for showing reasoning below the texts all the time.
 const TALL: u16 = 26;
 /// Maximum number of calls whose quotes are looked up per frame.
 const QUOTING: usize = 12;
 /// Rows of the terminal above and below the screen.
 const FRAME: u16 = 2;
-/// Rows of text that stay visible above a reasoning on a small screen.
+/// Rows of text that stay visible above the reasoning on a small screen.
 const VISIBLE: u16 = 5;
 
 /// Draws the lines below the texts, given the number of columns and the maximum number of rows.
 pub(crate) type VerdictPanel<'a> = &'a dyn Fn(usize, usize) -> Vec<Line<'static>>;
 
-/// Whether a terminal of this size shows a reasoning only over the texts.
+/// Whether a terminal of this size shows reasoning only over the texts.
 pub(super) fn is_small((width, height): (u16, u16)) -> bool {
     width < WIDE && height.saturating_sub(FRAME) < TALL
 }

@@ -228,7 +228,7 @@ fn settings_words(model: &Model, judge: &Candidate) -> String {
     words.join(" · ")
 }
 
-/// What asking the chosen judges would cost and set aside.
+/// The cost of asking the chosen judges, and the votes that would be set aside.
 fn outlook_lines(state: &SetupState, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let Some(outlook) = &state.outlook else {
         return Vec::new();

@@ -169,7 +169,7 @@ fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'
 /// Rows that the full effect of a verdict needs; with fewer, one line names it.
 const FULL: usize = 8;
 
-/// What the verdict changed, the cause of a disagreement, and how to go on.
+/// The effects of the verdict, the cause of a disagreement, and the keys to go on.
 pub(super) fn open(
     model: &Model,
     current: &CurrentItem,

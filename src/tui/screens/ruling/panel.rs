@@ -230,7 +230,7 @@ pub(super) fn page_text(model: &Model, columns: usize) -> Option<String> {
     )
 }
 
-/// What each judge picked, and why; judges without a reason share a line.
+/// The answer of each judge with its reason; judges without a reason share a line.
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let (silent, reasoned): (Vec<_>, Vec<_>) = evidence
         .picks

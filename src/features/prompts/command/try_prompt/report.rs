@@ -19,7 +19,7 @@ pub(super) struct TrialReport<'a> {
     pub(super) trial: &'a PromptTrial,
     pub(super) result: &'a TrialResult,
     pub(super) looks: Option<HeldOutLooks>,
-    /// What this command has spent.
+    /// The spending of this command.
     pub(super) spend: Spend,
     pub(super) names: &'a Names,
 }

@@ -84,8 +84,8 @@ pub(super) fn named(model: &mut Model, text: &str) -> Vec<Effect> {
         return rename(model, name);
     }
     let question = format!(
-        "Store your decisions as {shown} from now on? What was decided as {before} stays as it \
-         is.{warning}"
+        "Store your decisions as {shown} from now on? Decisions made as {before} keep that \
+         name.{warning}"
     );
     model.state_mut::<NewName>().0 = Some(name);
     model.confirm("Change the annotator", &question, ConfirmFor::Annotator);

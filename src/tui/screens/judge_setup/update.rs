@@ -2,6 +2,7 @@
 
 use super::state::TestState;
 use crate::app::init::setup::Candidate;
+use crate::domain::sanitize;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, PromptFor};
@@ -111,7 +112,8 @@ fn test(model: &mut Model) -> Vec<Effect> {
     let question = format!(
         "One paid call to {} {}: it costs a small fraction of a cent and is not counted in the \
          project's spending. Call?",
-        judge.config.provider, judge.config.model
+        sanitize::line(&judge.config.provider),
+        sanitize::line(&judge.config.model)
     );
     model.confirm(
         "Test call",

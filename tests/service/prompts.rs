@@ -419,20 +419,21 @@ fn a_prompt_in_use_reuses_trial_answers_and_can_be_undone_for_nothing() {
     let dry = json_of(&desk.run(&["prompt", "use", "gpt", &hash, "--dry-run", "--json"]));
     assert_eq!(
         (&dry["stale_votes"], &dry["trial_answers"]),
-        (&json!(votes), &json!(tuning)),
+        (&json!(votes), &json!(2 * tuning)),
         "{dry}"
     );
     assert_eq!(
         std::fs::read_to_string(desk.path("overrule.toml")).unwrap(),
         file
     );
-    // The votes are replaced by the next run, except those that trials have answers for.
+    // The votes are replaced by the next run, except those that trials have answers for: each pair
+    // has a battle in each order, and the trial asked about both.
     let used = desk.run(&["prompt", "use", "gpt", &hash]);
     assert_eq!(used.status.code(), Some(0), "{}", told(&used));
     assert_eq!(desk.server.requests().len(), before);
     let ran = annotated_once(&desk);
     assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
-    assert_eq!(desk.server.requests().len(), before + votes - tuning);
+    assert_eq!(desk.server.requests().len(), before + votes - 2 * tuning);
     let prompt = prompt_of_hash(&desk, &hash);
     assert_eq!(prompt["votes"], json!(votes));
     let log = told(&desk.run(&["log"]));

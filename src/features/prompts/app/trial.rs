@@ -296,22 +296,27 @@ fn presented(pool: &Arc<PoolText>, pair: Pair, later_first: bool) -> PresentedPa
 }
 
 impl PromptTrial {
-    /// The answers of the trial that can stand for votes: those in the order of an old vote, on its
-    /// battle.
+    /// The answers of the trial that can stand for votes: for each old vote on a pair, the answer in
+    /// the same order.
     pub fn votes(&self, db: &Db) -> Result<Vec<TrialVote>, StoreError> {
         let mut votes = Vec::new();
         for case in &self.cases {
-            let pair = &case.asked[0];
-            let key = self.judge.key(pair);
-            let Some(reply) = db.trial_reply(&key)? else {
-                continue;
-            };
-            votes.push(TrialVote {
-                battle: case.old.battle,
-                key,
-                shown: pair.case.clone(),
-                reply,
-            });
+            for old in db.pair_votes_of(case.query, self.old.0)? {
+                if old.pair != case.decided.pair {
+                    continue;
+                }
+                let pair = &case.asked[usize::from(old.later_first != case.old.later_first)];
+                let key = self.judge.key(pair);
+                let Some(reply) = db.trial_reply(&key)? else {
+                    continue;
+                };
+                votes.push(TrialVote {
+                    battle: old.battle,
+                    key,
+                    shown: pair.case.clone(),
+                    reply,
+                });
+            }
         }
         Ok(votes)
     }

@@ -50,8 +50,8 @@ pub struct TrialResult {
     pub missing: usize,
     /// Number of questions whose answers cannot be read.
     pub unreadable: usize,
-    /// Dollars that the answers have cost, as far as known.
-    pub cost_usd: f64,
+    /// Dollars that the answers have cost; `None` if a price is unknown.
+    pub cost_usd: Option<f64>,
 }
 
 impl TrialResult {
@@ -112,7 +112,7 @@ impl TrialResult {
             },
             missing: answers.len() - given.len(),
             unreadable,
-            cost_usd: given.iter().filter_map(|answer| answer.cost_usd).sum(),
+            cost_usd: given.iter().map(|answer| answer.cost_usd).sum(),
         }
     }
 

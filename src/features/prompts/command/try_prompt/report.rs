@@ -248,7 +248,7 @@ impl TrialReport<'_> {
         lines.push(format!(
             "prompt {}; the answers cost {}, of which this command spent {}",
             self.trial.prompt.hash,
-            usd(result.cost_usd),
+            or_dash(result.cost_usd, usd),
             self.spend.words()
         ));
         format!("\n{}\n", lines.join("\n"))

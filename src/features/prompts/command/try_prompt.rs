@@ -107,7 +107,12 @@ impl TryCommand {
         };
         let result = trial.result(&store)?;
         let is_complete = result.missing == 0;
-        let looks = (trial.request.part == SetPart::HeldOut && is_complete)
+        let is_final = trial.request.part == SetPart::HeldOut;
+        let was_stopped = !is_complete && (end.interrupted || end.budget_reached);
+        // A result that is printed is a look, even if some calls have failed. The result of a
+        // stopped test is not printed, so that continuing it is not another look.
+        let is_withheld = is_final && was_stopped;
+        let looks = (is_final && !is_withheld && result.comparison.pairs > 0)
             .then(|| look_at(&store, &trial, &result, &context.annotator()))
             .transpose()?;
         let pairs: Vec<_> = trial
@@ -123,10 +128,16 @@ impl TryCommand {
             spend,
             names: &names,
         };
-        if self.json {
-            output::json(&report.json())?;
-        } else {
-            output::text(&report.text())?;
+        match (is_withheld, self.json) {
+            (true, true) => output::json(&json!({
+                "judge": trial.request.judge,
+                "prompt": trial.prompt.hash,
+                "part": trial.request.part,
+                "missing_answers": result.missing,
+            }))?,
+            (true, false) => output::text("the result is printed when all pairs are answered\n")?,
+            (false, true) => output::json(&report.json())?,
+            (false, false) => output::text(&report.text())?,
         }
         if is_complete {
             return Ok(());

@@ -106,9 +106,11 @@ impl JudgeConfiguration<'_> {
             let mut file = file.clone();
             for config in file.judges.iter_mut().filter(|config| config.name == name) {
                 config.prompt_text = Some(prompt.to_owned());
-                if let Some(model) = model {
+                if let Some(model) = model.filter(|model| *model != config.model) {
                     model.clone_into(&mut config.model);
+                    // These belong to the model of the file.
                     config.base_model = None;
+                    config.price = None;
                 }
             }
             ensemble_from(&file, sources)

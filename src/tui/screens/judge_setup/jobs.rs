@@ -9,6 +9,7 @@ use crate::app::init::discovery::look_around;
 use crate::app::init::setup::{Candidate, JudgeSetup, folder_of};
 use crate::app::judge_check::{TestCall, test_call};
 use crate::judge::JudgeSpec;
+use crate::judge::ensemble::JudgeConfig;
 use crate::tui::job::{Job, JobContext, Task};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -136,11 +137,16 @@ impl Model {
         let job = Job::try_task(TestJudge(candidate), move |model, answer| {
             let answer = answer.unwrap_or_else(|error| TestCall::failed(&error.to_string()));
             let state = model.judge_setup_mut();
+            // Its name and its number of calls do not change the answer.
             let is_same = |setup: &JudgeSetup| {
-                setup
-                    .candidates
-                    .get(at)
-                    .is_some_and(|now| now.config == asked)
+                setup.candidates.get(at).is_some_and(|now| {
+                    let asked = JudgeConfig {
+                        name: now.config.name.clone(),
+                        concurrency: now.config.concurrency,
+                        ..asked.clone()
+                    };
+                    now.config == asked
+                })
             };
             if state.setup.as_deref().is_some_and(is_same) {
                 state.tests.insert(at, TestState::Answered(answer));

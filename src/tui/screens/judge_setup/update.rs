@@ -110,8 +110,7 @@ fn test(model: &mut Model) -> Vec<Effect> {
         return model.test_judge();
     }
     let question = format!(
-        "One paid call to {} {}: it costs a small fraction of a cent and is not counted in the \
-         project's spending. Call?",
+        "One paid call to {} {}, which is not counted in the project's spending. Call?",
         sanitize::line(&judge.config.provider),
         sanitize::line(&judge.config.model)
     );

@@ -27,7 +27,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     let state = model.judge_setup();
     let Some(setup) = &state.setup else {
         let words = match &state.problem {
-            Some(problem) => format!("Judges cannot be set up here: {problem}"),
+            Some(problem) => {
+                let problem = sanitize::line(problem);
+                format!("Judges cannot be set up here: {problem}")
+            }
             None => "looking for keys and for servers on this machine …".to_owned(),
         };
         notice(&words, theme, area, buf);

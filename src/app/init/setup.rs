@@ -311,7 +311,7 @@ impl JudgeSetup {
         orphans
     }
 
-    /// Writes the file, unless it has changed since it was read.
+    /// Writes the file, unless it has changed since it was read. Its permissions stay as they are.
     pub fn save(&self) -> Result<(), AppError> {
         let now = match file::read_to_string(&self.path) {
             Ok(text) => Some(text),
@@ -329,7 +329,16 @@ impl JudgeSetup {
                 "has changed since it was read; open this screen again".to_owned(),
             ));
         }
-        write_judges_file(&self.path, &self.text()?, self.before.is_some())
+        let text = self.text()?;
+        if self.before.is_none() {
+            return write_judges_file(&self.path, &text, false);
+        }
+        let permissions = std::fs::metadata(&self.path)?.permissions();
+        if permissions.readonly() {
+            return Err(AppError::file(&self.path, "is read-only".to_owned()));
+        }
+        write_judges_file(&self.path, &text, true)?;
+        Ok(std::fs::set_permissions(&self.path, permissions)?)
     }
 }
 

@@ -244,6 +244,9 @@ fn edit_file(folder: &Path, edit: &JudgeEdit) -> Result<(), AppError> {
         .map_err(|error| invalid!("{FILE}: {error}"))?;
     let path = folder.join(FILE);
     let permissions = std::fs::metadata(&path)?.permissions();
+    if permissions.readonly() {
+        return Err(invalid!("{FILE} is read-only"));
+    }
     write_text(&path, &edited)?;
     Ok(std::fs::set_permissions(&path, permissions)?)
 }

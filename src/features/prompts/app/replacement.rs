@@ -129,7 +129,7 @@ impl Replacement {
             let folder = self.folder.join(FOLDER);
             std::fs::create_dir_all(&folder)
                 .map_err(|error| invalid!("{}: {error}", folder.display()))?;
-            write_text(&self.folder.join(&self.after), text)?;
+            write_prompt(&self.folder.join(&self.after), text)?;
         }
         // The file is read again: the user may have edited it while the price was shown.
         edit_file(&self.folder, &self.edit)?;
@@ -234,6 +234,20 @@ fn log_change(
 
 fn write_text(path: &Path, text: &str) -> Result<(), AppError> {
     write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))
+}
+
+/// Writes the file of a prompt, unless it has been edited since it was written.
+fn write_prompt(path: &Path, text: &str) -> Result<(), AppError> {
+    match file::read_to_string(path) {
+        Ok(found) if found == text => Ok(()),
+        Ok(_) => Err(invalid!(
+            "{}: has another text than the prompt that it is named after; rename it, or store its \
+             text with `prompt edit`",
+            path.display()
+        )),
+        Err(error) if error.kind() == ErrorKind::NotFound => write_text(path, text),
+        Err(error) => Err(invalid!("{}: cannot be read: {error}", path.display())),
+    }
 }
 
 /// Edits `overrule.toml`, whose permissions stay as they are.

@@ -9,7 +9,7 @@ use crate::features::prompts::app::{NewVersion, add_version};
 use crate::formats::file;
 use clap::Args;
 use serde_json::json;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use uuid::Uuid;
@@ -42,11 +42,15 @@ impl EditCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let parent = version_named(&store, &self.prompt)?;
-        let text = match &self.file {
-            Some(file) => read_text(file)?,
-            None => edited(text_of(&parent)?)?,
+        let (text, draft) = match &self.file {
+            Some(file) => (read_text(file)?, None),
+            None => {
+                let (text, draft) = edited(text_of(&parent)?)?;
+                (text, Some(draft))
+            }
         };
         if parent.text.as_deref() == Some(text.as_str()) {
+            draft.map(std::fs::remove_file).transpose()?;
             return Err(invalid!("the text is unchanged; nothing was stored").into());
         }
         let new = NewVersion {
@@ -54,9 +58,15 @@ impl EditCommand {
             parent: Some(parent.clone()),
             note: self.note,
             author: context.annotator(),
-            examples: Vec::new(),
+            examples: parent.examples.clone(),
         };
-        let (hash, is_new) = add_version(&store, new, now_ms())?;
+        let stored = add_version(&store, new, now_ms());
+        match (&stored, draft) {
+            (Ok(_), Some(draft)) => std::fs::remove_file(draft)?,
+            (Err(_), Some(draft)) => output::message(&kept_words(&draft)),
+            (_, None) => {}
+        }
+        let (hash, is_new) = stored?;
         if self.json {
             return output::json(&json!({"hash": hash, "parent": parent.hash, "new": is_new}));
         }
@@ -75,8 +85,8 @@ pub(super) fn read_text(path: &Path) -> Result<String, AppError> {
         .map_err(|error| invalid!("{}: cannot be read: {error}", file::display_name(path)))
 }
 
-/// The text after the user has edited it.
-fn edited(text: &str) -> Result<String, CommandFailure> {
+/// The text after the user has edited it, and the file that has it.
+fn edited(text: &str) -> Result<(String, PathBuf), CommandFailure> {
     let editor = ["VISUAL", "EDITOR"]
         .iter()
         .filter_map(|name| std::env::var(name).ok())
@@ -88,10 +98,26 @@ fn edited(text: &str) -> Result<String, CommandFailure> {
         ));
     };
     let path = std::env::temp_dir().join(format!("overrule-prompt-{}.md", Uuid::now_v7()));
-    std::fs::write(&path, text)?;
-    let text = run_editor(&editor, &path).and_then(|()| Ok(read_text(&path)?));
-    std::fs::remove_file(&path)?;
-    text
+    file::create_new(&path)?.write_all(text.as_bytes())?;
+    let edited = run_editor(&editor, &path);
+    match edited.and_then(|()| Ok(read_text(&path)?)) {
+        Ok(text) => Ok((text, path)),
+        Err(error) => {
+            if read_text(&path).is_ok_and(|found| found == text) {
+                std::fs::remove_file(&path)?;
+            } else {
+                output::message(&kept_words(&path));
+            }
+            Err(error)
+        }
+    }
+}
+
+fn kept_words(draft: &Path) -> String {
+    format!(
+        "the text stays in {}; `prompt edit` with --file stores it",
+        draft.display()
+    )
 }
 
 fn run_editor(editor: &str, path: &Path) -> CommandResult {

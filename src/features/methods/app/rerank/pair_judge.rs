@@ -77,7 +77,8 @@ impl PairJudge {
         self.target(pair).key()
     }
 
-    /// The answers that the project holds, from earlier questions or as votes.
+    /// The answers that the project holds, from earlier questions or as votes. An unreadable answer
+    /// counts only if there is no other.
     ///
     /// With `retry`, unreadable answers do not count.
     pub fn known(
@@ -88,15 +89,21 @@ impl PairJudge {
     ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
         let known = |pair: &AskedPair| {
             let key = self.key(pair);
-            if let Some(known) = db.rerank_answer(&key, retry)? {
+            if let Some(known) = db.rerank_answer(&key, true)? {
                 return Ok(PairAnswer::of(known));
             }
-            Ok(db.answer_of_call(&key)?.map(|call| PairAnswer {
-                margin: Ok(call.margin),
-                tokens_input: call.tokens_input,
-                tokens_output: call.tokens_output,
-                cost_usd: call.cost_usd,
-            }))
+            if let Some(call) = db.answer_of_call(&key)? {
+                return Ok(Some(PairAnswer {
+                    margin: Ok(call.margin),
+                    tokens_input: call.tokens_input,
+                    tokens_output: call.tokens_output,
+                    cost_usd: call.cost_usd,
+                }));
+            }
+            if retry {
+                return Ok(None);
+            }
+            Ok(db.rerank_answer(&key, false)?.and_then(PairAnswer::of))
         };
         pairs.iter().map(known).collect()
     }

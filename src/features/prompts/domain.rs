@@ -11,6 +11,6 @@ pub use comparison::{
     ComparedPair, OrderEffect, PairChange, PromptComparison, order_effect, p_words,
 };
 pub use examples::{PromptExample, with_examples};
-pub use leakage::PromptWords;
+pub use leakage::{PromptWords, normalized};
 pub use regression_set::{DecidedPair, SetPart};
 pub use version::{PromptUse, PromptVersion};

@@ -17,7 +17,7 @@ pub struct PromptWords {
 }
 
 /// Lower case, with each run of white space as one space.
-fn normalized(text: &str) -> String {
+pub fn normalized(text: &str) -> String {
     text.split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")

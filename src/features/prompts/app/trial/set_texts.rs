@@ -1,7 +1,7 @@
 //! The texts of the regression set, and the votes of a judge on it.
 
 use crate::domain::battle::Pair;
-use crate::features::prompts::domain::{DecidedPair, SetPart};
+use crate::features::prompts::domain::{DecidedPair, SetPart, normalized};
 use crate::features::prompts::store::PairVote;
 use crate::judge::PoolText;
 use crate::store::corpus::QueryKey;
@@ -15,7 +15,7 @@ pub(super) type SetVotes = HashMap<(QueryKey, Pair), PairVote>;
 /// The texts of the queries and documents of the set.
 pub(super) struct SetTexts {
     pub(super) pools: BTreeMap<QueryKey, Arc<PoolText>>,
-    /// The texts of the held-out part.
+    /// The texts of the held-out part, in lower case and with single spaces.
     pub(super) held_out: HashSet<String>,
 }
 
@@ -37,7 +37,7 @@ impl SetTexts {
         let held_out = set.iter().filter(|(_, of)| of.part() == SetPart::HeldOut);
         let held_out: Vec<String> = held_out
             .flat_map(|(key, of)| texts.of(*key, of.pair))
-            .map(str::to_owned)
+            .map(normalized)
             .collect();
         texts.held_out.extend(held_out);
         Ok(texts)
@@ -51,9 +51,12 @@ impl SetTexts {
         })
     }
 
-    /// Whether a tuning pair has a text in common with the held-out part.
+    /// Whether a tuning pair has a text in common with the held-out part, whatever its case and
+    /// white space.
     pub(super) fn are_held_out(&self, query: QueryKey, pair: Pair) -> bool {
         let texts = self.of(query, pair);
-        texts.iter().any(|text| self.held_out.contains(*text))
+        texts
+            .iter()
+            .any(|text| self.held_out.contains(&normalized(text)))
     }
 }

@@ -160,10 +160,15 @@ impl TryCommand {
 
     fn request(&self, store: &Store) -> Result<TrialRequest, CommandFailure> {
         let path = Path::new(&self.prompt);
+        let known = store.read_blocking(|db| versions(db))?;
         let (text, examples_of) = if path.is_file() {
-            (read_text(path)?, Vec::new())
+            let text = read_text(path)?;
+            let same = known
+                .iter()
+                .find(|of| of.text.as_deref() == Some(text.as_str()));
+            let examples_of = same.map_or_else(Vec::new, |of| of.examples.clone());
+            (text, examples_of)
         } else {
-            let known = store.read_blocking(|db| versions(db))?;
             let version = find_version(&known, &self.prompt)?;
             (text_of(version)?.to_owned(), version.examples.clone())
         };

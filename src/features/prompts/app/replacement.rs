@@ -122,8 +122,8 @@ pub fn prepare_replacement(
 }
 
 impl Replacement {
-    /// Writes the prompt and `overrule.toml`, logs the change, and stores the answers of trials as
-    /// votes. Returns the number of these votes.
+    /// Writes the prompt, stores the answers of trials as votes, writes `overrule.toml`, and logs the
+    /// change. Returns the number of these votes.
     pub fn carry_out(&self, store: &Store, author: &str) -> Result<usize, AppError> {
         if let Some(text) = &self.text {
             let folder = self.folder.join(FOLDER);
@@ -131,9 +131,15 @@ impl Replacement {
                 .map_err(|error| invalid!("{}: {error}", folder.display()))?;
             write_prompt(&self.folder.join(&self.after), text)?;
         }
+        // Before the file names the prompt, or a run after a crash would buy these answers again.
+        let stored = self.store_votes(store)?;
         // The file is read again: the user may have edited it while the price was shown.
         edit_file(&self.folder, &self.edit)?;
         log_change(store, &self.judge, author, &self.before, &self.after)?;
+        Ok(stored)
+    }
+
+    fn store_votes(&self, store: &Store) -> Result<usize, AppError> {
         if self.known.is_empty() {
             return Ok(0);
         }

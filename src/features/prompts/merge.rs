@@ -1,15 +1,17 @@
 //! Prompts of the other file, and evaluations of them.
 
+use crate::judge::MetadataFields;
+use crate::judge::prompt::Template;
 use crate::store::merge::Merger;
 use crate::store::{Db, Result};
 use rusqlite::types::Value;
-use rusqlite::{Rows, params_from_iter};
+use rusqlite::{Row, Rows, params_from_iter};
 
 const PROMPT: &str = "hash, text, fields, parent, note, author, examples, created_ms";
 const LOOK: &str = "uid, judge, hash, identity, cases, pairs, p, result, author, created_ms";
 
 /// Copies the prompts that are missing here, and the looks at the held-out part. A hash stands for
-/// one text, so a known prompt stays as it is.
+/// one text, so a known prompt stays as it is, and a text with a wrong hash is skipped.
 pub(crate) fn prompts(merger: &mut Merger<'_>) -> Result<()> {
     let mut statement = merger
         .from
@@ -18,7 +20,7 @@ pub(crate) fn prompts(merger: &mut Merger<'_>) -> Result<()> {
         "INSERT INTO prompt ({PROMPT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT
          DO NOTHING"
     );
-    copy(merger.db, statement.query([])?, &insert)?;
+    copy(merger.db, statement.query([])?, &insert, is_sound)?;
     let mut statement = merger
         .from
         .prepare(&format!("SELECT {LOOK} FROM prompt_look ORDER BY uid"))?;
@@ -26,11 +28,34 @@ pub(crate) fn prompts(merger: &mut Merger<'_>) -> Result<()> {
         "INSERT INTO prompt_look ({LOOK}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT DO NOTHING"
     );
-    copy(merger.db, statement.query([])?, &insert)
+    copy(merger.db, statement.query([])?, &insert, |_| Ok(true))
 }
 
-fn copy(db: &Db, mut rows: Rows<'_>, insert: &str) -> Result<()> {
+/// Whether a prompt has the hash of its text, and a readable list of examples.
+fn is_sound(row: &Row<'_>) -> Result<bool> {
+    let (hash, text): (String, String) = (row.get("hash")?, row.get("text")?);
+    let (fields, examples): (Option<String>, String) = (row.get("fields")?, row.get("examples")?);
+    let Ok(template) = Template::parse(&text) else {
+        return Ok(false);
+    };
+    let template = match fields.as_deref().and_then(MetadataFields::of_canonical) {
+        Some(fields) => template.with_metadata(&fields),
+        None => template,
+    };
+    Ok(template.hash == hash && serde_json::from_str::<Vec<String>>(&examples).is_ok())
+}
+
+/// Copies the rows that are to be copied according to `is_wanted`.
+fn copy(
+    db: &Db,
+    mut rows: Rows<'_>,
+    insert: &str,
+    is_wanted: impl Fn(&Row<'_>) -> Result<bool>,
+) -> Result<()> {
     while let Some(row) = rows.next()? {
+        if !is_wanted(row)? {
+            continue;
+        }
         let values: Vec<Value> = (0..row.as_ref().column_count())
             .map(|at| row.get(at))
             .collect::<rusqlite::Result<_>>()?;

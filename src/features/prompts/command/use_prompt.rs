@@ -222,8 +222,14 @@ fn describe(change: &Replacement, estimate: &CostEstimate) -> String {
             clean(&change.after)
         )
     };
+    let subtracted = if change.known.is_empty() {
+        ""
+    } else {
+        " (these answers are not subtracted yet)"
+    };
     format!(
-        "{file}{} of {judge} become stale; {} of trials will stand for votes. Replacing them:\n{}",
+        "{file}{} of {judge} become stale; {} of trials will stand for votes. Replacing the \
+         votes{subtracted}:\n{}",
         counted(change.stale_votes, "vote"),
         counted(change.known.len(), "answer"),
         cost::describe(estimate, &change.ensemble)

@@ -12,7 +12,9 @@ use crate::features::prompts::app::trial::{
     TriedPair,
 };
 use crate::features::prompts::command::set::{Names, outcome_name};
-use crate::features::prompts::domain::{PairChange, p_words};
+use crate::features::prompts::domain::{
+    Conclusion, PairChange, PromptComparison, SIGNIFICANT, p_words,
+};
 use serde_json::{Value, json};
 
 pub(super) struct TrialReport<'a> {
@@ -43,7 +45,7 @@ impl TrialReport<'_> {
             "part": trial.request.part,
             "set": trial.request.pairs,
             "sentence": self.sentence(),
-            "result": result.comparison,
+            "result": self.comparison(),
             "old": result.old,
             "new": result.new,
             "missing_answers": result.missing,
@@ -86,7 +88,21 @@ impl TrialReport<'_> {
                 found.fixed, found.pairs
             );
         }
-        found.sentence()
+        self.comparison().sentence()
+    }
+
+    /// The comparison. A difference on the held-out part is concluded only if it holds after Holm's
+    /// correction.
+    fn comparison(&self) -> PromptComparison {
+        let found = self.result.comparison.clone();
+        let is_shown = self.looks.is_none_or(|of| of.holm_p <= SIGNIFICANT);
+        match found.conclusion {
+            Conclusion::Better | Conclusion::Worse if !is_shown => PromptComparison {
+                conclusion: Conclusion::NoDifference,
+                ..found
+            },
+            _ => found,
+        }
     }
 
     pub(super) fn text(&self) -> String {

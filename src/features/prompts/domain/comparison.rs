@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Minimum number of pairs on which exactly one prompt is right; with fewer, nothing is concluded.
 pub const ENOUGH: usize = 20;
-/// The p-value up to which a difference counts as shown.
+/// Maximum p-value of a significant difference.
 pub const SIGNIFICANT: f64 = 0.05;
 
 /// A pair that people decided, with a judge's answers under two prompts in the same order of the

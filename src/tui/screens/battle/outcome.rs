@@ -120,7 +120,7 @@ pub(crate) fn agreement(
         .collect();
     let all = votes.len();
     let agree = votes.iter().filter(|vote| **vote == direction).count();
-    let relation = relation(agree, all, contradicts(open, pair, annotator, direction));
+    let relation = relation(agree, all, contradicts(open, (a, b), annotator, direction));
     let names = open.names_of(
         a,
         b,
@@ -147,8 +147,16 @@ fn relation(agree: usize, all: usize, is_overruled: bool) -> String {
     }
 }
 
-/// Whether the judges' votes together contradict the person's decision.
-fn contradicts(open: &OpenQuery, pair: Pair, annotator: &str, direction: Outcome) -> bool {
+/// Whether the judges' votes together contradict the person's decision on these two documents.
+fn contradicts(
+    open: &OpenQuery,
+    (a, b): (usize, usize),
+    annotator: &str,
+    direction: Outcome,
+) -> bool {
+    let Some(pair) = Pair::new(a, b) else {
+        return false;
+    };
     let counts = open
         .view
         .verdict(pair)
@@ -156,7 +164,7 @@ fn contradicts(open: &OpenQuery, pair: Pair, annotator: &str, direction: Outcome
     if let Some(effect) = open.view.verdict_effect(pair).filter(|_| counts) {
         return effect.contradicts();
     }
-    let share = open.view.vote_count(pair.low(), pair.high()).share();
+    let share = open.view.vote_count(a, b).share();
     let majority = share.map(|share| match share.total_cmp(&0.5) {
         std::cmp::Ordering::Greater => Outcome::A,
         std::cmp::Ordering::Less => Outcome::B,

@@ -43,6 +43,9 @@ pub enum MissingEvidence {
     BlindPairs(usize),
     /// Number of those pairs that at least two people judged.
     JudgedTwice(usize),
+    /// Number of pairs that at least two people judged, if they vary too little for an interval of
+    /// the gap to people.
+    NoInterval(usize),
     /// The interval of the gap to people is too wide.
     Gap(Interval),
 }
@@ -119,6 +122,9 @@ impl MissingEvidence {
             Self::BlindPairs(pairs) => format!("{pairs} of {ENOUGH_PAIRS} blind pairs"),
             Self::JudgedTwice(pairs) => {
                 format!("{pairs} of {ENOUGH_PAIRS} pairs with two people")
+            }
+            Self::NoInterval(pairs) => {
+                format!("no interval from {pairs} pairs with two people")
             }
             Self::Gap(Interval { low, high }) => format!(
                 "{:.0} to {:.0} points from a person",
@@ -216,9 +222,10 @@ fn enough(card: &JudgeReport) -> Result<Interval, MissingEvidence> {
         return Err(MissingEvidence::BlindPairs(blind));
     }
     let PeopleGap { interval, n, .. } = card.gap.unwrap_or_default();
-    interval
-        .filter(|_| n >= ENOUGH_PAIRS)
-        .ok_or(MissingEvidence::JudgedTwice(n.min(ENOUGH_PAIRS - 1)))
+    if n < ENOUGH_PAIRS {
+        return Err(MissingEvidence::JudgedTwice(n));
+    }
+    interval.ok_or(MissingEvidence::NoInterval(n))
 }
 
 #[cfg(test)]
@@ -277,6 +284,12 @@ mod tests {
     #[case(3, None, 0, "not enough to tell (3 of 20 blind pairs)")]
     #[case(60, None, 0, "not enough to tell (0 of 20 pairs with two people)")]
     #[case(60, Some((-0.01, 0.02)), 8, "not enough to tell (8 of 20 pairs with two people)")]
+    #[case(
+        60,
+        None,
+        40,
+        "not enough to tell (no interval from 40 pairs with two people)"
+    )]
     #[case(60, Some((-0.12, 0.03)), 40, "not enough to tell (−12 to 3 points from a person)")]
     #[case(60, Some((-0.04, 0.03)), 40, "as good as a person")]
     #[case(60, Some((-0.30, -0.1)), 40, "not as good as a person (61 %)")]

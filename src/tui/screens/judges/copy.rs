@@ -21,7 +21,7 @@ pub(super) fn table(report: &RaterReport) -> ClipboardTable {
         .map(|(at, (_, spec))| {
             let card = report.cards.iter().find(|card| card.judge == Some(at));
             let named = report.named.get(at);
-            let people = card.and_then(|card| card.people.all.raw.as_ref());
+            let people = card.and_then(|card| card.people.blind.as_ref());
             let count =
                 |count: Option<usize>| count.map_or(String::new(), |count| count.to_string());
             [

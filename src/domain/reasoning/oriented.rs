@@ -76,8 +76,13 @@ fn has_uncertain_names(text: &str) -> bool {
 /// Whether a capital letter stands alone and is neither an article nor part of a term.
 fn may_name(text: &str, at: usize) -> bool {
     let (before, after) = (&text[..at], &text[at + 1..]);
-    let joins = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '’' | '\'');
-    let ends_before = before.chars().next_back().is_some_and(joins);
+    let mut previous = before.chars().rev();
+    let ends_before = match previous.next() {
+        // An apostrophe within a word; otherwise, the letter is in quotation marks.
+        Some('’' | '\'') => previous.next().is_some_and(char::is_alphanumeric),
+        Some(c) => c.is_alphanumeric() || matches!(c, '-' | '_'),
+        None => false,
+    };
     let mut next = after.chars();
     let goes_on = match next.next() {
         Some('-' | '_') => next.next().is_some_and(char::is_alphanumeric),
@@ -97,8 +102,15 @@ fn may_name(text: &str, at: usize) -> bool {
         .chars()
         .next_back()
         .is_none_or(|c| matches!(c, '.' | '!' | '?' | ':' | '“' | '"' | '(' | '•' | '*'));
-    let is_article = text[at..].starts_with("A ") && starts && !names(after);
+    let is_article =
+        text[at..].starts_with("A ") && starts && !names(after) && !may_follow_name(after);
     !is_kind && !is_article
+}
+
+/// Whether the next word may follow a name as well as an article: an adverb or a comparison.
+fn may_follow_name(after: &str) -> bool {
+    let next = after.split_whitespace().next().unwrap_or_default();
+    next.ends_with("ly") || matches!(next, "better" | "best" | "more" | "most" | "less" | "least")
 }
 
 fn numbers_a_document(text: &str, said: impl Fn(&usize) -> bool) -> bool {
@@ -164,6 +176,9 @@ mod tests {
     #[case("The first document is about mice.")]
     #[case("Response 2 is concise. Document A is long.")]
     #[case("A provides more detail.")]
+    #[case("A directly addresses the query. Document B does not.")]
+    #[case("A better answers the query than document B.")]
+    #[case("I chose 'A', because document B is short.")]
     fn a_text_with_an_uncertain_name_stays_as_written(#[case] text: &str) {
         let shown = oriented(text, true);
         assert_eq!((&*shown.text, shown.is_reversed), (text, true));

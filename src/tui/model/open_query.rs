@@ -87,8 +87,20 @@ impl OpenQuery {
     /// Names of two documents that tell them apart within `room` columns: their titles, or texts
     /// without one, or else identifiers.
     pub fn names_of(&self, a: usize, b: usize, room: usize) -> [String; 2] {
+        self.distinct_titles(a, b, room)
+            .unwrap_or_else(|| [a, b].map(|at| self.name(at)))
+    }
+
+    /// The same without identifiers, which would tell where a document comes from: titles that do
+    /// not differ are shown as they are.
+    pub fn titles_of(&self, a: usize, b: usize, room: usize) -> [String; 2] {
+        self.distinct_titles(a, b, room)
+            .unwrap_or_else(|| [a, b].map(|at| self.headline(at)))
+    }
+
+    fn distinct_titles(&self, a: usize, b: usize, room: usize) -> Option<[String; 2]> {
         let [one, other] = [a, b].map(|at| self.title_or_text(at));
-        distinct_names(&one, &other, room).unwrap_or_else(|| [a, b].map(|at| self.name(at)))
+        distinct_names(&one, &other, room)
     }
 
     /// A document's sanitized title, or else as much of its text as is loaded.

@@ -171,7 +171,11 @@ fn head(model: &Model, open: &OpenQuery, side: usize, place: &str, canvas: Canva
     // Without titles, the names are words of the texts below.
     let named = !battle.blind || has_title(&document);
     let words = if named {
-        let names = open.names_of(battle.a, battle.b, room);
+        let names = if battle.blind {
+            open.titles_of(battle.a, battle.b, room)
+        } else {
+            open.names_of(battle.a, battle.b, room)
+        };
         format!("{letter}  {}{after}", text::truncate(&names[side], room))
     } else {
         format!("{letter}{after}")

@@ -5,7 +5,7 @@ mod state;
 mod update;
 mod view;
 
-use super::behavior::ScreenBehavior;
+use super::behavior::{Click, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -48,6 +48,10 @@ impl ScreenBehavior for SlicesScreen {
         Some(Command::ShowSlices)
     }
 
+    fn opened_from(&self) -> Option<(Screen, Command)> {
+        Some((Screen::MATRIX, Command::ShowSlices))
+    }
+
     fn open(&self, model: &mut Model) -> Vec<Effect> {
         update::show(model)
     }
@@ -59,6 +63,10 @@ impl ScreenBehavior for SlicesScreen {
 
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
+    }
+
+    fn click(&self, model: &mut Model, _column: u16, row: u16) -> Click {
+        update::click(model, row)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::matrix::MatrixSlice;
 use crate::tui::navigation::{cycled, moved};
+use crate::tui::screens::behavior::Click;
 use crate::tui::screens::{Screen, matrix};
 
 pub(super) fn show(model: &mut Model) -> Vec<Effect> {
@@ -67,4 +68,17 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         Command::NextPane => state.fields.len() > 1,
         _ => true,
     }
+}
+
+/// Selects the clicked slice, or opens it if it is selected.
+pub(super) fn click(model: &mut Model, row: u16) -> Click {
+    let at = model.areas.first + usize::from(row.saturating_sub(model.areas.list.y));
+    let state = model.slices_mut();
+    if at == state.cursor {
+        return Click::Open;
+    }
+    if at < state.slices.len() {
+        state.cursor = at;
+    }
+    Click::Moved
 }

@@ -6,8 +6,10 @@ use crate::domain::sanitize;
 use crate::store::drafts::DecisionSubject;
 use crate::store::{Db, Result};
 use crate::tui::job::{Job, JobContext, Request};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, PromptFor};
+use crate::tui::screens::Screen;
 use crate::tui::widgets::toast::Level;
 use std::collections::HashMap;
 
@@ -39,10 +41,38 @@ pub(super) fn ask_first(model: &mut Model) {
     );
 }
 
-/// Asks for another name.
+/// Asks for another name, unless a decision on the screen would be stored under it.
 pub(super) fn ask_another(model: &mut Model) {
+    if let Some(screen) = unkept_decision(model) {
+        let keep = key_on(Command::Open, screen);
+        model.inform(&format!(
+            "the name stays until your decision is kept: {keep} on the {} screen",
+            screen.name()
+        ));
+        return;
+    }
     let placeholder = "stored with each of your decisions";
     model.ask("New name: ", placeholder, "", PromptFor::Annotator);
+}
+
+/// The screen with a decision that is still to be kept.
+fn unkept_decision(model: &Model) -> Option<Screen> {
+    let reviewed = model.queue.current.as_ref();
+    let ruled = model.adjudication.current.as_ref();
+    let unkept = [
+        (
+            Screen::REVIEW,
+            reviewed.is_some_and(|current| !current.is_undecided()),
+        ),
+        (
+            Screen::RULING,
+            ruled.is_some_and(|current| current.ruled.is_some()),
+        ),
+    ];
+    unkept
+        .into_iter()
+        .find(|(screen, is_unkept)| *is_unkept && model.stack.contains(screen))
+        .map(|(screen, _)| screen)
 }
 
 /// Why a text is not a name.
@@ -130,7 +160,6 @@ mod tests {
     use super::*;
     use crate::tui::job::asked;
     use crate::tui::message::Msg;
-    use crate::tui::screens::Screen;
     use crate::tui::screens::testing::sized;
     use crate::tui::testing::{key, typed};
     use crate::tui::update::requests::verdicts::SaveVerdict;

@@ -269,14 +269,17 @@ impl<'a> FirstDocuments<'a> {
         heatmap::interval_plot(theme, (area.x, area.y), columns, score, self.axis, buf);
     }
 
-    /// The ranks that it gained over the hybrid order, in which pools list their documents.
+    /// The ranks that it gained over the hybrid order of the documents with a score.
     fn moved(&self, document: usize, theme: &Theme) -> Line<'static> {
         let rank = self.open.standing(document).map(|standing| standing.rank);
-        let before = document + 1;
-        let words = match rank.map(|rank| (rank, before.cmp(&rank))) {
-            Some((rank, Ordering::Greater)) => format!("▲{}", before - rank),
-            Some((rank, Ordering::Less)) => format!("▼{}", rank - before),
-            Some((_, Ordering::Equal)) => "=".to_owned(),
+        let entered = self.open.view.entered();
+        let place = entered.iter().position(|at| *at == document);
+        let words = match rank.zip(place.map(|place| place + 1)) {
+            Some((rank, before)) => match before.cmp(&rank) {
+                Ordering::Greater => format!("▲{}", before - rank),
+                Ordering::Less => format!("▼{}", rank - before),
+                Ordering::Equal => "=".to_owned(),
+            },
             None => String::new(),
         };
         text::line(&words, usize::from(MOVED), theme.muted())

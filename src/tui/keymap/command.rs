@@ -250,6 +250,7 @@ impl Command {
                 | Self::FaultBoth
                 | Self::FaultQuery
                 | Self::NewDuel
+                | Self::SaveJudges
         )
     }
 }

@@ -213,10 +213,11 @@ impl QueriesState {
         };
         let filled = self.rows[at].1.is_none() && self.cursor == 0;
         let follows = self.sort != QuerySort::Import && !filled;
-        let selected = self
-            .selected()
-            .filter(|_| follows)
-            .map(|(info, _)| info.key);
+        let selected = if follows {
+            self.selected().map(|(info, _)| info.key)
+        } else {
+            None
+        };
         self.rows[at].1 = summary;
         if let Some(selected) = selected {
             self.select(selected);

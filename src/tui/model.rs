@@ -547,13 +547,13 @@ impl Model {
         self.overlays.push(Overlay::Prompt(prompt, purpose));
     }
 
-    /// Asks for confirmation before an irreversible action.
     /// Asks for the file with the project's guideline.
     pub(crate) fn ask_for_guideline(&mut self) {
         let placeholder = "a Markdown file with the guideline, or - for none";
         self.ask("guideline", placeholder, "", PromptFor::Guideline);
     }
 
+    /// Asks for confirmation before an irreversible action.
     pub fn confirm(&mut self, title: &str, question: &str, purpose: ConfirmFor) {
         let confirm = Confirm::new(title, question);
         self.overlays.push(Overlay::Confirm(confirm, purpose));

@@ -25,7 +25,7 @@ pub(super) fn table(model: &Model, open: &OpenQuery) -> ClipboardTable {
         let margins = calls::of_battle(open, index, document)
             .into_iter()
             .map(|call| match call.result {
-                CallResult::Prefers(margin) => format!("{:.4}", -margin.get()),
+                CallResult::Prefers(margin) => format!("{:.4}", 0.0 - margin.get()),
                 CallResult::Failed => "failed".to_owned(),
                 CallResult::NotRun => "not run".to_owned(),
                 CallResult::NotAsked => String::new(),

@@ -205,7 +205,6 @@ fn sides<'a>(model: &Model, item: &QueueItem, titles: &'a PairTitles) -> [&'a st
     }
 }
 
-/// The first row with a value below the cutoff, if there are rows above it.
 /// Index of the item at a row of the terminal. The line at the cutoff belongs to the item below it.
 pub(super) fn row_at(model: &Model, row: u16) -> usize {
     let (first, line) = (model.areas.first, row.saturating_sub(model.areas.list.y));
@@ -217,6 +216,7 @@ pub(super) fn row_at(model: &Model, row: u16) -> usize {
     }
 }
 
+/// The first row with a value below the cutoff, if there are rows above it.
 fn cut_place(model: &Model, shown: &[usize]) -> Option<usize> {
     if model.queue.policy != Policy::Value {
         return None;

@@ -1,4 +1,4 @@
-//! The picture of the matrix for the export: the layer and the order on the screen.
+//! The picture of the matrix for the export: the layer, the order and the documents on the screen.
 
 use super::cells::MatrixCells;
 use super::view::{layer_text, order_text};
@@ -9,7 +9,7 @@ use crate::formats::svg::{SvgCell, matrix_svg};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::Model;
-use crate::tui::model::matrix::Layer;
+use crate::tui::model::matrix::{Layer, MatrixSlice};
 use crate::tui::requests::read_query;
 use crate::tui::widgets::heatmap::{CellSource as _, HeatCell};
 
@@ -18,6 +18,7 @@ pub(super) struct MatrixPicture {
     query: QueryKey,
     layer: Layer,
     order: DocumentOrder,
+    slice: Option<MatrixSlice>,
 }
 
 impl MatrixPicture {
@@ -26,6 +27,7 @@ impl MatrixPicture {
             query: model.open.as_ref()?.info.key,
             layer: model.matrix.layer,
             order: model.matrix.order,
+            slice: model.matrix.slice.clone(),
         })
     }
 }
@@ -50,7 +52,10 @@ impl Picture for MatrixPicture {
     fn svg(&self, store: &Store) -> Result<String, AppError> {
         let key = self.query;
         let open = store.read_blocking(move |db| read_query(db, key))?;
-        let order = open.view.order(self.order);
+        let mut order = open.view.order(self.order);
+        if let Some(slice) = &self.slice {
+            order.retain(|document| slice.has(*document));
+        }
         check_size(order.len())?;
         let cells = MatrixCells::of_layer(&open, self.layer, &order);
         let notes = picture_caption(&open.view, open.offline());
@@ -58,8 +63,11 @@ impl Picture for MatrixPicture {
             layer_text(&open, self.layer),
             order_text(self.order).to_owned(),
         ];
-        let caption = what
+        let slice = self.slice.as_ref();
+        let caption = slice
+            .map(|slice| format!("only {}", slice.name))
             .into_iter()
+            .chain(what)
             .chain(Some(notes).filter(|notes| !notes.is_empty()))
             .collect::<Vec<_>>()
             .join(" · ");

@@ -63,7 +63,7 @@ pub(super) fn below(model: &Model, canvas: Canvas<'_>) {
     let lines = text::first_lines(&full, columns, TEXT, theme.strong());
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut(&mut rest, rows), buf);
-    if let Some(open) = preview::selected(model) {
+    if let Some(open) = preview::read_already(model, info.key) {
         let first = FirstDocuments::of(open);
         if area.height > 6 {
             first.rows(theme, cut(&mut rest, first.documents.len() as u16), buf);
@@ -92,7 +92,9 @@ pub(super) fn aside(model: &Model, caches: &mut Caches, canvas: Canvas<'_>) {
     lines.extend(text::parts(&parts, columns, 4, theme.text()));
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut(&mut rest, rows), buf);
-    let Some(open) = preview::selected(model).filter(|open| open.view.progress().0 > 0) else {
+    let Some(open) =
+        preview::read_already(model, info.key).filter(|open| open.view.progress().0 > 0)
+    else {
         return;
     };
     let first = FirstDocuments::of(open);

@@ -1,30 +1,30 @@
 //! The data of the selected query: read ahead when the cursor is on it, so that its matrix also
 //! opens at once.
 
+use crate::store::corpus::QueryKey;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::Screen;
 
-/// The selected query, if it has been read.
-pub(super) fn selected(model: &Model) -> Option<&OpenQuery> {
-    let (info, _) = model.queries.selected()?;
+/// A query, if it has been read.
+pub(super) fn read_already(model: &Model, key: QueryKey) -> Option<&OpenQuery> {
     [&model.open, &model.prefetched]
         .into_iter()
         .flatten()
-        .find(|open| open.info.key == info.key)
+        .find(|open| open.info.key == key)
 }
 
 /// Reads the selected query unless it is known.
 pub(super) fn read(model: &mut Model) -> Vec<Effect> {
-    if model.screen() != Screen::QUERIES || selected(model).is_some() {
+    if model.screen() != Screen::QUERIES {
         return Vec::new();
     }
     let selected = model.queries.selected().map(|(info, _)| info.key);
-    selected
-        .map(|key| model.prefetch(key, Vec::new()))
-        .into_iter()
-        .collect()
+    match selected {
+        Some(key) if read_already(model, key).is_none() => vec![model.prefetch(key, Vec::new())],
+        _ => Vec::new(),
+    }
 }
 
 /// Reads it again, because the numbers may have changed.

@@ -6,7 +6,8 @@ use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::battle::calls::{self, CallResult};
 
-/// The battles in their order on screen; a judge's margin is positive if it prefers this document.
+/// The battles in their order on screen; a judge's margin is positive if it prefers this document,
+/// and so is a surprise in its favor.
 pub(super) fn table(model: &Model, open: &OpenQuery) -> ClipboardTable {
     let document = model.document().document;
     let judges = (0..open.judges.len()).map(|judge| open.judge_name(judge));
@@ -30,7 +31,9 @@ pub(super) fn table(model: &Model, open: &OpenQuery) -> ClipboardTable {
                 CallResult::NotRun => "not run".to_owned(),
                 CallResult::NotAsked => String::new(),
             });
+        let is_b = open.battle(index)?.b == document;
         let surprise = open.view.battles.get(index).and_then(|view| view.surprise);
+        let surprise = surprise.map(|sigmas| if is_b { sigmas } else { 0.0 - sigmas });
         let cells = names
             .into_iter()
             .chain([open.headline(other)])

@@ -30,6 +30,9 @@ const TITLE: usize = 36;
 /// Minimum columns for a title next to metadata, and maximum columns of a metadata field.
 const TITLE_WITH_FIELDS: usize = 16;
 const FIELD_MAX: usize = 14;
+/// Maximum number of opponents whose values decide the columns of a field, so that a frame parses
+/// little metadata.
+const MEASURED: usize = 40;
 /// Columns of score, fit and surprise.
 const FIGURES: usize = 6 + 6 + 8;
 
@@ -87,6 +90,7 @@ impl ColumnWidths {
 fn field_width(open: &OpenQuery, opponents: &[usize], field: &str) -> usize {
     opponents
         .iter()
+        .take(MEASURED)
         .map(|document| text::width(&field_value(open, *document, field)))
         .chain([text::width(&sanitize::line(field))])
         .max()

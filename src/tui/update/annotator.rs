@@ -130,8 +130,8 @@ pub(super) fn confirmed(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Continues under another name. Drafts written in this session stay for the decisions to come;
-/// decisions of the other name can no longer be redone.
+/// Continues under another name. A first name takes over the drafts; otherwise, they stay with the
+/// previous name, whose decisions can no longer be redone.
 fn rename(model: &mut Model, name: String) -> Vec<Effect> {
     let words = format!(
         "your decisions are stored as {} from now on",
@@ -139,6 +139,9 @@ fn rename(model: &mut Model, name: String) -> Vec<Effect> {
     );
     model.say(Level::Good, &words);
     model.options.annotator.clone_from(&name);
+    if !model.options.asks_name {
+        model.drafts.clear();
+    }
     model.options.asks_name = false;
     model.undone_verdicts.clear();
     model.undone_rulings.clear();

@@ -112,7 +112,7 @@ impl Column {
     }
 
     /// The header, with an arrow if the rows are sorted by it: `▼` if the largest is on top. The
-    /// header names k of the top if it is the same for all queries; small pools have a smaller one.
+    /// header names k of the project's top; small pools have a smaller one.
     pub(super) fn header(
         self,
         queries: &QueriesState,
@@ -120,9 +120,9 @@ impl Column {
         theme: &Theme,
     ) -> Span<'static> {
         let width = self.width(screen);
-        let name = match (self, queries.top()) {
-            (Self::TopRight, top) => {
-                let k = top.map_or("k".to_owned(), |top| top.to_string());
+        let name = match self {
+            Self::TopRight => {
+                let k = queries.top().map_or("k".to_owned(), |top| top.to_string());
                 let right = if screen < WIDE { "" } else { " right" };
                 format!("P(top {k}{right})")
             }

@@ -56,7 +56,14 @@ fn go(model: &mut Model, screen: Screen, command: Option<Command>) -> Vec<Effect
         command,
         left: None,
     });
-    follow(model)
+    let effects = follow(model);
+    if effects.is_empty() && model.destination.is_some() {
+        model.inform(&format!(
+            "the {} screen opens when the data has been read",
+            screen.name()
+        ));
+    }
+    effects
 }
 
 /// Goes on to the destination, if there is one and the data of the current screen is loaded.

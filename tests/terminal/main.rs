@@ -461,7 +461,7 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("", "insomnia"),
         ("\r", "zELO, 95 %"),
         ("n", "surprise 1 of"),
-        ("\r", "A verdict is added to"),
+        ("\r", "your verdict"),
         ("f", "P(A above B)"),
         ("W", "P(A above B)"),
         ("\x1b", "zELO, 95 %"),

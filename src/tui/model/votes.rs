@@ -17,7 +17,7 @@ pub struct CurrentVotes {
 
 impl CurrentVotes {
     /// Whose votes are on the screen, and whose votes a run by these judges would replace them
-    /// with. `None` without votes.
+    /// with, if any can be asked. `None` without votes.
     pub fn words(&self, asked: &[String]) -> Option<String> {
         let ensembles: Vec<String> = match self.counting.as_slice() {
             [] => return None,
@@ -33,8 +33,15 @@ impl CurrentVotes {
                 })
                 .collect(),
         };
-        let next = if self.set_aside.is_empty() {
+        let same_names = || {
+            self.set_aside
+                .iter()
+                .all(|judge| asked.contains(&judge.name))
+        };
+        let next = if self.set_aside.is_empty() || asked.is_empty() {
             String::new()
+        } else if same_names() {
+            "; these judges have changed, and a run would ask them again".to_owned()
         } else {
             format!("; a run would ask {} instead", first_of(asked, NAMED))
         };
@@ -62,6 +69,11 @@ mod tests {
             votes.words(&names(&["qwen\x1b[2J"])).unwrap(),
             "votes of bm25, ngram; a run would ask qwen␛[2J instead"
         );
+        assert_eq!(
+            votes.words(&names(&["bm25", "qwen"])).unwrap(),
+            "votes of bm25, ngram; these judges have changed, and a run would ask them again"
+        );
+        assert_eq!(votes.words(&[]).unwrap(), "votes of bm25, ngram");
         votes.set_aside.clear();
         votes.counting.push((names(&["gpt"]), 1));
         assert_eq!(

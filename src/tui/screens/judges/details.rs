@@ -325,7 +325,7 @@ pub(super) fn figures(report: &RaterReport, row: &JudgeRow<'_>) -> String {
         lines.extend(
             calls
                 .usd_per_1000
-                .map(|usd| ("price", format!("${usd:.2} per 1,000"))),
+                .map(|price| ("price", format!("{} per 1,000", text::usd(price)))),
         );
     }
     lines

@@ -15,8 +15,13 @@ const NAMED: usize = 2;
 /// The lines below the totals.
 pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let cut = |words: &str| text::truncate(words, columns).into_owned();
-    let votes = model.votes.words(&model.options.judges).map(|words| {
-        let style = if model.votes.set_aside.is_empty() {
+    // No judge can be asked without its key, nor in a sample with recorded votes.
+    let asked = match model.options.missing_keys {
+        Some(_) => &[],
+        None => model.options.judges.as_slice(),
+    };
+    let votes = model.votes.words(asked).map(|words| {
+        let style = if asked.is_empty() || model.votes.set_aside.is_empty() {
             theme.muted()
         } else {
             theme.warn()

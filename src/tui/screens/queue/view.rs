@@ -432,7 +432,9 @@ fn empty(model: &Model) -> String {
             key(Command::StartRun)
         ),
         (true, true) => format!(
-            "No pair is left in this order. {}: next order.",
+            "Every pair of this order is decided. {}: pairs on which people differ. {}: another \
+             order.",
+            key(Command::Conflicts),
             key(Command::NextPolicy)
         ),
     }

@@ -462,13 +462,13 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("\r", "zELO, 95 %"),
         ("n", "surprise 1 of"),
         ("\r", "your verdict"),
-        ("f", "P(A above B)"),
-        ("W", "P(A above B)"),
+        ("f", "your verdict"),
+        ("W", "your verdict"),
         ("\x1b", "zELO, 95 %"),
         ("d", "most surprising first"),
         ("e", "reasoning"),
         ("\x1b", "zELO, 95 %"),
-        ("r", "The last run"),
+        ("r", "Nothing is running"),
         ("qy", ""),
     ] {
         terminal.press(keys);

@@ -2,6 +2,7 @@
 
 use super::{AnswerFinding, BothOrders, JudgeReport, PeopleGap, PositionCounts};
 use crate::domain::agreement::{Interval, Share};
+use crate::domain::number_words::fixed;
 use serde::Serialize;
 
 /// Minimum number of pairs for a statement about agreement with people.
@@ -127,11 +128,10 @@ impl MissingEvidence {
                 format!("no interval from {pairs} pairs with two people")
             }
             Self::Gap(Interval { low, high }) => format!(
-                "{:.0} to {:.0} points from a person",
-                100.0 * low,
-                100.0 * high
-            )
-            .replace('-', "−"),
+                "{} to {} points from a person",
+                fixed(100.0 * low, 0),
+                fixed(100.0 * high, 0)
+            ),
         }
     }
 }

@@ -49,7 +49,7 @@ impl Column {
             Self::Battles => ("battles", 16, 0),
             Self::TopRight => ("P(top k right)", 16, 0),
             Self::ToSettle => ("to settle", 10, 70),
-            Self::Widest => ("widest", 10, 110),
+            Self::Widest => ("widest", 10, 100),
             Self::Consensus => ("consensus", 10, 130),
             Self::Cycles => ("cycles", 9, 140),
             Self::Missing => ("missing", 8, 100),

@@ -367,7 +367,7 @@ fn a_panic_in_a_worker_is_told_and_the_screen_stays() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = demo(folder.path(), &[("OVERRULE_PANIC", "worker")], (120, 40));
     terminal.wait("asked to panic in a worker");
-    terminal.keys("\r");
+    terminal.press("\r");
     terminal.wait("not judged yet");
     terminal.press("qy");
     assert_eq!(terminal.end(), 0);

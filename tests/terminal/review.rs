@@ -36,7 +36,7 @@ fn begin(folder: &Path) -> (Terminal, usize) {
     terminal.wait("the top is settled");
     terminal.wait("▌    1");
     let from = terminal.raw.len();
-    terminal.keys("\r");
+    terminal.press("\r");
     terminal.wait("Which document");
     (terminal, from)
 }
@@ -63,10 +63,11 @@ fn judge(terminal: &mut Terminal, key: &str, names: &[String], from: usize) -> u
     }
     let known = names.iter().find(|name| raw.contains(name.as_str()));
     assert_eq!(known, None, "a document was named before the decision");
-    terminal.keys(key);
+    // Keys that come within a few milliseconds of each other would be text.
+    terminal.press(key);
     terminal.wait("keep, next");
     terminal.wait_gone("fitting the ranking");
-    terminal.keys("\r");
+    terminal.press("\r");
     terminal.wait("Which document");
     // Frames of the pair before may have been on their way until now.
     terminal.raw.len()
@@ -96,10 +97,10 @@ fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
     terminal.wait("9 judged");
     // What the judges said of this pair has been seen: the verdict after it was taken back is not
     // blind.
-    terminal.keys("b");
+    terminal.press("b");
     terminal.wait("keep, next");
     terminal.wait_gone("fitting the ranking");
-    terminal.keys("\r");
+    terminal.press("\r");
     terminal.wait("Which document");
     let mut from = terminal.raw.len();
     for at in 1..11 {

@@ -110,7 +110,8 @@ fn signals_end_the_program_while_its_terminal_takes_no_output() {
 fn a_run_ends_with_its_answers_stored_while_the_terminal_takes_no_output() {
     let folder = tempfile::tempdir().unwrap();
     let server = FakeProvider::start();
-    server.set_latency(Duration::from_millis(500));
+    // The run is still under way when the terminal takes no more output.
+    server.set_latency(Duration::from_secs(2));
     let mut terminal = running(folder.path(), &server);
     terminal.stall();
     terminal.signal("TERM");

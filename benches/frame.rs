@@ -79,6 +79,7 @@ fn model(k: usize, cycles: usize) -> Model {
     );
     model.stack.push(Screen::MATRIX);
     model.open = Some(OpenQuery {
+        labels: Default::default(),
         info: QueryInfo {
             key: QueryKey(1),
             id: QueryId::new("q"),

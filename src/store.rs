@@ -20,6 +20,7 @@ pub mod days;
 mod db;
 pub mod drafts;
 mod error;
+pub mod estimates;
 pub(crate) mod file;
 pub mod gold;
 mod handle;

@@ -26,6 +26,7 @@ pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
 pub fn merge_into(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCounts> {
     let merged = store.write_blocking(move |db| merge(db, &from, keep))?;
     if keep {
+        store.update_estimates()?;
         registry::after_merge(store)?;
     }
     Ok(merged)
@@ -36,7 +37,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     for merge in registry::MERGES_FIRST {
         merge(&mut merger)?;
     }
-    let (mut changed, mut matched) = (Vec::new(), Vec::new());
+    let (mut any_changed, mut matched) = (false, Vec::new());
     for theirs in merger.queries()? {
         let Some(mut query) = merger.matched(&theirs)? else {
             continue;
@@ -56,11 +57,13 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
         matched.push(ours);
         if new {
             db.touch(ours)?;
-            changed.push(ours);
+            any_changed = true;
         }
     }
     merger.weights()?;
-    db.cache_changed(&changed)?;
+    if any_changed {
+        db.need_estimates()?;
+    }
     labels::unite(&mut merger, other)?;
     for merge in registry::MERGES_LAST {
         merge(&mut merger)?;

@@ -122,5 +122,6 @@ pub fn open_sample(path: &Path, config: &Config, sample: Sample) -> Result<Store
         ));
     }
     store.write_blocking(move |db| sample.add(db))?;
+    store.update_estimates()?;
     Ok(store)
 }

@@ -6,7 +6,7 @@ use crate::app::run_lock::RunLock;
 use crate::domain::spend::Spend;
 use crate::store::corpus::QueryInfo;
 use crate::store::ledger::{CallPurpose, Spent};
-use crate::store::summary_cache::{KeptExtent, QuerySummary};
+use crate::store::summary_cache::QuerySummary;
 use crate::store::{Result, Store, StoreError};
 pub use project_status::{FeatureStatus, PartOf, ProjectStatus};
 
@@ -42,7 +42,7 @@ pub fn each_summary<E: From<StoreError>>(
             .map(|(info, _)| info.key)
             .collect();
         let mut fresh = Vec::with_capacity(stale.len());
-        store.summarize_all(&stale, KeptExtent::Summary, |_, summary| {
+        store.summarize_all(&stale, |_, summary| {
             fresh.push(summary);
             true
         })?;

@@ -2,6 +2,7 @@
 //! query's rows.
 
 mod fit_inputs;
+mod fitted_rows;
 mod matrix_grid;
 mod named_opinion;
 mod opinion_battles;
@@ -46,6 +47,7 @@ use super::battle::Pair;
 use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError, RatingModel};
 use super::verdict::Verdict;
 use fit_inputs::{FitInputs, consensus, counted_votes};
+use fitted_rows::FittedRows;
 use opinion_battles::opinion_observations;
 use serde::{Deserialize, Serialize};
 use standing::standings;
@@ -151,40 +153,28 @@ impl View {
     }
 
     fn build(rows: QueryRows, settings: RankingSettings, errors_up_to: usize) -> Self {
-        let FitInputs {
-            entered,
-            compact,
-            verdict_of,
-            effects,
-            mut observations,
-        } = FitInputs::new(&rows, &settings);
-        // Report gaps in the votes even if a student fills them.
-        let structure = rating::structure(entered.len(), &observations);
-        let student = opinion_observations(&rows, &settings, entered.len(), &compact);
-        let opinion_pairs = student.len();
-        observations.extend(student);
+        let fitted = FittedRows::new(&rows, &settings, errors_up_to);
+        let FittedRows {
+            inputs:
+                FitInputs {
+                    entered,
+                    compact,
+                    verdict_of,
+                    effects,
+                    observations,
+                },
+            structure,
+            opinion_pairs,
+            phi,
+            fit,
+            covariance,
+        } = fitted;
         let mut by_pair: HashMap<Pair, Vec<usize>> = HashMap::new();
         for (index, record) in rows.battles.iter().enumerate() {
             if let Some(pair) = Pair::new(record.battle.a, record.battle.b) {
                 by_pair.entry(pair).or_default().push(index);
             }
         }
-        let options = settings.rating();
-        let phi = settings
-            .phi
-            .unwrap_or(1.0 / rows.judges.len().max(1) as f64);
-        let fit = rating::fit(entered.len(), &observations, &options, None);
-        let covariance = fit
-            .as_ref()
-            .ok()
-            .filter(|_| entered.len() <= errors_up_to)
-            .and_then(|fit| {
-                // A student's predictions share their errors, and the size of these is unknown:
-                // they move scores but narrow no interval.
-                let judged = &observations[..observations.len() - opinion_pairs];
-                let order = drawing_order(&rows.by_identifier, &compact, entered.len());
-                rating::covariance_drawn_in(order, judged, fit, &options, phi)
-            });
         let standings = standings(
             rows.documents,
             &entered,
@@ -423,9 +413,7 @@ impl View {
         (done, self.rows.battles.len())
     }
 
-    /// Numerator, denominator and battles of the dispersion estimate of this query
-    /// (science.md § Dispersion), to be pooled over queries. Only uses the judges' votes that are
-    /// in the fit.
+    /// [`dispersion`] of the rows of this view.
     pub fn dispersion(&self) -> Option<rating::Dispersion> {
         let fit = self.fit.as_ref().ok()?;
         let votes = counted_votes(&self.rows, &self.settings, &self.compact, &self.effects);
@@ -488,17 +476,20 @@ impl View {
     }
 }
 
-/// The documents of the fit in the order in which their errors are drawn.
-fn drawing_order(by_identifier: &[usize], compact: &[Option<usize>], entered: usize) -> Vec<usize> {
-    let order: Vec<usize> = by_identifier
-        .iter()
-        .filter_map(|document| compact.get(*document).copied().flatten())
-        .collect();
-    if order.len() == entered {
-        order
-    } else {
-        (0..entered).collect()
-    }
+/// Numerator, denominator and battles of the dispersion estimate of a query
+/// (science.md § Dispersion), to be pooled over queries. Only uses the judges' votes that are in
+/// the fit, and computes no intervals.
+pub fn dispersion(rows: &QueryRows, settings: &RankingSettings) -> Option<rating::Dispersion> {
+    let fitted = FittedRows::new(rows, settings, rating::MAX_DENSE);
+    let FitInputs {
+        compact, effects, ..
+    } = &fitted.inputs;
+    rating::dispersion(
+        &counted_votes(rows, settings, compact, effects),
+        fitted.fit.as_ref().ok()?,
+        &settings.rating(),
+        fitted.covariance.as_ref()?,
+    )
 }
 
 /// A mean of thirds and halves this close to ½ is ½; how it is rounded depends on the order of its

@@ -1,7 +1,6 @@
 //! Batches: calls that a provider processes while nobody waits, and their state.
 
 use super::columns::judge_spec;
-use super::corpus::QueryKey;
 use super::runs::RunId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
@@ -293,16 +292,6 @@ impl Db {
             params![batch.0, number, state.number()],
         )?;
         Ok(())
-    }
-
-    pub fn batch_queries(&self, batch: BatchId) -> Result<Vec<QueryKey>> {
-        self.all(
-            "SELECT DISTINCT battle.query FROM batch_call JOIN battle
-             ON battle.id = batch_call.battle
-             WHERE batch_call.batch = ?1 ORDER BY 1",
-            [batch.0],
-            |row| Ok(QueryKey(row.get(0)?)),
-        )
     }
 
     /// One batch.

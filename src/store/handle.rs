@@ -11,6 +11,7 @@ use super::threads::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -105,9 +106,10 @@ impl Store {
         let readers = Arc::<Readers>::default();
         // Opened after the writer's connection, which has created the log and upgraded the schema.
         let reader = connection_for_reading(&canonical, false, &readers)?;
+        let owes_estimates = reader.owes_estimates()?;
         let writer = StoreThread::writer(Db::new(connection), Arc::clone(&state), sync)?;
         let (of, known) = (Arc::clone(&readers), Arc::clone(&state));
-        Ok(Self::of(Threads {
+        let store = Self::of(Threads {
             path: path.to_owned(),
             writer: Writer::Ready(writer, state),
             reader: StoreThread::readers(reader, &readers, move || {
@@ -116,7 +118,13 @@ impl Store {
             })?,
             readers,
             _open: open,
-        }))
+        });
+        if owes_estimates {
+            // Use another thread, since the caller may be asynchronous.
+            let done = thread::scope(|scope| scope.spawn(|| store.update_estimates()).join());
+            done.map_err(|_| StoreError::Internal("the estimates cannot be made".to_owned()))??;
+        }
+        Ok(store)
     }
 
     fn open_reading(

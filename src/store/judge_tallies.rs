@@ -5,7 +5,7 @@ use super::judges::EnsembleId;
 use super::{Db, Result, Store, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::judge_report::{QueryTally, Rating, VoteCases};
-use crate::domain::ranking::{self, BattleRecord, QueryRows, View};
+use crate::domain::ranking::{self, BattleRecord, QueryRows};
 use crate::domain::vote::{JudgeId, Vote};
 use rusqlite::params;
 use serde::Serialize;
@@ -125,17 +125,6 @@ impl Db {
             .collect();
         let (ratings, probes) = self.rated(query, rows, scores)?;
         Ok(QueryTally::of(&ratings, &probes, &judged))
-    }
-
-    /// The tally of a query from an existing view, without another fit.
-    pub(super) fn tally_of_view(
-        &self,
-        query: QueryKey,
-        revision: i64,
-        view: &View,
-    ) -> Result<KeptTally> {
-        let (tally, cases) = self.tally_of(query, view.rows(), &view.scores())?;
-        KeptTally::new(revision, &tally, &cases)
     }
 
     /// The tally of a query, from the cache if it is up to date.

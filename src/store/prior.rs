@@ -63,15 +63,11 @@ impl Db {
         Ok((chosen, sized.len()))
     }
 
-    /// Stores a learned prior. If the prior has changed, returns the ensemble's queries, which all
-    /// need new summaries.
-    pub fn keep_prior(
-        &self,
-        ensemble: EnsembleId,
-        learned: Option<LearnedPrior>,
-    ) -> Result<Vec<QueryKey>> {
+    /// Stores a learned prior. Returns whether the prior has changed; the numbers of the ensemble's
+    /// queries are then outdated.
+    pub fn keep_prior(&self, ensemble: EnsembleId, learned: Option<LearnedPrior>) -> Result<bool> {
         let Some(learned) = learned else {
-            return Ok(Vec::new());
+            return Ok(false);
         };
         let (before, settings) = (self.learned_prior(ensemble)?, self.settings()?);
         let value = serde_json::json!([learned.lambda, learned.battles]).to_string();
@@ -79,13 +75,13 @@ impl Db {
         if !settings.learns_prior()
             || settings.lambda.value(before) == settings.lambda.value(Some(learned))
         {
-            return Ok(Vec::new());
+            return Ok(false);
         }
         self.change(
             "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
             [ensemble.0],
         )?;
-        self.queries_of(ensemble)
+        Ok(true)
     }
 
     /// Identifies the current state of the data from which the prior and noise of an ensemble are

@@ -153,7 +153,7 @@ impl Db {
         Ok(View::new(rows, settings))
     }
 
-    fn view_inputs(&self, query: QueryKey) -> Result<(QueryRows, RankingSettings)> {
+    pub(super) fn view_inputs(&self, query: QueryKey) -> Result<(QueryRows, RankingSettings)> {
         let mut settings = self.settings_under(self.ensemble_of(query)?)?;
         if settings.phi.is_none()
             && let Some((phi, battles)) = self.estimated_phi(query)?

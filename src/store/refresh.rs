@@ -4,13 +4,13 @@ use super::Db;
 use super::corpus::QueryKey;
 use super::error::{Result, StoreError};
 use super::handle::Store;
-use super::summary_cache::{KeptExtent, QueryNumbers, QuerySummary};
+use super::summary_cache::{QueryNumbers, QuerySummary};
 
 /// Number of summaries written in one transaction.
 const TOGETHER: usize = 128;
 
 /// Why a walk over queries ended early.
-enum WalkEnd {
+pub(super) enum WalkEnd {
     /// The caller wants no more.
     Enough,
     Error(StoreError),
@@ -23,34 +23,17 @@ impl From<StoreError> for WalkEnd {
 }
 
 impl Store {
-    /// A query's summary, computed outside the write queue and cached.
-    pub fn summarize(
-        &self,
-        query: QueryKey,
-    ) -> impl Future<Output = Result<QuerySummary>> + Send + use<> {
-        let store = self.clone();
-        async move {
-            let (revision, numbers) = store.read(move |db| db.summary_now(query)).await?;
-            let summary = numbers.summary.clone();
-            store
-                .cache(move |db| db.keep_summary(query, revision, &numbers))
-                .await?;
-            Ok(summary)
-        }
-    }
-
     /// Computes the summaries of queries on all cores and caches them, many per transaction; those
     /// that are up to date are only read. `each` receives every summary in order, before it is
     /// cached, and returns whether to continue. Blocks.
     pub fn summarize_all(
         &self,
         queries: &[QueryKey],
-        extent: KeptExtent,
         mut each: impl FnMut(QueryKey, QuerySummary) -> bool,
     ) -> Result<()> {
         self.read_and_keep(
             queries,
-            |db, query| db.numbers_now(query, extent),
+            Db::summary_now,
             |db, query, (revision, numbers): &(i64, QueryNumbers)| {
                 db.keep_summary(query, *revision, numbers)
             },

@@ -2,8 +2,6 @@
 //! changes.
 
 use super::corpus::{QueryInfo, QueryKey};
-use super::judge_tallies::KeptTally;
-use super::judges::EnsembleId;
 use super::priority_cache::QueryPriorities;
 use super::{Db, Result};
 use crate::domain::priority;
@@ -63,18 +61,6 @@ pub struct QueryNumbers {
     pub priorities: Option<QueryPriorities>,
     /// The score of each document, if the view was computed and has scores.
     pub scores: Option<Vec<Option<f64>>>,
-    /// The input of the judge cards, if it was requested and the view was computed.
-    pub tally: Option<KeptTally>,
-}
-
-/// How much of a query's view is computed and cached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeptExtent {
-    /// The data of lists and queues, since the numbers may change again before anyone looks at the
-    /// judges.
-    Summary,
-    /// Also the data of the judge cards.
-    WithTally,
 }
 
 /// Confidence level at which a top counts as settled.
@@ -82,9 +68,6 @@ const SURE: f64 = 0.95;
 
 /// Number of battles beyond which a forecast is useless.
 pub const FORESEEN: usize = 999;
-
-/// Number of battles from which the dispersion is estimated (science.md § Dispersion).
-pub const ENOUGH_BATTLES: usize = 2_000;
 
 impl QuerySummary {
     /// The minimum number of further battles that can settle the top, if it is not settled. The top
@@ -149,103 +132,39 @@ impl QuerySummary {
 }
 
 impl Db {
-    /// Estimates the dispersion of an ensemble's battles from its queries' summaries, if there are
-    /// enough battles. If it has changed, returns the ensemble's queries, which all need new
-    /// summaries.
-    pub fn estimate_phi(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT summary.value FROM query JOIN summary ON summary.query = query.id
-             WHERE query.ensemble = ?1 AND summary.revision = query.revision",
-        )?;
-        let mut pooled = Dispersion::default();
-        let mut rows = statement.query([ensemble.0])?;
-        while let Some(row) = rows.next()? {
-            let text: String = row.get(0)?;
-            let summary: QuerySummary = serde_json::from_str(&text)?;
-            pooled = pooled.pooled(summary.dispersion.unwrap_or_default());
-        }
-        let Some(phi) = pooled.phi().filter(|_| pooled.battles >= ENOUGH_BATTLES) else {
-            return Ok(Vec::new());
-        };
-        let name = format!("phi:{}", ensemble.0);
-        let value = serde_json::json!([phi, pooled.battles]).to_string();
-        let changed = self.change(
-            "INSERT INTO setting (name, value) VALUES (?1, ?2)
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value",
-            [name, value],
-        )?;
-        if changed > 0 {
-            self.change(
-                "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
-                [ensemble.0],
-            )?;
-        }
-        match changed {
-            0 => Ok(Vec::new()),
-            _ => self.queries_of(ensemble),
-        }
-    }
-
-    /// Updates the summaries of changed queries, and of all queries whose intervals depend on them.
-    pub fn cache_changed(&self, changed: &[QueryKey]) -> Result<()> {
-        for query in changed {
-            self.cache_summary(*query)?;
-        }
-        if changed.is_empty() {
-            return Ok(());
-        }
-        for ensemble in self.ensembles_in_force()? {
-            for query in self.keep_prior(ensemble, self.learn_prior(ensemble)?)? {
-                self.cache_summary(query)?;
-            }
-            for query in self.estimate_phi(ensemble)? {
-                self.cache_summary(query)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// A query's summary, from the cache if it is up to date.
-    fn summary(&self, query: QueryKey, revision: i64, extent: KeptExtent) -> Result<QueryNumbers> {
+    /// The cached summary of a query, if nothing has changed since.
+    pub(super) fn kept_summary(&self, query: QueryKey) -> Result<Option<QuerySummary>> {
         let cached: Option<String> = self.maybe_value(
             "SELECT value FROM summary JOIN query ON query.id = summary.query
              WHERE query.id = ?1 AND query.revision = summary.revision",
             [query.0],
         )?;
-        if let Some(text) = cached
-            && let Ok(summary) = serde_json::from_str(&text)
-        {
+        Ok(cached.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// A query's summary, from the cache if it is up to date.
+    fn summary(&self, query: QueryKey) -> Result<QueryNumbers> {
+        if let Some(summary) = self.kept_summary(query)? {
             return Ok(QueryNumbers {
                 summary,
                 priorities: None,
                 scores: None,
-                tally: None,
             });
         }
         let judges = self.judges_of(query)?;
         let offline = !judges.is_empty() && judges.iter().all(|(_, spec)| spec.is_offline());
         let view = self.view(query)?;
-        let tally = match extent {
-            KeptExtent::Summary => None,
-            KeptExtent::WithTally => Some(self.tally_of_view(query, revision, &view)?),
-        };
         Ok(QueryNumbers {
             summary: QuerySummary::of(&view, offline),
             priorities: Some(QueryPriorities::of(&view)),
             scores: view.fit.is_ok().then(|| view.scores()),
-            tally,
         })
     }
 
     /// A query's summary and its revision. May be computed on any connection.
     pub fn summary_now(&self, query: QueryKey) -> Result<(i64, QueryNumbers)> {
-        self.numbers_now(query, KeptExtent::Summary)
-    }
-
-    /// The numbers of a query and their revision, with everything that `extent` includes.
-    pub fn numbers_now(&self, query: QueryKey, extent: KeptExtent) -> Result<(i64, QueryNumbers)> {
         let revision = self.value("SELECT revision FROM query WHERE id = ?1", [query.0])?;
-        Ok((revision, self.summary(query, revision, extent)?))
+        Ok((revision, self.summary(query)?))
     }
 
     /// Caches a query's numbers, unless it has changed since they were computed.
@@ -260,9 +179,6 @@ impl Db {
             return Ok(());
         };
         self.keep_priorities(query, revision, priorities)?;
-        if let Some(tally) = &numbers.tally {
-            self.keep_tally(query, tally)?;
-        }
         let text = serde_json::to_string(&numbers.summary)?;
         self.change(
             "INSERT INTO summary (query, revision, value, scores)
@@ -290,6 +206,7 @@ impl Db {
     }
 
     /// Computes a query's summary and caches it.
+    #[cfg(test)]
     pub fn cache_summary(&self, query: QueryKey) -> Result<QuerySummary> {
         let (revision, numbers) = self.summary_now(query)?;
         self.keep_summary(query, revision, &numbers)?;

@@ -23,8 +23,6 @@ use crate::judge::batch::{BatchApi, BatchSearch, BatchState, BatchStatus, Unconf
 use crate::judge::{CallError, Judge, JudgeEnsemble, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
-use crate::store::corpus::QueryKey;
-use crate::store::summary_cache::KeptExtent;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -317,28 +315,14 @@ pub async fn close_refused(store: &Store, row: &BatchRow) -> Result<(), RunError
     Ok(())
 }
 
-/// Updates everything that depends on new votes: estimates the prior and the noise of the battles
-/// again, and with them all intervals.
+/// Estimates the prior and the dispersion of the battles again, on which all intervals depend.
 pub async fn settle(store: &Store) -> Result<(), RunError> {
     for ensemble in store.read(|db| db.ensembles_in_force()).await? {
-        let learned = store.read(move |db| db.learn_prior(ensemble)).await?;
-        let changed = store
-            .write(move |db| db.keep_prior(ensemble, learned))
-            .await?;
-        summarize(store, changed).await?;
-        let changed = store.write(move |db| db.estimate_phi(ensemble)).await?;
-        summarize(store, changed).await?;
+        let store = store.clone();
+        tokio::task::spawn_blocking(move || store.estimate(ensemble, |_, _| true))
+            .await
+            .map_err(|error| RunError::Crashed(error.to_string()))??;
     }
-    Ok(())
-}
-
-async fn summarize(store: &Store, queries: Vec<QueryKey>) -> Result<(), RunError> {
-    let store = store.clone();
-    tokio::task::spawn_blocking(move || {
-        store.summarize_all(&queries, KeptExtent::Summary, |_, _| true)
-    })
-    .await
-    .map_err(|error| RunError::Crashed(error.to_string()))??;
     Ok(())
 }
 

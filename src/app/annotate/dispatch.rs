@@ -29,7 +29,6 @@ use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::ledger::Spent;
 use crate::store::runs::{RunId, RunRow};
-use crate::store::summary_cache::KeptExtent;
 use crate::store::{Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -339,11 +338,8 @@ impl Dispatcher {
         // Plans may ask about some pairs in both orders on their own, even for queries without a
         // probe.
         self.watch_orders(&all, &[]).await?;
-        // Queries that were left unfinished by a stop or by the budget still have new votes.
-        let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
-        self.summarize_all(unfinished, KeptExtent::Summary).await?;
         if !self.control.borrow().cancelled {
-            self.estimate_dispersion(ensemble).await?;
+            self.estimate(ensemble).await?;
         }
         Ok(())
     }

@@ -141,7 +141,9 @@ pub(super) fn import(
 ) -> Result<PoolsImport, AppError> {
     let readers = [open_counted(path, progress)?, open_counted(path, progress)?];
     let (name, dataset) = (display_name(path), stem(path));
-    Ok(store.write_blocking(move |db| add(db, readers, &name, &dataset))?)
+    let imported = store.write_blocking(move |db| add(db, readers, &name, &dataset))?;
+    store.update_estimates()?;
+    Ok(imported)
 }
 
 /// Adds the pools and votes of the file `name`. It reads the file twice, first for the pools and
@@ -239,7 +241,9 @@ pub fn add(
             import_votes(db, *key, &pair, &judges, &mut games, &mut import)?;
         }
     }
-    db.cache_changed(&import.keys)?;
+    if !import.keys.is_empty() {
+        db.need_estimates()?;
+    }
     Ok(import)
 }
 

@@ -396,22 +396,22 @@ impl<'a> VotesImporter<'a> {
         Ok(())
     }
 
-    /// Sets whose votes count, and computes the summaries for the list of queries.
+    /// Sets whose votes count.
     fn finish(mut self) -> Result<VotesImport, StoreError> {
         let mut queries: Vec<&ImportedQuery> = self.queries.values().collect();
         queries.sort_by_key(|query| query.key);
-        let mut changed = Vec::new();
+        let mut changed = false;
         for query in queries {
             let newly_counting = query.voted && self.let_count(query)?;
             if query.voted && !self.all_count_for(query)? {
                 self.report.keep_their_judges += 1;
             }
-            if query.changed || newly_counting {
-                changed.push(query.key);
-            }
+            changed |= query.changed || newly_counting;
             self.report.conflicts += self.db.conflicts(Some(query.key))?.len();
         }
-        self.db.cache_changed(&changed)?;
+        if changed {
+            self.db.need_estimates()?;
+        }
         self.report.rule = self.db.final_rule()?;
         self.report.vote_rule = self.db.settings()?.vote_rule;
         Ok(self.report)

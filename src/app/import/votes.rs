@@ -67,7 +67,9 @@ pub fn check(
 pub fn import(store: &Store, path: &Path) -> Result<VotesImport, AppError> {
     let file = VotesFile::open(path)?;
     let _lock = RunLock::take(store.path()).map_err(AppError::failed)?;
-    Ok(store.write_blocking(move |db| file.import(db))?)
+    let imported = store.write_blocking(move |db| file.import(db))?;
+    store.update_estimates()?;
+    Ok(imported)
 }
 
 /// What imports of the files, one after the other, would change in a project, or in a new one.

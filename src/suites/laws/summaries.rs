@@ -12,7 +12,7 @@ use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::judge_tallies::TallyNow;
 use crate::store::outstanding::CallSelection;
 use crate::store::priority_cache::QueryPriorities;
-use crate::store::summary_cache::{KeptExtent, QuerySummary};
+use crate::store::summary_cache::QuerySummary;
 use crate::store::{Db, Store, StoreError};
 
 async fn judged(sizes: &[usize]) -> Bench {
@@ -70,9 +70,7 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
             told.push((key, summary));
             true
         };
-        store
-            .summarize_all(&keys, KeptExtent::Summary, each)
-            .map(|()| told)
+        store.summarize_all(&keys, each).map(|()| told)
     });
     let told = told.await.unwrap().unwrap();
     let one_by_one: Vec<_> = fresh
@@ -135,6 +133,12 @@ async fn what_a_value_is_made_of_is_kept_with_it() {
         });
         read.await.unwrap()
     };
+    let refresh = async || {
+        let store = bench.store.clone();
+        let refreshed = tokio::task::spawn_blocking(move || store.refresh_priorities(&mut |_| {}));
+        refreshed.await.unwrap().unwrap();
+    };
+    refresh().await;
     let view = bench.view().await;
     let pairs: Vec<Pair> = view.pairs().collect();
     let kept = parts(pairs.clone()).await;
@@ -145,16 +149,14 @@ async fn what_a_value_is_made_of_is_kept_with_it() {
     // The queue keeps showing them until it is recomputed.
     turn(&bench, 0.3).await;
     assert_eq!(parts(pairs.clone()).await, kept);
-    let store = bench.store.clone();
-    let refreshed = tokio::task::spawn_blocking(move || store.refresh_priorities(&mut |_| {}));
-    refreshed.await.unwrap().unwrap();
+    refresh().await;
     assert_ne!(parts(pairs).await, kept);
     let unknown = Pair::new(40, 41).unwrap();
     assert_eq!(parts(vec![unknown]).await, [None]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tallies_that_come_with_summaries_are_those_of_a_look_at_the_judges() {
+async fn tallies_are_kept_until_a_query_changes() {
     let bench = judged(&[4, 9, 1, 6, 12, 5]).await;
     let tallies = async || {
         let (store, keys) = (bench.store.clone(), bench.keys.clone());
@@ -171,16 +173,13 @@ async fn tallies_that_come_with_summaries_are_those_of_a_look_at_the_judges() {
     let looked: Vec<TallyNow> = tallies().await;
     assert!(
         looked.iter().all(|now| now.cases.is_some()),
-        "made at the look"
+        "computed at the first look"
     );
-    turn(&bench, 0.7).await;
-    let (store, keys) = (bench.store.clone(), bench.keys.clone());
-    let summarized = tokio::task::spawn_blocking(move || {
-        store.summarize_all(&keys, KeptExtent::WithTally, |_, _| true)
-    });
-    summarized.await.unwrap().unwrap();
     let kept = tallies().await;
-    assert!(kept.iter().all(|now| now.cases.is_none()), "made along");
+    assert!(
+        kept.iter().all(|now| now.cases.is_none()),
+        "read from the cache"
+    );
     for ((before, now), key) in looked.iter().zip(&kept).zip(&bench.keys) {
         assert_eq!(before.tally, now.tally);
         let key = *key;
@@ -191,6 +190,8 @@ async fn tallies_that_come_with_summaries_are_those_of_a_look_at_the_judges() {
             .unwrap();
         assert_eq!(before.cases, Some(cases));
     }
+    turn(&bench, 0.7).await;
+    assert!(tallies().await.iter().all(|now| now.cases.is_some()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,7 +201,7 @@ async fn who_wants_no_more_keeps_what_there_is() {
     let (store, keys) = (bench.store.clone(), bench.keys.clone());
     let ended = tokio::task::spawn_blocking(move || {
         let mut left = 2;
-        store.summarize_all(&keys, KeptExtent::Summary, |_, _| {
+        store.summarize_all(&keys, |_, _| {
             left -= 1;
             left > 0
         })
@@ -260,7 +261,8 @@ async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
             let read = move |db: &mut Db| Ok((db.kept_scores(key)?, db.scores(key)?));
             let (kept, _) = bench.store.read(read).await.unwrap();
             assert_eq!(kept, None, "nothing was kept since");
-            bench.store.summarize(key).await.unwrap();
+            let kept = bench.store.write(move |db| db.cache_summary(key)).await;
+            kept.unwrap();
             let (kept, scores) = bench.store.read(read).await.unwrap();
             assert_eq!(bits(kept.unwrap()), of_view);
             assert_eq!(bits(scores.unwrap()), of_view);
@@ -288,7 +290,8 @@ async fn a_run_says_that_it_refits_and_how_far_it_is() {
     let outcome = run.end.await.unwrap().unwrap();
     let steps = (outcome.progress.step_done, outcome.progress.step_total);
     assert_eq!(steps, (50, 50));
-    assert!(kept(&bench).await.iter().all(Option::is_some));
+    // Intervals are computed when someone looks at them.
+    assert!(kept(&bench).await.iter().all(Option::is_none));
     let view = bench.view().await;
     assert_eq!(view.settings.phi_battles, Some(2_000));
 }

@@ -107,9 +107,6 @@ pub async fn fetch(
     let (brought, taken) = tokio::join!(bring, take_in(store, api, &judge, row, heard));
     let (mut fetched, others) = taken?;
     let id = row.id;
-    for query in store.read(move |db| db.batch_queries(id)).await? {
-        store.summarize(query).await?;
-    }
     let (states, now) = store
         .read(move |db| Ok((db.batch_call_states(id)?, db.batch(id)?)))
         .await?;

@@ -313,13 +313,10 @@ impl Dispatcher {
             return Ok(());
         }
         let done = !open.short;
-        // All its votes were on disk before they were reported, so the fit sees them all. Workers
-        // continue meanwhile, up to the capacity of the event channel.
         self.open.remove(&query);
         if let Some(rounds) = &mut self.rounds {
             rounds.over(query);
         }
-        self.summarize(query).await?;
         self.progress.queries_done += usize::from(done);
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::strategy::StrategyOnQuery;
 use crate::domain::ranking::{LearnedPrior, PriorPrecision};
 use crate::domain::rating::{Dispersion, PRIOR_BATTLES, PriorEvidence};
 use crate::features::lab::domain::{Coverage, MeanInterval, SimulatedQuery};
-use crate::store::summary_cache::ENOUGH_BATTLES;
+use crate::store::estimates::ENOUGH_BATTLES;
 
 /// Maximum number of queries that a prior is learned from.
 pub(super) const LEARNED_FROM: usize = 200;

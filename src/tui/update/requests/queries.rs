@@ -51,7 +51,7 @@ impl Request for ListQueries {
     }
 }
 
-/// Recomputes stale summaries, one after another.
+/// Recomputes stale summaries on all cores.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Summarize {
     pub(crate) keys: Vec<QueryKey>,
@@ -64,18 +64,15 @@ impl Task for Summarize {
     const AFTER_WRITES: bool = false;
 
     fn run(self, context: &JobContext) -> std::result::Result<(), AppError> {
-        let mut wrong = Ok(());
-        let anew = self.anew;
-        for key in self.keys {
-            match futures::executor::block_on(context.store().summarize(key)) {
-                Ok(summary) => context.tell(move |model| {
-                    let superseded = !anew && model.jobs.is_pending(SUMMARY.keyed(key.0));
-                    queries::update::summarized(model, key, Some(summary).filter(|_| !superseded))
-                }),
-                Err(error) => wrong = Err(error.into()),
-            }
-        }
-        wrong
+        let Self { keys, anew } = self;
+        context.store().summarize_all(&keys, |key, summary| {
+            context.tell(move |model| {
+                let superseded = !anew && model.jobs.is_pending(SUMMARY.keyed(key.0));
+                queries::update::summarized(model, key, Some(summary).filter(|_| !superseded))
+            });
+            true
+        })?;
+        Ok(())
     }
 }
 

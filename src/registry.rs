@@ -21,6 +21,7 @@ use crate::features::student::command::{judges, matrix};
 use crate::features::{duel, methods, prompts, scale, student};
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
+use crate::store::identical_calls::BoughtReply;
 use crate::store::merge::{MatchedQuery, Merger};
 use crate::store::{self, Db, Store};
 use crate::tui::keymap::{Command, Screen};
@@ -46,6 +47,16 @@ pub fn record_prompts(db: &Db, prompts: &[PromptText], now_ms: i64) -> store::Re
     prompts
         .iter()
         .try_for_each(|prompt| db.record_prompt(prompt, now_ms))
+}
+
+/// The reply to a call about a pair that was made outside runs, by the hash of the call.
+pub fn bought_reply(db: &Db, call_key: &[u8; 32]) -> store::Result<Option<BoughtReply>> {
+    db.pair_reply(call_key)
+}
+
+/// Whether a judge of this name was asked about pairs outside runs.
+pub fn has_bought_replies(db: &Db, judge: &str) -> store::Result<bool> {
+    db.has_pair_replies(judge)
 }
 
 /// The source of predictions that the project has named, with its weight.

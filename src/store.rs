@@ -24,7 +24,7 @@ pub mod estimates;
 pub(crate) mod file;
 pub mod gold;
 mod handle;
-mod identical_calls;
+pub mod identical_calls;
 pub mod imports;
 pub mod integrity;
 pub mod judge_calls;

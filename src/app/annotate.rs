@@ -23,6 +23,7 @@ pub mod progress;
 mod question_source;
 mod request;
 mod rounds;
+mod stored_answer;
 
 pub use error::RunError;
 pub use handle::RunHandle;

@@ -1,4 +1,5 @@
-//! Reuses the answer of a call for other battles about documents with identical texts.
+//! Reuses the answer of a call for other battles about documents with identical texts, and replies
+//! that were bought outside runs.
 
 use super::call_totals::KeptCall;
 use super::columns::KEPT_OF_KEY;
@@ -7,13 +8,23 @@ use super::{Db, Result};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
-use std::collections::HashMap;
 
 /// Identifies a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KnownVote {
     pub battle: BattleId,
     pub judge: JudgeId,
+}
+
+/// The readable reply to a call that was made outside runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoughtReply {
+    /// Negative if the document shown first is better.
+    pub margin: Margin,
+    pub raw: Option<String>,
+    pub model: Option<String>,
+    /// Whether a document was truncated for the judge.
+    pub truncated: bool,
 }
 
 /// The answer of a call that became a vote.
@@ -46,17 +57,6 @@ impl Db {
                 })
             },
         )
-    }
-
-    /// The votes that resulted from identical calls, by call.
-    pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], KnownVote>> {
-        let mut known = HashMap::new();
-        for key in keys {
-            if let Some(vote) = self.vote_by_call(key)? {
-                known.insert(*key, vote);
-            }
-        }
-        Ok(known)
     }
 
     /// A vote that resulted from an identical call.

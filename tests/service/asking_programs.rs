@@ -123,6 +123,24 @@ fn the_ranker_of_the_manual_ranks_with_answers_that_are_paid_for_once() {
 }
 
 #[test]
+fn a_run_uses_the_answers_of_methods() {
+    let desk = desk(ranker());
+    row(&rerank(&desk, &[]), 0);
+    let asked = desk.server.requests().len();
+    let annotate = ["annotate", "pools.jsonl", "out.jsonl"];
+    let dry = json_of(&desk.run(&[&annotate[..], &["--dry-run", "--json"]].concat()));
+    let ran = desk.run(&[&annotate[..], &["--yes"]].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    let sum = |name: &str| -> u64 {
+        let judges = dry["judges"].as_array().unwrap().iter();
+        judges.map(|judge| judge[name].as_u64().unwrap()).sum()
+    };
+    assert!(sum("bought") > 0, "{dry}");
+    assert_eq!(desk.server.requests().len(), asked + sum("calls") as usize);
+    assert!(desk.server.calls().values().all(|times| *times == 1));
+}
+
+#[test]
 fn an_estimate_is_every_pair_and_a_dry_run_says_so() {
     let desk = desk(ranker());
     assert_eq!(desk.run(&["import", "pools.jsonl"]).status.code(), Some(0));

@@ -2,6 +2,7 @@
 //! result.
 
 use super::context::RunContext;
+use super::stored_answer::OpenCall;
 use crate::client::now_ms;
 use crate::client::question::{
     AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
@@ -56,6 +57,18 @@ impl VoteReply {
 impl BattleQuestion {
     fn judge(&self) -> &dyn Judge {
         self.shared.ensemble[self.judge_index].as_ref()
+    }
+
+    /// The call as it is before it is made; `None` for offline judges.
+    pub(super) fn open(&self) -> Option<OpenCall> {
+        Some(OpenCall {
+            judge: Arc::clone(&self.shared.ensemble[self.judge_index]),
+            id: self.shared.judges[self.judge_index],
+            case: self.case.clone(),
+            call: self.call,
+            key: self.call_key?,
+            run: self.shared.run,
+        })
     }
 
     fn record(&self, exchange: &Exchange, raw: Option<String>, result: CallOutcome) -> CallRecord {
@@ -190,15 +203,13 @@ impl ServiceQuestion for BattleQuestion {
     }
 
     fn share(&self) -> Option<RecordJob> {
-        let key = self.call_key?;
-        let (battle, judge) = (self.call.battle, self.shared.judges[self.judge_index]);
-        let (swapped, attempt, run) = (self.call.swapped, self.call.attempt, self.shared.run);
+        let open = self.open()?;
         Some(Box::new(move |db| {
-            let Some(known) = db.vote_by_call(&key)? else {
-                return Ok(RecordOutcome::Nothing);
-            };
-            db.reuse_vote(known, battle, judge, swapped, attempt, run, now_ms())?;
-            Ok(RecordOutcome::Row)
+            Ok(if open.reuse_answer(db)? {
+                RecordOutcome::Row
+            } else {
+                RecordOutcome::Nothing
+            })
         }))
     }
 }

@@ -33,6 +33,8 @@ pub struct JudgeEstimate {
     /// Whether it is one of the embedded lexical judges.
     pub offline: bool,
     pub calls: usize,
+    /// Votes that need no call because the judge answered the same question outside runs.
+    pub bought: usize,
     /// Expected input tokens (words for offline judges).
     pub tokens_input: u64,
     pub tokens_output: u64,
@@ -121,6 +123,17 @@ impl CostEstimate {
         self.judges.iter().map(|judge| judge.calls).sum()
     }
 
+    /// Number of votes that need no call because their judges answered the same questions outside
+    /// runs.
+    pub fn bought(&self) -> usize {
+        self.judges.iter().map(|judge| judge.bought).sum()
+    }
+
+    /// Number of votes that need no call.
+    pub fn free_votes(&self) -> usize {
+        self.identical + self.bought()
+    }
+
     /// Expected cost in dollars; `None` if a price is unknown.
     pub fn cost_usd(&self) -> Option<f64> {
         self.judges.iter().map(|judge| judge.cost_usd).sum()
@@ -149,7 +162,7 @@ impl CostEstimate {
         }
         let documents = outlines.iter().map(|pool| pool.documents);
         let shares = probe_shares(request, &estimate.specs, documents);
-        let mut identical = IdenticalCalls::new(outlines, store, in_batches)?;
+        let mut identical = IdenticalCalls::new(outlines, ensemble, store, in_batches)?;
         for (pool, probe) in pools.zip(shares) {
             let known = (store, probe, &mut identical);
             estimate.add(&pool, ensemble, request, known)?;
@@ -228,7 +241,7 @@ impl CostEstimate {
         })?;
         let documents = outlines.iter().map(|pool| pool.documents);
         let shares = probe_shares(request, &self.specs, documents);
-        let mut identical = IdenticalCalls::new(&outlines, Some(store), self.batch)?;
+        let mut identical = IdenticalCalls::new(&outlines, ensemble, Some(store), self.batch)?;
         for (key, probe) in queries.into_iter().zip(shares) {
             let (id, pool) =
                 store.read_blocking(move |db| Ok((db.query(key)?.id, db.pool_text(key, None)?)))?;
@@ -278,15 +291,13 @@ impl CostEstimate {
                 QueryEstimate::of_rounds(id, documents, campaign, specs, request, store)?
             }
         };
-        let identical = identical.count(text, ensemble, &need.planned)?;
+        let free = identical.count(text, ensemble, &need.planned)?;
         self.queries += 1;
         self.battles += need.battles;
         self.already += need.already;
         self.pending += need.pending;
         self.probed += need.probed;
-        self.identical += identical.iter().sum::<usize>();
-        let calls = need.calls.iter().zip(identical);
-        let calls = calls.map(|(calls, identical)| calls - identical);
+        self.identical += free.iter().map(|of| of.identical).sum::<usize>();
         let step = need.pairs.len().div_ceil(SAMPLE).max(1);
         let sample: Vec<_> = need.pairs.iter().step_by(step).collect();
         let shown = |first, second| PresentedPair {
@@ -294,7 +305,10 @@ impl CostEstimate {
             first,
             second,
         };
-        for ((judge, count), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
+        let calls = need.calls.iter().zip(free);
+        for ((judge, (planned, free)), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
+            of.bought += free.bought;
+            let count = planned - free.identical - free.bought;
             if count == 0 {
                 continue;
             }

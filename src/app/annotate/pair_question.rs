@@ -146,7 +146,7 @@ impl PricedQuestion {
             store.read_blocking(move |db| Ok(PairQuestion::of(db, query, pair, &specs)))??;
         let estimate =
             CostEstimate::of_project(store, &question.ensemble(all), &question.request(usual))?;
-        if estimate.calls() == 0 {
+        if estimate.calls() + estimate.free_votes() == 0 {
             return Err(invalid!("a batch is already asking about this pair"));
         }
         Ok(Self { question, estimate })

@@ -67,7 +67,7 @@ pub struct JudgeProgress {
     pub learned_per_minute: Option<f64>,
     /// Number of retried calls.
     pub retries: usize,
-    /// Votes copied from identical earlier calls.
+    /// Votes from answers that the project already held.
     pub reused: usize,
     /// Seconds for which no calls are made because of the provider or its server.
     pub held_s: Option<f64>,

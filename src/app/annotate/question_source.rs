@@ -8,8 +8,8 @@ use super::battle_question::BattleQuestion;
 use super::context::RunContext;
 use super::error::RunError;
 use super::plan::plan_so_far;
+use super::stored_answer::StoredAnswer;
 use crate::client::call_key::call_key;
-use crate::client::now_ms;
 use crate::domain::battle::{BattleId, Pair};
 use crate::judge::{JudgeQuestion, PoolText, PresentedPair};
 use crate::store::corpus::QueryKey;
@@ -37,7 +37,7 @@ pub(super) enum SourceEvent {
         query: QueryKey,
         calls: usize,
     },
-    /// The answer of an identical call was stored for this call.
+    /// An answer that the project already held was stored for this call.
     Reused {
         judge_index: usize,
         query: QueryKey,
@@ -200,8 +200,8 @@ impl QuestionSource {
         }
     }
 
-    /// Filters out the questions that identical calls have answered, and stores those answers for
-    /// them.
+    /// Filters out the questions that the project holds an answer to, and stores those answers as
+    /// votes.
     async fn unknown(
         &self,
         questions: Vec<BattleQuestion>,
@@ -211,22 +211,28 @@ impl QuestionSource {
             return Ok(questions);
         }
         let store = &self.shared.store;
-        let known = store.read(move |db| db.votes_by_calls(&keys)).await?;
+        let answered = store.read(move |db| {
+            let mut answered = HashSet::new();
+            for key in keys {
+                if StoredAnswer::find(db, &key)?.is_some() {
+                    answered.insert(key);
+                }
+            }
+            Ok(answered)
+        });
+        let answered = answered.await?;
         let mut unknown = Vec::with_capacity(questions.len());
         for question in questions {
-            let vote = question.call_key.and_then(|key| known.get(&key)).copied();
-            let Some(vote) = vote else {
+            let open = question.open().filter(|open| answered.contains(&open.key));
+            // Reported only once it is on disk, like every other vote.
+            let is_reused = match open {
+                Some(open) => store.write(move |db| open.reuse_answer(db)).await?,
+                None => false,
+            };
+            if !is_reused {
                 unknown.push(question);
                 continue;
-            };
-            let (call, judge) = (question.call, self.shared.judges[self.judge_index]);
-            let run = self.shared.run;
-            let reuse = move |db: &mut crate::store::Db| {
-                let (battle, swapped, attempt) = (call.battle, call.swapped, call.attempt);
-                db.reuse_vote(vote, battle, judge, swapped, attempt, run, now_ms())
-            };
-            // Reported only once it is on disk, like every other vote.
-            store.write(reuse).await?;
+            }
             let reused = SourceEvent::Reused {
                 judge_index: self.judge_index,
                 query: question.query,

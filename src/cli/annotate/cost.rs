@@ -54,6 +54,12 @@ pub(crate) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> Str
             counted(estimate.identical, "vote")
         ));
     }
+    if estimate.bought() > 0 {
+        text.push_str(&format!(
+            "{} more without a call: the same judge answered the same question outside a run\n",
+            counted(estimate.bought(), "vote")
+        ));
+    }
     if estimate.probed > 0 {
         let pairs = counted(estimate.probed, "pair");
         text.push_str(&format!(

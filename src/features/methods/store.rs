@@ -8,6 +8,7 @@ use crate::features::methods::domain::{MethodRow, RankingFailure};
 use crate::judge::FailureCause;
 use crate::store::corpus::QueryKey;
 use crate::store::days::{AskedDay, ScaleDay};
+use crate::store::identical_calls::BoughtReply;
 use crate::store::{Db, Result, StoreError};
 use rusqlite::{Row, params};
 use serde::Serialize;
@@ -162,6 +163,33 @@ impl Db {
             },
         );
         known.transpose()
+    }
+
+    /// The latest readable reply to a question about a pair.
+    pub fn pair_reply(&self, key: &[u8; 32]) -> Result<Option<BoughtReply>> {
+        self.maybe(
+            "SELECT answer ->> '$.margin', raw, model, truncated > 0 FROM rerank_call
+             WHERE key = ?1 AND (answer IS NULL) = 0 AND readable AND json_type(answer, '$.margin')
+             IS NOT NULL ORDER BY id DESC LIMIT 1",
+            [&key[..]],
+            |row| {
+                Ok(BoughtReply {
+                    margin: row.get(0)?,
+                    raw: row.get(1)?,
+                    model: row.get(2)?,
+                    truncated: row.get(3)?,
+                })
+            },
+        )
+    }
+
+    /// Whether there is a readable reply of this judge to a question about a pair.
+    pub fn has_pair_replies(&self, judge: &str) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM rerank_call WHERE service = ?1 AND readable
+             AND json_type(answer, '$.margin') IS NOT NULL)",
+            [judge],
+        )
     }
 
     /// Stores a method's result for a query.

@@ -1,11 +1,10 @@
 //! Prompts: their texts, and the judges that vote with them.
 
-use crate::domain::battle::{BattleId, Pair};
+use crate::domain::battle::Pair;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::features::prompts::domain::PromptUse;
 use crate::judge::{OFFLINE, PromptText};
 use crate::store::corpus::QueryKey;
-use crate::store::runs::RunId;
 use crate::store::{Db, Result};
 use rusqlite::{Row, params};
 use std::collections::HashMap;
@@ -27,7 +26,6 @@ pub struct StoredPrompt {
 /// A vote of a judge on a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairVote {
-    pub battle: BattleId,
     pub query: QueryKey,
     pub pair: Pair,
     /// Whether the document later in the pool was shown first.
@@ -40,38 +38,26 @@ pub struct PairVote {
     pub cost_usd: Option<f64>,
 }
 
-const PAIR_VOTE: &str = "battle.id, query, a, b, swapped, margin, tokens_input, tokens_output,
-                         cost_usd";
+const PAIR_VOTE: &str = "query, a, b, swapped, margin, tokens_input, tokens_output, cost_usd";
 
 impl PairVote {
     fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
-        let (a, b): (usize, usize) = (row.get(2)?, row.get(3)?);
-        let (swapped, margin): (bool, Margin) = (row.get(4)?, row.get(5)?);
+        let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+        let (swapped, margin): (bool, Margin) = (row.get(3)?, row.get(4)?);
         let reversed = a > b;
         let vote = |pair| {
             Ok(Self {
-                battle: BattleId(row.get(0)?),
-                query: QueryKey(row.get(1)?),
+                query: QueryKey(row.get(0)?),
                 pair,
                 later_first: swapped != reversed,
                 margin: if reversed { margin.flipped() } else { margin },
-                tokens_input: row.get(6)?,
-                tokens_output: row.get(7)?,
-                cost_usd: row.get(8)?,
+                tokens_input: row.get(5)?,
+                tokens_output: row.get(6)?,
+                cost_usd: row.get(7)?,
             })
         };
         Pair::new(a, b).map(vote).transpose()
     }
-}
-
-/// A readable reply of a trial.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TrialReply {
-    /// Negative if the document shown first is better.
-    pub margin: Margin,
-    pub raw: Option<String>,
-    pub model: Option<String>,
-    pub truncated: bool,
 }
 
 /// An evaluation of a prompt on the held-out part.
@@ -221,29 +207,6 @@ impl Db {
         )
     }
 
-    /// The latest readable reply to a call of a trial.
-    pub fn trial_reply(&self, key: &[u8; 32]) -> Result<Option<TrialReply>> {
-        self.maybe(
-            "SELECT answer ->> '$.margin', raw, model, truncated > 0 FROM rerank_call
-             WHERE key = ?1 AND (answer IS NULL) = 0 AND readable AND json_type(answer, '$.margin')
-             IS NOT NULL ORDER BY id DESC LIMIT 1",
-            [&key[..]],
-            |row| {
-                Ok(TrialReply {
-                    margin: row.get(0)?,
-                    raw: row.get(1)?,
-                    model: row.get(2)?,
-                    truncated: row.get(3)?,
-                })
-            },
-        )
-    }
-
-    /// Whether the A of a battle is the document later in the pool.
-    pub fn is_reversed(&self, battle: BattleId) -> Result<bool> {
-        self.value("SELECT a > b FROM battle WHERE id = ?1", [battle.0])
-    }
-
     /// Number of votes of a judge on these queries.
     pub fn votes_of_judge_on(&self, judge: JudgeId, queries: &[QueryKey]) -> Result<usize> {
         let votes: HashMap<i64, usize> = self.all(
@@ -252,13 +215,6 @@ impl Db {
             |row| row.try_into(),
         )?;
         Ok(queries.iter().filter_map(|query| votes.get(&query.0)).sum())
-    }
-
-    /// The latest run.
-    pub fn latest_run_id(&self) -> Result<Option<RunId>> {
-        self.maybe("SELECT id FROM run ORDER BY id DESC LIMIT 1", [], |row| {
-            Ok(RunId(row.get(0)?))
-        })
     }
 
     /// Stores a look. Returns whether it is new.

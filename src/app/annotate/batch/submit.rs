@@ -5,6 +5,7 @@ use crate::app::annotate::error::RunError;
 use crate::app::annotate::judge_history::remember_seed;
 use crate::app::annotate::plan::plan_so_far;
 use crate::app::annotate::request::RunRequest;
+use crate::app::annotate::stored_answer::{OpenCall, StoredAnswer};
 use crate::client::call_key::call_key;
 use crate::client::now_ms;
 use crate::domain::number_words::count;
@@ -26,7 +27,7 @@ use uuid::Uuid;
 pub struct BatchSubmission {
     pub batches: usize,
     pub calls: usize,
-    /// Calls whose answer was known from an identical one.
+    /// Calls whose answer the project already held.
     pub reused: usize,
     /// Calls skipped because a batch already makes an identical one.
     pub same: usize,
@@ -96,7 +97,7 @@ pub async fn submit(
     };
     for judge_index in judge_indices {
         if let Some(judge) = ensemble.get(*judge_index) {
-            submitter.judge(judge.as_ref(), &queries, request).await?;
+            submitter.judge(judge, &queries, request).await?;
         }
     }
     Ok(submitter.done)
@@ -105,11 +106,11 @@ pub async fn submit(
 impl BatchSubmitter<'_> {
     async fn judge(
         &mut self,
-        judge: &dyn Judge,
+        judge: &Arc<dyn Judge>,
         queries: &[QueryKey],
         request: &RunRequest,
     ) -> Result<(), RunError> {
-        let api = match api(judge) {
+        let api = match api(judge.as_ref()) {
             Ok(api) => api,
             Err(trouble) => {
                 self.done.troubles.push(trouble.to_string());
@@ -126,7 +127,9 @@ impl BatchSubmitter<'_> {
         let limits = api.batch_limits();
         let mut chunk = BatchChunk::new();
         for query in queries {
-            let (pool, calls) = self.outstanding(judge, id, *query, request).await?;
+            let (pool, calls) = self
+                .outstanding(judge.as_ref(), id, *query, request)
+                .await?;
             for call in calls {
                 let case = PresentedPair {
                     pool: Arc::clone(&pool),
@@ -134,10 +137,18 @@ impl BatchSubmitter<'_> {
                     second: if call.swapped { call.a } else { call.b },
                 };
                 let prompt = judge.prompt(JudgeQuestion::Pair(&case));
-                let Some(key) = call_key(judge, &prompt) else {
+                let Some(key) = call_key(judge.as_ref(), &prompt) else {
                     continue;
                 };
-                if self.reuse(key, id, call).await? {
+                let open = OpenCall {
+                    judge: Arc::clone(judge),
+                    id,
+                    case: case.clone(),
+                    call,
+                    key,
+                    run: self.run,
+                };
+                if self.reuse(open).await? {
                     continue;
                 }
                 // An identical call is already in a batch: its answer will be reused once it
@@ -153,7 +164,7 @@ impl BatchSubmitter<'_> {
                     let left = left - worst.unwrap_or(0.0);
                     if left < 0.0 {
                         self.done.budget_reached = true;
-                        self.hand_over(judge, api, id, chunk).await?;
+                        self.hand_over(judge.as_ref(), api, id, chunk).await?;
                         return Ok(());
                     }
                     self.left_usd = Some(left);
@@ -163,7 +174,7 @@ impl BatchSubmitter<'_> {
                     || chunk.bytes + line.len() + 1 > limits.bytes;
                 if full && !chunk.lines.is_empty() {
                     let whole = std::mem::replace(&mut chunk, BatchChunk::new());
-                    if !self.hand_over(judge, api, id, whole).await? {
+                    if !self.hand_over(judge.as_ref(), api, id, whole).await? {
                         return Ok(());
                     }
                     line = api.batch_line(&chunk.next_id(), &prompt).to_string();
@@ -181,7 +192,7 @@ impl BatchSubmitter<'_> {
                 chunk.lines.push(line);
             }
         }
-        self.hand_over(judge, api, id, chunk).await?;
+        self.hand_over(judge.as_ref(), api, id, chunk).await?;
         Ok(())
     }
 
@@ -210,32 +221,16 @@ impl BatchSubmitter<'_> {
         Ok(found)
     }
 
-    /// Reuses the vote of an identical call, if there is one.
-    async fn reuse(
-        &mut self,
-        key: [u8; 32],
-        judge: JudgeId,
-        call: OutstandingCall,
-    ) -> Result<bool, RunError> {
-        let run = self.run;
-        let Some(known) = self.store.read(move |db| db.vote_by_call(&key)).await? else {
-            return Ok(false);
-        };
-        self.store
-            .write(move |db| {
-                db.reuse_vote(
-                    known,
-                    call.battle,
-                    judge,
-                    call.swapped,
-                    call.attempt,
-                    run,
-                    now_ms(),
-                )
-            })
+    /// Stores the answer that the project already holds, if there is one.
+    async fn reuse(&mut self, open: OpenCall) -> Result<bool, RunError> {
+        let key = open.key;
+        let is_known = self
+            .store
+            .read(move |db| Ok(StoredAnswer::find(db, &key)?.is_some()))
             .await?;
-        self.done.reused += 1;
-        Ok(true)
+        let is_reused = is_known && self.store.write(move |db| open.reuse_answer(db)).await?;
+        self.done.reused += usize::from(is_reused);
+        Ok(is_reused)
     }
 
     /// Stores a batch, submits it and records its name; returns false if the judge accepts no more.

@@ -1,10 +1,12 @@
 //! Counts calls that a run need not make because the judge answers the same question about the same
-//! texts elsewhere: for documents that occur twice in a pool, or queries that occur twice in a
-//! project.
+//! texts elsewhere: for documents that occur twice in a pool, queries that occur twice in a project,
+//! or outside runs.
 
+use crate::app::annotate::stored_answer::StoredAnswer;
 use crate::client::call_key::call_key;
 use crate::domain::corpus::Pool;
 use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, PoolText, PresentedPair};
+use crate::registry;
 use crate::store::corpus::QueryInfo;
 use crate::store::outstanding::PlannedCall;
 use crate::store::{Store, StoreError};
@@ -43,11 +45,22 @@ impl From<&QueryInfo> for PoolOutline {
     }
 }
 
+/// Number of calls that a run need not make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FreeCalls {
+    /// Identical calls of runs or open batches answer them.
+    pub(super) identical: usize,
+    /// Their replies were bought outside runs.
+    pub(super) bought: usize,
+}
+
 /// The questions that were already asked, or that the run asks earlier.
 pub(super) struct IdenticalCalls {
     /// The query with each query text; `None` if several queries have it.
     queries: HashMap<String, Option<String>>,
     asked: HashSet<[u8; 32]>,
+    /// For each judge, whether it was asked about pairs outside runs.
+    has_bought: Vec<bool>,
     store: Option<Store>,
     /// Whether pending calls of open batches are left to the batch.
     in_batches: bool,
@@ -58,12 +71,22 @@ impl IdenticalCalls {
     /// and answers.
     pub(super) fn new(
         outlines: &[PoolOutline],
+        ensemble: &JudgeEnsemble,
         store: Option<&Store>,
         in_batches: bool,
     ) -> Result<Self, StoreError> {
-        let known = match store {
-            Some(store) => store.read_blocking(|db| db.queries())?,
-            None => Vec::new(),
+        let names: Vec<String> = ensemble
+            .iter()
+            .map(|judge| judge.spec().name.clone())
+            .collect();
+        let (known, has_bought) = match store {
+            Some(store) => store.read_blocking(move |db| {
+                let has_bought = names
+                    .iter()
+                    .map(|name| registry::has_bought_replies(db, name));
+                Ok((db.queries()?, has_bought.collect::<Result<_, _>>()?))
+            })?,
+            None => (Vec::new(), vec![false; names.len()]),
         };
         let known = known
             .into_iter()
@@ -81,25 +104,26 @@ impl IdenticalCalls {
         Ok(Self {
             queries,
             asked: HashSet::new(),
+            has_bought,
             store: store.cloned(),
             in_batches,
         })
     }
 
-    /// Number of a query's calls, by judge, that identical calls answer.
+    /// Number of a query's calls, by judge, that need not be made.
     pub(super) fn count(
         &mut self,
         text: &Arc<PoolText>,
         ensemble: &JudgeEnsemble,
         calls: &[PlannedCall],
-    ) -> Result<Vec<usize>, StoreError> {
-        let mut identical = vec![0; ensemble.len()];
+    ) -> Result<Vec<FreeCalls>, StoreError> {
+        let mut free = vec![FreeCalls::default(); ensemble.len()];
         // Hashing every prompt of a run would take longer than the rest of its estimate.
         let repeats_query = self.queries.get(&text.query).is_none_or(Option::is_none);
         for (at, judge) in ensemble.iter().enumerate() {
             let mut suspects: Vec<&PlannedCall> =
                 calls.iter().filter(|call| call.judge == at).collect();
-            if !repeats_query && !suspects.is_empty() {
+            if !repeats_query && !self.has_bought[at] && !suspects.is_empty() {
                 let twins = twins(judge.as_ref(), text);
                 suspects.retain(|call| {
                     twins.contains(&call.pair.low()) || twins.contains(&call.pair.high())
@@ -122,25 +146,31 @@ impl IdenticalCalls {
                 .into_iter()
                 .filter(|key| self.asked.insert(*key))
                 .collect::<Vec<_>>();
-            identical[at] += of_plan - new.len() + self.answered(new)?;
+            let repeated = of_plan - new.len();
+            free[at] = self.answered(new)?;
+            free[at].identical += repeated;
         }
-        Ok(identical)
+        Ok(free)
     }
 
     /// Number of these calls that the project has an answer to, or expects one from a batch.
-    fn answered(&self, keys: Vec<[u8; 32]>) -> Result<usize, StoreError> {
+    fn answered(&self, keys: Vec<[u8; 32]>) -> Result<FreeCalls, StoreError> {
         let Some(store) = self.store.as_ref().filter(|_| !keys.is_empty()) else {
-            return Ok(0);
+            return Ok(FreeCalls::default());
         };
         let in_batches = self.in_batches;
         store.read_blocking(move |db| {
-            let mut answered = 0;
+            let mut free = FreeCalls::default();
             for key in keys {
-                let is_answered =
-                    db.vote_by_call(&key)?.is_some() || in_batches && db.is_being_made(&key)?;
-                answered += usize::from(is_answered);
+                match StoredAnswer::find(db, &key)? {
+                    Some(StoredAnswer::Vote(_)) => free.identical += 1,
+                    Some(StoredAnswer::Bought(_)) => free.bought += 1,
+                    None => {
+                        free.identical += usize::from(in_batches && db.is_being_made(&key)?);
+                    }
+                }
             }
-            Ok(answered)
+            Ok(free)
         })
     }
 }

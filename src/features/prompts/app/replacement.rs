@@ -1,25 +1,21 @@
-//! Replaces the prompt of a judge: edits `overrule.toml`, logs the change, and lets the answers of
-//! trials stand for votes, so that they are not bought again.
+//! Replaces the prompt of a judge: edits `overrule.toml` and logs the change.
 
-use super::trial::{PromptTrial, TrialPairs, TrialRequest, TrialVote, prepare_trial};
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::output_file::write_whole;
 use crate::client::now_ms;
 use crate::domain::sanitize;
 use crate::domain::vote::JudgeId;
-use crate::features::prompts::domain::{PromptVersion, SetPart};
+use crate::features::prompts::domain::PromptVersion;
 use crate::formats::file;
 use crate::judge::ensemble::{FILE, JudgeEdit, JudgesFile};
-use crate::judge::{Judge, JudgeEnsemble, JudgeReply, JudgeSpec, Usage};
+use crate::judge::{Judge, JudgeEnsemble, JudgeSpec};
 use crate::store::judges::EnsembleId;
 use crate::store::setting_changes::SettingChange;
-use crate::store::votes::{CallOutcome, CallRecord, Recorded};
 use crate::store::{Db, Store, StoreError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The folder of prompts next to `overrule.toml`.
 const FOLDER: &str = "prompts";
@@ -43,8 +39,6 @@ pub struct Replacement {
     pub ensemble: JudgeEnsemble,
     /// Votes under other prompts of this judge that count now.
     pub stale_votes: usize,
-    /// Answers of trials that will stand for votes.
-    pub known: Vec<TrialVote>,
     pub notes: Vec<String>,
 }
 
@@ -98,10 +92,6 @@ pub fn prepare_replacement(
             version.hash
         ));
     }
-    let known = match copy {
-        Some(_) => Vec::new(),
-        None => trial_votes(store, configuration, judge, version, text)?,
-    };
     let spec = new.spec().clone();
     let stale_votes = match copy {
         Some(_) => 0,
@@ -116,45 +106,22 @@ pub fn prepare_replacement(
         folder,
         ensemble: chosen.ensemble,
         stale_votes,
-        known,
         notes: chosen.notes,
     })
 }
 
 impl Replacement {
-    /// Writes the prompt, stores the answers of trials as votes, writes `overrule.toml`, and logs the
-    /// change. Returns the number of these votes.
-    pub fn carry_out(&self, store: &Store, author: &str) -> Result<usize, AppError> {
+    /// Writes the prompt and `overrule.toml`, and logs the change.
+    pub fn carry_out(&self, store: &Store, author: &str) -> Result<(), AppError> {
         if let Some(text) = &self.text {
             let folder = self.folder.join(FOLDER);
             std::fs::create_dir_all(&folder)
                 .map_err(|error| invalid!("{}: {error}", folder.display()))?;
             write_prompt(&self.folder.join(&self.after), text)?;
         }
-        // Before the file names the prompt, or a run after a crash would buy these answers again.
-        let stored = self.store_votes(store)?;
         // The file is read again: the user may have edited it while the price was shown.
         edit_file(&self.folder, &self.edit)?;
-        log_change(store, &self.judge, author, &self.before, &self.after)?;
-        Ok(stored)
-    }
-
-    fn store_votes(&self, store: &Store) -> Result<usize, AppError> {
-        if self.known.is_empty() {
-            return Ok(0);
-        }
-        let judge = named(&self.ensemble, &self.judge)?;
-        let known = self.known.clone();
-        Ok(store.write_blocking(move |db| {
-            db.atomically(|db| {
-                let id = db.judge(judge.spec())?;
-                let mut stored = 0;
-                for vote in &known {
-                    stored += usize::from(stand_for_vote(db, judge.as_ref(), id, vote)?);
-                }
-                Ok(stored)
-            })
-        })?)
+        log_change(store, &self.judge, author, &self.before, &self.after)
     }
 
     /// Whether the file changes.
@@ -319,92 +286,4 @@ fn stale_judges(
         .into_iter()
         .filter(|(_, spec)| spec.name == new.name && !spec.is_same_judge(new));
     Ok(stale.map(|(id, _)| id).collect())
-}
-
-/// The answers of trials of this version, on both parts of the regression set.
-fn trial_votes(
-    store: &Store,
-    configuration: &JudgeConfiguration<'_>,
-    judge: &str,
-    version: &PromptVersion,
-    text: &str,
-) -> Result<Vec<TrialVote>, AppError> {
-    let mut votes = Vec::new();
-    for part in [SetPart::Tuning, SetPart::HeldOut] {
-        let request = TrialRequest {
-            judge: judge.to_owned(),
-            text: text.to_owned(),
-            examples_of: version.examples.clone(),
-            examples: 0,
-            model: None,
-            pairs: TrialPairs::All,
-            part,
-            retry: false,
-        };
-        let trial: PromptTrial = match prepare_trial(store, configuration, request) {
-            Ok(trial) => trial,
-            // Without pairs to try, there are no answers either.
-            Err(AppError::Invalid(_)) => continue,
-            Err(error) => return Err(error),
-        };
-        votes.extend(store.read_blocking(move |db| trial.votes(db))?);
-    }
-    Ok(votes)
-}
-
-/// Stores an answer of a trial as a vote that costs nothing, since the trial has paid for it.
-/// Returns whether it was stored: a judge has one vote on a battle.
-fn stand_for_vote(
-    db: &Db,
-    judge: &dyn Judge,
-    id: JudgeId,
-    vote: &TrialVote,
-) -> Result<bool, StoreError> {
-    let run = db.latest_run_id()?;
-    if run.is_none() || db.has_voted(vote.battle, id)? {
-        return Ok(false);
-    }
-    // The pair is shown with its earlier document first, or the other way round; the battle may
-    // store it in either order.
-    let later_first = vote.shown.first > vote.shown.second;
-    let swapped = later_first != db.is_reversed(vote.battle)?;
-    let margin = vote.reply.margin;
-    let reply = JudgeReply {
-        text: vote.reply.raw.clone().unwrap_or_default(),
-        outside: None,
-        model: vote.reply.model.clone(),
-        stop_reason: None,
-        request_id: None,
-        usage: Usage::default(),
-        cost_usd: None,
-        latency: Duration::ZERO,
-        fingerprint: None,
-        odds: None,
-        limits: Default::default(),
-    };
-    let thoughts = judge
-        .parse(&vote.shown, &reply)
-        .map(|opinion| opinion.thoughts);
-    let record = CallRecord {
-        battle: vote.battle,
-        judge: id,
-        swapped,
-        attempt: 1,
-        usage: Usage::default(),
-        cost_usd: Some(0.0),
-        latency_ms: None,
-        truncated: vote.reply.truncated,
-        call_key: Some(vote.key),
-        run,
-        created_ms: now_ms(),
-        raw: vote.reply.raw.clone(),
-        result: CallOutcome::Vote {
-            margin: if swapped { margin.flipped() } else { margin },
-            reasoning: thoughts.unwrap_or_default().join("\n"),
-            model: vote.reply.model.clone(),
-            stop_reason: None,
-            request_id: None,
-        },
-    };
-    Ok(db.record(&record)? == Recorded::Kept)
 }

@@ -1,5 +1,6 @@
 //! The trial of a prompt: a judge is asked about pairs that people decided, and its answers are
-//! compared with the votes that it cast under its old prompt. No fit uses the answers of a trial.
+//! compared with the votes that it cast under its old prompt. No fit uses the answers of a trial, but
+//! a run in which the judge is asked the same question stores them as votes.
 
 mod case;
 mod examples;
@@ -15,14 +16,14 @@ use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::judge_report::rater_data::JudgedQueries;
 use crate::client::{RunControl, now_ms};
-use crate::domain::battle::{BattleId, Pair};
+use crate::domain::battle::Pair;
 use crate::domain::sanitize;
 use crate::domain::vote::JudgeId;
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::pair_judge::{AskedPair, PairAnswer, PairJudge};
 use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::prompts::domain::{DecidedPair, PromptWords, SetPart};
-use crate::features::prompts::store::{StoredPrompt, TrialReply};
+use crate::features::prompts::store::StoredPrompt;
 use crate::judge::{JudgeSpec, PoolText, PresentedPair, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
@@ -88,17 +89,6 @@ pub struct PromptTrial {
     /// The pairs that were added to the prompt as examples.
     pub examples: Vec<ExamplePair>,
     pub notes: Vec<String>,
-}
-
-/// An answer of a trial that can stand for a vote.
-#[derive(Clone, Debug)]
-pub struct TrialVote {
-    pub battle: BattleId,
-    /// Hash of the call.
-    pub key: [u8; 32],
-    /// The pair as it was shown.
-    pub shown: PresentedPair,
-    pub reply: TrialReply,
 }
 
 /// The remaining calls of a trial and their cost.
@@ -296,31 +286,6 @@ fn presented(pool: &Arc<PoolText>, pair: Pair, later_first: bool) -> PresentedPa
 }
 
 impl PromptTrial {
-    /// The answers of the trial that can stand for votes: for each old vote on a pair, the answer in
-    /// the same order.
-    pub fn votes(&self, db: &Db) -> Result<Vec<TrialVote>, StoreError> {
-        let mut votes = Vec::new();
-        for case in &self.cases {
-            for old in db.pair_votes_of(case.query, self.old.0)? {
-                if old.pair != case.decided.pair {
-                    continue;
-                }
-                let pair = &case.asked[usize::from(old.later_first != case.old.later_first)];
-                let key = self.judge.key(pair);
-                let Some(reply) = db.trial_reply(&key)? else {
-                    continue;
-                };
-                votes.push(TrialVote {
-                    battle: old.battle,
-                    key,
-                    shown: pair.case.clone(),
-                    reply,
-                });
-            }
-        }
-        Ok(votes)
-    }
-
     fn asked(&self) -> Vec<AskedPair> {
         self.cases
             .iter()
@@ -442,7 +407,6 @@ mod tests {
             votes.insert(
                 (key, pair),
                 PairVote {
-                    battle: crate::domain::battle::BattleId(at as i64),
                     query: key,
                     pair,
                     later_first: at % 2 == 1,

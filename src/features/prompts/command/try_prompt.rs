@@ -34,8 +34,8 @@ use tokio::sync::{mpsc, watch};
     after_help = "Asks a judge with another prompt about the tuning part of the regression set \
 (`prompt set`), each pair in both orders of its documents, and compares its answers with the votes \
 that the project has from the judge. The comparison uses the order that the vote had. The answers \
-are stored, count as spending, and are never paid for twice; no fit uses them, and the judges of \
-the project do not change.
+are stored, count as spending, and are never paid for twice. No fit uses them, unless a run asks \
+the judge the same question. The judges of the project do not change.
 
 --final tests a finished prompt on the held-out part instead. Each version that is tested is \
 logged as a look, and Holm's correction is applied over the versions. Printing the same result \

@@ -113,16 +113,14 @@ impl UseCommand {
             (false, true) => {}
             (false, false) => output::message(words.trim_end()),
         }
-        let stored = change.carry_out(&store, &context.annotator())?;
+        change.carry_out(&store, &context.annotator())?;
         if self.json && !self.runs_now() {
             return output::json(&as_json(&change, &estimate));
         }
         output::message(&format!(
-            "{FILE}: the prompt of {} is {}; {} of trials stored; `prompt use {} --undo` undoes \
-             the change",
+            "{FILE}: the prompt of {} is {}; `prompt use {} --undo` undoes the change",
             clean(&change.judge),
             clean(&change.after),
-            counted(stored, "vote"),
             clean(&change.judge)
         ));
         let Some(lock) = lock.filter(|_| self.runs_now()) else {
@@ -222,27 +220,26 @@ fn describe(change: &Replacement, estimate: &CostEstimate) -> String {
             clean(&change.after)
         )
     };
-    let subtracted = if change.known.is_empty() {
-        ""
-    } else {
-        " (these answers are not subtracted yet)"
-    };
     format!(
-        "{file}{} of {judge} become stale; {} of trials will stand for votes. Replacing the \
-         votes{subtracted}:\n{}",
+        "{file}{} of {judge} become stale. Replacing the votes:\n{}",
         counted(change.stale_votes, "vote"),
-        counted(change.known.len(), "answer"),
         cost::describe(estimate, &change.ensemble)
     )
 }
 
 fn as_json(change: &Replacement, estimate: &CostEstimate) -> serde_json::Value {
+    let trial_answers: usize = estimate
+        .judges
+        .iter()
+        .filter(|of| of.name == change.judge)
+        .map(|of| of.bought)
+        .sum();
     json!({
         "judge": change.judge,
         "before": change.before,
         "after": change.after,
         "stale_votes": change.stale_votes,
-        "trial_answers": change.known.len(),
+        "trial_answers": trial_answers,
         "replacing": estimate,
     })
 }

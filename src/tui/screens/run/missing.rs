@@ -23,12 +23,17 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
             theme.muted(),
         )];
     };
+    let start = key_on(Command::StartRun, Screen::RUN);
     let words = match estimate.calls() {
+        0 if estimate.free_votes() > 0 => format!(
+            "Press {start} to store {} without a call: the judges already answered the same \
+             questions.",
+            text::counted(estimate.free_votes(), "missing vote")
+        ),
         0 if model.queries.failures(None) > 0 => return Vec::new(),
         0 => "Nothing is missing: every battle has all its votes.".to_owned(),
         calls => {
             let most = if estimate.rounds { "at most " } else { "" };
-            let start = key_on(Command::StartRun, Screen::RUN);
             let price = if model.options.paid {
                 money_words(model, estimate)
             } else {

@@ -177,7 +177,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     if model.run.running || ask_pair::is_asked(model) {
         return Vec::new();
     }
-    if estimate.calls() == 0
+    if estimate.calls() + estimate.free_votes() == 0
         && let Some(retry) = retry_of(model)
     {
         model.run.wanted = retry.clone();

@@ -1,5 +1,6 @@
 //! Questions about single pairs outside a run, such as those of a prompt's trial. A judge is asked
-//! as in a battle. Each answer is stored before it counts and is paid for once; no fit uses it.
+//! as in a battle. Each answer is stored before it counts and is paid for once: a run that would
+//! make the same call stores it as a vote.
 
 use super::estimate::CallVolume;
 use super::question::{FailedCalls, QuestionSenders, RerankQuestion, Target};

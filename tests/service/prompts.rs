@@ -5,6 +5,8 @@ use crate::desk::{Desk, json_of, told};
 use crate::fake_provider::CURE;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 const OWN: &str = "answer: choice\n=== system ===\nChoose.\n=== case ===\n\
                    {{mark}}\n[[query {{mark}}]]\n{{query}}\n[[/query {{mark}}]]\n\
@@ -407,6 +409,126 @@ fn a_trial_that_was_stopped_continues_and_pays_for_nothing_twice() {
     assert_eq!(done.status.code(), Some(0), "{}", told(&done));
     assert_eq!(json_of(&done)["result"]["pairs"], tuning.len());
     assert_eq!(desk.server.total_calls(), before + 2 * tuning.len());
+}
+
+/// Starts a command and waits until it has sent this many requests.
+fn started(desk: &Desk, command: &[&str], requests: usize) -> Child {
+    let before = desk.server.requests().len();
+    let mut command = desk.command(command);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    while desk.server.requests().len() < before + requests {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.unwrap()
+}
+
+#[test]
+fn a_killed_trial_continues_and_pays_for_no_answer_twice() {
+    const KILLS: usize = 4;
+    let desk = faulty();
+    let tuning = part(&desk, "tuning").len();
+    let before = desk.server.requests().len();
+    desk.server.set_latency(Duration::from_millis(20));
+    let command = [
+        "prompt",
+        "try",
+        "gpt",
+        "cured.md",
+        "--yes",
+        "--json",
+        "--concurrency",
+        "2",
+    ];
+    let answers = "SELECT count(*) FROM rerank_call WHERE readable";
+    for kill in 1..=KILLS {
+        let mut child = started(&desk, &command, 8);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // At most two were in flight, and two whose answers came in the moment of the kill.
+        let stored = usize::try_from(desk.count(answers)).unwrap();
+        let sent = desk.server.requests().len() - before;
+        assert!(sent <= stored + kill * 4, "kill {kill}: {stored} of {sent}");
+    }
+    desk.server.set_latency(Duration::ZERO);
+    let stored = usize::try_from(desk.count(answers)).unwrap();
+    let sent = desk.server.requests().len();
+    let found = tried(&desk, &["cured.md"]);
+    assert_eq!(found["result"]["pairs"], json!(tuning));
+    assert_eq!(desk.server.requests().len(), sent + 2 * tuning - stored);
+    let twice = "SELECT count(*) FROM (SELECT 1 FROM rerank_call WHERE readable GROUP BY key
+                 HAVING count(*) > 1)";
+    assert_eq!(desk.count(twice), 0);
+    assert!(desk.count("SELECT count(*) FROM call WHERE cause = 'killed'") > 0);
+    let sent = desk.server.requests().len();
+    let hash = found["prompt"].as_str().unwrap();
+    done(&desk, &["prompt", "use", "gpt", hash, "--all", "--yes"]);
+    assert_eq!(desk.server.requests().len(), sent + 2 * (QUERIES - tuning));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_final_test_that_was_interrupted_is_not_a_look() {
+    let desk = faulty();
+    let held_out = part(&desk, "held-out").len();
+    let before = desk.server.requests().len();
+    desk.server.set_latency(Duration::from_millis(20));
+    let command = [
+        "prompt",
+        "try",
+        "gpt",
+        "cured.md",
+        "--final",
+        "--yes",
+        "--concurrency",
+        "2",
+    ];
+    let mut child = started(&desk, &command, 8);
+    let id = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(desk.count("SELECT count(*) FROM prompt_look"), 0);
+    desk.server.set_latency(Duration::ZERO);
+    let found = tried(&desk, &["cured.md", "--final"]);
+    assert_eq!(
+        (&found["looks"]["looks"], &found["result"]["pairs"]),
+        (&json!(1), &json!(held_out))
+    );
+    // An interrupted command waits for the calls in flight.
+    assert_eq!(desk.server.requests().len(), before + 2 * held_out);
+}
+
+#[test]
+fn identical_pairs_are_asked_about_and_counted_once() {
+    let desk = faulty();
+    for (file, twins, from, to) in [
+        ("in.jsonl", "twins.jsonl", "\"id\":\"q", "\"id\":\"twin"),
+        ("gold.csv", "twins.csv", "\nq", "\ntwin"),
+    ] {
+        let text = std::fs::read_to_string(desk.path(file)).unwrap();
+        std::fs::write(desk.path(twins), text.replace(from, to)).unwrap();
+    }
+    let before = desk.server.requests().len();
+    let annotate = ["annotate", "twins.jsonl", "twins.out.jsonl", "--yes"];
+    done(
+        &desk,
+        &[&annotate[..], &["--probe", "0", "--cycles", "1"]].concat(),
+    );
+    done(&desk, &["gold", "import", "twins.csv"]);
+    assert_eq!(desk.server.requests().len(), before);
+    let dry = tried(&desk, &["cured.md", "--dry-run"]);
+    let found = tried(&desk, &["cured.md"]);
+    let asked = desk.server.requests().len() - before;
+    // Each pair and its twin take two calls.
+    assert!(asked > 0);
+    assert_eq!(found["result"]["pairs"], json!(asked));
+    assert_eq!(dry["expected"]["calls"], json!(asked as f64));
+    let spent = found["spent_usd"].as_f64().unwrap();
+    let is_spent = |usd: f64| assert!((usd - spent).abs() < 1e-9, "{usd}, {spent}");
+    is_spent(found["cost_usd"].as_f64().unwrap());
+    let new = |name: &str| found["new"][name].as_f64().unwrap();
+    // A million tokens cost a dollar.
+    is_spent(new("tokens_per_call") * asked as f64 / 1e6);
+    is_spent(new("usd_per_1000") * asked as f64 / 1e3);
 }
 
 /// The hash of the cured prompt after a trial of it.

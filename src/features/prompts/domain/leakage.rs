@@ -5,14 +5,24 @@ use std::collections::HashSet;
 
 /// Number of consecutive characters in common that count as a copy.
 const COPIED: usize = 50;
-/// A shorter text counts as copied if all of it is in the prompt and it has at least this many
-/// characters.
-const LEAST: usize = 20;
+/// A shorter text with at least this many characters counts as copied if all of it is in the prompt.
+const PHRASE: usize = 20;
+/// A still shorter text, which may consist of common words, counts as copied if the prompt shows it
+/// alone: on a line, after a label, or in quotes. Single characters are names such as A.
+const LEAST: usize = 2;
+/// Characters after which a text stands alone.
+const BEFORE: [char; 13] = [
+    ':', '=', '|', '>', ']', '"', '\'', '`', '“', '„', '‘', '«', '»',
+];
+/// Characters before which a text stands alone.
+const AFTER: [char; 10] = ['|', '<', '[', '"', '\'', '`', '”', '“', '’', '»'];
 
 /// The text of a prompt, prepared for comparison.
 #[derive(Clone, Debug)]
 pub struct PromptWords {
     text: String,
+    /// Where the lines of the prompt start in `text`, in ascending order.
+    lines: Vec<usize>,
     windows: HashSet<String>,
 }
 
@@ -40,10 +50,22 @@ fn windows(text: &str) -> impl Iterator<Item = &str> {
 
 impl PromptWords {
     pub fn new(prompt: &str) -> Self {
-        let text = normalized(prompt);
+        let (mut text, mut lines) = (String::new(), Vec::new());
+        for line in prompt
+            .lines()
+            .map(normalized)
+            .filter(|line| !line.is_empty())
+        {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            lines.push(text.len());
+            text += &line;
+        }
         Self {
             windows: windows(&text).map(str::to_owned).collect(),
             text,
+            lines,
         }
     }
 
@@ -51,16 +73,45 @@ impl PromptWords {
     pub fn hold(&self, text: &str) -> bool {
         let text = normalized(text);
         let length = text.chars().count();
-        if length < COPIED {
-            return length >= LEAST && self.text.contains(&text);
+        match length {
+            0..LEAST => false,
+            LEAST..PHRASE => self.shows_alone(&text),
+            PHRASE..COPIED => self.text.contains(&text),
+            _ => windows(&text).any(|window| self.windows.contains(window)),
         }
-        windows(&text).any(|window| self.windows.contains(window))
+    }
+
+    /// Whether the prompt shows this text with nothing else on its lines, after a label, or in
+    /// quotes.
+    fn shows_alone(&self, text: &str) -> bool {
+        // Occurrences may overlap.
+        self.text.char_indices().any(|(start, _)| {
+            let end = start + text.len();
+            let is_here = self.text[start..].starts_with(text);
+            is_here && self.is_preceded(start) && self.is_followed(end)
+        })
+    }
+
+    /// Whether a text that starts here is preceded by a mark, or by no letter on its line.
+    fn is_preceded(&self, start: usize) -> bool {
+        let line = self.lines.iter().rev().find(|line| **line <= start);
+        let before = &self.text[line.copied().unwrap_or(0)..start];
+        before.trim_end().ends_with(BEFORE) || !before.contains(char::is_alphabetic)
+    }
+
+    /// Whether a text that ends here is followed by a mark, or by no letter or digit on its line.
+    fn is_followed(&self, end: usize) -> bool {
+        let next = self.lines.iter().find(|line| **line > end);
+        let after = &self.text[end..next.copied().unwrap_or(self.text.len())];
+        after.trim_start().starts_with(AFTER) || !after.contains(char::is_alphanumeric)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::vote::Outcome;
+    use crate::features::prompts::domain::{PromptExample, with_examples};
     use proptest::prelude::*;
 
     #[test]
@@ -68,7 +119,7 @@ mod tests {
         let document = "Exercise in pregnancy lowers blood pressure, as twelve trials have shown.";
         let prompt = PromptWords::new(&format!(
             "For example: {}\nis evidence.",
-            document.to_uppercase().replace(' ', "\n")
+            document.to_uppercase().replace(", ", ",\n")
         ));
         assert!(prompt.hold(document));
         assert!(prompt.hold(&document[..30]));
@@ -78,7 +129,61 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_short_text_is_found_where_the_prompt_shows_it_alone() {
+        let prompt = "answer: score\n=== system ===\nJudge recency and depth; the tram, not cars.\n\
+                      Example 1\nQuery: capital of  France\nDocument A: Paris.\n- **Rome**\n\
+                      For \"Oslo\", answer A. | Bern | 2 |\n<doc>Kyiv</doc>\n東京\none\ntwo\n";
+        let words = PromptWords::new(prompt);
+        for text in [
+            "Capital of France",
+            "Paris",
+            "paris.",
+            "Rome",
+            "Oslo",
+            "Bern",
+            "Kyiv",
+            "東京",
+            "one\n\ntwo",
+        ] {
+            assert!(words.hold(text), "{text}");
+        }
+        for text in [
+            "",
+            "A",
+            "2",
+            "recency",
+            "depth",
+            "tram",
+            "the tram",
+            "cars",
+            "France",
+            "capital",
+            "Par",
+            "京",
+            "judge",
+            "answer",
+            "example",
+            "one two three",
+        ] {
+            assert!(!words.hold(text), "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn the_short_texts_of_an_example_are_found(
+            texts in prop::array::uniform3("[a-zA-Z0-9 ,.:\u{3b1}-\u{3c9}\u{4e00}-\u{4e20}]{2,19}"),
+        ) {
+            let [query, a, b] = texts.clone();
+            let example = PromptExample { query, a, b, people: Outcome::A };
+            let prompt = with_examples("=== system ===\nJudge.\n=== case ===\n", "=== case ===", &[example]);
+            let prompt = PromptWords::new(&prompt.unwrap());
+            for text in texts.iter().filter(|text| normalized(text).chars().count() >= LEAST) {
+                prop_assert!(prompt.hold(text), "{text:?}");
+            }
+        }
+
         #[test]
         fn fifty_characters_of_any_text_are_found(
             text in "\\PC{80,200}", start in 0usize..20, before in "\\PC{0,40}", after in "\\PC{0,40}",

@@ -8,6 +8,7 @@ use super::run::{RerankEvent, with_workers};
 use super::service::RerankService;
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::error::AppError;
+use crate::client::call_key::key_of;
 use crate::client::question::CaseId;
 use crate::client::{RunControl, lock};
 use crate::domain::candidate_question::Answer;
@@ -18,6 +19,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -46,6 +48,16 @@ pub struct PairAnswer {
 }
 
 impl PairAnswer {
+    /// The same answer without tokens and cost, for a call that was not made.
+    fn shared(self) -> Self {
+        Self {
+            tokens_input: 0,
+            tokens_output: 0,
+            cost_usd: Some(0.0),
+            ..self
+        }
+    }
+
     /// `None` for an answer to another question.
     fn of(known: KnownAnswer) -> Option<Self> {
         let margin = match known.answer {
@@ -79,7 +91,8 @@ impl PairJudge {
     }
 
     /// The answers that the project holds, from earlier questions or as votes. An unreadable answer
-    /// counts only if there is no other.
+    /// counts only if there is no other. Pairs with the same texts share an answer, whose tokens and
+    /// cost are those of the first of them.
     ///
     /// With `retry`, unreadable answers do not count.
     pub fn known(
@@ -88,12 +101,11 @@ impl PairJudge {
         pairs: &[AskedPair],
         retry: bool,
     ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
-        let known = |pair: &AskedPair| {
-            let key = self.key(pair);
-            if let Some(known) = db.rerank_answer(&key, true)? {
+        let known = |key: &[u8; 32]| -> Result<Option<PairAnswer>, StoreError> {
+            if let Some(known) = db.rerank_answer(key, true)? {
                 return Ok(PairAnswer::of(known));
             }
-            if let Some(call) = db.answer_of_call(&key)? {
+            if let Some(call) = db.answer_of_call(key)? {
                 return Ok(Some(PairAnswer {
                     margin: Ok(call.margin),
                     tokens_input: call.tokens_input,
@@ -104,17 +116,32 @@ impl PairJudge {
             if retry {
                 return Ok(None);
             }
-            Ok(db.rerank_answer(&key, false)?.and_then(PairAnswer::of))
+            Ok(db.rerank_answer(key, false)?.and_then(PairAnswer::of))
         };
-        pairs.iter().map(known).collect()
+        let mut seen = HashSet::new();
+        let answers = pairs.iter().map(|pair| {
+            let key = self.key(pair);
+            Ok(known(&key)?.map(|answer| {
+                if seen.insert(key) {
+                    answer
+                } else {
+                    answer.shared()
+                }
+            }))
+        });
+        answers.collect()
     }
 
     /// The expected effort of asking about these pairs, and the maximum effort: all attempts of
-    /// each call but the last fail and are charged.
+    /// each call but the last fail and are charged. Pairs with the same texts are asked about once.
     pub fn estimate(&self, pairs: &[&AskedPair]) -> (CallVolume, CallVolume) {
         let (mut expected, mut most) = (CallVolume::NONE, CallVolume::NONE);
+        let mut seen = HashSet::new();
         for pair in pairs {
             let prompt = self.judge.prompt(JudgeQuestion::Pair(&pair.case));
+            if !seen.insert(key_of(self.judge.spec(), &prompt)) {
+                continue;
+            }
             expected.add(1.0, self.judge.estimate(&prompt));
             most.add(f64::from(MAX_CHARGED), self.judge.most(&prompt));
         }

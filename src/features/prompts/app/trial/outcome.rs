@@ -163,19 +163,20 @@ fn new_figures(given: &[&PairAnswer]) -> JudgeFigures {
         .iter()
         .filter(|margin| margin.outcome() == Outcome::Tie)
         .count();
-    let tokens: u64 = given
-        .iter()
-        .map(|answer| answer.tokens_input + answer.tokens_output)
-        .sum();
-    let cost: Option<f64> = given.iter().map(|answer| answer.cost_usd).sum();
+    // Pairs with the same texts share an answer, which has tokens and a cost only once.
+    let tokens = |answer: &PairAnswer| answer.tokens_input + answer.tokens_output;
+    let made: Vec<_> = given.iter().filter(|answer| tokens(answer) > 0).collect();
+    let votes = made.iter().filter(|answer| answer.margin.is_ok()).count();
+    let cost: Option<f64> = made.iter().map(|answer| answer.cost_usd).sum();
+    let total: u64 = made.iter().map(|answer| tokens(answer)).sum();
     JudgeFigures {
         order: None,
         ties: share(ties, margins.len()),
         invalid: share(given.len() - margins.len(), given.len()),
-        tokens_per_call: (!given.is_empty()).then(|| tokens as f64 / given.len() as f64),
+        tokens_per_call: (!made.is_empty()).then(|| total as f64 / made.len() as f64),
         usd_per_1000: cost
-            .filter(|_| !margins.is_empty())
-            .map(|cost| 1_000.0 * cost / margins.len() as f64),
+            .filter(|_| votes > 0)
+            .map(|cost| 1_000.0 * cost / votes as f64),
     }
 }
 

@@ -626,12 +626,22 @@ fn a_prompt_can_be_used_by_another_judge() {
     );
     let taken = desk.run(&["prompt", "use", "gpt", &hash, "--as", "cured"]);
     assert_eq!(taken.status.code(), Some(2), "{}", told(&taken));
-    let undone = desk.run(&["prompt", "use", "cured", "--undo"]);
-    assert_eq!(undone.status.code(), Some(0), "{}", told(&undone));
-    assert!(
-        !std::fs::read_to_string(desk.path("overrule.toml"))
-            .unwrap()
-            .contains("cured")
+    // A judge that someone has changed since stays.
+    let undo = ["prompt", "use", "cured", "--undo"];
+    let changed = format!("{edited}params = {{ effort = \"low\" }}\n");
+    std::fs::write(desk.path("overrule.toml"), &changed).unwrap();
+    let refused = desk.run(&undo);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(told(&refused).contains("by hand"), "{}", told(&refused));
+    assert_eq!(
+        std::fs::read_to_string(desk.path("overrule.toml")).unwrap(),
+        changed
+    );
+    std::fs::write(desk.path("overrule.toml"), &edited).unwrap();
+    done(&desk, &undo);
+    assert_eq!(
+        std::fs::read_to_string(desk.path("overrule.toml")).unwrap(),
+        file
     );
 }
 

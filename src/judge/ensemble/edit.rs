@@ -16,9 +16,8 @@ pub enum JudgeEdit {
         name: String,
         prompt: String,
     },
-    Remove {
-        judge: String,
-    },
+    /// Removes a judge that is still as a [`JudgeEdit::Copy`] has added it.
+    RemoveCopy { judge: String },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +26,11 @@ pub enum EditError {
     Unknown(String),
     #[error("a judge is called {0:?} already; choose another name")]
     NameTaken(String),
+    #[error(
+        "{0:?} has been edited since it was added as a copy of another judge, or the other judge \
+         has; remove it by hand"
+    )]
+    Edited(String),
     /// The judges are not written as `[[judge]]`, or the file cannot be read.
     #[error("it cannot be edited automatically ({0}); change the judge's `prompt` by hand")]
     Unusual(String),
@@ -61,9 +65,20 @@ impl JudgeEdit {
                 };
                 file.judges.push(copy);
             }
-            Self::Remove { judge } => {
+            Self::RemoveCopy { judge } => {
                 let at = place(&file, judge)?;
-                file.judges.remove(at);
+                let removed = file.judges.remove(at);
+                let is_copy = file.judges.iter().any(|of| {
+                    let copy = JudgeConfig {
+                        name: removed.name.clone(),
+                        prompt: removed.prompt.clone(),
+                        ..of.clone()
+                    };
+                    copy == removed
+                });
+                if !is_copy {
+                    return Err(EditError::Edited(judge.clone()));
+                }
             }
         }
         Ok(file)
@@ -114,21 +129,38 @@ impl JudgeEdit {
                 prompt,
             } => {
                 let at = place(judges, judge)?;
-                if let Some(mut copy) = judges.get(at).cloned() {
-                    set(&mut copy, "name", name);
-                    set(&mut copy, "prompt", prompt);
-                    // It goes to the end of the file, after everything else.
-                    copy.set_position(None);
+                if let Some(copy) = judges.get(at).map(|of| copy_of(of, name, prompt)) {
                     judges.push(copy);
                 }
             }
-            Self::Remove { judge } => {
+            Self::RemoveCopy { judge } => {
                 let at = place(judges, judge)?;
+                let Some(removed) = judges.get(at).cloned() else {
+                    return Err(EditError::Unknown(judge.clone()));
+                };
                 judges.remove(at);
+                // Comments are part of a table, and someone may have added some.
+                let text = |table: &Table| (table.decor().clone(), table.to_string());
+                let prompt = removed.get("prompt").and_then(Item::as_str).unwrap_or("");
+                let is_copy = judges
+                    .iter()
+                    .any(|of| text(&copy_of(of, judge, prompt)) == text(&removed));
+                if !is_copy {
+                    return Err(EditError::Edited(judge.clone()));
+                }
             }
         }
         Ok(())
     }
+}
+
+/// A copy of a judge's table, to be placed at the end of the file, after everything else.
+fn copy_of(table: &Table, name: &str, prompt: &str) -> Table {
+    let mut copy = table.clone();
+    set(&mut copy, "name", name);
+    set(&mut copy, "prompt", prompt);
+    copy.set_position(None);
+    copy
 }
 
 /// Sets a member and keeps the comment after its value.
@@ -179,12 +211,37 @@ mod tests {
         let judges = JudgesFile::parse(&edited).unwrap().judges;
         assert_eq!((judges.len(), judges[2].name.as_str()), (3, "mini2"));
         assert_eq!(judges[2].prompt.as_deref(), Some("p.md"));
-        let removed = JudgeEdit::Remove {
+        let remove = JudgeEdit::RemoveCopy {
             judge: "mini2".to_owned(),
+        };
+        assert_eq!(remove.edit(&edited).unwrap(), FILE);
+        // Neither someone's changes and comments nor a judge that is not a copy are removed.
+        for changed in [
+            edited.replacen(
+                "model = \"n\"\nprompt = \"p.md\"",
+                "model = \"o\"\nprompt = \"p.md\"",
+                1,
+            ),
+            edited.replace("\"mini2\"", "\"mini2\" # keep this one"),
+            edited.replace(
+                "prompt = \"p.md\" # one token\n",
+                "prompt = \"p.md\" # one token\nparams = { effort = \"low\" }\n",
+            ),
+            edited.replacen("model = \"n\"", "model = \"o\"", 1),
+        ] {
+            assert_ne!(changed, edited);
+            let removed = remove.edit(&changed);
+            assert_eq!(removed, Err(EditError::Edited("mini2".to_owned())));
         }
-        .edit(&edited)
-        .unwrap();
-        assert_eq!(JudgesFile::parse(&removed), JudgesFile::parse(FILE));
+        let more = format!(
+            "{edited}\n# another\n[[judge]]\nname = \"x\"\nprovider = \"openai\"\nmodel = \"m\"\n"
+        );
+        let removed = remove.edit(&more).unwrap();
+        assert!(
+            removed.starts_with(FILE)
+                && removed.ends_with("name = \"x\"\nprovider = \"openai\"\nmodel = \"m\"\n"),
+            "{removed}"
+        );
         assert_eq!(
             copy("gpt").edit(FILE),
             Err(EditError::NameTaken("gpt".to_owned()))

@@ -133,7 +133,7 @@ impl Replacement {
 /// Undoes the latest change of a judge's prompt. Returns the value of `prompt` before and after.
 ///
 /// # Errors
-/// There is none, or the file was changed since.
+/// There is none, or the file has changed since.
 pub fn undo_replacement(
     store: &Store,
     configuration: &JudgeConfiguration<'_>,
@@ -172,7 +172,7 @@ pub fn undo_replacement(
         ));
     }
     let edit = match last.before.as_str() {
-        NONE => JudgeEdit::Remove {
+        NONE => JudgeEdit::RemoveCopy {
             judge: judge.to_owned(),
         },
         before => JudgeEdit::SetPrompt {

@@ -227,6 +227,13 @@ fn the_dry_run_says_how_long_a_run_would_take() {
     );
     let words = told(&paid.annotate(&["--dry-run", "--measure"]));
     assert!(words.contains("3 calls were made"), "{words}");
+    assert!(!words.contains("the test call failed"), "{words}");
+    paid.server.go_down();
+    let words = told(&paid.annotate(&["--dry-run", "--measure"]));
+    assert!(
+        words.contains("gpt: the test call failed") && !words.contains("time: "),
+        "{words}"
+    );
 }
 
 #[test]

@@ -624,6 +624,7 @@ fn a_prompt_can_be_used_by_another_judge() {
         edited.starts_with(&file) && edited.contains("name = \"cured\""),
         "{edited}"
     );
+    assert!(told(&used).contains("cured is added"), "{}", told(&used));
     let taken = desk.run(&["prompt", "use", "gpt", &hash, "--as", "cured"]);
     assert_eq!(taken.status.code(), Some(2), "{}", told(&taken));
     // A judge that someone has changed since stays.
@@ -638,7 +639,9 @@ fn a_prompt_can_be_used_by_another_judge() {
         changed
     );
     std::fs::write(desk.path("overrule.toml"), &edited).unwrap();
-    done(&desk, &undo);
+    let undone = desk.run(&undo);
+    assert_eq!(undone.status.code(), Some(0), "{}", told(&undone));
+    assert!(told(&undone).contains("is removed"), "{}", told(&undone));
     assert_eq!(
         std::fs::read_to_string(desk.path("overrule.toml")).unwrap(),
         file

@@ -47,6 +47,9 @@ pub struct JudgeEstimate {
     pub learnt: Option<LearntUsage>,
     /// Latency of its calls, if known.
     pub time: Option<CallTime>,
+    /// Why the test call that was to measure the latency failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test_failure: Option<String>,
 }
 
 /// Latency of a judge's calls.

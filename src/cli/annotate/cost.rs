@@ -47,6 +47,15 @@ pub(crate) fn describe(estimate: &CostEstimate, ensemble: &JudgeEnsemble) -> Str
         }
     }
     text.push_str(&time_words(estimate, ensemble));
+    for judge in &estimate.judges {
+        if let Some(why) = &judge.test_failure {
+            text.push_str(&format!(
+                "{}: the test call failed, so it is not known how long a call takes: {}\n",
+                clean(&judge.name),
+                clean(why)
+            ));
+        }
+    }
     if estimate.identical > 0 {
         text.push_str(&format!(
             "{} more without a call: the same judge answers the same question about documents with \

@@ -1,7 +1,7 @@
 //! Changes of `overrule.toml` that keep its comments and its layout.
 
 use super::config::{JudgeConfig, JudgesFile};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, RawString, Table, value};
 
 /// The judge `name` gets the prompt `prompt`, or none, which stands for the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,12 +154,18 @@ impl JudgeEdit {
     }
 }
 
-/// A copy of a judge's table, to be placed at the end of the file, after everything else.
+/// A copy of a judge's table, to be placed at the end of the file, after everything else and a blank
+/// line.
 fn copy_of(table: &Table, name: &str, prompt: &str) -> Table {
     let mut copy = table.clone();
     set(&mut copy, "name", name);
     set(&mut copy, "prompt", prompt);
     copy.set_position(None);
+    let prefix = copy.decor().prefix().and_then(RawString::as_str);
+    let prefix = prefix.unwrap_or_default().to_owned();
+    if !prefix.starts_with('\n') {
+        copy.decor_mut().set_prefix(format!("\n{prefix}"));
+    }
     copy
 }
 
@@ -215,6 +221,17 @@ mod tests {
             judge: "mini2".to_owned(),
         };
         assert_eq!(remove.edit(&edited).unwrap(), FILE);
+        let first = JudgeEdit::Copy {
+            judge: "gpt".to_owned(),
+            name: "mini2".to_owned(),
+            prompt: "p.md".to_owned(),
+        };
+        let first = first.edit(FILE).unwrap();
+        assert!(
+            first.contains("\n\n# Our judges.\n[[judge]]\nname = \"mini2\""),
+            "{first}"
+        );
+        assert_eq!(remove.edit(&first).unwrap(), FILE);
         // Neither someone's changes and comments nor a judge that is not a copy are removed.
         for changed in [
             edited.replacen(

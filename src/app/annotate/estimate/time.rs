@@ -50,6 +50,7 @@ impl CostEstimate {
                     });
                 }
                 Err(error) => {
+                    of.test_failure = Some(error.to_string());
                     if let Some(usd) = error.exchange.cost_usd {
                         made.spent += Spend::of(Some(usd));
                     }

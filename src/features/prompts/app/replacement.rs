@@ -28,6 +28,8 @@ const NONE: &str = "(none)";
 #[derive(Debug)]
 pub struct Replacement {
     pub judge: String,
+    /// The judge that it is a copy of, if it is added.
+    pub copied: Option<String>,
     edit: JudgeEdit,
     /// The value of `prompt` in the file, before and after.
     pub before: String,
@@ -99,6 +101,7 @@ pub fn prepare_replacement(
     };
     Ok(Replacement {
         judge: name.to_owned(),
+        copied: copy.map(|_| judge.to_owned()),
         edit,
         before,
         text: built_in.is_none().then(|| text.to_owned()),
@@ -130,7 +133,17 @@ impl Replacement {
     }
 }
 
-/// Undoes the latest change of a judge's prompt. Returns the value of `prompt` before and after.
+/// An undone change of a judge's prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoneReplacement {
+    /// The value of `prompt` in the file, before and after the undo.
+    pub before: String,
+    pub after: String,
+    /// Whether the judge was removed, because the change had added it.
+    pub is_removed: bool,
+}
+
+/// Undoes the latest change of a judge's prompt.
 ///
 /// # Errors
 /// There is none, or the file has changed since.
@@ -139,7 +152,7 @@ pub fn undo_replacement(
     configuration: &JudgeConfiguration<'_>,
     judge: &str,
     author: &str,
-) -> Result<(String, String), AppError> {
+) -> Result<UndoneReplacement, AppError> {
     let setting = setting_of(judge);
     let changes = store.read_blocking(|db| db.setting_changes())?;
     let mut done: Vec<&SettingChange> = Vec::new();
@@ -183,7 +196,11 @@ pub fn undo_replacement(
     edit_file(&folder, &edit)?;
     let (before, after) = (last.after.clone(), last.before.clone());
     log_change(store, judge, author, &before, &after)?;
-    Ok((before, after))
+    Ok(UndoneReplacement {
+        is_removed: after == NONE,
+        before,
+        after,
+    })
 }
 
 fn setting_of(judge: &str) -> String {

@@ -117,12 +117,7 @@ impl UseCommand {
         if self.json && !self.runs_now() {
             return output::json(&as_json(&change, &estimate));
         }
-        output::message(&format!(
-            "{FILE}: the prompt of {} is {}; `prompt use {} --undo` undoes the change",
-            clean(&change.judge),
-            clean(&change.after),
-            clean(&change.judge)
-        ));
+        output::message(&done_words(&change));
         let Some(lock) = lock.filter(|_| self.runs_now()) else {
             return Ok(());
         };
@@ -161,18 +156,22 @@ impl UseCommand {
         let _lock = RunLock::take(context.project())?;
         let configuration = context.judges(self.spending.insecure_http);
         let author = context.annotator();
-        let (before, after) = undo_replacement(store, &configuration, &self.judge, &author)?;
+        let undone = undo_replacement(store, &configuration, &self.judge, &author)?;
         if self.json {
             return output::json(&json!({
-                "judge": self.judge, "before": before, "after": after,
+                "judge": self.judge, "before": undone.before, "after": undone.after,
             }));
         }
-        output::message(&format!(
-            "{FILE}: the prompt of {} is {} again; its former votes count from the next run on, \
-             without a call",
-            clean(&self.judge),
-            clean(&after)
-        ));
+        let judge = clean(&self.judge);
+        output::message(&if undone.is_removed {
+            format!("{FILE}: {judge} is removed; its votes stay in the project")
+        } else {
+            format!(
+                "{FILE}: the prompt of {judge} is {} again; its former votes count from the next \
+                 run on, without a call",
+                clean(&undone.after)
+            )
+        });
         Ok(())
     }
 }
@@ -206,8 +205,27 @@ fn queue_queries(
     Ok(queries)
 }
 
+fn done_words(change: &Replacement) -> String {
+    let judge = clean(&change.judge);
+    match change.copied {
+        Some(_) => format!("{FILE}: {judge} is added; `prompt use {judge} --undo` removes it"),
+        None => format!(
+            "{FILE}: the prompt of {judge} is {}; `prompt use {judge} --undo` undoes the change",
+            clean(&change.after)
+        ),
+    }
+}
+
 fn describe(change: &Replacement, estimate: &CostEstimate) -> String {
     let judge = clean(&change.judge);
+    let cost = cost::describe(estimate, &change.ensemble);
+    if let Some(original) = &change.copied {
+        return format!(
+            "{FILE}: adds {judge}, a copy of {} with the prompt {}. Asking all judges:\n{cost}",
+            clean(original),
+            clean(&change.after)
+        );
+    }
     let file = if change.changes_file() {
         format!(
             "{FILE}: prompt of {judge}: {} → {}\n",
@@ -221,9 +239,8 @@ fn describe(change: &Replacement, estimate: &CostEstimate) -> String {
         )
     };
     format!(
-        "{file}{} of {judge} become stale. Replacing the votes:\n{}",
-        counted(change.stale_votes, "vote"),
-        cost::describe(estimate, &change.ensemble)
+        "{file}{} of {judge} become stale. Replacing the votes:\n{cost}",
+        counted(change.stale_votes, "vote")
     )
 }
 

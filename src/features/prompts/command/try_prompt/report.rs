@@ -276,7 +276,7 @@ fn look_words(looks: HeldOutLooks) -> String {
         format!("this is look {} at the held-out part", looks.looks)
     } else {
         format!(
-            "this result was recorded before; there have been {} at the held-out part",
+            "this result was recorded before; {} at the held-out part so far",
             counted(looks.looks, "look")
         )
     };

@@ -25,6 +25,7 @@ pub use named_opinion::{
 };
 pub use opinion_battles::{held_out_likelihood, opinion_battles, opinion_evidence, unvoted};
 pub use opinion_effect::{OpinionEffect, OpinionShare};
+use order_comparison::PairAgreement;
 pub use order_comparison::{OrderChange, OrderComparison};
 pub use order_evidence::OrderEvidence;
 pub use pair_targets::{PairTarget, pair_targets};
@@ -137,6 +138,7 @@ pub struct View {
     covariance: Option<Covariance>,
     grid: OnceLock<Option<MatrixGrid>>,
     surprising: OnceLock<Vec<usize>>,
+    pair_agreement: OnceLock<PairAgreement>,
 }
 
 impl View {
@@ -227,6 +229,7 @@ impl View {
             covariance,
             grid: OnceLock::new(),
             surprising: OnceLock::new(),
+            pair_agreement: OnceLock::new(),
         };
         view.battles = (0..view.rows.battles.len())
             .map(|index| view.battle_view(index))

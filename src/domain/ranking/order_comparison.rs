@@ -77,7 +77,10 @@ impl OrderComparison {
                 })
             })
             .collect::<Option<_>>()?;
-        let pairs = pair_agreement(view, &changes);
+        // Comparing all pairs takes long in large pools, and screens ask for it in each frame.
+        let pairs = *view
+            .pair_agreement
+            .get_or_init(|| pair_agreement(view, &changes));
         changes.sort_by(|x, y| y.standing.zelo.total_cmp(&x.standing.zelo));
         for at in 0..changes.len() {
             let ranks = shared_ranks(&changes, at);

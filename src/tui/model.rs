@@ -300,10 +300,7 @@ impl Model {
         Self {
             stack: vec![Screen::QUERIES],
             overlays: Vec::new(),
-            queries: QueriesState {
-                used: remembered.used.clone(),
-                ..QueriesState::default()
-            },
+            queries: QueriesState::new(remembered.used.clone()),
             import: ImportState::default(),
             export: ExportState::default(),
             questions: QuestionState::default(),
@@ -374,13 +371,7 @@ impl Model {
 
     /// Whether the votes on screen are lexical, or would be if there are none yet.
     pub(crate) fn is_offline(&self) -> bool {
-        let mut summaries = self
-            .queries
-            .rows
-            .iter()
-            .filter_map(|(_, summary)| summary.as_ref())
-            .filter(|summary| summary.fought > 0)
-            .peekable();
+        let totals = self.queries.totals();
         let picking = matches!(self.screen(), Screen::ADJUDICATION | Screen::RULING);
         if picking && let Some(overview) = &self.adjudication.overview {
             overview.offline
@@ -389,8 +380,8 @@ impl Model {
             && !open.judges.is_empty()
         {
             open.offline()
-        } else if summaries.peek().is_some() {
-            summaries.any(|summary| summary.offline)
+        } else if totals.judged > 0 {
+            totals.offline
         } else {
             self.options.offline
         }
@@ -510,12 +501,8 @@ impl Model {
     }
 
     pub(crate) fn query_text(&self, item: &AdjudicationItem) -> &str {
-        self.adjudication
-            .places
-            .get(&item.query)
-            .and_then(|at| self.queries.rows.get(*at))
-            .filter(|(info, _)| info.key == item.query)
-            .map_or("", |(info, _)| &info.text)
+        let info = self.queries.info(item.query);
+        info.map_or("", |info| &info.text)
     }
 
     /// Shows a line for a few seconds.

@@ -283,7 +283,8 @@ mod tests {
         assert_eq!(position(0, 0, 5), "0, 5 hidden");
         let mut model = model(Screen::QUERIES);
         let info = model.open.as_ref().map(|open| open.info.clone());
-        model.queries.rows = info.into_iter().map(|info| (info, None)).collect();
+        let rows = info.into_iter().map(|info| (info, None)).collect();
+        model.queries.set_rows(rows);
         let header = header(&model);
         assert!(header.ends_with("1 of 1"), "{header}");
     }

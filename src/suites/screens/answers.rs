@@ -314,7 +314,7 @@ fn rankings_follow_the_query_that_was_chosen_last() {
     let mut delayed = Delayed::new(methods::bench(120, 40), 1);
     delayed.press("R");
     delayed.settle();
-    let rows = &delayed.bench.model.queries.rows;
+    let rows = delayed.bench.model.queries.rows();
     // The selected query was read ahead, and is opened without a job.
     let queries: Vec<QueryId> = rows
         .iter()

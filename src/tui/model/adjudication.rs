@@ -28,8 +28,6 @@ pub struct AdjudicationState {
     pub ruled_since: Vec<(QueryKey, DocId)>,
     /// Titles of documents on the visited pages; empty ones are pending.
     pub titles: HashMap<(QueryKey, DocId), String>,
-    /// Index of each query in the list of queries.
-    pub places: HashMap<QueryKey, usize>,
     /// Postponed disagreements, which come after all others.
     pub put_off: Vec<(QueryKey, DocId)>,
     /// Items ruled on in this session, for going back.

@@ -37,7 +37,7 @@ impl Decisions for Verdicts {
     /// Also true while a query has no counts yet.
     fn can_undo(&self, model: &Model) -> bool {
         let totals = model.queries.totals();
-        totals.verdicts > 0 || totals.counted < model.queries.rows.len()
+        totals.verdicts > 0 || totals.counted < model.queries.rows().len()
     }
 
     fn can_redo(&self, model: &Model) -> bool {

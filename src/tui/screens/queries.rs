@@ -65,7 +65,7 @@ impl ScreenBehavior for QueriesScreen {
     fn find(&self) -> Find {
         Find::Rows {
             list: |model| (&mut model.queries.cursor, &mut model.queries.filter),
-            shown: |model| model.queries.shown(),
+            shown: |model| model.queries.shown().to_vec(),
             filter: |model| &model.queries.filter,
         }
     }

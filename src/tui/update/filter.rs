@@ -43,7 +43,7 @@ mod tests {
             };
             (info, Some(QuerySummary::default()))
         });
-        model.queries.rows = rows.collect();
+        model.queries.set_rows(rows.collect());
         model
     }
 

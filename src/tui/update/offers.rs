@@ -76,6 +76,7 @@ fn filtered(model: &Model) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::corpus::{QueryInfo, QueryKey};
     use crate::store::summary_cache::QuerySummary;
     use crate::tui::job::only;
     use crate::tui::screens::testing::model;
@@ -106,15 +107,19 @@ mod tests {
                 verdicts,
                 ..QuerySummary::default()
             };
-            model.queries.rows = vec![(info.clone(), Some(summary))];
+            model.queries.set_rows(vec![(info.clone(), Some(summary))]);
             model.saving = saving;
             offers(&model, Command::Undo)
         };
         assert!(!offered(0, 0));
         assert!(offered(0, 1), "a verdict is on its way");
         assert!(offered(1, 0));
-        model.queries.rows.push((info, None));
-        model.queries.rows[0].1 = Some(QuerySummary::default());
+        let other = QueryInfo {
+            key: QueryKey(info.key.0 + 1),
+            ..info.clone()
+        };
+        let counted = Some(QuerySummary::default());
+        model.queries.set_rows(vec![(info, counted), (other, None)]);
         model.saving = 0;
         assert!(offers(&model, Command::Undo), "not every query is counted");
     }

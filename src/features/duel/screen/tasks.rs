@@ -11,7 +11,6 @@ use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::scroll_to;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
-use std::collections::HashMap;
 
 pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas<'_>) -> Areas {
     let Canvas {
@@ -27,12 +26,6 @@ pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas
     );
     let head = cut(&mut area, 1);
     text::line(&words, usize::from(head.width), theme.text()).render(head, buf);
-    let texts: HashMap<&str, &str> = model
-        .queries
-        .rows
-        .iter()
-        .map(|(info, _)| (info.id.as_str(), info.text.as_str()))
-        .collect();
     let page = usize::from(area.height);
     let first = scroll_to(
         model.areas.first.min(count.saturating_sub(page)),
@@ -50,8 +43,9 @@ pub(super) fn view(model: &Model, open: &OpenDuel, cursor: usize, canvas: Canvas
             (false, true) => ("begun", theme.warn()),
             (false, false) => ("  –  ", theme.missing()),
         };
-        let id = task.key.query.as_str();
-        let words = sanitize::line(texts.get(id).copied().unwrap_or(id)).into_owned();
+        let query = &task.key.query;
+        let info = model.queries.identified(query);
+        let words = sanitize::line(info.map_or(query.as_str(), |info| &info.text));
         let lead = format!("{}{:>4}  ", if selected { "▌" } else { " " }, at + 1);
         let room = usize::from(row.width).saturating_sub(text::width(&lead) + 7);
         Line::from(vec![

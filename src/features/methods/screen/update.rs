@@ -20,7 +20,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 }
 
 fn measure(model: &mut Model, mut choice: MethodsChoice) -> Vec<Effect> {
-    let top = model.queries.top().unwrap_or(DEFAULT_TOP);
+    let top = model.queries.totals().top.unwrap_or(DEFAULT_TOP);
     choice.depth.get_or_insert(top);
     model.methods_mut().asked = Some(choice.clone());
     model.compare_methods(choice)

@@ -196,17 +196,17 @@ fn queries(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -> Areas {
         if selected {
             buf.set_style(row, theme.selection());
         }
-        let query = report
-            .queries
-            .get(of.query())
-            .map_or("", |query| query.as_str());
-        let known = model.queries.rows.iter().map(|(info, _)| info);
-        let info = known.into_iter().find(|info| info.id.as_str() == query);
-        let text = info.map_or("", |info| info.text.as_str());
-        let failure = report.queries.get(of.query());
-        let failure = failure.and_then(|query| method.failure(query));
-        let words = failure.map_or(text, |failure| failure.message.as_str());
-        query_line(*of, (query, words), selected, theme, columns).render(row, buf);
+        let Some(query) = report.queries.get(of.query()) else {
+            continue;
+        };
+        let words = match method.failure(query) {
+            Some(failure) => failure.message.as_str(),
+            None => {
+                let info = model.queries.identified(query);
+                info.map_or("", |info| info.text.as_str())
+            }
+        };
+        query_line(*of, (query.as_str(), words), selected, theme, columns).render(row, buf);
     }
     Areas {
         list: place,

@@ -140,8 +140,6 @@ pub(crate) fn overviewed(
         overview.ruled += adjudication.ruled_since.len();
         disagreements.retain(|disagreement| !done(disagreement));
     }
-    let rows = model.queries.rows.iter().enumerate();
-    adjudication.places = rows.map(|(at, (info, _))| (info.key, at)).collect();
     let off = |disagreement: &AdjudicationItem| {
         adjudication.put_off.iter().any(|(query, document)| {
             disagreement.query == *query && disagreement.document == *document

@@ -84,19 +84,13 @@ impl Column {
     }
 
     fn says_something(self, queries: &QueriesState) -> bool {
-        let any = |of: fn(&QuerySummary) -> bool| {
-            let mut summaries = queries
-                .rows
-                .iter()
-                .filter_map(|(_, summary)| summary.as_ref());
-            summaries.any(of)
-        };
+        let totals = queries.totals();
         match self {
-            Self::Battles => any(|summary| summary.fought < summary.battles.max(1)),
-            Self::ToSettle => any(|summary| summary.settled.is_some() && !summary.stop),
-            Self::Missing => any(|summary| summary.missing > 0),
-            Self::Failed => any(|summary| summary.failures > 0),
-            Self::Verdicts => any(|summary| summary.verdicts > 0),
+            Self::Battles => totals.unfought,
+            Self::ToSettle => queries.nearest().is_some(),
+            Self::Missing => totals.missing > 0,
+            Self::Failed => totals.failures > 0,
+            Self::Verdicts => totals.verdicts > 0,
             Self::Documents | Self::TopRight | Self::Widest | Self::Consensus | Self::Cycles => {
                 true
             }
@@ -122,7 +116,10 @@ impl Column {
         let width = self.width(screen);
         let name = match self {
             Self::TopRight => {
-                let k = queries.top().map_or("k".to_owned(), |top| top.to_string());
+                let k = queries
+                    .totals()
+                    .top
+                    .map_or("k".to_owned(), |top| top.to_string());
                 let right = if screen < WIDE { "" } else { " right" };
                 format!("P(top {k}{right})")
             }

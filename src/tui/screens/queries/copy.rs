@@ -19,8 +19,9 @@ pub(super) fn table(model: &Model) -> ClipboardTable {
         "missing_votes",
         "failed_calls",
     ];
-    let rows = queries.shown().into_iter().map(|row| {
-        let (info, summary) = &queries.rows[row];
+    let shown = queries.shown();
+    let rows = shown.iter().map(|row| {
+        let (info, summary) = &queries.rows()[*row];
         let count = |of: fn(&QuerySummary) -> usize| {
             summary
                 .as_ref()

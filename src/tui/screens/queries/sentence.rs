@@ -1,8 +1,6 @@
 //! The first line: how many tops are settled, and which query is closest to it.
 
 use crate::domain::sanitize;
-use crate::store::corpus::QueryInfo;
-use crate::store::summary_cache::QuerySummary;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::queries::{QueriesState, QueryTotals};
 use crate::tui::screens::Screen;
@@ -16,11 +14,11 @@ pub(super) fn totals(queries: &QueriesState, columns: usize) -> String {
         parts.push(format!("filter: {}", sanitize::line(&queries.filter)));
     }
     parts.extend(settled(queries, &totals));
-    if totals.counted < queries.rows.len() && totals.counted > 0 {
+    if totals.counted < queries.rows().len() && totals.counted > 0 {
         parts.push(format!(
             "{} of {} counted so far",
             text::count(totals.counted),
-            queries_of(queries.rows.len())
+            queries_of(queries.rows().len())
         ));
     }
     if totals.verdicts > 0 {
@@ -38,8 +36,8 @@ pub(super) fn totals(queries: &QueriesState, columns: usize) -> String {
 
 /// `No top 10 is settled. Nearest: q7 (56 %), at least 5 more battles.`
 fn settled(queries: &QueriesState, totals: &QueryTotals) -> Option<String> {
-    let top = queries
-        .top()
+    let top = totals
+        .top
         .map_or("top".to_owned(), |top| format!("top {top}"));
     let lead = match (totals.settled, totals.decidable) {
         (_, 0) => return unjudged(queries, totals),
@@ -51,7 +49,7 @@ fn settled(queries: &QueriesState, totals: &QueryTotals) -> Option<String> {
             queries_of(all)
         ),
     };
-    let (info, summary, probability) = nearest(queries)?;
+    let (info, summary, probability) = queries.nearest()?;
     let name = sanitize::line(info.id.as_str());
     let mut words = format!(
         "{lead} Nearest: {name} ({})",
@@ -65,29 +63,12 @@ fn settled(queries: &QueriesState, totals: &QueryTotals) -> Option<String> {
 }
 
 fn unjudged(queries: &QueriesState, totals: &QueryTotals) -> Option<String> {
-    let is_unjudged = totals.counted > 0
-        && totals.counted == queries.rows.len()
-        && queries
-            .rows
-            .iter()
-            .filter_map(|(_, summary)| summary.as_ref())
-            .all(|summary| summary.fought == 0);
+    let is_unjudged =
+        totals.counted > 0 && totals.counted == queries.rows().len() && totals.judged == 0;
     is_unjudged.then(|| {
         let start = key_on(Command::StartRun, Screen::QUERIES);
         format!("Nothing is judged yet: {start} starts the run.")
     })
-}
-
-/// The query whose top is most probably right among those that are not settled.
-fn nearest(queries: &QueriesState) -> Option<(&QueryInfo, &QuerySummary, f64)> {
-    queries
-        .rows
-        .iter()
-        .filter_map(|(info, summary)| {
-            let summary = summary.as_ref().filter(|summary| !summary.stop)?;
-            Some((info, summary, summary.settled?))
-        })
-        .reduce(|best, other| if other.2 > best.2 { other } else { best })
 }
 
 fn queries_of(count: usize) -> String {
@@ -101,7 +82,8 @@ fn queries_of(count: usize) -> String {
 mod tests {
     use super::*;
     use crate::domain::corpus::QueryId;
-    use crate::store::corpus::QueryKey;
+    use crate::store::corpus::{QueryInfo, QueryKey};
+    use crate::store::summary_cache::QuerySummary;
 
     fn said(summaries: &[QuerySummary]) -> String {
         let row = |(key, summary): (usize, &QuerySummary)| {
@@ -113,10 +95,8 @@ mod tests {
             };
             (info, Some(summary.clone()))
         };
-        let queries = QueriesState {
-            rows: summaries.iter().enumerate().map(row).collect(),
-            ..QueriesState::default()
-        };
+        let mut queries = QueriesState::default();
+        queries.set_rows(summaries.iter().enumerate().map(row).collect());
         totals(&queries, 100)
     }
 

@@ -1,6 +1,7 @@
 //! Commands of the list, and on-demand computation of summaries.
 
 use super::preview;
+use crate::domain::corpus::QueryId;
 use crate::store::corpus::QueryKey;
 use crate::store::summary_cache::QuerySummary;
 use crate::tui::keymap::Command;
@@ -57,27 +58,20 @@ pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
 
 pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     let selected = model.queries.selected().map(|(info, _)| info.key);
-    model.queries.rows = rows;
+    model.queries.set_rows(rows);
     let first = !model.queries.loaded;
     model.queries.asked.clear();
     model.queries.loaded = true;
-    let shown = model.queries.shown();
-    if let (true, Some((query, _))) = (first, &model.return_to) {
-        let place = shown
-            .iter()
-            .map(|row| &model.queries.rows[*row].0.id)
-            .position(|id| id.as_str() == query);
-        model.queries.cursor = place.unwrap_or(model.queries.cursor);
+    let remembered = model.return_to.as_ref().filter(|_| first);
+    let remembered = remembered.and_then(|(query, _)| {
+        let id = QueryId::new(query.as_str());
+        model.queries.identified(&id).map(|info| info.key)
+    });
+    // Rows added by other programs may come before the selected one.
+    if let Some(key) = selected.or(remembered) {
+        model.queries.select(key);
     }
-    if let Some(key) = selected {
-        // Rows added by other programs may come before it.
-        let place = shown
-            .iter()
-            .map(|row| model.queries.rows[*row].0.key)
-            .position(|shown| shown == key);
-        model.queries.cursor = place.unwrap_or(model.queries.cursor);
-    }
-    let last = shown.len().saturating_sub(1);
+    let last = model.queries.shown().len().saturating_sub(1);
     model.queries.cursor = model.queries.cursor.min(last);
     let mut effects = stale_summaries(model);
     effects.extend(preview::read_anew(model));
@@ -107,26 +101,27 @@ pub(crate) fn summarized(
 /// Requests the summaries of visible rows that are stale and have not been requested.
 fn stale_summaries(model: &mut Model) -> Vec<Effect> {
     let page = model.areas.page.max(SUMMARIES);
-    let queries = &mut model.queries;
+    let queries = &model.queries;
     let first = queries.cursor.saturating_sub(page);
-    let shown = queries.shown();
-    let near = shown.iter().skip(first).take(2 * page);
+    let (shown, unknown) = (queries.shown(), queries.unknown());
+    let near = shown
+        .iter()
+        .skip(first)
+        .take(2 * page)
+        .filter(|row| unknown.contains(*row));
     // Rows can be sorted by a number only if it is known.
-    let others = match queries.sort {
-        QuerySort::Import => [].iter(),
-        _ => shown.iter(),
-    };
+    let is_sorted = queries.sort != QuerySort::Import;
+    let others = is_sorted.then_some(&*unknown).into_iter().flatten();
     let mut wanted = HashSet::new();
     let stale: Vec<QueryKey> = near
         .chain(others)
-        .filter(|index| wanted.insert(**index))
-        .filter_map(|index| {
-            let (info, summary) = queries.rows.get(*index)?;
-            (summary.is_none() && !queries.asked.contains(&info.key)).then_some(info.key)
-        })
+        .filter(|row| wanted.insert(**row))
+        .filter_map(|row| Some(queries.rows().get(*row)?.0.key))
+        .filter(|key| !queries.asked.contains(key))
         .take(SUMMARIES.saturating_sub(queries.asked.len()))
         .collect();
-    queries.asked.extend(&stale);
+    drop((shown, unknown));
+    model.queries.asked.extend(&stale);
     if stale.is_empty() {
         Vec::new()
     } else {

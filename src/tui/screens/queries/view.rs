@@ -22,7 +22,7 @@ const WIDE: u16 = 160;
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
-    if model.queries.loaded && model.queries.rows.is_empty() {
+    if model.queries.loaded && model.queries.rows().is_empty() {
         Paragraph::new(welcome::empty_project(model, theme)).render(area, buf);
         return Areas::default();
     }
@@ -94,7 +94,7 @@ fn list(model: &Model, canvas: Canvas<'_>) -> Areas {
         position: Some(ListPosition {
             cursor: queries.cursor,
             shown: shown.len(),
-            all: queries.rows.len(),
+            all: queries.rows().len(),
         }),
         ..Areas::default()
     }
@@ -150,7 +150,7 @@ impl<'a> QueryTable<'a> {
     }
 
     fn row(&self, index: usize, selected: bool, theme: &Theme) -> Line<'static> {
-        let (info, summary) = &self.model.queries.rows[index];
+        let (info, summary) = &self.model.queries.rows()[index];
         let name = text::pad_right(&name(self.model, index), self.name);
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
@@ -167,5 +167,5 @@ impl<'a> QueryTable<'a> {
 }
 
 fn name(model: &Model, index: usize) -> String {
-    sanitize::line(model.queries.rows[index].0.id.as_str()).into_owned()
+    sanitize::line(model.queries.rows()[index].0.id.as_str()).into_owned()
 }

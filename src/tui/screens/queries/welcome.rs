@@ -45,7 +45,7 @@ const HINTED: [(Command, Command); 5] = [
 
 /// Hides the hint of a command for good, because the person has used it on the list.
 pub(crate) fn note_use(model: &mut Model, command: Command) {
-    if model.screen() != Screen::QUERIES || model.queries.rows.is_empty() {
+    if model.screen() != Screen::QUERIES || model.queries.rows().is_empty() {
         return;
     }
     let hinted = HINTED
@@ -91,9 +91,9 @@ fn steps(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
     } else {
         "import more: queries, labels, rankings or votes"
     };
-    let summaries = || model.queries.rows.iter().filter_map(|row| row.1.as_ref());
-    let any_judged = summaries().any(|summary| summary.fought > 0);
-    let any_left = summaries().any(|summary| summary.fought == 0);
+    let totals = model.queries.totals();
+    let any_judged = totals.judged > 0;
+    let any_left = totals.judged < totals.counted;
     let steps = match (any_judged, any_left) {
         (false, _) => [
             (Command::StartRun, start),
@@ -172,7 +172,7 @@ mod tests {
             };
             (info.clone(), Some(summary))
         };
-        model.queries.rows = fought.iter().map(row).collect();
+        model.queries.set_rows(fought.iter().map(row).collect());
         let lines = next_steps(&model, &Theme::new(ColorDepth::None, false), rows);
         let key = |line: &Line<'_>| match line.to_string().trim().split_once("  ") {
             Some((key, _)) if key.len() < 6 => format!("{key} "),
@@ -198,7 +198,7 @@ mod tests {
             fought: 8,
             ..QuerySummary::default()
         };
-        model.queries.rows = vec![(info, Some(summary))];
+        model.queries.set_rows(vec![(info, Some(summary))]);
         let theme = Theme::new(ColorDepth::None, false);
         let rows = |model: &Model| {
             let lines = next_steps(model, &theme, 3);
@@ -232,7 +232,7 @@ mod tests {
                 failures,
                 ..QuerySummary::default()
             };
-            model.queries.rows = vec![(info, Some(summary))];
+            model.queries.set_rows(vec![(info, Some(summary))]);
             let lines = next_steps(&model, &Theme::new(ColorDepth::None, false), 9);
             lines.iter().map(ToString::to_string).collect::<String>()
         };

@@ -361,18 +361,17 @@ fn about(model: &Model) -> Vec<String> {
             })
         }
     };
-    let rows = model
-        .queries
-        .rows
-        .iter()
-        .filter(|(info, _)| scope.is_none_or(|scope| scope == info.key))
-        .filter_map(|(_, summary)| summary.as_ref())
-        .filter(|summary| summary.settled.is_some());
-    let (mut all, mut sure) = (0, 0);
-    for summary in rows {
-        all += 1;
-        sure += usize::from(summary.stop);
-    }
+    let (all, sure) = match scope {
+        Some(query) => {
+            let summary = model.queries.summary(query);
+            let decidable = summary.filter(|summary| summary.settled.is_some());
+            decidable.map_or((0, 0), |summary| (1, usize::from(summary.stop)))
+        }
+        None => {
+            let totals = model.queries.totals();
+            (totals.decidable, totals.settled)
+        }
+    };
     let settled = match (all, sure) {
         (0, _) => return vec![about],
         (1, 1) => {
@@ -422,7 +421,7 @@ fn empty(model: &Model) -> String {
             "No query matches the filter. Press {} to show all.",
             key(Command::Back)
         ),
-        (true, true) if model.queries.rows.is_empty() => {
+        (true, true) if model.queries.rows().is_empty() => {
             let import = key_on(Command::Import, Screen::QUERIES);
             let back = key(Command::Back);
             format!("This project holds no queries yet. {back}, then {import}: import some.")

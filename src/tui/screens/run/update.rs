@@ -541,7 +541,7 @@ mod tests {
             failures,
             ..QuerySummary::default()
         };
-        model.queries.rows = vec![(open, Some(summary))];
+        model.queries.set_rows(vec![(open, Some(summary))]);
         model
     }
 

@@ -10,13 +10,7 @@ use crate::tui::screens::Screen;
 /// Shows the rankings of a query side by side, with the cursor on the first rank at which they
 /// differ.
 pub(crate) fn show(model: &mut Model, query: QueryId) -> Vec<Effect> {
-    let Some(key) = model
-        .queries
-        .rows
-        .iter()
-        .find(|(info, _)| info.id == query)
-        .map(|(info, _)| info.key)
-    else {
+    let Some(key) = model.queries.identified(&query).map(|info| info.key) else {
         model.inform("the list of queries is still being read");
         return Vec::new();
     };

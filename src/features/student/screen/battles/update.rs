@@ -18,13 +18,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     else {
         return Vec::new();
     };
-    let Some(key) = model
-        .queries
-        .rows
-        .iter()
-        .find(|(info, _)| info.id == query)
-        .map(|(info, _)| info.key)
-    else {
+    let Some(key) = model.queries.identified(&query).map(|info| info.key) else {
         model.inform("the list of queries is still being read");
         return Vec::new();
     };

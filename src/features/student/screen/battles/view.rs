@@ -115,10 +115,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             )
         }));
         if rest >= 12 {
-            let known = model.queries.rows.iter();
-            let query = known
-                .map(|(info, _)| info)
-                .find(|info| info.id == battle.query);
+            let query = model.queries.identified(&battle.query);
             let words = query.map_or(String::new(), |info| {
                 sanitize::line(&info.text).into_owned()
             });

@@ -415,7 +415,7 @@ fn the_run_screen_says_what_is_missing_and_how_the_last_run_went() {
     for size in SIZES {
         let mut bench = Bench::judged(size.0, size.1);
         bench.press("r");
-        bench.model.run.next = Some(Box::default());
+        bench.model.run.next = Some(Ok(Box::default()));
         let shot = bench.shot();
         for words in [
             "Nothing is running.",
@@ -432,9 +432,13 @@ fn the_run_screen_says_what_is_missing_and_how_the_last_run_went() {
             }],
             ..CostEstimate::default()
         };
-        bench.model.run.next = Some(Box::new(asks));
+        bench.model.run.next = Some(Ok(Box::new(asks)));
         let shot = bench.shot();
         let words = "Press s to ask for 293 missing votes: at no cost.";
+        assert!(shot.contains(words), "{shot}");
+        bench.model.run.next = Some(Err("no such\u{1b} judge".to_owned()));
+        let shot = bench.shot();
+        let words = "The missing votes cannot be counted: no such␛ judge";
         assert!(shot.contains(words), "{shot}");
     }
 }

@@ -50,8 +50,9 @@ pub struct RunState {
     /// Summary of the latest run that asked anything, if there was none in this session: `None`
     /// until it has been read, and `Some(None)` if there was none.
     pub last: Option<Option<Box<LastRun>>>,
-    /// The cost of what a run would ask now; `None` until it has been computed.
-    pub next: Option<Box<CostEstimate>>,
+    /// The cost of what a run would ask now, or why it is not known; `None` until it has been
+    /// computed.
+    pub next: Option<Result<Box<CostEstimate>, String>>,
     pub running: bool,
     /// Scope of the run.
     pub scope: RunScope,

@@ -1,6 +1,7 @@
 //! What a run would ask now, with its price.
 
 use super::begin::money_words;
+use crate::domain::sanitize;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -16,12 +17,19 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
     if let Some(why) = &model.options.missing_keys {
         return text::lines(why, columns, theme.warn());
     }
-    let Some(estimate) = &model.run.next else {
-        return vec![text::line(
-            "Counting the votes that are missing …",
-            columns,
-            theme.muted(),
-        )];
+    let estimate = match &model.run.next {
+        None => {
+            let words = "Counting the votes that are missing …";
+            return vec![text::line(words, columns, theme.muted())];
+        }
+        Some(Err(why)) => {
+            let words = format!(
+                "The missing votes cannot be counted: {}",
+                sanitize::line(why)
+            );
+            return text::lines(&words, columns, theme.warn());
+        }
+        Some(Ok(estimate)) => estimate,
     };
     let start = key_on(Command::StartRun, Screen::RUN);
     let words = match estimate.calls() {

@@ -434,10 +434,11 @@ mod tests {
     use crate::app::annotate::estimate::JudgeEstimate;
     use crate::store::runs::RunId;
     use crate::store::summary_cache::QuerySummary;
-    use crate::tui::job::{asked, only};
+    use crate::tui::job::{answer, asked, fail, only};
     use crate::tui::screens::testing::model;
     use crate::tui::update::requests::queries::ReadLastRun;
     use crate::tui::update::requests::runs::Estimate;
+    use crate::tui::update::update as apply;
 
     fn outcome(votes: usize) -> RunOutcome {
         let judge = JudgeProgress {
@@ -531,6 +532,19 @@ mod tests {
                 .words
                 .starts_with("nothing was left to ask")
         );
+    }
+
+    #[test]
+    fn why_the_missing_votes_cannot_be_counted_is_kept_until_they_are_counted_again() {
+        let mut model = model(Screen::RUN);
+        let mut effects = vec![model.price_next_run()];
+        let now = model.now;
+        apply(&mut model, fail::<Estimate>(&mut effects, "no prompt"), now);
+        assert!(matches!(&model.run.next, Some(Err(why)) if why.contains("no prompt")));
+        let mut effects = vec![model.price_next_run()];
+        let counted = answer::<Estimate>(&mut effects, CostEstimate::default());
+        apply(&mut model, counted, now);
+        assert!(matches!(&model.run.next, Some(Ok(_))));
     }
 
     /// A project with one query, this many of whose calls failed.

@@ -90,8 +90,8 @@ impl Model {
 
     /// Requests the cost of what a run would ask now.
     pub(crate) fn price_next_run(&mut self) -> Effect {
-        Job::task(Estimate(RunScope::Project), |model, estimate| {
-            model.run.next = Some(Box::new(estimate));
+        Job::try_task(Estimate(RunScope::Project), |model, estimate| {
+            model.run.next = Some(estimate.map(Box::new).map_err(|error| error.to_string()));
             Vec::new()
         })
         .latest(&mut self.jobs, NEXT)

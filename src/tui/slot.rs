@@ -129,9 +129,11 @@ impl Jobs {
         self.0.get(&slot).is_some_and(|state| state.is_pending)
     }
 
-    /// Whether any request was not answered yet.
-    pub(crate) fn is_any_pending(&self) -> bool {
-        self.0.values().any(|state| state.is_pending)
+    /// Whether a request of one of these screens was not answered yet.
+    pub(crate) fn is_any_pending(&self, screens: &[Screen]) -> bool {
+        self.0.iter().any(|(slot, state)| {
+            state.is_pending && slot.owner.is_some_and(|owner| screens.contains(&owner))
+        })
     }
 
     /// The request of this number was answered.
@@ -157,6 +159,8 @@ mod tests {
         let slots = [OWN, OWN.keyed(1), SHARED, Slot::of(Screen::JUDGES, "own")];
         let tickets = slots.map(|slot| jobs.begin(slot));
         jobs.leave(Screen::QUEUE);
+        assert!(!jobs.is_any_pending(&[Screen::QUEUE]));
+        assert!(jobs.is_any_pending(&[Screen::QUEUE, Screen::JUDGES]));
         let current = tickets.map(|ticket| ticket.is_current());
         assert_eq!(current, [false, false, true, true]);
         assert_eq!(slots.map(|slot| jobs.is_pending(slot)), current);

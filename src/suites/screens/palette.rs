@@ -1,9 +1,11 @@
 //! Commands of other screens, and keys that do nothing.
 
 use super::bench::Bench;
+use crate::app::project::Sample;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::model::{ConfirmFor, Overlay};
 use crate::tui::screens::Screen;
+use crate::tui::slot::Slot;
 use crate::tui::testing::text;
 
 /// Runs the first entry of the palette that matches.
@@ -84,6 +86,25 @@ fn a_command_that_changes_nothing_runs_on_its_screen() {
     run(&mut bench, "toggle-expectations");
     assert_eq!(bench.model.screen(), Screen::MATRIX);
     assert_ne!(bench.model.matrix.votes_only, before);
+}
+
+#[test]
+fn the_way_to_a_screen_waits_only_for_the_data_of_screens_on_it() {
+    let mut bench = on(Screen::QUERIES);
+    let _training = bench.model.jobs.begin(Slot::shared("training"));
+    let _queue = bench.model.jobs.begin(Slot::of(Screen::QUEUE, "queue"));
+    run(&mut bench, "toggle-expectations");
+    assert_eq!(bench.model.screen(), Screen::MATRIX);
+    assert_eq!(bench.model.destination, None);
+}
+
+#[test]
+fn a_command_of_a_screen_that_cannot_be_opened_goes_nowhere() {
+    let mut bench = on(Screen::QUERIES);
+    bench.model.options.sample = Some(Sample::Scifact);
+    run(&mut bench, "test-judge");
+    assert_eq!(bench.model.stack, [Screen::QUERIES]);
+    assert!(said(&bench).starts_with("the sample is judged by"));
 }
 
 #[test]

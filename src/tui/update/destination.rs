@@ -66,11 +66,11 @@ fn go(model: &mut Model, screen: Screen, command: Option<Command>) -> Vec<Effect
     effects
 }
 
-/// Goes on to the destination, if there is one and the data of the current screen is loaded.
+/// Goes on to the destination, if there is one and the data of the screens on the way is loaded.
 pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
     let mut effects = Vec::new();
     while let Some(destination) = model.destination
-        && !model.jobs.is_any_pending()
+        && is_loaded(model, &path(destination.screen))
     {
         if model.screen() == destination.screen {
             model.destination = None;
@@ -80,6 +80,11 @@ pub(super) fn follow(model: &mut Model) -> Vec<Effect> {
         }
     }
     effects
+}
+
+/// Whether the data of these screens is loaded; it includes the list and the open query.
+fn is_loaded(model: &Model, screens: &[Screen]) -> bool {
+    !model.is_listing() && !model.is_opening() && !model.jobs.is_any_pending(screens)
 }
 
 /// The screens from the destination down to the one that can be opened from everywhere.
@@ -109,6 +114,10 @@ fn step(model: &mut Model, destination: Destination) -> Vec<Effect> {
         match root {
             Some(command) => effects.extend(on_command(model, command)),
             None => model.destination = None,
+        }
+        let is_open = path.iter().any(|screen| model.stack.contains(screen));
+        if !is_open && is_loaded(model, &path) {
+            model.destination = None;
         }
         return effects;
     };

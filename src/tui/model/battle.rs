@@ -50,6 +50,8 @@ pub struct RankingBefore {
     pub change: String,
     /// Whether the change was an undo.
     pub taken_back: bool,
+    /// Whether the change replaced the person's earlier verdict on the pair.
+    pub replaces: bool,
     /// By pool index.
     pub ranks: Vec<Option<usize>>,
     /// By pool index.
@@ -61,6 +63,7 @@ impl RankingBefore {
         Self {
             change,
             taken_back: false,
+            replaces: false,
             ranks: open.ranks(),
             scores: open.scores(),
         }

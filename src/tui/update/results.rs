@@ -193,8 +193,14 @@ fn show_again(
     let screen = model.screen();
     if screen == Screen::BATTLE {
         let before = model.open.as_ref().filter(|_| here);
+        let given = |open: &OpenQuery| {
+            Pair::new(a, b)
+                .and_then(|pair| open.people.by(&stored.verdict.annotator, pair))
+                .is_some()
+        };
         let before = before.map(|open| RankingBefore {
             taken_back,
+            replaces: given(open),
             ..RankingBefore::of(open, sanitize::line(words).into_owned())
         });
         if !here || model.battle.pair() != Pair::new(a, b) {

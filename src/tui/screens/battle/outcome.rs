@@ -16,6 +16,9 @@ use ratatui::text::{Line, Span};
 /// The note after a verdict that was given with the judges' votes on the screen.
 const NOT_BLIND: &str =
     "not blind: it moves the ranking and does not count in agreement with judges";
+/// The same if it replaces a verdict, which may have been blind.
+const CHANGED: &str =
+    "not blind: it moves the ranking; only your blind verdict counts in agreement with judges";
 /// Columns of the role of a document, such as `your winner`.
 const ROLE: usize = 17;
 /// Columns of a change of ranks.
@@ -138,12 +141,16 @@ fn relation(agree: usize, all: usize, is_overruled: bool) -> String {
         2 => "both judges".to_owned(),
         _ => format!("all {all} judges"),
     };
-    match (is_overruled, agree) {
+    // A single strong vote can outweigh the judges who agree with the person.
+    let is_minority = 2 * agree <= all;
+    match agree {
         _ if all == 0 => "You decided alone, since no judge voted".to_owned(),
-        (true, 0) => format!("You overruled {judges}"),
-        (true, _) => format!("You overruled {} of {all} judges", all - agree),
-        (false, _) if agree == all => format!("You agree with {judges}"),
-        (false, _) => format!("You agree with {agree} of {all} judges"),
+        0 if is_overruled => format!("You overruled {judges}"),
+        _ if is_overruled && is_minority => {
+            format!("You overruled {} of {all} judges", all - agree)
+        }
+        _ if agree == all => format!("You agree with {judges}"),
+        _ => format!("You agree with {agree} of {all} judges"),
     }
 }
 
@@ -183,7 +190,8 @@ pub(crate) fn lines(
 ) -> Vec<Line<'static>> {
     let (first, mut last) = sentence(model, open, before, theme, columns);
     if !before.taken_back && is_seen(model) {
-        last.extend(text::lines(NOT_BLIND, columns, theme.muted()));
+        let note = if before.replaces { CHANGED } else { NOT_BLIND };
+        last.extend(text::lines(note, columns, theme.muted()));
     }
     let room = rows.saturating_sub(1 + last.len());
     let mut lines = vec![first];
@@ -423,4 +431,29 @@ pub(super) fn page_text(open: &OpenQuery, before: &RankingBefore) -> String {
             format!("{}  {title}\n", text::pad_right(&change.words(), RANKS))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relation;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(0, 0, false, "You decided alone, since no judge voted")]
+    #[case(0, 1, true, "You overruled the judge")]
+    #[case(0, 3, true, "You overruled all 3 judges")]
+    #[case(1, 3, true, "You overruled 2 of 3 judges")]
+    #[case(1, 2, true, "You overruled 1 of 2 judges")]
+    #[case(2, 3, true, "You agree with 2 of 3 judges")]
+    #[case(3, 3, true, "You agree with all 3 judges")]
+    #[case(3, 3, false, "You agree with all 3 judges")]
+    #[case(2, 3, false, "You agree with 2 of 3 judges")]
+    fn the_larger_part_of_the_judges_decides_what_is_said(
+        #[case] agree: usize,
+        #[case] all: usize,
+        #[case] is_overruled: bool,
+        #[case] words: &str,
+    ) {
+        assert_eq!(relation(agree, all, is_overruled), words);
+    }
 }

@@ -297,6 +297,22 @@ fn a_second_verdict_replaces_the_first_and_cannot_tell_moves_nothing() {
 }
 
 #[test]
+fn a_verdict_that_replaces_another_does_not_deny_that_the_blind_one_counts() {
+    let mut model = on(0, 1);
+    give_verdict(&mut model, Decision::A);
+    let page = flat(&mut model, (120, 38));
+    let first = "does not count in agreement with judges";
+    assert!(page.contains(first), "{page}");
+    give_verdict(&mut model, Decision::B);
+    let page = flat(&mut model, (120, 38));
+    assert!(
+        page.contains("only your blind verdict counts in agreement with judges"),
+        "{page}"
+    );
+    assert!(!page.contains(first), "{page}");
+}
+
+#[test]
 fn a_reason_is_added_to_ones_own_verdict_or_kept_for_the_one_to_come() {
     let mut model = on(2, 3);
     let effects = explain(&mut model, "mine");

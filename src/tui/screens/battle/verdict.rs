@@ -33,11 +33,14 @@ pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect>
         return Vec::new();
     };
     let words = open.decision_text(decision, model.battle.a, model.battle.b);
-    let before = RankingBefore::of(open, words);
     let given = model
         .battle
         .pair()
         .and_then(|pair| open.people.by(&model.options.annotator, pair));
+    let before = RankingBefore {
+        replaces: given.is_some(),
+        ..RankingBefore::of(open, words)
+    };
     let same = given.is_some_and(|given| given.seen_from(model.battle.a) == decision);
     if same && model.draft().is_none() {
         let undo = key_on(Command::Undo, model.screen());
@@ -55,7 +58,12 @@ pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect>
 /// Remembers the current ranking, to show the rank changes after a verdict.
 pub(crate) fn remember_ranking(model: &mut Model, words: String) {
     if let Some(open) = &model.open {
-        model.battle.before = Some(RankingBefore::of(open, words));
+        let pair = model.battle.pair();
+        let given = pair.and_then(|pair| open.people.by(&model.options.annotator, pair));
+        model.battle.before = Some(RankingBefore {
+            replaces: given.is_some(),
+            ..RankingBefore::of(open, words)
+        });
     }
 }
 

@@ -1,9 +1,12 @@
 //! The mouse: rows, hints, panes and borders.
 
 use super::bench::Bench;
+use crate::tui::job::only;
 use crate::tui::message::Msg;
 use crate::tui::screens::Screen;
 use crate::tui::testing::text;
+use crate::tui::update::requests::queries::Prefetch;
+use crate::tui::update::update;
 use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
 fn mouse(bench: &mut Bench, kind: MouseEventKind, (column, row): (u16, u16)) {
@@ -45,6 +48,21 @@ fn a_click_selects_a_row_and_a_second_one_opens_it() {
     let list = bench.model.areas.list;
     click(&mut bench, (list.x, list.y + 2));
     assert_eq!(bench.model.document_cursor(), 2);
+}
+
+#[test]
+fn a_click_reads_ahead_only_the_query_that_it_selects() {
+    let mut bench = Bench::judged(120, 40);
+    let (column, row) = place(&mut bench, "scifact-971");
+    let now = bench.model.now;
+    let click = Msg::Mouse(MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column,
+        row,
+        modifiers: KeyModifiers::NONE,
+    });
+    let effects = update(&mut bench.model, click, now);
+    assert!(only::<Prefetch>(&effects).is_some(), "{effects:?}");
 }
 
 #[test]

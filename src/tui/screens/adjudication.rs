@@ -84,6 +84,10 @@ impl ScreenBehavior for AdjudicationScreen {
         update::read_titles(model)
     }
 
+    fn selected(&self, model: &mut Model) -> Vec<Effect> {
+        update::read_titles(model)
+    }
+
     fn decisions(&self) -> &'static dyn Decisions {
         &Rulings
     }

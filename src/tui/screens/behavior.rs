@@ -130,6 +130,11 @@ pub(crate) trait ScreenBehavior: Sync {
         Vec::new()
     }
 
+    /// The cursor was moved to another row of [`Find::Rows`].
+    fn selected(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
     /// Scrolls to the current search match in the text of this side.
     fn reveal(&self, _model: &mut Model, _side: usize) {}
 

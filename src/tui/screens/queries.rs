@@ -62,6 +62,10 @@ impl ScreenBehavior for QueriesScreen {
         update::moved(model)
     }
 
+    fn selected(&self, model: &mut Model) -> Vec<Effect> {
+        update::moved(model)
+    }
+
     fn find(&self) -> Find {
         Find::Rows {
             list: |model| (&mut model.queries.cursor, &mut model.queries.filter),

@@ -81,6 +81,10 @@ impl ScreenBehavior for QueueScreen {
         update::filtered(model)
     }
 
+    fn selected(&self, model: &mut Model) -> Vec<Effect> {
+        update::describe(model)
+    }
+
     fn exports(&self) -> ExportSubject {
         ExportSubject::Verdicts
     }

@@ -5,10 +5,9 @@ use super::{offers, overlay};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::screens::behavior::Click;
+use crate::tui::screens::behavior::{Click, Find};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
-use std::cmp::Ordering;
 
 pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let (column, row) = (event.column, event.row);
@@ -85,10 +84,17 @@ fn go_to_row(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(position) = model.areas.position.filter(|list| at < list.shown) else {
         return Vec::new();
     };
-    let step = match at.cmp(&position.cursor) {
-        Ordering::Equal => return on_command(model, Command::Open),
-        Ordering::Less => Command::Up,
-        Ordering::Greater => Command::Down,
+    if at == position.cursor {
+        return on_command(model, Command::Open);
+    }
+    if let Find::Rows { list, shown, .. } = model.behavior().find() {
+        *list(model).0 = at.min(shown(model).len().saturating_sub(1));
+        return model.behavior().selected(model);
+    }
+    let step = if at < position.cursor {
+        Command::Up
+    } else {
+        Command::Down
     };
     (0..at.abs_diff(position.cursor))
         .flat_map(|_| on_command(model, step))

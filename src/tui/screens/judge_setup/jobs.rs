@@ -20,6 +20,8 @@ use crate::tui::widgets::toast::Level;
 const FOUND: Slot = Slot::of(Screen::JUDGE_SETUP, "found");
 const OUTLOOK: Slot = Slot::of(Screen::JUDGE_SETUP, "outlook");
 const TEST: Slot = Slot::of(Screen::JUDGE_SETUP, "test");
+/// The file that is being written, also after the screen was left.
+const SAVE: Slot = Slot::shared("judges of the project");
 
 /// Works with the configuration of the open project, using only permissions that were given.
 fn configured<T>(
@@ -156,9 +158,12 @@ impl Model {
         vec![job.part_of(&mut self.jobs, TEST).into()]
     }
 
-    /// Computes the cost of asking the chosen judges, and which votes would be set aside.
+    /// The judges were found or edited: computes the cost of asking the chosen ones, and which
+    /// votes would be set aside.
     pub(super) fn look_ahead(&mut self) -> Vec<Effect> {
-        self.judge_setup_mut().outlook = None;
+        let state = self.judge_setup_mut();
+        state.outlook = None;
+        state.is_changed = state.setup.as_ref().is_some_and(|setup| setup.is_changed());
         let setup = self.judge_setup().setup.clone();
         let Some(setup) = setup.filter(|setup| setup.chosen().next().is_some()) else {
             self.jobs.cancel(OUTLOOK);
@@ -174,25 +179,27 @@ impl Model {
         vec![job.latest(&mut self.jobs, OUTLOOK).into()]
     }
 
-    /// Writes the file, and opens the project again with its judges.
+    /// Writes the file, and opens the project again with its judges unless the person has left the
+    /// screen in the meantime.
     pub(super) fn save_judges(&mut self) -> Vec<Effect> {
         let Some(setup) = self.judge_setup().setup.clone() else {
             return Vec::new();
         };
         self.judge_setup_mut().is_saving = true;
         let job = Job::try_task(SaveJudges(*setup), |model, saved| {
-            model.judge_setup_mut().is_saving = false;
+            let is_waiting = std::mem::take(&mut model.judge_setup_mut().is_saving);
             match saved {
-                Ok(project) => {
+                Ok(project) if is_waiting => {
                     model.next_project = Some(project);
-                    vec![Effect::Quit]
+                    return vec![Effect::Quit];
                 }
-                Err(error) => {
-                    model.say(Level::Error, &error.to_string());
-                    Vec::new()
-                }
+                Ok(_) => model.inform(
+                    "the judges are saved; they are asked after the project is opened again",
+                ),
+                Err(error) => model.say(Level::Error, &error.to_string()),
             }
+            Vec::new()
         });
-        vec![job.kept().into()]
+        vec![job.kept().latest(&mut self.jobs, SAVE).into()]
     }
 }

@@ -35,6 +35,9 @@ pub(crate) struct SetupState {
     pub(super) tests: HashMap<usize, TestState>,
     /// The consequences of asking the chosen judges, for the project.
     pub(super) outlook: Option<Outlook>,
+    /// Whether saving would change the file.
+    pub(super) is_changed: bool,
+    /// Whether the person waits for the file to be written.
     pub(super) is_saving: bool,
 }
 

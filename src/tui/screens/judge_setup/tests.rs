@@ -144,6 +144,45 @@ fn nothing_can_be_saved_unless_something_changes() {
 }
 
 #[test]
+fn edits_are_kept_if_the_screen_is_opened_again_from_another_one() {
+    let mut model = opened();
+    press(&mut model, "space");
+    model.stack.push(Screen::JUDGES);
+    let effects = press(&mut model, "+");
+    assert!(asked::<LookAround>(&effects).is_none());
+    let setups = |screen: &&Screen| **screen == Screen::JUDGE_SETUP;
+    assert_eq!(model.stack.iter().filter(setups).count(), 1);
+    assert_eq!(model.screen(), Screen::JUDGE_SETUP);
+    assert!(drawn(&mut model, ColorDepth::None, (120, 38)).contains("[x] qwen3:8b"));
+    press(&mut model, "esc");
+    press(&mut model, "+");
+    assert!(flat(&mut model, (120, 38)).contains("looking for keys"));
+}
+
+#[test]
+fn the_project_is_opened_again_only_for_a_person_who_waits_for_it() {
+    let saved = |leaves: bool| {
+        let mut model = opened();
+        press(&mut model, "space");
+        let mut effects = press(&mut model, "S");
+        if leaves {
+            press(&mut model, "esc");
+        }
+        let path = "project.ovr".to_owned();
+        let after = tell(&mut model, answer::<SaveJudges>(&mut effects, path));
+        (after, model)
+    };
+    let (after, model) = saved(false);
+    assert_eq!(after, [Effect::Quit]);
+    assert!(model.next_project.is_some());
+    let (after, model) = saved(true);
+    assert_eq!(after, []);
+    assert_eq!(model.next_project, None);
+    let words = model.toast.map(|toast| toast.text).unwrap_or_default();
+    assert!(words.starts_with("the judges are saved"), "{words}");
+}
+
+#[test]
 fn saving_waits_for_the_end_of_a_run() {
     let mut model = opened();
     model.run.running = true;

@@ -20,8 +20,11 @@ pub(super) fn show(model: &mut Model) -> Vec<Effect> {
         );
         return Vec::new();
     }
-    if model.screen() != Screen::JUDGE_SETUP {
-        model.stack.push(Screen::JUDGE_SETUP);
+    model.stack.retain(|screen| *screen != Screen::JUDGE_SETUP);
+    model.stack.push(Screen::JUDGE_SETUP);
+    // Edits that are not saved are kept.
+    if model.judge_setup().setup.is_some() {
+        return Vec::new();
     }
     model.look_around()
 }
@@ -30,10 +33,7 @@ pub(super) fn show(model: &mut Model) -> Vec<Effect> {
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let state = model.judge_setup();
     match command {
-        Command::SaveJudges => {
-            let setup = state.setup.as_ref();
-            !state.is_saving && setup.is_some_and(|setup| setup.is_changed())
-        }
+        Command::SaveJudges => !state.is_saving && state.is_changed,
         Command::Open | Command::SetBudget => state.setup.is_some(),
         Command::ChooseJudge => state.selected().is_some(),
         Command::TestJudge => state.selected().is_some() && !is_testing(model),

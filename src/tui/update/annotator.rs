@@ -2,7 +2,6 @@
 //! other people's, and changed in the settings.
 
 use crate::domain::annotator_name::{annotator_name, look_alikes};
-use crate::domain::sanitize;
 use crate::store::drafts::DecisionSubject;
 use crate::store::{Db, Result};
 use crate::tui::job::{Job, JobContext, Request};
@@ -87,35 +86,29 @@ pub(super) fn named(model: &mut Model, text: &str) -> Vec<Effect> {
     let Some(name) = annotator_name(text) else {
         return Vec::new();
     };
-    let (shown, before) = (
-        sanitize::line(&name).into_owned(),
-        sanitize::line(&model.options.annotator).into_owned(),
-    );
     let known = &model.options.people;
     let warning = if known.contains(&name) {
-        format!(" {shown} has decisions in this project; continue only if that is you.")
+        format!(" {name} has decisions in this project; continue only if that is you.")
     } else {
         let alike = look_alikes(&name, known).join(", ");
         if alike.is_empty() {
             String::new()
         } else {
-            format!(" {} looks alike.", sanitize::line(&alike))
+            format!(" {alike} looks alike.")
         }
     };
     if name == model.options.annotator {
         model.options.asks_name = false;
-        model.say(
-            Level::Good,
-            &format!("your decisions are stored as {shown}"),
-        );
+        model.say(Level::Good, &format!("your decisions are stored as {name}"));
         return Vec::new();
     }
     if model.options.asks_name && warning.is_empty() {
         return rename(model, name);
     }
     let question = format!(
-        "Store your decisions as {shown} from now on? Decisions made as {before} keep that \
-         name.{warning}"
+        "Store your decisions as {name} from now on? Decisions made as {} keep that \
+         name.{warning}",
+        model.options.annotator
     );
     model.state_mut::<NewName>().0 = Some(name);
     model.confirm("Change the annotator", &question, ConfirmFor::Annotator);
@@ -133,10 +126,7 @@ pub(super) fn confirmed(model: &mut Model) -> Vec<Effect> {
 /// Continues under another name. A first name takes over the drafts; otherwise, they stay with the
 /// previous name, whose decisions can no longer be redone.
 fn rename(model: &mut Model, name: String) -> Vec<Effect> {
-    let words = format!(
-        "your decisions are stored as {} from now on",
-        sanitize::line(&name)
-    );
+    let words = format!("your decisions are stored as {name} from now on");
     model.say(Level::Good, &words);
     model.options.annotator.clone_from(&name);
     if !model.options.asks_name {

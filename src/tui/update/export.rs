@@ -46,7 +46,6 @@ pub(super) fn begin(model: &mut Model, order: ExportOrder) -> Vec<Effect> {
 fn ask_to_overwrite(model: &mut Model, order: ExportOrder, file: &str) {
     model.export.refused = Some(order);
     let question = format!("{file} exists. Write over it?");
-    let question = crate::domain::sanitize::line(&question).into_owned();
     model.confirm("Export", &question, ConfirmFor::Overwrite);
 }
 

@@ -5,6 +5,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{KeyOutcome, boxed};
+use crate::domain::sanitize;
 use crate::tui::layout::centred;
 use crate::tui::text::{width, wrap};
 use crate::tui::theme::Theme;
@@ -20,10 +21,10 @@ pub struct Confirm {
 }
 
 impl Confirm {
-    pub fn new(title: impl Into<String>, question: impl Into<String>) -> Self {
+    pub fn new(title: impl Into<String>, question: &str) -> Self {
         Self {
             title: title.into(),
-            question: question.into(),
+            question: sanitize::line(question).into_owned(),
             chosen: false,
         }
     }
@@ -106,6 +107,17 @@ mod tests {
         );
         let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(ask().handle(ctrl_c), KeyOutcome::Pass);
+    }
+
+    #[test]
+    fn control_characters_of_names_are_made_visible() {
+        let confirm = Confirm::new("Export", "a\u{1b}[31m\u{202e}.csv exists.\nWrite over it?");
+        let page = text(&draw(80, 24, |area, buf| {
+            confirm.render(&Theme::default(), area, buf)
+        }));
+        assert!(page.contains("a␛[31m"), "{page}");
+        assert!(!page.contains(['\u{1b}', '\u{202e}']), "{page:?}");
+        assert!(page.contains("exists. Write over it?"), "{page}");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use super::state::TestState;
 use crate::app::init::setup::Candidate;
-use crate::domain::sanitize;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, PromptFor};
@@ -111,8 +110,7 @@ fn test(model: &mut Model) -> Vec<Effect> {
     }
     let question = format!(
         "One paid call to {} {}, which is not counted in the project's spending. Call?",
-        sanitize::line(&judge.config.provider),
-        sanitize::line(&judge.config.model)
+        judge.config.provider, judge.config.model
     );
     model.confirm(
         "Test call",

@@ -53,6 +53,7 @@ use crate::store::corpus::QueryKey;
 pub use crate::store::drafts::DecisionSubject as Subject;
 use adjudication::AdjudicationState;
 use battle::BattleState;
+use crossterm::event::KeyCode;
 use destination::Destination;
 use export::ExportState;
 use import::ImportState;
@@ -61,6 +62,7 @@ use open_query::OpenQuery;
 use queries::QueriesState;
 use question_set::QuestionState;
 use queue::QueueState;
+use ratatui::layout::Position;
 use remembered::{Configured, Remembered};
 use run::RunState;
 use session::ReviewSession;
@@ -98,6 +100,31 @@ impl Overlay {
             | Self::Questions(_)
             | Self::Settings(_) => false,
         }
+    }
+
+    /// The keys that a click stands for: a click on a row selects it, and the next one accepts it.
+    /// In the list of commands, the first click runs the command.
+    pub(crate) fn keys_of_click(&self, at: Position) -> Vec<KeyCode> {
+        let (clicks, selected) = match self {
+            Self::Prompt(..) => return Vec::new(),
+            Self::Palette(palette) => (&palette.clicks, palette.selected_row()),
+            Self::Import(dialog) => (&dialog.clicks, dialog.selected()),
+            Self::Export(dialog) => (&dialog.clicks, dialog.selected()),
+            Self::Questions(dialog) => (&dialog.clicks, dialog.selected()),
+            Self::Settings(dialog) => (&dialog.clicks, dialog.selected()),
+            Self::Confirm(confirm, _) => (&confirm.clicks, 0),
+            Self::Help(help) => (help.clicks(), 0),
+            Self::Page(page) => (page.clicks(), 0),
+        };
+        let again = match self {
+            Self::Settings(_) => KeyCode::Right,
+            _ => KeyCode::Enter,
+        };
+        let mut keys = clicks.keys(at, selected, again);
+        if matches!(self, Self::Palette(_)) && !keys.is_empty() && !keys.contains(&again) {
+            keys.push(again);
+        }
+        keys
     }
 }
 

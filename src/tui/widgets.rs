@@ -1,5 +1,6 @@
 //! Widgets: plain state that takes keys, returns a [`KeyOutcome`], and draws to a buffer.
 
+pub(crate) mod clicks;
 pub mod confirm;
 pub(crate) mod document_text;
 pub mod export_dialog;
@@ -20,6 +21,7 @@ mod scroll_box;
 pub mod settings_dialog;
 pub mod toast;
 
+use self::clicks::ClickAreas;
 use super::canvas::Canvas;
 use super::keymap::{Command, Scope, Screen, key_name, key_on};
 use super::text;
@@ -177,10 +179,26 @@ pub(crate) fn key_rows(
     rows.into_iter().map(Line::from).collect()
 }
 
-/// Keys with their labels on one line.
-pub(crate) fn key_line(keys: &[(&str, &str)], theme: &Theme, area: Rect, buf: &mut Buffer) {
+/// Keys with their labels on one line, which take clicks. The label belongs to its key, or is
+/// shared by several.
+fn key_line(keys: &[(&str, &str)], clicks: &ClickAreas, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
     let mut spans = Vec::new();
+    let mut used = 0;
     for (key, does) in keys {
+        let whole = text::width(key) + text::width(does) + 1;
+        let names: Vec<&str> = key.split(' ').collect();
+        let mut place = used;
+        for name in &names {
+            let columns = if names.len() == 1 {
+                whole
+            } else {
+                text::width(name)
+            };
+            clicks.named_key(name, area, area.x + place as u16, columns);
+            place += columns + 1;
+        }
+        used += whole + 2;
         spans.push(Span::styled((*key).to_owned(), theme.key_hint()));
         spans.push(Span::styled(format!(" {does}  "), theme.muted()));
     }

@@ -6,15 +6,21 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::{Click, Find};
+use crate::tui::widgets::heatmap::Viewport;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Rect;
 
 pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
     let (column, row) = (event.column, event.row);
     if !model.overlays.is_empty() {
-        return scroll_overlay(model, event.kind);
+        return match event.kind {
+            MouseEventKind::Down(MouseButton::Left) => click_overlay(model, (column, row)),
+            kind => scroll_overlay(model, kind),
+        };
     }
-    let in_list = model.areas.list.contains((column, row).into());
+    let in_matrix = |shown: &Viewport| shown.at(column, row).is_some();
+    let in_list = model.areas.list.contains((column, row).into())
+        || model.areas.heatmap.as_ref().is_some_and(in_matrix);
     match event.kind {
         MouseEventKind::ScrollDown => scroll(model, (column, row), Command::Down),
         MouseEventKind::ScrollUp => scroll(model, (column, row), Command::Up),
@@ -108,6 +114,15 @@ fn hint_at(model: &Model, column: u16, row: u16) -> Option<Command> {
     (row == footer.y)
         .then(|| offers::footer(model, usize::from(columns)).command_at(footer, column))
         .flatten()
+}
+
+/// A click on a key, a button or a row of an overlay works like the keyboard.
+fn click_overlay(model: &mut Model, at: (u16, u16)) -> Vec<Effect> {
+    let overlay = model.overlays.last();
+    let keys = overlay.map_or_else(Vec::new, |overlay| overlay.keys_of_click(at.into()));
+    keys.into_iter()
+        .flat_map(|code| overlay::on_key(model, KeyEvent::new(code, KeyModifiers::NONE)))
+        .collect()
 }
 
 /// The wheel moves in an overlay like the arrow keys.

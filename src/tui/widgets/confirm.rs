@@ -4,6 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::clicks::ClickAreas;
 use super::{KeyOutcome, boxed};
 use crate::domain::sanitize;
 use crate::tui::layout::centred;
@@ -18,6 +19,7 @@ pub struct Confirm {
     title: String,
     question: String,
     chosen: bool,
+    pub(crate) clicks: ClickAreas,
 }
 
 impl Confirm {
@@ -26,6 +28,7 @@ impl Confirm {
             title: title.into(),
             question: sanitize::line(question).into_owned(),
             chosen: false,
+            clicks: ClickAreas::default(),
         }
     }
 
@@ -63,6 +66,7 @@ impl Confirm {
                 theme.text(),
             );
         }
+        self.clicks.clear();
         if inner.is_empty() {
             return;
         }
@@ -73,6 +77,12 @@ impl Confirm {
             let style = if on { theme.tab_on() } else { theme.tab_off() };
             let left = usize::from(inner.right().saturating_sub(x));
             buf.set_stringn(x, y, &text, left, style);
+            let line = Rect {
+                y,
+                height: 1,
+                ..inner
+            };
+            self.clicks.named_key(key, line, x, width(&text));
             let used = u16::try_from(width(&text) + 1).unwrap_or(u16::MAX);
             x = x.saturating_add(used).min(inner.right());
         }

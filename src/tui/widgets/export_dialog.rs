@@ -1,11 +1,13 @@
 //! The dialog for choosing what to export, and the file to write.
 
+use super::clicks::ClickAreas;
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::export::request::{Export, LabelSource, RulingOptions};
 use crate::app::export::why_empty::why_empty;
 use crate::app::picture::Picture;
 use crate::store::contents::ProjectContents;
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, pad_right, truncate};
 use crate::tui::theme::Theme;
@@ -74,6 +76,7 @@ pub struct ExportDialog {
     pub held: Option<ProjectContents>,
     /// The input of the file name, once an option is chosen.
     file: Option<LinePrompt>,
+    pub(crate) clicks: ClickAreas,
 }
 
 impl ExportDialog {
@@ -95,7 +98,12 @@ impl ExportDialog {
             selected: 0,
             held: None,
             file: None,
+            clicks: ClickAreas::default(),
         }
+    }
+
+    pub(crate) fn selected(&self) -> usize {
+        self.selected
     }
 
     fn choice(&self) -> &Choice {
@@ -167,7 +175,9 @@ impl ExportDialog {
             ],
             Some(_) => &[("Enter", "write it"), ("Esc", "something else")],
         };
-        key_line(keys, theme, cut_bottom(&mut inner, 1), buf);
+        self.clicks.clear();
+        let line = cut_bottom(&mut inner, 1);
+        key_line(keys, &self.clicks, Canvas::new(theme, line, buf));
         if let Some(file) = &self.file {
             let choice = self.choice();
             let words = format!("{}: {}", choice.name, choice.doc);
@@ -193,6 +203,7 @@ impl ExportDialog {
             .rows()
             .zip(self.choices.iter().enumerate().skip(first))
         {
+            self.clicks.row(row, at);
             let selected = at == self.selected;
             if selected {
                 buf.set_style(row, theme.selection());

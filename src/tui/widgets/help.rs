@@ -1,6 +1,7 @@
 //! The `?` overlay: the keys that work here, then those that work everywhere.
 
 use super::KeyOutcome;
+use super::clicks::ClickAreas;
 use super::scroll_box::ScrollBox;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{KeyChord, Scope};
@@ -84,6 +85,10 @@ impl Help {
             false => binding.keys.iter().filter(free).collect(),
         };
         keys.into_iter().map(ToString::to_string).collect()
+    }
+
+    pub(crate) fn clicks(&self) -> &ClickAreas {
+        &self.page.clicks
     }
 
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {

@@ -1,11 +1,13 @@
 //! The dialog for choosing what to import, merge or build pools from: first a path with the files
 //! of its folder, then its content.
 
+use super::clicks::ClickAreas;
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line, scroll_to};
 use crate::app::import::source::SourcePreview;
 use crate::app::import::{FolderEntry, THIS_PROJECT};
 use crate::domain::sanitize;
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, pad_left, pad_right, truncate};
 use crate::tui::theme::Theme;
@@ -99,6 +101,7 @@ pub struct ImportDialog {
     words: String,
     top: Cell<usize>,
     rows: Cell<usize>,
+    pub(crate) clicks: ClickAreas,
 }
 
 impl ImportDialog {
@@ -114,7 +117,12 @@ impl ImportDialog {
             words: String::new(),
             top: Cell::new(0),
             rows: Cell::new(1),
+            clicks: ClickAreas::default(),
         }
+    }
+
+    pub(crate) fn selected(&self) -> usize {
+        self.selected
     }
 
     pub fn listed(&mut self, entries: Result<Vec<FolderEntry>, String>) {
@@ -316,7 +324,9 @@ impl ImportDialog {
             Stage::Checking(_) => &[("Esc", "cancel")],
             Stage::Refused(..) => &[("Esc", "another file")],
         };
-        key_line(keys, theme, cut_bottom(&mut inner, 1), buf);
+        self.clicks.clear();
+        let line = cut_bottom(&mut inner, 1);
+        key_line(keys, &self.clicks, Canvas::new(theme, line, buf));
         let lines = match &self.stage {
             Stage::Choosing => {
                 let caret = self.prompt.render(theme, cut(&mut inner, 1), buf);
@@ -378,6 +388,7 @@ impl ImportDialog {
         let name = columns.saturating_sub(2 + SIZE + 2 + kind);
         let entries = shown.iter().enumerate().skip(self.top.get());
         for (row, (at, entry)) in list.rows().zip(entries) {
+            self.clicks.row(row, at);
             let selected = at == self.selected;
             let style = if entry.holds.is_some() || entry.folder {
                 theme.text()

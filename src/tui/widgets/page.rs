@@ -1,6 +1,7 @@
 //! A page of text on top of the screen.
 
 use super::KeyOutcome;
+use super::clicks::ClickAreas;
 use super::scroll_box::ScrollBox;
 use crate::app::manual::{Chapter, Emphasis, LineKind, ManualLine};
 use crate::domain::sanitize;
@@ -61,6 +62,10 @@ impl Page {
     /// Columns for its text in a terminal with `columns` columns.
     pub(crate) fn columns(columns: u16) -> usize {
         ScrollBox::new("", WIDTH).columns(Rect::new(0, 0, columns, 1))
+    }
+
+    pub(crate) fn clicks(&self) -> &ClickAreas {
+        &self.page.clicks
     }
 
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {

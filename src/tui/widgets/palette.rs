@@ -8,6 +8,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use super::clicks::ClickAreas;
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, scroll_to};
 use crate::tui::fuzzy::{WordFilter, rank};
@@ -124,6 +125,7 @@ pub struct Palette {
     selected: usize,
     top: Cell<usize>,
     rows: Cell<usize>,
+    pub(crate) clicks: ClickAreas,
 }
 
 impl Palette {
@@ -137,6 +139,7 @@ impl Palette {
             selected: 0,
             top: Cell::new(0),
             rows: Cell::new(1),
+            clicks: ClickAreas::default(),
         };
         palette.search();
         palette
@@ -174,6 +177,10 @@ impl Palette {
     pub fn selected(&self) -> Option<PaletteEntry> {
         let (index, _) = self.found.get(self.selected)?;
         self.entries.get(*index).copied()
+    }
+
+    pub(crate) fn selected_row(&self) -> usize {
+        self.selected
     }
 
     pub fn paste(&mut self, text: &str) {
@@ -238,6 +245,7 @@ impl Palette {
                 buf.set_string(below.x, below.y, doc, theme.strong());
             }
         }
+        self.clicks.clear();
         let rows = usize::from(list.height);
         self.rows.set(rows.max(1));
         self.top.set(scroll_to(self.top.get(), self.selected, rows));
@@ -253,6 +261,7 @@ impl Palette {
                     height: 1,
                     ..list
                 };
+                self.clicks.row(row, at);
                 self.row(*entry, chars, note, theme, row, buf);
                 if at == self.selected {
                     buf.set_style(row, theme.selection());

@@ -1,9 +1,11 @@
 //! A dialog for choosing questions to ask outside a run and the judges to ask, with their price.
 
+use super::clicks::ClickAreas;
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::question_set::{QuestionSet, QuestionSetPrice};
 use crate::app::text_format::first_names;
 use crate::domain::sanitize;
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::{centred, cut, cut_bottom};
 use crate::tui::text::{self, counted, pad_right, truncate};
 use crate::tui::theme::Theme;
@@ -45,6 +47,7 @@ pub struct QuestionDialog {
     selected: usize,
     /// Describes the spending limit.
     budget: String,
+    pub(crate) clicks: ClickAreas,
 }
 
 /// The chosen option.
@@ -62,7 +65,12 @@ impl QuestionDialog {
             ways: ways.into_iter().map(|way| (way, Priced::Unknown)).collect(),
             selected: 0,
             budget,
+            clicks: ClickAreas::default(),
         }
+    }
+
+    pub(crate) fn selected(&self) -> usize {
+        self.selected
     }
 
     /// The option under the cursor, if its price has not been requested. It counts as requested
@@ -124,7 +132,9 @@ impl QuestionDialog {
             &[]
         };
         let keys = [ask, choose].concat();
-        key_line(&keys, theme, cut_bottom(&mut inner, 1), buf);
+        self.clicks.clear();
+        let line = cut_bottom(&mut inner, 1);
+        key_line(&keys, &self.clicks, Canvas::new(theme, line, buf));
         let columns = usize::from(inner.width);
         let shown = self.ways.len().min(ROWS);
         let first = self.selected.saturating_sub(shown.saturating_sub(1));
@@ -132,6 +142,7 @@ impl QuestionDialog {
         list.height = list.height.min(shown as u16);
         let ways = self.ways.iter().enumerate().skip(first);
         for (row, (at, (way, _))) in list.rows().zip(ways) {
+            self.clicks.row(row, at);
             let selected = at == self.selected;
             if selected {
                 buf.set_style(row, theme.selection());

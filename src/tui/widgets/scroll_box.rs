@@ -1,9 +1,11 @@
 //! A centered box of lines that scrolls with the keys of a list.
 
+use super::clicks::ClickAreas;
 use super::{KeyOutcome, boxed};
 use crate::tui::keymap::{Command, Scope, key_name, resolve};
 use crate::tui::layout::centred;
 use crate::tui::navigation::scrolled;
+use crate::tui::text;
 use crate::tui::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -19,6 +21,7 @@ pub(super) struct ScrollBox {
     top: usize,
     /// Numbers of lines and rows when last drawn, which determine the page size and the end.
     shown: Cell<(usize, usize)>,
+    pub(super) clicks: ClickAreas,
 }
 
 impl ScrollBox {
@@ -28,6 +31,7 @@ impl ScrollBox {
             width,
             top: 0,
             shown: Cell::new((1, 1)),
+            clicks: ClickAreas::default(),
         }
     }
 
@@ -76,14 +80,29 @@ impl ScrollBox {
         let key = |command| key_name(command, Scope::List);
         let (up, down) = (key(Command::Up), key(Command::Down));
         let close = key(Command::Back);
-        let more = match (top > 0, top < last) {
-            (false, false) => format!(" {close} close "),
-            (false, true) => format!(" {down} more · {close} close "),
-            (true, false) => format!(" {up} more · {close} close "),
-            (true, true) => format!(" {up} {down} more · {close} close "),
-        };
+        let more: Vec<&str> = [(top > 0, up.as_str()), (top < last, down.as_str())]
+            .into_iter()
+            .filter_map(|(is_hidden, key)| is_hidden.then_some(key))
+            .collect();
+        let mut words = format!(" {close} close ");
+        if !more.is_empty() {
+            words = format!(" {} more ·{words}", more.join(" "));
+        }
+        self.clicks.clear();
         if frame.width > 30 && frame.height > 2 {
-            buf.set_string(frame.x + 2, frame.bottom() - 1, more, theme.key_hint());
+            let line = Rect {
+                x: frame.x + 2,
+                y: frame.bottom() - 1,
+                height: 1,
+                width: frame.width - 2,
+            };
+            buf.set_string(line.x, line.y, &words, theme.key_hint());
+            for key in more.into_iter().chain([close.as_str()]) {
+                if let Some(at) = words.find(&format!(" {key} ")) {
+                    let column = line.x + text::width(&words[..=at]) as u16;
+                    self.clicks.named_key(key, line, column, text::width(key));
+                }
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 //! A list of settings, with one row per setting and its chosen value.
 
+use super::clicks::ClickAreas;
 use super::{KeyOutcome, boxed, key_line};
 use crate::app::settings::ProjectSettings;
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::{centred, cut_bottom};
 use crate::tui::text::{pad_right, truncate, width, wrap};
 use crate::tui::theme::ColorDepth;
@@ -13,6 +15,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
 const WIDTH: u16 = 76;
+/// Columns of the mark of the selected row.
+const MARK: u16 = 2;
 const NAME: usize = 20;
 const VALUE: usize = 26;
 /// Rows for the description of the selected setting.
@@ -51,6 +55,7 @@ pub struct SettingsDialog {
     pub project: Box<ProjectSettings>,
     /// The display settings at that time.
     pub looks: (Ramp, ThemeChoice),
+    pub(crate) clicks: ClickAreas,
 }
 
 impl SettingsDialog {
@@ -60,7 +65,12 @@ impl SettingsDialog {
             selected: 0,
             project: Box::new(project),
             looks,
+            clicks: ClickAreas::default(),
         }
+    }
+
+    pub(crate) fn selected(&self) -> usize {
+        self.selected
     }
 
     /// The index of the chosen value.
@@ -108,7 +118,9 @@ impl SettingsDialog {
             ("Enter", "keep"),
             ("Esc", "cancel"),
         ];
-        key_line(&keys, theme, cut_bottom(&mut inner, 1), buf);
+        self.clicks.clear();
+        let line = cut_bottom(&mut inner, 1);
+        key_line(&keys, &self.clicks, Canvas::new(theme, line, buf));
         let sentence = cut_bottom(&mut inner, SENTENCE);
         if let Some(row) = self.rows.get(self.selected) {
             let lines = wrap(row.doc, usize::from(sentence.width));
@@ -119,8 +131,11 @@ impl SettingsDialog {
         let first = (self.selected + 1).saturating_sub(usize::from(inner.height));
         for (area, (at, row)) in inner.rows().zip(self.rows.iter().enumerate().skip(first)) {
             let selected = at == self.selected;
+            self.clicks.row(area, at);
             if selected {
                 buf.set_style(area, theme.selection());
+                let column = area.x + MARK + NAME as u16;
+                self.clicks.named_key("←", area, column, 2);
             }
             let value = row.values.get(row.chosen).map_or("", String::as_str);
             // The ramp is shown next to its name.

@@ -12,6 +12,7 @@ pub mod keymap;
 pub(crate) mod layout;
 pub mod model;
 pub(crate) mod navigation;
+pub(crate) mod panes;
 mod requests;
 pub mod screens;
 mod signals;

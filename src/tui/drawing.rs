@@ -1,30 +1,9 @@
 //! State left behind by a frame: where things were drawn, and caches for the next frame.
 
+use super::panes::{PaneBorder, SplitPanes};
 use super::widgets::heatmap::{HeatmapCache, Viewport};
 use crate::domain::priority::Certainty;
 use ratatui::layout::{Position, Rect};
-
-/// A border between two panes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PaneBorder {
-    /// Whether the panes are next to each other, and not one above the other.
-    pub upright: bool,
-    /// The first column or row of the second pane, and the one after its last.
-    pub at: u16,
-    pub end: u16,
-}
-
-impl PaneBorder {
-    /// The border between a pane and the one to the right of it or below it.
-    pub fn before(second: Rect, upright: bool) -> Self {
-        let (at, end) = if upright {
-            (second.left(), second.right())
-        } else {
-            (second.top(), second.bottom())
-        };
-        Self { upright, at, end }
-    }
-}
 
 /// The row under the cursor of a list, the number of rows shown, and the total number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,10 +39,11 @@ pub struct Areas {
     pub firsts: [usize; 2],
     /// The first visible line of a text below or next to a list.
     pub text_first: usize,
-    /// Number of lines of a second scrollable text next to the first, and the number that fits.
+    /// Number of lines of the scrollable text in the second pane, and the number that fits.
     pub aside: (usize, usize),
     pub heatmap: Option<Viewport>,
-    /// Panes that scroll separately, by the number that the screen gives them; empty if not shown.
+    /// Panes that the wheel scrolls separately, by the number that the screen gives them; empty if
+    /// not shown.
     pub panes: [Rect; 3],
     /// The border between two panes, if it can be moved.
     pub border: Option<PaneBorder>,
@@ -71,6 +51,18 @@ pub struct Areas {
     pub position: Option<ListPosition>,
     /// Position of the terminal's cursor while text is being typed.
     pub caret: Option<Position>,
+}
+
+impl Areas {
+    /// The same with two panes whose border can be moved.
+    #[must_use]
+    pub(crate) fn split(self, panes: &SplitPanes) -> Self {
+        Self {
+            panes: [panes.first, panes.second, Rect::default()],
+            border: Some(panes.border),
+            ..self
+        }
+    }
 }
 
 /// P(top k right) of the query that was last drawn, and the data it was computed from.

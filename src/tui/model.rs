@@ -274,7 +274,7 @@ pub struct Model {
     /// The query, and the identifiers of the documents under the cursor of its matrix, to restore.
     pub return_to: Option<(String, Option<(String, String)>)>,
     pub areas: Areas,
-    pub panes: panes::PaneSizes,
+    pub panes: panes::PaneState,
     pub layouts: LayoutCache,
     /// The active search in the texts on screen.
     pub search: Option<TextSearch>,
@@ -370,7 +370,7 @@ impl Model {
                 .map(|query| (query, remembered.pair.clone())),
             remembered,
             areas: Areas::default(),
-            panes: panes::PaneSizes::default(),
+            panes: panes::PaneState::default(),
             layouts: LayoutCache::default(),
             search: None,
             from_top: false,

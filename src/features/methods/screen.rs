@@ -93,4 +93,16 @@ impl ScreenBehavior for MethodsScreen {
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
     }
+
+    fn scroll_pane(&self, model: &mut Model, pane: usize, command: Command) -> Vec<Effect> {
+        let focus = std::mem::replace(&mut model.methods_mut().in_queries, pane == 1);
+        let effects = update::update(model, command);
+        model.methods_mut().in_queries = focus;
+        effects
+    }
+
+    fn focus_pane(&self, model: &mut Model, pane: usize) {
+        let has_queries = !model.methods().listed().is_empty();
+        model.methods_mut().in_queries = pane == 1 && has_queries;
+    }
 }

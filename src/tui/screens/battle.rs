@@ -62,6 +62,15 @@ impl ScreenBehavior for BattleScreen {
         update::update(model, command)
     }
 
+    fn scroll_pane(&self, model: &mut Model, pane: usize, command: Command) -> Vec<Effect> {
+        update::scroll_pane(model, pane, command);
+        Vec::new()
+    }
+
+    fn focus_pane(&self, model: &mut Model, pane: usize) {
+        update::focus_pane(model, pane);
+    }
+
     fn loaded(&self, model: &mut Model) -> Vec<Effect> {
         requests::pair(model)
     }

@@ -218,10 +218,19 @@ pub(crate) trait ScreenBehavior: Sync {
         Click::Row(self.row_at(model, row))
     }
 
-    /// The wheel over a pane of [`Areas::panes`]: scrolls it, whichever has the focus.
-    fn scroll_pane(&self, model: &mut Model, _pane: usize, command: Command) -> Vec<Effect> {
-        self.update(model, command)
+    /// The wheel over a pane of [`Areas::panes`], whichever has the focus: moves in the first one
+    /// and scrolls the text in the second one.
+    fn scroll_pane(&self, model: &mut Model, pane: usize, command: Command) -> Vec<Effect> {
+        if pane == 0 {
+            model.panes.text_first = 0;
+            return self.update(model, command);
+        }
+        model.scroll_pane_text(command);
+        Vec::new()
     }
+
+    /// A click in a pane of [`Areas::panes`] gives it the focus.
+    fn focus_pane(&self, _model: &mut Model, _pane: usize) {}
 
     /// A drag from there to a column and a row of the terminal.
     fn drag(&self, _model: &mut Model, _column: u16, _row: u16) {}

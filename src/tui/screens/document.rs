@@ -9,7 +9,7 @@ mod table;
 pub(crate) mod update;
 mod view;
 
-use super::behavior::{Click, Copied, Find, ScreenBehavior};
+use super::behavior::{Copied, Find, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -60,9 +60,8 @@ impl ScreenBehavior for DocumentScreen {
         effects
     }
 
-    fn click(&self, model: &mut Model, _column: u16, row: u16) -> Click {
-        model.document_mut().reading = false;
-        Click::Row(self.row_at(model, row))
+    fn focus_pane(&self, model: &mut Model, pane: usize) {
+        model.document_mut().reading = pane == 0;
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

@@ -61,6 +61,15 @@ impl ScreenBehavior for ReviewScreen {
         update::update(model, command)
     }
 
+    fn scroll_pane(&self, model: &mut Model, pane: usize, command: Command) -> Vec<Effect> {
+        battle::update::scroll_pane(model, pane, command);
+        Vec::new()
+    }
+
+    fn focus_pane(&self, model: &mut Model, pane: usize) {
+        battle::update::focus_pane(model, pane);
+    }
+
     fn loaded(&self, model: &mut Model) -> Vec<Effect> {
         update::ready(model);
         update::reapply(model);

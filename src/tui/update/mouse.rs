@@ -33,12 +33,18 @@ pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
             Vec::new()
         }
         MouseEventKind::Down(MouseButton::Left) => {
-            model.panes.dragging = is_on_border(model, column, row);
+            let border = model.areas.border;
+            model.panes.dragging =
+                border.is_some_and(|border| border.grip().contains((column, row).into()));
             if model.panes.dragging {
                 return Vec::new();
             }
+            model.panes.text_first = 0;
             if let Some(command) = hint_at(model, column, row) {
                 return on_command(model, command);
+            }
+            if let Some(pane) = pane_at(model, (column, row)) {
+                model.behavior().focus_pane(model, pane);
             }
             if !in_list {
                 return Vec::new();
@@ -59,29 +65,22 @@ pub(super) fn on_mouse(model: &mut Model, event: MouseEvent) -> Vec<Effect> {
 
 /// Scrolls the pane under the pointer, or the focused part if the screen has one pane.
 fn scroll(model: &mut Model, pointer: (u16, u16), command: Command) -> Vec<Effect> {
-    let mut panes = model.areas.panes.iter();
-    match panes.position(|pane| pane.contains(pointer.into())) {
+    match pane_at(model, pointer) {
         Some(pane) => model.behavior().scroll_pane(model, pane, command),
         None => on_command(model, command),
     }
 }
 
-/// Whether a position is on the border between two panes. Between columns, the blank column on its
-/// left belongs to it.
-fn is_on_border(model: &Model, column: u16, row: u16) -> bool {
-    model.areas.border.is_some_and(|border| {
-        if border.upright {
-            column == border.at || column + 1 == border.at
-        } else {
-            row == border.at
-        }
-    })
+/// The number of the pane at a position.
+fn pane_at(model: &Model, at: (u16, u16)) -> Option<usize> {
+    let mut panes = model.areas.panes.iter();
+    panes.position(|pane| pane.contains(at.into()))
 }
 
 fn drag_border(model: &mut Model, column: u16, row: u16) {
     if let Some(border) = model.areas.border {
         let to = if border.upright { column } else { row };
-        model.move_border(to as i16 - border.at as i16);
+        model.move_border(to as i16 - border.at() as i16);
     }
 }
 

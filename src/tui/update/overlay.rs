@@ -20,6 +20,7 @@ use crate::tui::widgets::question_dialog::QuestionOrder;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    model.panes.text_first = 0;
     model.undo_named = model.toast.take().and_then(|toast| toast.asks);
     let screen = Scope::Screen(model.screen());
     let scope = model.scope();

@@ -9,6 +9,7 @@ use crate::tui::drawing::Areas;
 use crate::tui::keymap::Scope;
 use crate::tui::layout::{cut, cut_bottom};
 use crate::tui::model::Model;
+use crate::tui::panes::{PaneSplit, second_share};
 use crate::tui::screens::Screen;
 use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::{heading, scroll_to};
@@ -19,6 +20,8 @@ use ratatui::widgets::{Paragraph, Widget};
 const WIDE: u16 = 100;
 /// Minimum number of rows of a reading pane.
 const PANE: u16 = 5;
+/// Minimum columns of the list and of the text next to it.
+const LIST_MIN: u16 = 30;
 /// Maximum number of rows of an entry: its title and an excerpt.
 const ENTRY: u16 = 3;
 
@@ -98,28 +101,36 @@ pub(super) fn interleaved(
     cards: &TaskCards,
     canvas: Canvas<'_>,
 ) -> Areas {
-    let Canvas {
-        theme,
-        mut area,
-        buf,
-    } = canvas;
+    let Canvas { theme, area, buf } = canvas;
     let count = cards.cards.len();
-    let (list, rows, pane) = if area.width >= WIDE {
-        let parts = [
-            Constraint::Fill(1),
-            Constraint::Length(2),
-            Constraint::Fill(1),
-        ];
-        let [list, _, pane] = Layout::horizontal(parts).areas(area);
-        (list, entry_rows(list.height, count), pane)
+    let wide = area.width >= WIDE;
+    let split = if wide {
+        PaneSplit {
+            upright: true,
+            gap: 2,
+            usual: second_share(area.width, 2, [1, 1]),
+            least: [LIST_MIN; 2],
+        }
     } else {
         let most = area.height.saturating_sub(PANE).max(3).min(area.height);
-        let list = cut(&mut area, most.min(u16::try_from(count).unwrap_or(most)));
-        (list, 1, area)
+        let list = most.min(u16::try_from(count).unwrap_or(most));
+        PaneSplit {
+            upright: false,
+            gap: 0,
+            usual: area.height - list,
+            least: [3, 1],
+        }
+    };
+    let panes = model.split(area, split);
+    let list = panes.first;
+    let rows = if wide {
+        entry_rows(list.height, count)
+    } else {
+        1
     };
     let first = entries(model, open, cards, 0, rows, Canvas::new(theme, list, buf));
     if let Some(card) = open.card() {
-        grid::pane(open, card, Canvas::new(theme, pane, buf));
+        grid::pane(open, card, Canvas::new(theme, panes.second, buf));
     }
     Areas {
         list,
@@ -127,6 +138,7 @@ pub(super) fn interleaved(
         page: usize::from(list.height / rows.max(1)),
         firsts: [first, 0],
         sides: [usize::from(rows), 0],
+        border: Some(panes.border),
         ..Areas::default()
     }
 }

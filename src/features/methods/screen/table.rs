@@ -88,6 +88,7 @@ pub(super) fn table(model: &Model, report: &MethodsReport, canvas: Canvas<'_>) -
     }
     Areas {
         list,
+        first,
         lines: report.methods.len(),
         page: usize::from(list.height),
         position: Some(ListPosition::unfiltered(

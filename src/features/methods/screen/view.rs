@@ -13,12 +13,13 @@ use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
+use crate::tui::panes::PaneSplit;
 use crate::tui::screens::Screen;
 use crate::tui::screens::run::questions;
 use crate::tui::text::{self, pad_right};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{notice, scroll_to};
-use ratatui::layout::{Constraint, Layout};
+use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Bar, BarChart, BarGroup, Paragraph, Widget};
@@ -67,33 +68,45 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         theme,
     );
     let rows = (report.methods.len() as u16 + 1).min((area.height / 2).max(3));
-    let [head, methods, rule, below] = Layout::vertical([
-        Constraint::Length(words.len() as u16),
-        Constraint::Length(rows),
-        Constraint::Length(1),
-        Constraint::Min(1),
-    ])
-    .areas(area);
+    let head = cut(&mut area, words.len() as u16);
+    let panes = model.split(
+        area,
+        PaneSplit {
+            upright: false,
+            gap: 1,
+            usual: area.height.saturating_sub(rows + 1).max(1),
+            least: [3, 1],
+        },
+    );
+    let (methods, rule, below) = (panes.first, panes.between, panes.second);
     Paragraph::new(words).render(head, buf);
     let of_methods = table(model, report, Canvas::new(theme, methods, buf));
     text::rule(columns, theme.faint()).render(rule, buf);
     let in_queries = model.methods().in_queries;
     let cursor = model.methods().cursor;
-    if below.width >= SIDE_BY_SIDE {
+    let mut lists = [methods, Rect::default(), Rect::default()];
+    let areas = if below.width >= SIDE_BY_SIDE {
         let [left, _, right] = Layout::horizontal([
             Constraint::Percentage(60),
             Constraint::Length(2),
             Constraint::Min(1),
         ])
         .areas(below);
+        lists[1] = right;
         plane(report, cursor, Canvas::new(theme, left, buf));
         let of_queries = queries(model, report, Canvas::new(theme, right, buf));
         if in_queries { of_queries } else { of_methods }
     } else if in_queries {
+        lists[1] = below;
         queries(model, report, Canvas::new(theme, below, buf))
     } else {
         plane(report, cursor, Canvas::new(theme, below, buf));
         of_methods
+    };
+    Areas {
+        panes: lists,
+        border: Some(panes.border),
+        ..areas
     }
 }
 

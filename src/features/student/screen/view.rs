@@ -11,12 +11,12 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
+use crate::tui::panes::PaneSplit;
 use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::{ColorDepth, Theme};
 use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::{folded_rows, notice, page_hint};
-use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
@@ -69,13 +69,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let foot = cut_bottom(&mut area, lines);
     Paragraph::new(words).render(foot, buf);
     text::rule(columns, theme.faint()).render(cut_bottom(&mut area, 1), buf);
-    let numbers = (area.width * 2 / 5).clamp(NUMBERS.0, NUMBERS.1);
-    let [drawn, _, mut numbers] = Layout::horizontal([
-        Constraint::Min(1),
-        Constraint::Length(2),
-        Constraint::Length(numbers),
-    ])
-    .areas(area);
+    let panes = model.split(
+        area,
+        PaneSplit {
+            upright: true,
+            gap: 2,
+            usual: (area.width * 2 / 5).clamp(NUMBERS.0, NUMBERS.1),
+            least: [NUMBERS.0; 2],
+        },
+    );
+    let (drawn, mut numbers) = (panes.first, panes.second);
     plot(model.student(), Canvas::new(theme, drawn, buf));
     let lines = summary(
         model.student(),
@@ -89,12 +92,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if figure.is_plane() {
         return Areas {
             page: 1,
+            border: Some(panes.border),
             ..Areas::default()
         };
     }
     cut(&mut numbers, 1);
     if numbers.height < 2 {
-        return Areas::default();
+        return Areas {
+            border: Some(panes.border),
+            ..Areas::default()
+        };
     }
     let (list, first) = table(model.student(), Canvas::new(theme, numbers, buf));
     let count = model.student().groups.len();
@@ -104,6 +111,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         first,
         lines: count,
         page: usize::from(list.height),
+        border: Some(panes.border),
         ..Areas::default()
     }
 }

@@ -83,6 +83,7 @@ pub(crate) fn render(
         let canvas = Canvas::new(theme, pane, buf);
         let (lines, page, first) = one(model, open, side, quotes, detailed, canvas);
         (areas.sides[side], areas.firsts[side]) = (lines, first);
+        areas.panes[side] = pane;
         areas.page = areas.page.max(page);
     }
     areas.lines = areas.sides[0].max(areas.sides[1]);

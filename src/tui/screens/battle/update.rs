@@ -198,6 +198,19 @@ fn scroll(model: &mut Model, command: Command) {
     }
 }
 
+/// Scrolls a text or the judges' reasoning, whichever has the focus.
+pub(crate) fn scroll_pane(model: &mut Model, pane: usize, command: Command) {
+    let focus = std::mem::replace(&mut model.battle.side, pane);
+    scroll(model, command);
+    model.battle.side = focus;
+}
+
+pub(crate) fn focus_pane(model: &mut Model, pane: usize) {
+    let battle = &mut model.battle;
+    battle.is_reading = pane == 2;
+    battle.side = if battle.together && pane < 2 { 0 } else { pane };
+}
+
 /// Both texts, if they are loaded.
 pub(crate) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
     let Some(open) = &model.open else {

@@ -9,6 +9,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::panes::PaneSplit;
 use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -31,6 +32,12 @@ const QUOTING: usize = 12;
 const FRAME: u16 = 2;
 /// Rows of text that stay visible above the reasoning on a small screen.
 const VISIBLE: u16 = 5;
+/// Minimum columns of a text and of the judges, and minimum rows of both.
+const TEXT_MIN: u16 = 20;
+const SIDE_MIN: u16 = 30;
+const ROWS_MIN: u16 = 4;
+/// The number of the judges' pane, after those of both texts.
+const JUDGES: usize = 2;
 
 /// Draws the lines below the texts, given the number of columns and the maximum number of rows.
 pub(crate) type VerdictPanel<'a> = &'a dyn Fn(usize, usize) -> Vec<Line<'static>>;
@@ -114,24 +121,34 @@ impl<'a> BattleView<'a> {
         let Canvas { theme, area, buf } = canvas;
         let mut rest = area;
         self.head(2, Canvas::new(theme, cut(&mut rest, 3), buf));
-        let [pair, _, mut side] = Layout::horizontal([
-            Constraint::Fill(2),
-            Constraint::Length(2),
-            Constraint::Length((rest.width / 3).min(76)),
-        ])
-        .areas(rest);
+        let panes = self.model.split(
+            rest,
+            PaneSplit {
+                upright: true,
+                gap: 2,
+                usual: (rest.width / 3).min(76),
+                least: [2 * TEXT_MIN, SIDE_MIN],
+            },
+        );
+        let mut side = panes.second;
         let columns = usize::from(side.width);
         let lines = panel(columns, usize::from(side.height / 2));
         let mut below = cut_bottom(&mut side, lines.len() as u16 + 1);
         heading(title, false, theme, cut(&mut below, 1), buf);
         Paragraph::new(lines).render(below, buf);
-        let mut areas = Areas::default();
+        let mut areas = Areas::default().split(&panes);
         heading("judges", false, theme, cut(&mut side, 1), buf);
         let most = usize::from(side.height / 2);
         self.axis(&mut side, most, theme, buf);
         let quotes = self.reasoning(theme, columns).found;
         areas.aside = self.all_reasoning(Canvas::new(theme, side, buf));
-        self.render_texts(&quotes, true, &mut areas, Canvas::new(theme, pair, buf));
+        self.render_texts(
+            &quotes,
+            true,
+            &mut areas,
+            Canvas::new(theme, panes.first, buf),
+        );
+        areas.panes[JUDGES] = panes.second;
         areas
     }
 
@@ -158,13 +175,28 @@ impl<'a> BattleView<'a> {
         if is_tall {
             let wanted = texts::rows(self.model, self.open, area.width) as u16;
             let least = (area.height / 5).min(rest.height);
-            let most = rest.height.saturating_sub(least);
-            let pair = cut(&mut rest, wanted.min(most));
-            self.render_texts(&quotes, true, &mut areas, Canvas::new(theme, pair, buf));
+            let panes = self.model.split(
+                rest,
+                PaneSplit {
+                    upright: false,
+                    gap: 0,
+                    usual: rest.height.saturating_sub(wanted).max(least),
+                    least: [ROWS_MIN; 2],
+                },
+            );
+            areas = areas.split(&panes);
+            self.render_texts(
+                &quotes,
+                true,
+                &mut areas,
+                Canvas::new(theme, panes.first, buf),
+            );
+            areas.panes[JUDGES] = panes.second;
+            let canvas = Canvas::new(theme, panes.second, buf);
             areas.aside = if area.width >= SPLIT {
-                self.split(Canvas::new(theme, rest, buf))
+                self.split(canvas)
             } else {
-                self.stacked(Canvas::new(theme, rest, buf))
+                self.stacked(canvas)
             };
             return areas;
         }
@@ -175,6 +207,10 @@ impl<'a> BattleView<'a> {
             let mut over = rest;
             cut(&mut over, VISIBLE);
             Clear.render(over, buf);
+            for text in &mut areas.panes[..JUDGES] {
+                text.height = text.height.min(VISIBLE);
+            }
+            areas.panes[JUDGES] = over;
             areas.aside = self.chosen_reasoning(Canvas::new(theme, over, buf));
         }
         areas

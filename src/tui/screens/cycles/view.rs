@@ -6,9 +6,10 @@ use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, Screen, key_on};
-use crate::tui::layout::inset;
+use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::panes::PaneSplit;
 use crate::tui::screens::battle::numbers::votes_text;
 use crate::tui::screens::cycles::state::{CycleRow, rows};
 use crate::tui::text;
@@ -51,13 +52,18 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         return areas;
     }
     let room = (rows.len() as u16).min(area.height / 3).max(1);
-    let [head, list, rule, detail] = Layout::vertical([
-        Constraint::Length(1),
-        Constraint::Length(room),
-        Constraint::Length(1),
-        Constraint::Min(1),
-    ])
-    .areas(area);
+    let mut body = area;
+    let head = cut(&mut body, 1);
+    let panes = model.split(
+        body,
+        PaneSplit {
+            upright: false,
+            gap: 1,
+            usual: body.height.saturating_sub(room + 1).max(1),
+            least: [1, 3],
+        },
+    );
+    let (list, rule, detail) = (panes.first, panes.between, panes.second);
     let words = format!(
         "{} · one battle of each three is wrong, most likely the first (⇢)",
         counts(open, &rows)
@@ -82,6 +88,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     text::rule(usize::from(rule.width), theme.faint()).render(rule, buf);
     battles(open, &rows[cursor], theme, detail, buf);
+    areas = areas.split(&panes);
     areas.list = list;
     areas.lines = rows.len();
     areas.page = page;

@@ -2,16 +2,16 @@
 
 use super::{head, reasons, table};
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches, ListPosition, PaneBorder};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::Screen;
+use crate::tui::panes::{PaneSplit, second_share};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, heading, notice};
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
@@ -19,6 +19,7 @@ use ratatui::widgets::{Paragraph, Widget};
 const WIDE: u16 = 150;
 /// Minimum columns of each of two panes next to each other.
 const PANE_MIN: u16 = 30;
+
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
@@ -47,24 +48,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             ..areas
         };
     }
-    let mut battles = rest;
-    let mut read = if area.width >= WIDE {
-        let [left, _, right] = Layout::horizontal([
-            Constraint::Fill(2),
-            Constraint::Length(2),
-            Constraint::Fill(3),
-        ])
-        .areas(rest);
-        let most = rest.width.saturating_sub(PANE_MIN);
-        let width = model.pane_size((Screen::DOCUMENT, true), right.width, (PANE_MIN, most));
-        battles = Rect {
-            x: right.right() - width,
-            width,
-            ..right
-        };
-        Rect {
-            width: battles.x.saturating_sub(left.x + 2),
-            ..left
+    let split = if area.width >= WIDE {
+        PaneSplit {
+            upright: true,
+            gap: 2,
+            usual: second_share(rest.width, 2, [2, 3]),
+            least: [PANE_MIN; 2],
         }
     } else {
         let source = open.texts.get(&model.document().document);
@@ -78,13 +67,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let rows = (rest.height * 3 / 10)
             .max(4)
             .min(wanted.min(1_000) as u16 + 1);
-        let usual = rest.height.saturating_sub(rows);
-        let most = rest.height.saturating_sub(2);
-        let below = model.pane_size((Screen::DOCUMENT, false), usual, (table::FRAME, most));
-        cut(&mut battles, rest.height - below.min(rest.height))
+        PaneSplit {
+            upright: false,
+            gap: 0,
+            usual: rest.height.saturating_sub(rows),
+            least: [2, table::FRAME],
+        }
     };
-    areas.border = Some(PaneBorder::before(battles, area.width >= WIDE));
-    areas.panes = [read, battles, Rect::default()];
+    let panes = model.split(rest, split);
+    areas = areas.split(&panes);
+    let (mut read, mut battles) = (panes.first, panes.second);
     (areas.lines, areas.page, areas.text_first) = read_pane(model, open, theme, &mut read, buf);
     let wanted = shown.len().clamp(1, 1_000) as u16 + table::FRAME;
     let reasons_rows = battles

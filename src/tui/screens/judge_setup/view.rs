@@ -6,13 +6,13 @@ use crate::app::text_format::{counted, first_of};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
-use crate::tui::layout::inset;
+use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
+use crate::tui::panes::PaneSplit;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::list::scrollbar;
 use crate::tui::widgets::{notice, scroll_to};
-use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
@@ -36,14 +36,19 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
         notice(&words, theme, area, buf);
         return Areas::default();
     };
-    let [head, _, list, rule, detail] = Layout::vertical([
-        Constraint::Length(1),
-        Constraint::Length(1),
-        Constraint::Min(1),
-        Constraint::Length(1),
-        Constraint::Length(DETAIL.min(area.height / 2)),
-    ])
-    .areas(area);
+    let mut body = area;
+    let head = cut(&mut body, 1);
+    cut(&mut body, 1);
+    let panes = model.split(
+        body,
+        PaneSplit {
+            upright: false,
+            gap: 1,
+            usual: DETAIL.min(area.height / 2),
+            least: [1, 1],
+        },
+    );
+    let (list, rule, detail) = (panes.first, panes.between, panes.second);
     Line::styled(headline(setup), theme.strong()).render(head, buf);
     let page = usize::from(list.height);
     let first = scroll_to(0, state.cursor, page);
@@ -64,14 +69,18 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     }
     scrollbar(first, state.rows(), Canvas::new(theme, list, buf));
     text::rule(usize::from(area.width), theme.faint()).render(rule, buf);
-    Paragraph::new(details(model, state, theme, usize::from(area.width))).render(detail, buf);
+    let lines = details(model, state, theme, usize::from(area.width));
+    let (lines, aside) = model.pane_text(lines, detail.height);
+    Paragraph::new(lines).render(detail, buf);
     Areas {
         list,
         page,
         lines: state.rows(),
         first,
+        aside,
         ..Areas::default()
     }
+    .split(&panes)
 }
 
 fn headline(setup: &JudgeSetup) -> String {

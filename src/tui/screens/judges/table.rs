@@ -11,6 +11,7 @@ use crate::tui::drawing::{Areas, ListPosition};
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::scroll_to;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -231,9 +232,12 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
     let [head, list] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
     let columns = Columns::of(report, &rows, usize::from(area.width));
     columns.header(theme).render(head, buf);
+    let cursor = model.judges().cursor;
+    let page = usize::from(list.height);
+    let first = scroll_to(0, cursor.min(rows.len().saturating_sub(1)), page);
     let mut lines = list.rows();
-    for ((place, row), line) in rows.iter().enumerate().zip(lines.by_ref()) {
-        let selected = place == model.judges().cursor;
+    for ((place, row), line) in rows.iter().enumerate().skip(first).zip(lines.by_ref()) {
+        let selected = place == cursor;
         if selected {
             buf.set_style(line, theme.selection());
         }
@@ -244,9 +248,10 @@ pub(super) fn table(model: &Model, report: &RaterReport, canvas: Canvas<'_>) -> 
     }
     Areas {
         list,
+        first,
         lines: rows.len(),
-        page: usize::from(list.height),
-        position: Some(ListPosition::unfiltered(model.judges().cursor, rows.len())),
+        page,
+        position: Some(ListPosition::unfiltered(cursor, rows.len())),
         ..Areas::default()
     }
 }

@@ -12,6 +12,7 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
+use crate::tui::panes::PaneSplit;
 use crate::tui::screens::Screen;
 use crate::tui::screens::additions::AddedRaters;
 use crate::tui::text;
@@ -23,6 +24,8 @@ use ratatui::widgets::{Paragraph, Widget};
 
 /// Minimum columns for text next to the table of κ.
 const DETAILS: u16 = 60;
+/// Minimum rows of the table of judges: its header and two judges.
+const TABLE_MIN: u16 = 3;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -41,17 +44,29 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let headline = headline(report, theme, usize::from(area.width));
     let added_rows = judges.added.iter().map(|raters| rows_of(raters.as_ref()));
-    let [head, _, table_area, mut below_table, rule, below] = Layout::vertical([
+    let [head, _, body] = Layout::vertical([
         Constraint::Length(headline.len() as u16),
         Constraint::Length(1),
-        Constraint::Length(height(report) + 1),
-        Constraint::Length(added_rows.sum()),
-        Constraint::Length(1),
-        Constraint::Min(1),
+        Constraint::Min(0),
     ])
     .areas(area);
     Paragraph::new(headline).render(head, buf);
-    let areas = table(model, report, Canvas::new(theme, table_area, buf));
+    let added_rows: u16 = added_rows.sum();
+    let table_rows = height(report) + 1 + added_rows;
+    let panes = model.split(
+        body,
+        PaneSplit {
+            upright: false,
+            gap: 1,
+            usual: body.height.saturating_sub(table_rows + 1).max(1),
+            least: [TABLE_MIN, 1],
+        },
+    );
+    let (rule, below) = (panes.between, panes.second);
+    let mut below_table = panes.first;
+    let most = panes.first.height.saturating_sub(added_rows).max(TABLE_MIN);
+    let table_area = cut(&mut below_table, most.min(height(report) + 1));
+    let mut areas = table(model, report, Canvas::new(theme, table_area, buf)).split(&panes);
     let mut selected = judges.cursor.checked_sub(count);
     for raters in &judges.added {
         let area = cut(&mut below_table, rows_of(raters.as_ref()));
@@ -91,6 +106,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         Some((raters, at)) => raters.lines(at, theme, columns),
         None => detail_lines(model, report, theme, columns),
     };
+    let (lines, aside) = model.pane_text(lines, detail.height);
+    areas.aside = aside;
     let lines = folded_rows(lines, detail.height, &page_hint(Screen::JUDGES), theme);
     Paragraph::new(lines).render(detail, buf);
     areas

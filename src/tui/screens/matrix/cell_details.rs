@@ -18,7 +18,8 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Draws the description; on a wide screen, with each document's title and standing.
+/// Draws the description; on a wide screen, with each document's title and standing. Returns the
+/// number of lines and the number that fits.
 pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
@@ -26,10 +27,10 @@ pub(super) fn render(
     area: Rect,
     wide: bool,
     buf: &mut Buffer,
-) {
+) -> (usize, usize) {
     let (row, column) = model.matrix.cursor;
     if row.max(column) >= open.documents.len() {
-        return;
+        return (0, 0);
     }
     let margin = if wide { 2 } else { 1 };
     let area = Rect {
@@ -72,7 +73,9 @@ pub(super) fn render(
             lines.extend(text::first_lines(&words, width, 3, theme.bad()));
         }
     }
+    let (lines, aside) = model.pane_text(lines, area.height);
     Paragraph::new(text::clipped(lines, width, usize::from(area.height))).render(area, buf);
+    aside
 }
 
 fn standing_text(open: &OpenQuery, document: usize) -> String {

@@ -6,12 +6,13 @@ use super::overview;
 use crate::domain::ranking::{DocumentOrder, ScoreWarning};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches, PaneBorder};
+use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, Scope, Screen, key_name};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::model::matrix::Layer;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::panes::PaneSplit;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heatmap::{self, CellScale, HeatmapOptions, Zoom};
@@ -113,25 +114,28 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     let wide = area.width >= WIDE;
     let [head, rest] = Layout::vertical([Constraint::Length(2), Constraint::Min(1)]).areas(area);
     render_head(open, theme, inset(head), buf);
-    let (mut grid, side) = if wide {
-        let usual = side_columns(model, order.len(), rest);
-        let most = rest.width.saturating_sub(40);
-        let width = model.pane_size((Screen::MATRIX, true), usual, (SIDE_MIN / 2, most));
-        let [grid, side] =
-            Layout::horizontal([Constraint::Min(40), Constraint::Length(width)]).areas(rest);
-        (grid, side)
+    let split = if wide {
+        PaneSplit {
+            upright: true,
+            gap: 0,
+            usual: side_columns(model, order.len(), rest).min(rest.width.saturating_sub(40)),
+            least: [40, SIDE_MIN / 2],
+        }
     } else {
         let height = match rest.height {
             26.. => 6,
             18.. => 4,
             rows => rows.min(3),
         };
-        let most = rest.height.saturating_sub(GRID_MIN);
-        let height = model.pane_size((Screen::MATRIX, false), height, (1, most));
-        let [grid, side] =
-            Layout::vertical([Constraint::Min(1), Constraint::Length(height)]).areas(rest);
-        (grid, side)
+        PaneSplit {
+            upright: false,
+            gap: 0,
+            usual: height.min(rest.height.saturating_sub(1)),
+            least: [GRID_MIN, 1],
+        }
     };
+    let panes = model.split(rest, split);
+    let (mut grid, side) = (panes.first, panes.second);
     // The margin on the left that all screens share.
     let margin = 1.min(grid.width);
     grid.x += margin;
@@ -203,7 +207,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     } else {
         (side, None)
     };
-    cell_details::render(model, open, theme, words, wide, buf);
+    let aside = cell_details::render(model, open, theme, words, wide, buf);
     if let Some(below) = below {
         let canvas = Canvas::new(theme, inset(below), buf);
         let kept = model.queries.summary(open.info.key);
@@ -214,9 +218,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         lines: order.len(),
         page: (viewport.shown.0 / 2).max(1),
         heatmap: Some(viewport),
-        border: Some(PaneBorder::before(side, wide)),
+        aside,
         ..Areas::default()
     }
+    .split(&panes)
 }
 
 fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {

@@ -8,16 +8,21 @@ use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
+use crate::tui::panes::{PaneSplit, second_share};
 use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::list::scrollbar;
-use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 /// Minimum width for showing the selected query next to the list.
 const WIDE: u16 = 160;
+/// Minimum columns of the list and of the query next to it.
+const LIST_MIN: u16 = 60;
+const DETAIL_MIN: u16 = 30;
+/// Minimum rows of the list with the lines above it.
+const ROWS_MIN: u16 = 3;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -26,24 +31,30 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         Paragraph::new(welcome::empty_project(model, theme)).render(area, buf);
         return Areas::default();
     }
-    if area.width + 2 >= WIDE {
-        let [left, _, right] = Layout::horizontal([
-            Constraint::Fill(2),
-            Constraint::Length(3),
-            Constraint::Fill(1),
-        ])
-        .areas(area);
-        let areas = list(model, Canvas::new(theme, left, buf));
-        detail::aside(model, caches, Canvas::new(theme, right, buf));
-        return areas;
+    let wide = area.width + 2 >= WIDE;
+    let split = if wide {
+        PaneSplit {
+            upright: true,
+            gap: 3,
+            usual: second_share(area.width, 3, [2, 1]),
+            least: [LIST_MIN, DETAIL_MIN],
+        }
+    } else {
+        PaneSplit {
+            upright: false,
+            gap: 0,
+            usual: detail::height(area.height).min(area.height.saturating_sub(ROWS_MIN)),
+            least: [ROWS_MIN, 1],
+        }
+    };
+    let panes = model.split(area, split);
+    let areas = list(model, Canvas::new(theme, panes.first, buf)).split(&panes);
+    let canvas = Canvas::new(theme, panes.second, buf);
+    if wide {
+        detail::aside(model, caches, canvas);
+    } else {
+        detail::below(model, canvas);
     }
-    let [top, below] = Layout::vertical([
-        Constraint::Min(3),
-        Constraint::Length(detail::height(area.height)),
-    ])
-    .areas(area);
-    let areas = list(model, Canvas::new(theme, top, buf));
-    detail::below(model, Canvas::new(theme, below, buf));
     areas
 }
 

@@ -9,6 +9,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::ruling::CurrentRuling;
+use crate::tui::panes::{PaneSplit, second_share};
 use crate::tui::screens::Screen;
 use crate::tui::screens::review::view::{QUERY_LINES, query_lines, spare_lines};
 use crate::tui::text;
@@ -16,7 +17,6 @@ use crate::tui::theme::Theme;
 use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::metadata::chosen_words;
 use crate::tui::widgets::{document_text, folded_rows, heading, notice, page_hint};
-use ratatui::layout::{Constraint, Layout};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
@@ -24,6 +24,8 @@ use ratatui::widgets::{Paragraph, Widget};
 const SMALL: u16 = 18;
 /// Minimum width for showing the findings of others next to the text.
 const WIDE: u16 = 100;
+/// Minimum columns of each of the two.
+const PANE_MIN: u16 = 30;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -75,20 +77,29 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     if !small {
         text::rule(columns, theme.faint()).render(cut_bottom(&mut rest, 1), buf);
     }
-    if aside {
-        let [text, _, side] = Layout::horizontal([
-            Constraint::Fill(3),
-            Constraint::Length(2),
-            Constraint::Fill(2),
-        ])
-        .areas(rest);
-        rest = text;
-        findings(model, current, evidence, Canvas::new(theme, side, buf));
-    } else if current.open {
-        let lines = panel::findings(model, current, evidence, theme, columns).len() as u16;
-        // One more row for the heading.
-        let below = cut_bottom(&mut rest, (lines + 1).min(room));
-        findings(model, current, evidence, Canvas::new(theme, below, buf));
+    if current.open {
+        let split = if aside {
+            PaneSplit {
+                upright: true,
+                gap: 2,
+                usual: second_share(rest.width, 2, [3, 2]),
+                least: [PANE_MIN; 2],
+            }
+        } else {
+            let lines = panel::findings(model, current, evidence, theme, columns).len() as u16;
+            PaneSplit {
+                upright: false,
+                gap: 0,
+                // One more row for the heading.
+                usual: (lines + 1).min(room),
+                least: [2, 1],
+            }
+        };
+        let panes = model.split(rest, split);
+        areas = areas.split(&panes);
+        rest = panes.first;
+        let canvas = Canvas::new(theme, panes.second, buf);
+        areas.aside = findings(model, current, evidence, canvas);
     }
     (areas.lines, areas.page, areas.first) =
         document(model, current, evidence, Canvas::new(theme, rest, buf));
@@ -96,13 +107,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// Draws the findings of people, judges and benchmark, as far as they fit.
+/// Draws the findings of people, judges and benchmark, as far as they fit. Returns the number of
+/// lines and the number that fits.
 fn findings(
     model: &Model,
     current: &CurrentRuling,
     evidence: &DocumentEvidence,
     canvas: Canvas<'_>,
-) {
+) -> (usize, usize) {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
     if rest.height > 1 {
@@ -115,8 +127,10 @@ fn findings(
         );
     }
     let lines = panel::findings(model, current, evidence, theme, usize::from(rest.width));
+    let (lines, aside) = model.pane_text(lines, rest.height);
     let lines = folded_rows(lines, rest.height, &page_hint(Screen::RULING), theme);
     Paragraph::new(lines).render(rest, buf);
+    aside
 }
 
 fn head(

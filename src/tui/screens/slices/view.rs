@@ -8,6 +8,7 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::panes::PaneSplit;
 use crate::tui::text::{self, counted, signed};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heatmap::{WITHIN_95, interval_plot};
@@ -44,7 +45,16 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let table = SliceTable::new(open, found, rest.width);
     table.header(open, theme).render(cut(&mut rest, 1), buf);
     let high = (found.slices.len() as u16).min(rest.height / 2).max(1);
-    let list = cut(&mut rest, high);
+    let panes = model.split(
+        rest,
+        PaneSplit {
+            upright: false,
+            gap: 0,
+            usual: rest.height.saturating_sub(high),
+            least: [1, 1],
+        },
+    );
+    let list = panes.first;
     let page = usize::from(list.height);
     let cursor = found.cursor.min(found.slices.len() - 1);
     let first = (cursor + 1).saturating_sub(page);
@@ -56,7 +66,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         table.row(slice, place == cursor, theme.judge(place), theme, row, buf);
     }
     scrollbar(first, found.slices.len(), Canvas::new(theme, list, buf));
-    documents(open, &found.field, selected, Canvas::new(theme, rest, buf));
+    let canvas = Canvas::new(theme, panes.second, buf);
+    documents(open, &found.field, selected, canvas);
     Areas {
         list,
         page,
@@ -64,6 +75,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         first,
         ..Areas::default()
     }
+    .split(&panes)
 }
 
 /// Whether the highest and the lowest slice differ: their intervals do not overlap.

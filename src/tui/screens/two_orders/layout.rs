@@ -8,7 +8,7 @@ const WIDE: u16 = 100;
 /// Columns outside the area of the parts.
 const EDGES: u16 = 2;
 /// Minimum width of the list next to a matrix.
-const LIST_MIN: usize = 54;
+const LIST_MIN: u16 = 54;
 /// Columns between two parts.
 pub(super) const GAP: u16 = 3;
 
@@ -23,7 +23,8 @@ pub(super) enum Panes {
 }
 
 impl Panes {
-    pub(super) fn new(documents: usize, shows_matrix: bool, area: Rect) -> Self {
+    /// The parts that fit in an area, with `room` columns for matrices next to the list.
+    pub(super) fn new(documents: usize, shows_matrix: bool, area: Rect, room: u16) -> Self {
         let columns = usize::from(area.width);
         let fitting = |columns: usize, matrices: usize| {
             let gaps = (matrices - 1) * usize::from(GAP);
@@ -43,7 +44,7 @@ impl Panes {
                 Self::List
             };
         }
-        let room = columns.saturating_sub(LIST_MIN + usize::from(GAP));
+        let room = usize::from(room);
         match fitting(room, 2) {
             Some(zoom) => Self::BothAndList(zoom),
             None => Self::OneAndList(fitting(room, 1).unwrap_or(Zoom::Overview)),
@@ -56,10 +57,14 @@ impl Panes {
     }
 }
 
-/// Columns of a matrix that leaves room for the list.
-pub(super) fn matrix_columns(documents: usize, zoom: Zoom, area: Rect) -> u16 {
-    let room = usize::from(area.width).saturating_sub(LIST_MIN + usize::from(GAP));
-    documents.saturating_mul(zoom.columns()).min(room) as u16
+/// Columns for matrices that leave room for the list, until the person moves the border.
+pub(super) fn usual_room(area: Rect) -> u16 {
+    area.width.saturating_sub(LIST_MIN + GAP)
+}
+
+/// Columns of a matrix, at most `room`.
+pub(super) fn matrix_columns(documents: usize, zoom: Zoom, room: u16) -> u16 {
+    documents.saturating_mul(zoom.columns()).min(room.into()) as u16
 }
 
 #[cfg(test)]
@@ -68,8 +73,11 @@ mod tests {
 
     #[test]
     fn what_is_visible_depends_on_the_size_and_the_number_of_documents() {
-        let panes =
-            |documents, columns, rows| Panes::new(documents, false, Rect::new(0, 0, columns, rows));
+        let all = |documents, shows_matrix, columns, rows| {
+            let area = Rect::new(0, 0, columns, rows);
+            Panes::new(documents, shows_matrix, area, usual_room(area))
+        };
+        let panes = |documents, columns, rows| all(documents, false, columns, rows);
         assert_eq!(panes(25, 78, 14), Panes::List);
         assert_eq!(panes(25, 118, 28), Panes::BothAndList(Zoom::Dense));
         assert_eq!(panes(12, 118, 28), Panes::BothAndList(Zoom::Block));
@@ -78,7 +86,7 @@ mod tests {
         assert_eq!(panes(50, 118, 28), Panes::OneAndList(Zoom::Dense));
         assert_eq!(panes(100, 118, 28), Panes::OneAndList(Zoom::Overview));
         assert_eq!(panes(90, 198, 48), Panes::OneAndList(Zoom::Dense));
-        let narrow = |documents| Panes::new(documents, true, Rect::new(0, 0, 78, 14));
+        let narrow = |documents| all(documents, true, 78, 14);
         assert_eq!(narrow(6), Panes::Matrix(Zoom::Number));
         assert_eq!(narrow(25), Panes::Matrix(Zoom::Dense));
         assert_eq!(narrow(100), Panes::Matrix(Zoom::Overview));

@@ -1,6 +1,6 @@
 //! Draws the two matrices, the list of documents, and the battle under the cursor.
 
-use super::layout::{GAP, Panes, matrix_columns};
+use super::layout::{GAP, Panes, matrix_columns, usual_room};
 use super::list::{compared, movers, render as render_list};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::{DocumentOrder, OrderComparison};
@@ -10,6 +10,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::panes::PaneSplit;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::numbers::votes_text;
 use crate::tui::screens::matrix::cells::MatrixCells;
@@ -25,6 +26,9 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
+/// The fewest columns of the matrices and of the list that the border can be moved to.
+const MATRIX_MIN: u16 = 12;
+const LIST_LEAST: u16 = 24;
 /// Minimum rows for naming the documents that moved most.
 const TALL: u16 = 16;
 
@@ -91,32 +95,43 @@ fn body(
             shown = Some(viewport);
         }
     };
-    let next_to = |rest: &mut Rect, columns: u16| {
-        let columns = columns.min(rest.width);
-        let left = Rect {
-            width: columns,
-            ..*rest
-        };
-        let used = (columns + GAP).min(rest.width);
-        rest.x += used;
-        rest.width -= used;
-        left
+    let split = PaneSplit {
+        upright: true,
+        gap: GAP,
+        usual: area.width.saturating_sub(usual_room(area) + GAP),
+        least: [MATRIX_MIN, LIST_LEAST],
     };
-    let columns = |zoom: Zoom| matrix_columns(documents, zoom, area);
-    let panes = Panes::new(documents, state.shows_matrix, area);
-    match panes {
-        Panes::List => {}
-        Panes::Matrix(zoom) => matrix(state.order, zoom, rest, buf),
-        Panes::OneAndList(zoom) => {
-            let at = next_to(&mut rest, columns(zoom));
-            matrix(state.order, zoom, at, buf);
+    let room = model.split(area, split).first.width;
+    let panes = Panes::new(documents, state.shows_matrix, area, room);
+    let (zoom, orders) = match panes {
+        Panes::List => (None, Vec::new()),
+        Panes::Matrix(zoom) => {
+            matrix(state.order, zoom, rest, buf);
+            (None, Vec::new())
         }
-        Panes::BothAndList(zoom) => {
-            for order in [DocumentOrder::Hybrid, DocumentOrder::Zelo] {
-                let at = next_to(&mut rest, columns(zoom));
-                matrix(order, zoom, at, buf);
-            }
+        Panes::OneAndList(zoom) => (Some(zoom), vec![state.order]),
+        Panes::BothAndList(zoom) => (Some(zoom), vec![DocumentOrder::Hybrid, DocumentOrder::Zelo]),
+    };
+    let mut border = None;
+    if let Some(zoom) = zoom {
+        let columns = matrix_columns(documents, zoom, room);
+        let used = (columns + GAP) * orders.len() as u16;
+        // The list gets the columns that the matrices do not need.
+        let usual = area.width.saturating_sub(used);
+        let split = model.split(area, PaneSplit { usual, ..split });
+        let mut left = split.first;
+        for order in orders {
+            let at = Rect {
+                width: columns.min(left.width),
+                ..left
+            };
+            matrix(order, zoom, at, buf);
+            let used = (columns + GAP).min(left.width);
+            left.x += used;
+            left.width -= used;
         }
+        rest = split.second;
+        border = Some(split.border);
     }
     let (list, first) = match panes {
         Panes::Matrix(_) => (Rect::default(), 0),
@@ -136,6 +151,7 @@ fn body(
         position: Some(ListPosition::unfiltered(row, documents)),
         page: page.max(1),
         heatmap: shown,
+        border,
         ..Areas::default()
     }
 }

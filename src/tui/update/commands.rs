@@ -4,6 +4,7 @@ use super::leaving::{leave_all, quit};
 use super::palette_entries::palette_entries;
 use super::{annotator, export, filter, import, offers, question_set, text_search, verdict_state};
 use crate::app::manual::Chapter;
+use crate::domain::sanitize;
 use crate::registry::{self, QUESTIONS, SCREENS};
 use crate::tui::keymap::{self, Command};
 use crate::tui::message::Effect;
@@ -171,7 +172,13 @@ fn back_to_list(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
+/// Copies the paths of the files that were just written, or otherwise what the screen offers.
 fn copy(model: &mut Model) -> Vec<Effect> {
+    if let Some(files) = model.export.written.take() {
+        let what = sanitize::line(&files).into_owned();
+        model.say(Level::Good, &format!("copied {what}"));
+        return vec![Effect::Copy(files)];
+    }
     let (text, what) = match model.behavior().copy(model) {
         Copied::Table(table) if table.rows.is_empty() => {
             model.inform("there is nothing to copy yet");

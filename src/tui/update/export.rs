@@ -1,16 +1,22 @@
 //! The export: its dialog, the question before a file is overwritten, and its result.
 
 use crate::store::contents::ProjectContents;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::widgets::export_dialog::{ExportDialog, ExportOrder};
 use crate::tui::widgets::toast::Level;
+use std::path::PathBuf;
 
 /// The end of an export.
 #[derive(Debug)]
 pub(crate) enum Exported {
-    /// A message about what was written.
-    Written(String),
+    Written {
+        /// The absolute paths of the files.
+        files: Vec<PathBuf>,
+        /// A message about them.
+        words: String,
+    },
     /// The file already exists.
     Exists(ExportOrder, String),
 }
@@ -60,7 +66,16 @@ pub(super) fn overwrite(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn ended(model: &mut Model, exported: Exported) -> Vec<Effect> {
     model.export.going = None;
     match exported {
-        Exported::Written(words) => model.say(Level::Good, &words),
+        Exported::Written { files, words } => {
+            let files: Vec<String> = files
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect();
+            let copy = key_on(Command::Copy, model.screen());
+            let what = if files.len() == 1 { "path" } else { "paths" };
+            model.say(Level::Good, &format!("{words} · {copy} copies the {what}"));
+            model.export.written = Some(files.join("\n"));
+        }
         Exported::Exists(order, file) => ask_to_overwrite(model, order, &file),
     }
     Vec::new()
@@ -69,4 +84,44 @@ pub(crate) fn ended(model: &mut Model, exported: Exported) -> Vec<Effect> {
 pub(crate) fn failed(model: &mut Model, error: &str) {
     model.export.going = None;
     model.say(Level::Error, error);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::message::Msg;
+    use crate::tui::screens::Screen;
+    use crate::tui::screens::testing::model;
+    use crate::tui::testing::key;
+    use crate::tui::update::update;
+    use crossterm::event::KeyCode;
+
+    #[test]
+    fn after_an_export_the_next_key_can_copy_the_paths_of_its_files() {
+        let mut model = model(Screen::MATRIX);
+        let now = model.now;
+        let press = |model: &mut Model, ch| update(model, Msg::Key(key(KeyCode::Char(ch))), now);
+        let written = || Exported::Written {
+            files: vec!["/tmp/two-orders.svg".into(), "/tmp/notes.csv".into()],
+            words: "wrote two-orders.svg and notes.csv".to_owned(),
+        };
+        ended(&mut model, written());
+        let words = model
+            .toast
+            .as_ref()
+            .map(|toast| toast.text.clone())
+            .unwrap();
+        assert!(words.ends_with("· y copies the paths"), "{words}");
+        let paths = "/tmp/two-orders.svg\n/tmp/notes.csv";
+        assert_eq!(press(&mut model, 'y'), [Effect::Copy(paths.to_owned())]);
+        for other in ['y', 'o'] {
+            ended(&mut model, written());
+            press(&mut model, other);
+            let effects = press(&mut model, 'y');
+            assert!(
+                matches!(&effects[..], [Effect::Copy(table)] if table.starts_with("query\t")),
+                "{effects:?}"
+            );
+        }
+    }
 }

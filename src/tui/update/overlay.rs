@@ -24,6 +24,9 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     model.undo_named = model.toast.take().and_then(|toast| toast.asks);
     let screen = Scope::Screen(model.screen());
     let scope = model.scope();
+    if keymap::resolve(scope, key) != Some(Command::Copy) {
+        model.export.written = None;
+    }
     let Some(overlay) = model.overlays.last_mut() else {
         let behavior = model.behavior();
         let decides = |command: &Command| behavior.decides(*command);

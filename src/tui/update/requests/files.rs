@@ -174,13 +174,19 @@ impl Task for Export {
         };
         let mut notes = Vec::new();
         let mut tell = |note: &str| notes.push(note.to_owned());
-        let files: Vec<String> = request
-            .write_file(&store, &path, protected, &mut tell)?
+        let files = request.write_file(&store, &path, protected, &mut tell)?;
+        let names: Vec<String> = files
             .iter()
             .map(|file| file.display().to_string())
             .collect();
-        notes.insert(0, format!("wrote {}", files.join(" and ")));
-        Ok(Exported::Written(notes.join("; ")))
+        notes.insert(0, format!("wrote {}", names.join(" and ")));
+        Ok(Exported::Written {
+            files: files
+                .iter()
+                .map(std::path::absolute)
+                .collect::<Result<_, _>>()?,
+            words: notes.join("; "),
+        })
     }
 }
 

@@ -26,7 +26,7 @@ before and after the rulings that count.
 
 --disagreements lists the documents on which picks and labels differ and that you have not ruled on. \
 Orders:
-  impact      largest change of a ranking's NDCG@10, times the share of answers against the label
+  impact      largest change of a ranking's NDCG, times the share of answers against the label
               (default)
   confidence  highest share of answers against the label
   query       query by query

@@ -33,8 +33,7 @@ pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use prior_opinion::PriorOpinion;
 pub use rows::{
-    BattleRecord, DEFAULT_TOP, DIRECTION_SLOPE, InvalidRankingSetting, JudgeWeights, QueryRows,
-    RankingSettings,
+    BattleRecord, DIRECTION_SLOPE, InvalidRankingSetting, JudgeWeights, QueryRows, RankingSettings,
 };
 pub use slice::{Slice, SliceMean, slices};
 pub use standing::Standing;

@@ -45,6 +45,8 @@ pub struct AdjudicationData {
     pub rule: FinalRule,
     /// The grade from which a document counts as labeled relevant.
     pub level: i32,
+    /// Number of ranks that count as the top in the project.
+    pub top: usize,
 }
 
 /// A disagreement to rule on.
@@ -105,6 +107,7 @@ impl AdjudicationData {
             grades,
             &rankings,
             &rules,
+            self.top,
         )?;
         Ok(found)
     }
@@ -240,7 +243,7 @@ impl AdjudicationData {
         corrections: &[LabelCorrection],
     ) -> Result<Vec<(String, Vec<Remeasured>)>, EvaluationError> {
         let after = corrected_labels(&self.labels, corrections);
-        let (metrics, rules) = (remeasured_metrics(), self.rules());
+        let (metrics, rules) = (remeasured_metrics(self.top), self.rules());
         let rankings = self.rankings.iter();
         rankings
             .map(|(name, run)| {
@@ -285,6 +288,7 @@ pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreE
         rulings: db.standing_rulings()?,
         rule: db.final_rule()?,
         level,
+        top: db.settings()?.top,
     })
 }
 

@@ -32,7 +32,7 @@ pub(super) fn print(
                 "outcome": outcome(item),
                 "against": dispute.against,
                 "answers": dispute.answers,
-                "impact_ndcg_at_10": dispute.impact,
+                (format!("impact_ndcg_at_{}", data.top)): dispute.impact,
                 "control": item.control_of > 0,
                 "drawn_of": Some(item.control_of).filter(|of| *of > 0),
             })
@@ -56,13 +56,14 @@ pub(super) fn print(
         ]
     };
     let cells: Vec<Vec<String>> = items.iter().enumerate().map(row).collect();
+    let stake = format!(">NDCG@{} at stake", data.top);
     let header = [
         ">",
         "query",
         "document",
         "outcome",
         ">answers against the label",
-        ">NDCG@10 at stake",
+        &stake,
         "",
         "item",
     ];

@@ -10,9 +10,6 @@ use crate::domain::retrieval::JudgingPool;
 use crate::domain::sampling::SeededRng;
 use std::collections::{BTreeMap, HashMap};
 
-/// Deepest rank at which a changed label can affect the impact.
-pub(super) const IMPACT_DEPTH: usize = 10;
-
 /// A document that at least one answer treats differently from its label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disagreement {
@@ -25,8 +22,8 @@ pub struct Disagreement {
     pub against: usize,
     /// Answers that state whether the document is relevant.
     pub answers: usize,
-    /// The largest change in NDCG@10, over the rankings of the query, if the label were flipped; in
-    /// 0..=1.
+    /// The largest change in NDCG at the project's top k, over the rankings of the query, if the
+    /// label were flipped; in 0..=1.
     pub impact: f64,
 }
 
@@ -85,7 +82,7 @@ pub fn find_disagreements(pools: &[JudgingPool], answers: &[PoolPicks]) -> Vec<D
     disagreements
 }
 
-/// Computes the impact of each disagreement on `rankings`.
+/// Computes the impact of each disagreement on the first `top` documents of `rankings`.
 ///
 /// # Errors
 /// If a ranking lists a document twice or has a score that is not a number.
@@ -96,8 +93,9 @@ pub fn measure_impact(
     grades: RulingGrades,
     rankings: &[&RankedRun],
     rules: &EvaluationRules,
+    top: usize,
 ) -> Result<(), EvaluationError> {
-    let Ok(metric) = Metric::new(Measure::Ndcg, Some(IMPACT_DEPTH)) else {
+    let Ok(metric) = Metric::new(Measure::Ndcg, Some(top)) else {
         return Ok(());
     };
     // Most rankings of most queries do not change, so measure each unchanged ranking only once.
@@ -173,7 +171,8 @@ impl DisagreementOrder {
     pub fn words(self) -> &'static str {
         match self {
             Self::Impact => {
-                "largest change of NDCG@10, times the share of answers against the label"
+                "largest change of NDCG at the project's top k, times the share of answers against \
+                 the label"
             }
             Self::Confidence => "largest share of answers against the label",
             Self::Query => "query by query, in the order of the project",
@@ -314,6 +313,7 @@ mod tests {
             grades,
             &[&run],
             &EvaluationRules::default(),
+            10,
         )
         .unwrap();
         // a is at rank 4: 1/log2(5); without it nothing is relevant and the value is 0.

@@ -17,14 +17,14 @@ pub struct Remeasured {
     pub difference: Option<Comparison>,
 }
 
-/// The measures shown: Recall, MRR, NDCG and judged share at 10, and MAP.
-pub fn remeasured_metrics() -> Vec<Metric> {
+/// The measures shown: Recall, MRR, NDCG and judged share of the first `top` documents, and MAP.
+pub fn remeasured_metrics(top: usize) -> Vec<Metric> {
     [
-        (Measure::Recall, Some(10)),
-        (Measure::Mrr, Some(10)),
-        (Measure::Ndcg, Some(10)),
+        (Measure::Recall, Some(top)),
+        (Measure::Mrr, Some(top)),
+        (Measure::Ndcg, Some(top)),
         (Measure::Map, None),
-        (Measure::Judged, Some(10)),
+        (Measure::Judged, Some(top)),
     ]
     .into_iter()
     .filter_map(|(measure, cutoff)| Metric::new(measure, cutoff).ok())
@@ -89,7 +89,7 @@ mod tests {
             &run,
             &before,
             &after,
-            &remeasured_metrics(),
+            &remeasured_metrics(10),
             &EvaluationRules::default(),
             &how,
         )

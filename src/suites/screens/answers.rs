@@ -292,12 +292,11 @@ fn a_baseline_that_is_being_computed_is_kept_when_one_leaves_and_comes_back() {
         }
         // A key changes the comparison on screen, so it does nothing before that has arrived.
         let arrived = before > usize::from(!reversed);
-        let choice = &delayed.bench.model.methods().choice;
-        let longest = delayed.bench.model.methods().longest_ranking();
+        let methods = delayed.bench.model.methods();
         let depth = if arrived {
-            choice.next_depth(longest)
+            methods.next_depth()
         } else {
-            choice.depth
+            methods.choice.depth
         };
         delayed.press("z");
         for msg in late {

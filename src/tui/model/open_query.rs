@@ -2,6 +2,7 @@
 
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::document_names::distinct_names;
+use crate::domain::number_words::counted;
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::priority::top_of;
 use crate::domain::ranking::{Standing, View};
@@ -177,6 +178,18 @@ impl OpenQuery {
     pub fn decision_text(&self, decision: Decision, a: usize, b: usize) -> String {
         let [a, b] = self.names_of(a, b, NAME);
         decision.words(&a, &b)
+    }
+
+    /// Why fewer ranks count as the top than in larger pools of the project.
+    pub(crate) fn small_pool(&self) -> Option<String> {
+        let (documents, top) = (self.view.rows().documents, self.view.settings.top);
+        (documents <= top).then(|| {
+            format!(
+                "top {} of {}: half of the pool, because the project's top {top} would be all of it",
+                self.top(),
+                counted(documents, "document")
+            )
+        })
     }
 
     /// Number of ranks that count as the top.

@@ -29,15 +29,12 @@ pub fn ranking_names(db: &Db) -> crate::store::Result<Vec<String>> {
         .collect())
 }
 
-/// Number of top documents compared.
-const COMPARED: usize = 10;
-
-/// The distance between the top tens of two rankings.
+/// The distance between the tops of two rankings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TopDifference {
-    /// The mean over queries of 1 − the average overlap of both top tens (Webber, Moffat & Zobel
-    /// 2010): over the depths 1 to 10, the share of one ranking's first documents that are not
-    /// among the other's. 0 for the same order, 1 for nothing in common.
+    /// The mean over queries of 1 − the average overlap of both tops (Webber, Moffat & Zobel 2010):
+    /// over all depths, the share of one ranking's first documents that are not among the other's.
+    /// 0 for the same order, 1 for nothing in common.
     pub distance: f64,
     /// Number of queries in both.
     pub queries: usize,
@@ -48,6 +45,8 @@ pub struct TopDifference {
 pub struct DuelRankings {
     /// As in [`ranking_names`].
     pub names: Vec<String>,
+    /// Number of ranks that count as the top in the project.
+    pub top: usize,
     /// The difference between two of them, keyed by their indices with the smaller first; missing
     /// if they have no query in common.
     pub differences: BTreeMap<(usize, usize), TopDifference>,
@@ -56,10 +55,11 @@ pub struct DuelRankings {
 impl DuelRankings {
     /// Reads all rankings of the project and computes their pairwise differences.
     pub fn read(db: &Db) -> crate::store::Result<Self> {
+        let compared = db.settings()?.top;
         let top = |order: &[(DocId, f64)]| -> Vec<DocId> {
             order
                 .iter()
-                .take(COMPARED)
+                .take(compared)
                 .map(|(document, _)| document.clone())
                 .collect()
         };
@@ -86,6 +86,7 @@ impl DuelRankings {
         }
         Ok(Self {
             names: found.into_iter().map(|(name, _)| name).collect(),
+            top: compared,
             differences,
         })
     }
@@ -319,6 +320,7 @@ mod tests {
         };
         let rankings = DuelRankings {
             names: ["x", "y", "z"].map(str::to_owned).to_vec(),
+            top: 10,
             differences: [((0, 1), of(0.0)), ((0, 2), of(0.5)), ((1, 2), of(0.5))].into(),
         };
         assert_eq!(rankings.farthest(), Some((0, 2)));

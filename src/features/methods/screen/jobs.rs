@@ -3,7 +3,6 @@
 use super::update;
 use crate::app::error::AppError;
 use crate::app::truth::{GradeBasis, TruthSource, project_truth};
-use crate::domain::ranking::DEFAULT_TOP;
 use crate::features::methods::app::{MethodsOptions, MethodsReport, compare_methods};
 use crate::features::methods::screen::state::{MethodsChoice, TruthChoice};
 use crate::store::Store;
@@ -28,9 +27,10 @@ impl Task for CompareMethods {
 }
 
 fn report(store: &Store, choice: &MethodsChoice) -> Result<MethodsReport, AppError> {
+    let top = store.read_blocking(|db| Ok(db.settings()?.top))?;
     let options = MethodsOptions {
         baseline: choice.baseline.clone(),
-        depth: choice.depth.unwrap_or(DEFAULT_TOP),
+        depth: choice.depth.unwrap_or(top),
         level: 1,
     };
     let compared = |source| {

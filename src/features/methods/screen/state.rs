@@ -43,17 +43,14 @@ pub struct MethodsChoice {
     pub depth: Option<usize>,
 }
 
-impl MethodsChoice {
-    /// The next larger cutoff; after the first one that covers rankings of `longest` documents, the
-    /// smallest.
-    pub(crate) fn next_depth(&self, longest: usize) -> Option<usize> {
-        let now = self.depth?;
-        DEPTHS
-            .into_iter()
-            .find(|depth| *depth > now)
-            .filter(|_| now < longest)
-            .or(DEPTHS.first().copied())
-    }
+/// The next larger cutoff; after the first one that covers rankings of `longest` documents, the
+/// smallest.
+fn next_depth(now: usize, longest: usize) -> Option<usize> {
+    DEPTHS
+        .into_iter()
+        .find(|depth| *depth > now)
+        .filter(|_| now < longest)
+        .or(DEPTHS.first().copied())
 }
 
 /// A query in the list of a method, by its index in the report.
@@ -116,6 +113,12 @@ impl MethodsState {
         self.found()
             .zip(self.method())
             .is_some_and(|(report, method)| report.baseline == method.name)
+    }
+
+    /// The cutoff after the one of the current report.
+    pub(crate) fn next_depth(&self) -> Option<usize> {
+        let now = self.found()?.metrics.first()?.cutoff()?;
+        next_depth(now, self.longest_ranking())
     }
 
     /// Number of documents in the longest ranking.

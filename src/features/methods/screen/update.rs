@@ -3,7 +3,6 @@
 use super::rankings;
 use crate::app::error::AppError;
 use crate::app::truth::TruthSource;
-use crate::domain::ranking::DEFAULT_TOP;
 use crate::features::methods::app::MethodsReport;
 use crate::features::methods::screen::state::{MethodsChoice, TruthChoice};
 use crate::tui::keymap::Command;
@@ -19,9 +18,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     measure_again(model)
 }
 
-fn measure(model: &mut Model, mut choice: MethodsChoice) -> Vec<Effect> {
-    let top = model.queries.totals().top.unwrap_or(DEFAULT_TOP);
-    choice.depth.get_or_insert(top);
+fn measure(model: &mut Model, choice: MethodsChoice) -> Vec<Effect> {
     model.methods_mut().asked = Some(choice.clone());
     model.compare_methods(choice)
 }
@@ -92,7 +89,7 @@ fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
             ..choice
         },
         Command::NextDepth => MethodsChoice {
-            depth: choice.next_depth(model.methods().longest_ranking()),
+            depth: model.methods().next_depth(),
             ..choice
         },
         Command::SetBaseline => {

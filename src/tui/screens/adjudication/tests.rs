@@ -77,7 +77,7 @@ pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverv
         summary: summary.clone(),
         failed: 1,
     };
-    let rows = || remeasured_metrics().into_iter().map(row).collect();
+    let rows = || remeasured_metrics(10).into_iter().map(row).collect();
     AdjudicationOverview {
         pools: 8,
         labels: 17,

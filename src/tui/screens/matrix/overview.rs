@@ -89,6 +89,9 @@ pub(super) fn render(
             Span::styled(words, style),
         ]));
     }
+    if let Some(words) = open.small_pool() {
+        facts.extend(text::lines(&words, columns, theme.muted()));
+    }
     let (cyclic, all) = open.view.triads;
     let cycles = match cyclic {
         0 => format!("no cycle in {}", counted(all, "decided triad")),

@@ -364,7 +364,12 @@ fn facts(model: &Model, info: &QueryInfo, summary: Option<&QuerySummary>) -> Vec
         )],
         Some(summary) => {
             let relevant = model.scale.query_words(&info.id);
-            relevant.into_iter().chain(summary_parts(summary)).collect()
+            let open = preview::read_already(model, info.key);
+            relevant
+                .into_iter()
+                .chain(summary_parts(summary))
+                .chain(open.and_then(OpenQuery::small_pool))
+                .collect()
         }
     }
 }

@@ -56,7 +56,8 @@ impl DuelChooser {
         Some(match self.rankings.between(a, b) {
             None => "A and B have no query in common".to_owned(),
             Some(of) => format!(
-                "the top tens of A and B differ by {:.2} (0: same order, 1: nothing in common; {})",
+                "the top {} of A and B differs by {:.2} (0: same order, 1: nothing in common; {})",
+                self.rankings.top,
                 of.distance,
                 counted(of.queries, "query")
             ),

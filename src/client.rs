@@ -17,6 +17,7 @@ pub(crate) mod lock;
 pub mod open_files;
 pub mod pace;
 pub(crate) mod question;
+pub(crate) mod single_call;
 mod slots;
 pub mod window;
 pub(crate) mod worker;

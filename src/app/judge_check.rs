@@ -2,6 +2,7 @@
 
 use crate::app::retirements::retirement_of;
 use crate::app::text_format::counted;
+use crate::client::single_call::SingleCall;
 use crate::domain::number_words::{signed, usd};
 use crate::domain::vote::Outcome;
 use crate::judge::parse::{NoAnswer, ParseError};
@@ -9,6 +10,7 @@ use crate::judge::{
     CallError, FailureCause, Judge, JudgePrompt, JudgeQuestion, JudgeReply, OFFLINE_LABEL,
     PoolText, PresentedPair, call_adapting,
 };
+use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::sync::Arc;
@@ -148,8 +150,8 @@ impl TestCall {
 }
 
 /// Asks the judge once, with the right document first, and describes the answer, its time and its
-/// cost.
-pub async fn test_call(judge: &dyn Judge) -> TestCall {
+/// cost, which counts as spending of the project.
+pub async fn test_call(store: &Store, judge: &dyn Judge, limit_usd: Option<f64>) -> TestCall {
     let [query, right, wrong] = QUESTION;
     let documents = vec![Arc::from(right), Arc::from(wrong)];
     let case = PresentedPair {
@@ -159,7 +161,21 @@ pub async fn test_call(judge: &dyn Judge) -> TestCall {
     };
     let question = JudgeQuestion::Pair(&case);
     let prompt = judge.prompt(question);
-    let result = call_adapting(|| judge.call(question, &prompt)).await;
+    let call = call_adapting(|| judge.call(question, &prompt));
+    let result = if judge.spec().is_offline() {
+        call.await
+    } else {
+        let single = SingleCall {
+            purpose: CallPurpose::Test,
+            service: judge.spec().name.clone(),
+            worst_usd: judge.worst(&prompt).1,
+            limit_usd,
+        };
+        match single.make(store, call).await {
+            Ok(result) => result,
+            Err(error) => return TestCall::failed(&error.to_string()),
+        }
+    };
     let cost = match cost_of(&result) {
         cost if cost > 0.0 => format!(", {}", usd(cost)),
         _ => String::new(),

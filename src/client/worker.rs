@@ -12,6 +12,8 @@ mod outcome;
 mod real_usage;
 mod recent_keys;
 
+pub(super) use outcome::{charge_of_answer, charge_of_failure};
+
 use super::RunControl;
 use super::budget::{Budget, Reservation};
 use super::call_ledger::CallLedger;

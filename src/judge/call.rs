@@ -51,7 +51,7 @@ pub struct Usage {
     pub thinking: u64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct JudgeReply {
     /// The unmodified text of the reply.
     pub text: String,

@@ -59,7 +59,7 @@ impl Db {
             }
         }
         self.change(
-            "UPDATE call SET service = ?2 WHERE service = ?1 AND purpose = 'votes'",
+            "UPDATE call SET service = ?2 WHERE service = ?1 AND purpose IN ('votes', 'tests')",
             [old, new],
         )?;
         self.touch_all()?;

@@ -20,6 +20,8 @@ pub enum CallPurpose {
     Embedding,
     /// Questions of reranking methods.
     Reranking,
+    /// Test questions to judges that are being set up.
+    Test,
 }
 
 impl CallPurpose {
@@ -30,6 +32,7 @@ impl CallPurpose {
             Self::Pick => "picks",
             Self::Embedding => "embeddings",
             Self::Reranking => "reranking",
+            Self::Test => "tests",
         }
     }
 }
@@ -84,7 +87,7 @@ impl Charge {
 /// Spending for one purpose with one service.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
-    /// The purpose: votes, picks, embeddings or reranking.
+    /// The purpose: votes, picks, embeddings, reranking or tests.
     pub purpose: String,
     /// The judge's or embedder's name.
     pub service: String,

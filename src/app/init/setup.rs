@@ -12,10 +12,12 @@ use crate::judge::ensemble::{
 };
 use crate::judge::provider::registry::key_variables;
 use crate::judge::{Judge, JudgeEnsemble, OFFLINE, offline};
+use serde::Deserialize;
+use serde_json::Map;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, Value, value};
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, Value, value};
 
 /// The beginning of a new file.
 const HEADER: &str = "# The judges of this project, who are asked about each pair of documents. \
@@ -38,6 +40,24 @@ pub struct Candidate {
     pub chosen: bool,
     /// Its index in the file, if it is there.
     listed: Option<usize>,
+    /// Whether its parameters differ from those in the file.
+    has_new_params: bool,
+}
+
+/// The settings of a judge that are edited as one line of TOML.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TypedSettings {
+    base_url: Option<String>,
+    key_env: Option<String>,
+    #[serde(default)]
+    params: Map<String, serde_json::Value>,
+}
+
+/// Such a line as a member of a document.
+#[derive(Deserialize)]
+struct TypedLine {
+    settings: TypedSettings,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -193,6 +213,22 @@ impl JudgeSetup {
         }
         if let Some(candidate) = self.candidates.get_mut(at) {
             candidate.config.name = name.to_owned();
+        }
+        Ok(())
+    }
+
+    /// Sets the address, the variable of the key and the parameters of a judge from a line such as
+    /// `key_env = "MY_KEY", params = { temperature = 0 }`. Settings that the line omits are
+    /// removed.
+    ///
+    /// # Errors
+    /// The line is not TOML, or has other settings.
+    pub fn set_settings(&mut self, at: usize, typed: &str) -> Result<(), AppError> {
+        let line = format!("settings = {{ {} }}", typed.trim());
+        let line: TypedLine =
+            toml::from_str(&line).map_err(|error| invalid!("{}", error.message()))?;
+        if let Some(candidate) = self.candidates.get_mut(at) {
+            candidate.apply(line.settings);
         }
         Ok(())
     }
@@ -391,6 +427,47 @@ fn set(table: &mut Table, key: &str, new: Option<Value>) {
     }
 }
 
+/// Sets the parameters and keeps the comments next to those that stay.
+fn set_params(table: &mut Table, params: &Map<String, serde_json::Value>) {
+    if params.is_empty() {
+        table.remove("params");
+        return;
+    }
+    let item = table
+        .entry("params")
+        .or_insert_with(|| value(InlineTable::new()));
+    let Some(known) = item.as_table_like_mut() else {
+        return;
+    };
+    let stale: Vec<String> = known
+        .iter()
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| !params.contains_key(name))
+        .collect();
+    for name in stale {
+        known.remove(&name);
+    }
+    for (name, new) in params {
+        let Some(mut new) = toml_value(new) else {
+            continue;
+        };
+        match known.get_mut(name).and_then(Item::as_value_mut) {
+            Some(old) => {
+                *new.decor_mut() = old.decor().clone();
+                *old = new;
+            }
+            None => {
+                known.insert(name, value(new));
+            }
+        }
+    }
+}
+
+/// A value of TOML; `None` for null, which TOML does not have.
+fn toml_value(value: &serde_json::Value) -> Option<Value> {
+    toml::Value::try_from(value).ok()?.to_string().parse().ok()
+}
+
 impl From<JudgeConfig> for JudgeChoice {
     fn from(config: JudgeConfig) -> Self {
         Self {
@@ -416,6 +493,53 @@ impl Candidate {
             price: CandidatePrice::Unknown,
             chosen: false,
             listed: None,
+            has_new_params: false,
+        }
+    }
+
+    /// Its address, the variable of its key and its parameters, as one line of TOML.
+    pub fn settings(&self) -> String {
+        let address = self.config.base_url.as_deref();
+        let address = address.map(|url| format!("base_url = {}", Value::from(url)));
+        let others = Some(self.key_and_params()).filter(|others| !others.is_empty());
+        address
+            .into_iter()
+            .chain(others)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// The variable of its key and its parameters; empty if it has neither.
+    pub fn key_and_params(&self) -> String {
+        let config = &self.config;
+        let key = config.key_env.as_deref();
+        let key = key.map(|name| format!("key_env = {}", Value::from(name)));
+        let params = Some(serde_json::Value::Object(config.params.clone()));
+        let params = params.filter(|_| !config.params.is_empty());
+        let params = params.as_ref().and_then(toml_value);
+        let params = params.map(|params| format!("params = {params}"));
+        key.into_iter().chain(params).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Applies edited settings and chooses the judge. Its price is not known at another address or
+    /// with another key.
+    fn apply(&mut self, typed: TypedSettings) {
+        let config = &mut self.config;
+        let is_moved = (&config.base_url, &config.key_env) != (&typed.base_url, &typed.key_env);
+        self.has_new_params |= config.params != typed.params;
+        config.base_url = typed.base_url;
+        config.key_env = typed.key_env;
+        config.params = typed.params;
+        self.chosen = true;
+        if is_moved {
+            self.price = CandidatePrice::Unknown;
+            self.problem = None;
+            let place = self
+                .config
+                .base_url
+                .as_ref()
+                .or(self.config.key_env.as_ref());
+            self.place = place.cloned().unwrap_or_default();
         }
     }
 
@@ -476,6 +600,10 @@ impl Candidate {
         set(table, "model", Some(config.model.as_str().into()));
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
         set(table, "base_url", text(&config.base_url));
+        set(table, "key_env", text(&config.key_env));
+        if self.has_new_params {
+            set_params(table, &config.params);
+        }
         set(table, "prompt", text(&config.prompt));
         let calls = config
             .concurrency
@@ -635,5 +763,45 @@ mod tests {
         assert!(setup.add("ollama").is_err());
         assert_eq!(setup.add("vllm x http://gpu:8000/v1").unwrap(), 2);
         assert_eq!(setup.candidates[2].place, "http://gpu:8000/v1");
+    }
+
+    #[test]
+    fn key_and_parameters_are_edited_as_one_line() {
+        let mut setup = setup(Some(COMMENTED));
+        assert_eq!(
+            setup.candidates[0].settings(),
+            "params = { temperature = 0.5 }"
+        );
+        assert_eq!(setup.candidates[1].settings(), "");
+        let same = setup.candidates[0].settings();
+        setup.set_settings(0, &same).unwrap();
+        assert!(!setup.is_changed());
+        let line =
+            "key_env = \"MY_KEY\", params = { temperature = 0, reasoning = { effort = \"low\" } }";
+        setup.set_settings(0, line).unwrap();
+        assert_eq!(setup.candidates[0].place, "MY_KEY");
+        assert_eq!(setup.candidates[0].price, CandidatePrice::Unknown);
+        setup.set_settings(1, "params = { seed = 7 }").unwrap();
+        let text = setup.text().unwrap();
+        for words in [
+            "[judge.params]\ntemperature = 0\n",
+            "params = { seed = 7 }",
+            "# the dear one",
+        ] {
+            assert!(text.contains(words), "{words}\n{text}");
+        }
+        let judges = judges_of(&text).unwrap();
+        assert_eq!(judges[0].key_env.as_deref(), Some("MY_KEY"));
+        assert_eq!(judges[0].params["reasoning"]["effort"], "low");
+        assert_eq!(judges[1].params["seed"], 7);
+        setup.set_settings(0, "").unwrap();
+        assert!(
+            judges_of(&setup.text().unwrap()).unwrap()[0]
+                .params
+                .is_empty()
+        );
+        for wrong in ["name = \"x\"", "temperature = 0", "key_env = 3", "}, x = {"] {
+            assert!(setup.set_settings(0, wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -59,9 +59,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         now: Instant,
     ) {
         let exchange = Q::exchange(&answer).clone();
-        let charge = exchange
-            .cost_usd
-            .map_or_else(|| unknown(sent.worst_usd), Charge::Known);
+        let charge = charge_of_answer(exchange.cost_usd, sent.worst_usd);
         let job = call.question.keep(AttemptEnd::Answered(&answer));
         // Mark the call as answered before queuing its write, with no `await` in between, so that
         // an identical call arriving later queues behind it.
@@ -90,7 +88,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         sent: SentCall,
         now: Instant,
     ) {
-        let charge = charge_of(&error, sent.worst_usd);
+        let charge = charge_of_failure(&error, sent.worst_usd);
         let needs = call.question.needs();
         if error.exchange.cost_usd.is_some() {
             self.usage.note(error.exchange.cost_usd, needs.worst_usd);
@@ -433,9 +431,14 @@ fn decide<Q>(
     }
 }
 
+/// The cost of an answer: at most its worst-case price if the provider does not say.
+pub(crate) fn charge_of_answer(cost_usd: Option<f64>, worst_usd: Option<f64>) -> Charge {
+    cost_usd.map_or_else(|| unknown(worst_usd), Charge::Known)
+}
+
 /// The cost of a failed attempt: nothing if the server refused it or never saw it, or else at most
 /// its worst-case price.
-fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
+pub(crate) fn charge_of_failure(error: &CallError, worst_usd: Option<f64>) -> Charge {
     let exchange = &error.exchange;
     if let Some(usd) = exchange.cost_usd {
         return Charge::Known(usd);

@@ -114,6 +114,7 @@ commands! {
     SetUpJudges "set-up-judges" "Choose, test and save the judges of the project.";
     ChooseJudge "choose-judge" "Choose the judge, or remove it from the chosen ones.";
     TestJudge "test-judge" "Ask the judge one question; asks first if it costs money.";
+    EditJudge "edit-judge" "Edit the judge's address, key variable and parameters.";
     NextPrompt "next-prompt" "Use the next prompt for the judge.";
     SaveJudges "save-judges" "Write the chosen judges to overrule.toml and use them.";
     ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
@@ -128,6 +129,7 @@ commands! {
     NextDepth "next-depth" "Choose how many documents of each ranking are measured.";
     ExplainOrder "explain-order" "Show why one of the two documents stands above the other.";
     AskJudges "ask-judges" "Ask the judges about this pair; the price is shown first.";
+    ColorSlices "color-slices" "Color the rows of the matrix by this field, or stop that.";
     ShowSlices "show-slices" "Compare scores by a metadata field, and filter the matrix.";
     ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";
     NextPolicy "next-policy" "Use the next order of the list.";
@@ -136,6 +138,7 @@ commands! {
     Conflicts "conflicts" "List where people differ; in adjudication, also your rulings.";
     PutOff "put-off" "Postpone this one: it comes after all others.";
     Guideline "guideline" "Read the project's guideline.";
+    EditGuideline "edit-guideline" "Edit the project's guideline in $EDITOR.";
     ChooseGuideline "choose-guideline" "Take the project's guideline from a file.";
     Guess "guess" "Add to the verdict: it is a guess.";
     FairlySure "fairly-sure" "Add to the verdict: you are fairly sure.";

@@ -76,7 +76,9 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 
 /// Commands that are equivalent on different screens, such as the next item, the sort order, or the
 /// next judge.
-const FAMILIES: [&[Command]; 25] = [
+const FAMILIES: [&[Command]; 26] = [
+    // Edits what the screen is about.
+    &[Command::EditJudge, Command::EditGuideline],
     // More of what the screen is about: calls at a time, methods, students, judges.
     &[
         Command::MoreCalls,
@@ -152,7 +154,11 @@ const FAMILIES: [&[Command]; 25] = [
         Command::ShowDuel,
         Command::NewDuel,
     ],
-    &[Command::ChooseWhole, Command::ChooseJudge],
+    &[
+        Command::ChooseWhole,
+        Command::ChooseJudge,
+        Command::ColorSlices,
+    ],
     // The end of a run, or of setting up judges.
     &[Command::StopRun, Command::SaveJudges],
     &[Command::CannotTell, Command::RuleCannotTell],

@@ -63,7 +63,11 @@ impl Task for LookAround {
 
 /// One question to one judge.
 #[derive(Debug, PartialEq)]
-pub(super) struct TestJudge(Candidate);
+pub(super) struct TestJudge {
+    candidate: Candidate,
+    /// The spending limit of the project in dollars.
+    limit_usd: Option<f64>,
+}
 
 impl Task for TestJudge {
     type Answer = TestCall;
@@ -72,8 +76,9 @@ impl Task for TestJudge {
 
     fn run(self, context: &JobContext) -> Result<TestCall, AppError> {
         configured(context, |configuration| {
-            let judge = JudgeSetup::judge(configuration, &self.0)?;
-            Ok(runtime()?.block_on(test_call(judge.as_ref())))
+            let judge = JudgeSetup::judge(configuration, &self.candidate)?;
+            let store = context.store();
+            Ok(runtime()?.block_on(test_call(&store, judge.as_ref(), self.limit_usd)))
         })
     }
 }
@@ -136,7 +141,11 @@ impl Model {
         let calling = TestState::Calling;
         self.judge_setup_mut().tests.insert(at, calling);
         let asked = candidate.config.clone();
-        let job = Job::try_task(TestJudge(candidate), move |model, answer| {
+        let request = TestJudge {
+            candidate,
+            limit_usd: self.run.control.budget_usd,
+        };
+        let job = Job::try_task(request, move |model, answer| {
             let answer = answer.unwrap_or_else(|error| TestCall::failed(&error.to_string()));
             let state = model.judge_setup_mut();
             // Its name and its number of calls do not change the answer.

@@ -9,6 +9,7 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('t')], Do::TestJudge, "test"),
     shown(&[key('S')], Do::SaveJudges, "save"),
     shown(&[ENTER], Do::Open, "name"),
+    shown(&[key(';')], Do::EditJudge, "settings"),
     shown(&[TAB], Do::NextPrompt, "prompt"),
     shown(&[key('+'), key('=')], Do::MoreCalls, "more calls"),
     shown(&[key('-')], Do::FewerCalls, "fewer calls"),

@@ -37,6 +37,8 @@ pub(crate) struct SetupState {
     pub(super) outlook: Option<Outlook>,
     /// Whether saving would change the file.
     pub(super) is_changed: bool,
+    /// Whether the line that is typed contains settings.
+    pub(super) edits_settings: bool,
     /// Whether the person waits for the file to be written.
     pub(super) is_saving: bool,
 }

@@ -2,11 +2,13 @@ use super::jobs::{LookAround, SaveJudges, TestJudge};
 use crate::app::init::discovery::{Discovery, FoundServer, ServerAddress};
 use crate::app::init::setup::{CandidatePrice, JudgeSetup};
 use crate::app::judge_check::TestCall;
+use crate::suites::screens::snapshot;
 use crate::tui::job::{answer, asked};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model};
+use crate::tui::testing::key;
 use crate::tui::theme::ColorDepth;
 use crate::tui::update::update;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -180,6 +182,50 @@ fn the_project_is_opened_again_only_for_a_person_who_waits_for_it() {
     assert_eq!(model.next_project, None);
     let words = model.toast.map(|toast| toast.text).unwrap_or_default();
     assert!(words.starts_with("the judges are saved"), "{words}");
+}
+
+#[test]
+fn key_and_parameters_are_typed_as_one_line() {
+    let mut model = opened();
+    press(&mut model, ";");
+    for ch in ", params = { temperature = 0 }, key = 1".chars() {
+        tell(&mut model, Msg::Key(key(KeyCode::Char(ch))));
+    }
+    press(&mut model, "enter");
+    assert!(drawn(&mut model, ColorDepth::None, (120, 38)).contains("[ ] qwen3:8b"));
+    assert!(
+        matches!(model.overlays.last(), Some(Overlay::Prompt(..))),
+        "refused"
+    );
+    for _ in ", key = 1".chars() {
+        tell(&mut model, Msg::Key(key(KeyCode::Backspace)));
+    }
+    press(&mut model, "enter");
+    let page = flat(&mut model, (120, 38));
+    assert!(page.contains("[x] qwen3:8b"), "{page}");
+    assert!(page.contains("params = { temperature = 0 }"), "{page}");
+    let text = model.judge_setup().setup.as_ref().unwrap().text().unwrap();
+    assert!(text.ends_with("params = { temperature = 0 }\n"), "{text}");
+    press(&mut model, "enter 2 enter");
+    assert!(flat(&mut model, (120, 38)).contains("[x] qwen3:8b2"));
+}
+
+#[test]
+fn the_screen_at_every_size() {
+    let mut model = opened();
+    let setup = model.judge_setup_mut().setup.as_mut().unwrap();
+    setup.candidates[0].price = CandidatePrice::Free;
+    press(&mut model, "space -");
+    let mut effects = press(&mut model, "t");
+    let right = TestCall {
+        ok: true,
+        words: "right in 0.9 s: “Paris is the capital of France.”".to_owned(),
+    };
+    tell(&mut model, answer::<TestJudge>(&mut effects, right));
+    for size in SIZES {
+        let name = format!("judge-setup-{}x{}", size.0, size.1);
+        snapshot(name, drawn(&mut model, ColorDepth::True, size));
+    }
 }
 
 #[test]

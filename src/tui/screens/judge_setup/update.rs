@@ -36,7 +36,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         Command::Open | Command::SetBudget => state.setup.is_some(),
         Command::ChooseJudge => state.selected().is_some(),
         Command::TestJudge => state.selected().is_some() && !is_testing(model),
-        Command::NextPrompt | Command::MoreCalls | Command::FewerCalls => {
+        Command::EditJudge | Command::NextPrompt | Command::MoreCalls | Command::FewerCalls => {
             state.selected().is_some_and(|judge| !judge.is_embedded())
         }
         _ => true,
@@ -80,6 +80,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             name(model);
             Vec::new()
         }
+        Command::EditJudge => {
+            ask_for_settings(model);
+            Vec::new()
+        }
         _ => {
             let (rows, page) = (model.judge_setup().rows(), model.areas.page);
             let cursor = moved(model.judge_setup().cursor, command, rows, page);
@@ -109,7 +113,7 @@ fn test(model: &mut Model) -> Vec<Effect> {
         return model.test_judge();
     }
     let question = format!(
-        "One paid call to {} {}, which is not counted in the project's spending. Call?",
+        "One paid call to {} {}, which counts as spending of the project. Call?",
         judge.config.provider, judge.config.model
     );
     model.confirm(
@@ -128,8 +132,21 @@ fn save(model: &mut Model) -> Vec<Effect> {
     model.save_judges()
 }
 
+/// Opens the line for the settings of the judge under the cursor.
+fn ask_for_settings(model: &mut Model) {
+    let Some(judge) = model.judge_setup().selected() else {
+        return;
+    };
+    let now = judge.settings();
+    model.judge_setup_mut().edits_settings = true;
+    let placeholder = "key_env = \"MY_KEY\", params = { temperature = 0 }";
+    let purpose = PromptFor::Screen(Screen::JUDGE_SETUP);
+    model.ask("settings: ", placeholder, &now, purpose);
+}
+
 /// Opens the line for the name of the judge under the cursor, or for another judge.
 fn name(model: &mut Model) {
+    model.judge_setup_mut().edits_settings = false;
     let (label, placeholder, now) = match model.judge_setup().selected() {
         Some(judge) => ("name: ", "a short name", judge.config.name.clone()),
         None => (
@@ -146,7 +163,9 @@ fn name(model: &mut Model) {
 pub(super) fn refuses(model: &Model, text: &str) -> Option<String> {
     let state = model.judge_setup();
     let mut setup = state.setup.as_deref()?.clone();
-    let done = if state.selected().is_some() {
+    let done = if state.edits_settings {
+        setup.set_settings(state.cursor, text)
+    } else if state.selected().is_some() {
         setup.rename(state.cursor, text)
     } else {
         setup.add(text).map(|_| ())
@@ -154,12 +173,17 @@ pub(super) fn refuses(model: &Model, text: &str) -> Option<String> {
     done.err().map(|error| error.to_string())
 }
 
-/// A name or another judge was typed.
+/// Settings, a name or another judge was typed.
 pub(super) fn typed(model: &mut Model, text: &str) -> Vec<Effect> {
     let state = model.judge_setup_mut();
     let (at, is_judge) = (state.cursor, state.selected().is_some());
+    if state.edits_settings {
+        state.tests.remove(&at);
+    }
     if let Some(setup) = &mut state.setup {
-        let done = if is_judge {
+        let done = if state.edits_settings {
+            setup.set_settings(at, text).map(|()| at)
+        } else if is_judge {
             setup.rename(at, text).map(|()| at)
         } else {
             setup.add(text)

@@ -5,7 +5,7 @@ use crate::app::init::setup::{Candidate, CandidatePrice, JudgeSetup};
 use crate::app::text_format::{counted, first_of};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::Areas;
+use crate::tui::drawing::{Areas, ListPosition};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::panes::PaneSplit;
@@ -78,6 +78,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
         lines: state.rows(),
         first,
         aside,
+        position: Some(ListPosition::unfiltered(state.cursor, state.rows())),
         ..Areas::default()
     }
     .split(&panes)
@@ -232,6 +233,8 @@ fn settings_words(model: &Model, judge: &Candidate) -> String {
         });
         let prompt = config.prompt.as_deref().unwrap_or("score");
         words.push(format!("prompt: {}", sanitize::line(prompt)));
+        words.push(sanitize::line(&judge.key_and_params()).into_owned());
+        words.retain(|words| !words.is_empty());
     }
     words.push(match model.run.control.budget_usd {
         Some(usd) => format!("budget of the project: {}", text::usd(usd)),

@@ -43,5 +43,6 @@ pub mod scored_pools;
 pub mod settings;
 pub mod slices;
 pub mod status;
+pub mod text_editor;
 pub mod text_format;
 pub mod truth;

@@ -29,6 +29,7 @@ pub mod view;
 pub(crate) mod widgets;
 
 use crate::app::import::typed_path;
+use crate::app::text_editor::TextEditor;
 use crate::config::ScreenConfig;
 use crate::domain::number_words::counted;
 use crate::judge::JudgeEnsemble;
@@ -40,6 +41,7 @@ use drawing::Caches;
 use effects::Runner;
 pub use job::message;
 use key_gate::{KeyGate, PAUSE};
+use keymap::{Command, Screen, key_on};
 use message::{Effect, Msg};
 use model::{Model, Start, TuiOptions};
 use signals::{Request, Signals};
@@ -401,10 +403,36 @@ impl App {
                         text,
                     ))?;
                 }
+                Effect::EditGuideline(text) => self.edit_guideline(text, guard, keys)?,
                 effect => self.runner.carry_out(effect, self.model.run.control),
             }
         }
         Ok(())
+    }
+
+    /// Lends the terminal to the person's editor. Runs and reads continue, and their answers are
+    /// shown when the editor has ended.
+    fn edit_guideline(
+        &mut self,
+        before: String,
+        guard: &mut TerminalGuard,
+        keys: &mut TerminalEvents,
+    ) -> Result<(), TuiError> {
+        let Some(editor) = TextEditor::of_person() else {
+            let file = key_on(Command::ChooseGuideline, Screen::REVIEW);
+            self.model.inform(&format!(
+                "no editor: set $VISUAL or $EDITOR before you start the workbench, or press \
+                 {file} to take the guideline from a file"
+            ));
+            return Ok(());
+        };
+        self.model.suspended.get_or_insert(Instant::now());
+        // The editor reads the keys from now on.
+        keys.stop();
+        terminal::restore()?;
+        let edited = editor.edit(&before, "guideline");
+        self.resume(guard, keys)?;
+        self.handle(Msg::GuidelineEdited { before, edited }, guard, keys)
     }
 
     fn draw(&mut self, guard: &mut TerminalGuard) -> Result<(), TuiError> {

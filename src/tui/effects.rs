@@ -79,7 +79,11 @@ impl Runner {
                 self.limit_spending(usd);
                 self.start_job(Job::write(KeepBudget(usd), |_, ()| Vec::new()), control);
             }
-            Effect::Copy(_) | Effect::Suspend | Effect::Redraw | Effect::Quit => {}
+            Effect::Copy(_)
+            | Effect::EditGuideline(_)
+            | Effect::Suspend
+            | Effect::Redraw
+            | Effect::Quit => {}
         }
     }
 

@@ -85,6 +85,9 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Ended(result) => return run::update::ended(model, result),
         Msg::QuestionsProgress(progress) => question_set::progressed(model, progress),
         Msg::QuestionsEnded(result) => return question_set::ended(model, result),
+        Msg::GuidelineEdited { before, edited } => {
+            return requests::settings::guideline_edited(model, &before, edited);
+        }
         Msg::Failed(error) => model.say(Level::Error, &error),
     }
     Vec::new()

@@ -5,14 +5,17 @@ use super::bench::Bench;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::annotate::judge_history::{JudgeHistory, SetAsideJudge};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
+use crate::app::text_editor::EditedText;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;
-use crate::tui::job::{fail, tell_that};
+use crate::tui::job::{fail, only, tell_that};
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
 use crate::tui::screens::run::{self, ask_pair};
+use crate::tui::update::requests::pages::ReadGuideline;
 use crate::tui::update::requests::runs::PricePair;
+use crate::tui::update::update;
 
 /// On the matrix, at the first two documents by rank without a battle.
 fn at_unfought() -> (Bench, Pair) {
@@ -197,4 +200,39 @@ fn offline_judges_are_not_asked_twice_about_a_pair() {
     let said = bench.model.toast.as_ref().map(|toast| toast.text.as_str());
     let words = "the offline judges have judged this pair";
     assert!(said.is_some_and(|said| said.contains(words)));
+}
+
+#[test]
+fn a_guideline_is_edited_from_its_page_and_removed_with_a_dash() {
+    let mut bench = Bench::judged(100, 30);
+    let guideline = |bench: &Bench| bench.store.read_blocking(|db| db.guideline()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let draft = folder.path().join("draft.md");
+    let edited = |bench: &mut Bench, before: &str, text: &str| {
+        std::fs::write(&draft, text).unwrap();
+        bench.tell(Msg::GuidelineEdited {
+            before: before.to_owned(),
+            edited: Ok(EditedText {
+                text: text.to_owned(),
+                draft: draft.clone(),
+            }),
+        });
+        assert!(!draft.exists());
+        bench.model.toast.as_ref().unwrap().text.clone()
+    };
+    bench.press("w enter");
+    let words = edited(&mut bench, "", "Newer is better.\n");
+    assert_eq!(words, "the guideline is stored in the project");
+    assert_eq!(guideline(&bench).as_deref(), Some("Newer is better.\n"));
+    let words = edited(&mut bench, "Newer is better.\n", "Newer is better.\n");
+    assert_eq!(words, "the guideline is unchanged");
+    bench.press("H");
+    let page = bench.shot();
+    assert!(page.contains("; opens it in $EDITOR."), "{page}");
+    let now = bench.model.now;
+    let effects = update(&mut bench.model, Msg::Key(Bench::key(";")), now);
+    assert!(only::<ReadGuideline>(&effects).is_some(), "{effects:?}");
+    assert!(bench.model.overlays.is_empty());
+    bench.press("< - enter");
+    assert_eq!(guideline(&bench), None);
 }

@@ -5,6 +5,7 @@ use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
 use crate::app::error::AppError;
 use crate::app::question_set::{QuestionSet, QuestionSetOutcome, QuestionSetProgress};
+use crate::app::text_editor::{EditedText, EditorFailure};
 use crate::client::RunControl;
 use crate::tui::model::run::RunScope;
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -31,6 +32,11 @@ pub enum Msg {
     Ended(Result<RunOutcome, RunError>),
     QuestionsProgress(QuestionSetProgress),
     QuestionsEnded(Result<QuestionSetOutcome, AppError>),
+    /// The editor that was opened for the guideline has ended.
+    GuidelineEdited {
+        before: String,
+        edited: Result<EditedText, EditorFailure>,
+    },
     /// Something failed for external reasons.
     Failed(String),
 }
@@ -52,6 +58,8 @@ pub enum Effect {
     Rename(String),
     /// Copy text to the clipboard.
     Copy(String),
+    /// Open the project's guideline in the person's editor.
+    EditGuideline(String),
     Suspend,
     Redraw,
     Quit,

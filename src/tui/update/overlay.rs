@@ -240,7 +240,7 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             PromptFor::NewProject => import::make(model, &text),
             PromptFor::Annotator => annotator::named(model, &text),
             PromptFor::Budget => run::update::set_budget(model, &text),
-            PromptFor::Guideline => vec![model.keep_guideline(text.trim())],
+            PromptFor::Guideline => vec![model.choose_guideline(text.trim())],
             PromptFor::Screen(screen) => registry::screen(screen).typed(model, &text),
         },
         (Some(Overlay::Settings(dialog)), _) => settings::keep(model, &dialog),

@@ -2,6 +2,7 @@
 
 use super::versions::{text_of, version_named};
 use crate::app::error::{AppError, invalid};
+use crate::app::text_editor::TextEditor;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::client::now_ms;
@@ -9,10 +10,8 @@ use crate::features::prompts::app::{NewVersion, add_version};
 use crate::formats::file;
 use clap::Args;
 use serde_json::json;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use uuid::Uuid;
 
 #[derive(Debug, Args)]
 #[command(
@@ -87,28 +86,20 @@ pub(super) fn read_text(path: &Path) -> Result<String, AppError> {
 
 /// The text after the user has edited it, and the file that has it.
 fn edited(text: &str) -> Result<(String, PathBuf), CommandFailure> {
-    let editor = ["VISUAL", "EDITOR"]
-        .iter()
-        .filter_map(|name| std::env::var(name).ok())
-        .find(|value| !value.trim().is_empty());
-    let Some(editor) = editor.filter(|_| std::io::stdin().is_terminal()) else {
+    let editor = TextEditor::of_person().filter(|_| std::io::stdin().is_terminal());
+    let Some(editor) = editor else {
         return Err(usage!(
             "no editor: set $VISUAL or $EDITOR in a terminal, or store the text of a file with \
              --file"
         ));
     };
-    let path = std::env::temp_dir().join(format!("overrule-prompt-{}.md", Uuid::now_v7()));
-    file::create_new(&path)?.write_all(text.as_bytes())?;
-    let edited = run_editor(&editor, &path);
-    match edited.and_then(|()| Ok(read_text(&path)?)) {
-        Ok(text) => Ok((text, path)),
-        Err(error) => {
-            if read_text(&path).is_ok_and(|found| found == text) {
-                std::fs::remove_file(&path)?;
-            } else {
-                output::message(&kept_words(&path));
+    match editor.edit(text, "prompt") {
+        Ok(edited) => Ok((edited.text, edited.draft)),
+        Err(failure) => {
+            if let Some(draft) = &failure.draft {
+                output::message(&kept_words(draft));
             }
-            Err(error)
+            Err(usage!("{failure}"))
         }
     }
 }
@@ -118,16 +109,4 @@ fn kept_words(draft: &Path) -> String {
         "the text stays in {}; `prompt edit` with --file stores it",
         draft.display()
     )
-}
-
-fn run_editor(editor: &str, path: &Path) -> CommandResult {
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    let status = Command::new(program).args(words).arg(path).status();
-    let status = status.map_err(|error| usage!("{editor:?} cannot be started: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(usage!("{editor:?} ended with {status}; nothing was stored"))
-    }
 }

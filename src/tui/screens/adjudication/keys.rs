@@ -14,6 +14,7 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('>')], Do::Export, "export"),
     shown(&[key('*')], Do::Pick, "picks"),
     shown(&[key('H')], Do::Guideline, "guideline"),
+    hidden(&[key(';')], Do::EditGuideline, "edit it"),
     hidden(&[key('i')], Do::Import, "import"),
     hidden(&[key('I')], Do::BuildPools, "pools"),
 ];

@@ -69,6 +69,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             return ask_anew(model);
         }
         Command::Guideline => return model.read_guideline(),
+        Command::EditGuideline => return model.edit_guideline(),
         Command::ShowTables => {
             if let Some(overview) = &model.adjudication.overview {
                 let columns = Page::columns(model.size.0);

@@ -12,4 +12,5 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('P')], Do::WholeProject, "scope"),
     shown(&[key('F')], Do::Conflicts, "conflicts"),
     shown(&[key('H')], Do::Guideline, "guideline"),
+    hidden(&[key(';')], Do::EditGuideline, "edit it"),
 ];

@@ -123,6 +123,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Conflicts => model.queue.conflicts = !model.queue.conflicts,
         Command::Guideline => return model.read_guideline(),
+        Command::EditGuideline => return model.edit_guideline(),
         Command::StartRun if model.queries.is_unjudged() => return run::update::start(model, None),
         Command::Open => return open(model),
         _ => {

@@ -17,6 +17,7 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('i')], Do::WriteNote, "reason"),
     shown(&[key('f')], Do::ToggleFullText, "text top"),
     shown(&[key('H')], Do::Guideline, "guideline"),
+    hidden(&[key(';')], Do::EditGuideline, "edit it"),
     hidden(&[key('<')], Do::ChooseGuideline, "its file"),
     hidden(&[key('n')], Do::NextBattle, "next"),
     hidden(&[key('N')], Do::PreviousBattle, "previous"),

@@ -41,6 +41,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextBattle => step(model, true),
         Command::PreviousBattle => step(model, false),
         Command::Guideline => model.read_guideline(),
+        Command::EditGuideline => model.edit_guideline(),
         Command::ChooseGuideline => {
             model.ask_for_guideline();
             Vec::new()

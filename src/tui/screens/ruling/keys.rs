@@ -14,6 +14,7 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('i')], Do::WriteNote, "reason"),
     shown(&[key('f')], Do::ToggleFullText, "text top"),
     shown(&[key('H')], Do::Guideline, "guideline"),
+    hidden(&[key(';')], Do::EditGuideline, "edit it"),
     hidden(&[key('<')], Do::ChooseGuideline, "its file"),
     hidden(&[key('4')], Do::FaultJudgeWrong, "judge wrong"),
     hidden(&[key('5')], Do::FaultBoth, "both"),

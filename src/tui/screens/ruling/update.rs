@@ -36,6 +36,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextDocument => step(model, true),
         Command::PreviousDocument => step(model, false),
         Command::Guideline => model.read_guideline(),
+        Command::EditGuideline => model.edit_guideline(),
         Command::ChooseGuideline => {
             model.ask_for_guideline();
             Vec::new()

@@ -46,15 +46,35 @@ impl Model {
     pub(crate) fn read_guideline(&mut self) -> Vec<Effect> {
         let job = Job::read(ReadGuideline, |model, text| {
             match text {
-                Some(text) => model.show_page("Guideline", &text),
+                Some(text) => model.show_guideline(&text),
                 None => {
-                    let key = key_on(Command::ChooseGuideline, Screen::REVIEW);
+                    let edit = key_on(Command::EditGuideline, Screen::REVIEW);
+                    let file = key_on(Command::ChooseGuideline, Screen::REVIEW);
                     model.inform(&format!(
-                        "this project has no guideline; press {key} to take one from a file"
+                        "this project has no guideline; press {edit} to write one, or {file} to \
+                         take one from a file"
                     ));
                 }
             }
             Vec::new()
+        });
+        vec![self.request_page(job)]
+    }
+
+    /// Shows the guideline, unless something else was opened since. Its key opens it in an editor.
+    fn show_guideline(&mut self, text: &str) {
+        if self.overlays.is_empty() {
+            let edit = key_on(Command::EditGuideline, self.screen());
+            let text = format!("{}\n\n{edit} opens it in $EDITOR.", text.trim_end());
+            let page = Page::new("Guideline", &text).passing(Command::EditGuideline);
+            self.overlays.push(Overlay::Page(page));
+        }
+    }
+
+    /// Reads the guideline and opens it in the person's editor.
+    pub(crate) fn edit_guideline(&mut self) -> Vec<Effect> {
+        let job = Job::read(ReadGuideline, |_, text| {
+            vec![Effect::EditGuideline(text.unwrap_or_default())]
         });
         vec![self.request_page(job)]
     }

@@ -2,6 +2,7 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::app::settings::ProjectSettings;
+use crate::app::text_editor::{EditedText, EditorFailure};
 use crate::formats::file;
 use crate::registry;
 use crate::store::{Db, Result};
@@ -57,9 +58,17 @@ impl Request for Remember {
     }
 }
 
-/// Takes the project's guideline from a file; `None` for no guideline.
+/// Where a new guideline comes from.
 #[derive(Debug, PartialEq)]
-pub(crate) struct StoreGuideline(pub(crate) Option<PathBuf>);
+pub(crate) enum NewGuideline {
+    File(PathBuf),
+    Edited(EditedText),
+    /// The project gets no guideline.
+    Nowhere,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) struct StoreGuideline(pub(crate) NewGuideline);
 
 impl Task for StoreGuideline {
     type Answer = ();
@@ -68,30 +77,75 @@ impl Task for StoreGuideline {
         let store = context.store();
         let before = store.read_blocking(|db| ProjectSettings::read(db))?;
         let guideline = match &self.0 {
-            Some(path) => Some(
+            NewGuideline::File(path) => Some(
                 file::read_to_string(path)
                     .map_err(|error| invalid!("{}: {error}", path.display()))?,
             ),
-            None => None,
+            NewGuideline::Edited(edited) => Some(edited.text.clone()),
+            NewGuideline::Nowhere => None,
         };
         let after = ProjectSettings {
             guideline,
             ..before.clone()
         };
-        after.store(&store, &before, context.annotator())?;
+        after
+            .store(&store, &before, context.annotator())
+            .map_err(|error| match &self.0 {
+                NewGuideline::Edited(edited) => {
+                    invalid!("{error}; the text stays in {}", edited.draft.display())
+                }
+                _ => AppError::from(error),
+            })?;
+        if let NewGuideline::Edited(edited) = &self.0 {
+            std::fs::remove_file(&edited.draft)?;
+        }
         Ok(())
     }
 }
 
+/// The editor has ended: stores the text if the person has changed it.
+pub(crate) fn guideline_edited(
+    model: &mut Model,
+    before: &str,
+    edited: std::result::Result<EditedText, EditorFailure>,
+) -> Vec<Effect> {
+    match edited {
+        Ok(edited) if edited.text == before => {
+            if let Err(error) = std::fs::remove_file(&edited.draft) {
+                model.say(Level::Error, &error.to_string());
+                return Vec::new();
+            }
+            model.inform("the guideline is unchanged");
+            Vec::new()
+        }
+        Ok(edited) => vec![model.keep_guideline(NewGuideline::Edited(edited))],
+        Err(failure) => {
+            let kept = failure.draft.as_ref().map_or(String::new(), |draft| {
+                format!("; the text stays in {}", draft.display())
+            });
+            model.say(Level::Error, &format!("{failure}{kept}"));
+            Vec::new()
+        }
+    }
+}
+
 impl Model {
-    /// Takes the project's guideline from a file, or removes it for `-`.
-    pub(crate) fn keep_guideline(&mut self, typed: &str) -> Effect {
-        let path = (typed != "-").then(|| PathBuf::from(typed));
-        let words = match path {
-            Some(_) => "the guideline is stored in the project",
-            None => "the project has no guideline now",
+    /// Takes the project's guideline from a typed path, or removes it for `-`.
+    pub(crate) fn choose_guideline(&mut self, typed: &str) -> Effect {
+        self.keep_guideline(match typed {
+            "-" => NewGuideline::Nowhere,
+            path => NewGuideline::File(PathBuf::from(path)),
+        })
+    }
+
+    fn keep_guideline(&mut self, new: NewGuideline) -> Effect {
+        let words = match new {
+            NewGuideline::Nowhere => "the project has no guideline now",
+            NewGuideline::File(_) | NewGuideline::Edited(_) => {
+                "the guideline is stored in the project"
+            }
         };
-        Job::task(StoreGuideline(path), move |model, ()| {
+        Job::task(StoreGuideline(new), move |model, ()| {
             model.say(Level::Good, words);
             Vec::new()
         })
@@ -122,7 +176,11 @@ impl Model {
         after: ProjectSettings,
     ) -> Effect {
         Job::task(StoreSettings { before, after }, |model, ()| {
-            model.list_anew()
+            let mut effects = model.list_anew();
+            if model.adjudication.overview.is_some() {
+                effects.extend(model.read_overview());
+            }
+            effects
         })
         .kept()
         .about("the settings were not stored")

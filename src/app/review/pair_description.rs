@@ -2,7 +2,7 @@
 //! the pair's position, and people's verdicts.
 
 use crate::domain::battle::Pair;
-use crate::domain::corpus::DocId;
+use crate::domain::corpus::{DocId, JsonObject};
 use crate::domain::priority::ValueParts;
 use crate::domain::verdict::{AnnotatorVerdicts, Verdict};
 use crate::store::corpus::QueryKey;
@@ -24,8 +24,25 @@ pub enum PairDescription {
     Verdicts(Vec<Verdict>),
 }
 
-/// The title, or else the first words, of a pair's low and high document.
-pub type PairTitles = [String; 2];
+/// What a list shows of a document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListedDocument {
+    /// Its title, or else its first words.
+    pub title: String,
+    pub metadata: JsonObject,
+}
+
+impl ListedDocument {
+    fn read(db: &Db, query: QueryKey, position: usize) -> Result<Self> {
+        Ok(Self {
+            title: db.document_title(query, position)?,
+            metadata: db.document_metadata(query, position)?,
+        })
+    }
+}
+
+/// A pair's low and high document.
+pub type ListedPair = [ListedDocument; 2];
 
 pub fn describe_pair(
     db: &Db,
@@ -44,30 +61,29 @@ pub fn describe_pair(
     })
 }
 
-/// The titles of these pairs' documents. No other document is read.
-pub fn pair_titles(
+/// What a list shows of these pairs' documents. No other document is read.
+pub fn listed_pairs(
     db: &Db,
     pairs: &[(QueryKey, Pair)],
-) -> Result<HashMap<(QueryKey, Pair), PairTitles>> {
+) -> Result<HashMap<(QueryKey, Pair), ListedPair>> {
     let mut found = HashMap::new();
     for (query, pair) in pairs {
-        let low = db.document_title(*query, pair.low())?;
-        let high = db.document_title(*query, pair.high())?;
+        let low = ListedDocument::read(db, *query, pair.low())?;
+        let high = ListedDocument::read(db, *query, pair.high())?;
         found.insert((*query, *pair), [low, high]);
     }
     Ok(found)
 }
 
-/// The titles of these documents. No other document is read.
-pub fn document_titles(
+/// What a list shows of these documents. No other document is read.
+pub fn listed_documents(
     db: &Db,
     wanted: Vec<(QueryKey, DocId)>,
-) -> Result<HashMap<(QueryKey, DocId), String>> {
+) -> Result<HashMap<(QueryKey, DocId), ListedDocument>> {
     let mut found = HashMap::new();
     for (query, document) in wanted {
         let at = db.find_document(query, document.as_str())?;
-        let title = db.document_title(query, at)?;
-        found.insert((query, document), title);
+        found.insert((query, document), ListedDocument::read(db, query, at)?);
     }
     Ok(found)
 }

@@ -4,6 +4,7 @@
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::app::adjudication::overview::AdjudicationOverview;
+use crate::app::review::pair_description::ListedDocument;
 use crate::domain::adjudication::DisagreementOrder;
 use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
@@ -26,8 +27,8 @@ pub struct AdjudicationState {
     pub list: AdjudicationList,
     /// Documents ruled on since the overview was requested.
     pub ruled_since: Vec<(QueryKey, DocId)>,
-    /// Titles of documents on the visited pages; empty ones are pending.
-    pub titles: HashMap<(QueryKey, DocId), String>,
+    /// Titles and metadata of documents on the visited pages; empty ones are pending.
+    pub titles: HashMap<(QueryKey, DocId), ListedDocument>,
     /// Postponed disagreements, which come after all others.
     pub put_off: Vec<(QueryKey, DocId)>,
     /// Items ruled on in this session, for going back.

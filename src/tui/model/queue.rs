@@ -1,7 +1,7 @@
 //! State of the queue screen: its items and their order.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::pair_description::{PairDescription, PairTitles};
+use crate::app::review::pair_description::{ListedPair, PairDescription};
 use crate::app::review::review_queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
@@ -25,7 +25,7 @@ pub struct QueueState {
     /// pending.
     pub described: Option<(QueryKey, Pair, Option<PairDescription>)>,
     /// Titles of documents in pairs on the visited pages; `None` while they are pending.
-    pub titles: HashMap<(QueryKey, Pair), Option<PairTitles>>,
+    pub titles: HashMap<(QueryKey, Pair), Option<ListedPair>>,
     /// Index of the item under the cursor, among those shown.
     pub cursor: usize,
     pub filter: String,

@@ -3,6 +3,7 @@
 use crate::domain::corpus::JsonObject;
 use crate::domain::sanitize;
 use crate::judge::metadata::MetadataFields;
+use crate::tui::text;
 
 /// Longer metadata is not parsed while a frame is drawn.
 const LONGEST: usize = 64_000;
@@ -10,6 +11,91 @@ const LONGEST: usize = 64_000;
 /// Members that screens show in another way: the title, and the label with its evidence, which
 /// would also decide a blind ruling.
 const SHOWN_ELSEWHERE: [&str; 3] = ["title", "label", "evidence_sentences"];
+
+/// Maximum columns of a field in a list, and the columns after it.
+const FIELD_MAX: usize = 14;
+const GAP: usize = 2;
+
+/// Maximum number of rows whose values decide the columns of a field, so that a frame parses
+/// little metadata.
+const MEASURED: usize = 40;
+
+/// The chosen metadata fields that fit in a list, each with its heading and its columns.
+#[derive(Debug, Default)]
+pub(crate) struct FieldColumns(Vec<(String, String, usize)>);
+
+impl FieldColumns {
+    /// As many fields as fit in `room`. The values in the rows decide their columns.
+    pub(crate) fn new<T>(
+        chosen: &[String],
+        rows: &[T],
+        value: impl Fn(&T, &str) -> String,
+        room: usize,
+    ) -> Self {
+        Self::headed(chosen, rows, value, room, "")
+    }
+
+    /// The same for pairs of documents.
+    pub(crate) fn of_pairs<T>(
+        chosen: &[String],
+        rows: &[T],
+        values: impl Fn(&T, &str) -> String,
+        room: usize,
+    ) -> Self {
+        Self::headed(chosen, rows, values, room, " A / B")
+    }
+
+    fn headed<T>(
+        chosen: &[String],
+        rows: &[T],
+        value: impl Fn(&T, &str) -> String,
+        room: usize,
+        end: &str,
+    ) -> Self {
+        let mut left = room;
+        let mut columns = Vec::new();
+        for field in chosen {
+            let heading = format!("{}{end}", sanitize::line(field));
+            let widths = rows
+                .iter()
+                .take(MEASURED)
+                .map(|row| text::width(&value(row, field)));
+            let most = FIELD_MAX + text::width(end);
+            let width = widths.fold(text::width(&heading), usize::max).min(most);
+            let Some(rest) = left.checked_sub(width + GAP) else {
+                break;
+            };
+            left = rest;
+            columns.push((field.clone(), heading, width));
+        }
+        Self(columns)
+    }
+
+    /// Columns of all fields.
+    pub(crate) fn width(&self) -> usize {
+        self.0.iter().map(|(_, _, width)| width + GAP).sum()
+    }
+
+    pub(crate) fn header(&self) -> String {
+        let headings = self
+            .0
+            .iter()
+            .map(|(_, heading, width)| (heading.as_str(), *width));
+        headings.map(cell).collect()
+    }
+
+    /// The values of a row.
+    pub(crate) fn row(&self, value: impl Fn(&str) -> String) -> String {
+        self.0
+            .iter()
+            .map(|(field, _, width)| cell((&value(field), *width)))
+            .collect()
+    }
+}
+
+fn cell((words, width): (&str, usize)) -> String {
+    format!("{}{:GAP$}", text::pad_right(words, width), "")
+}
 
 /// `price 3.50 · brand Åre`: the chosen fields of a document, in the chosen order; empty if it has
 /// none of them.

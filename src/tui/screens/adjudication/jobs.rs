@@ -5,7 +5,7 @@ use super::update;
 use crate::app::adjudication::data::AdjudicationList;
 use crate::app::adjudication::overview::{AdjudicationOverview, overview};
 use crate::app::error::AppError;
-use crate::app::review::pair_description::document_titles;
+use crate::app::review::pair_description::{ListedDocument, listed_documents};
 use crate::app::review::undo::{Undo, UndoLimit, undo_ruling_within};
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
 use crate::domain::corpus::DocId;
@@ -37,15 +37,15 @@ impl Task for ReadOverview {
     }
 }
 
-/// Reads the titles for a page of the list.
+/// Reads the titles and the metadata for a page of the list.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ReadTitles(pub(super) Vec<(QueryKey, DocId)>);
 
 impl Request for ReadTitles {
-    type Answer = HashMap<(QueryKey, DocId), String>;
+    type Answer = HashMap<(QueryKey, DocId), ListedDocument>;
 
     fn answer(self, db: &mut Db, _: &JobContext) -> store::Result<Self::Answer> {
-        document_titles(db, self.0)
+        listed_documents(db, self.0)
     }
 }
 

@@ -2,12 +2,13 @@ use super::super::testing::{SIZES, TINY, drawn, model};
 use super::jobs::{ReadOverview, ReadTitles};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
+use crate::app::review::pair_description::ListedDocument;
 use crate::domain::adjudication::pick_summary::PickIntervals;
 use crate::domain::adjudication::{
     Disagreement, DisagreementOrder, PickCounts, PickSummary, PooledCounts, Remeasured,
     remeasured_metrics,
 };
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::retrieval::SlotSource;
 use crate::store::corpus::QueryKey;
@@ -240,7 +241,12 @@ fn titles_of_documents_are_read_for_the_rows_in_sight() {
     assert_eq!(only(&titles_asked), Some(&ReadTitles(wanted)));
     let asked = on_command(&mut model, Command::Down);
     assert!(asked.is_empty(), "they are on their way: {asked:?}");
-    let titles = [(place("5912283"), "Zopiclone for insomnia".to_owned())];
+    let zopiclone = ListedDocument {
+        title: "Zopiclone for insomnia".to_owned(),
+        metadata: JsonObject::from_compact(r#"{"year":1998}"#),
+    };
+    model.options.config.screen.metadata = vec!["year".to_owned()];
+    let titles = [(place("5912283"), zopiclone)];
     let titles: HashMap<_, _> = titles.into_iter().collect();
     update(
         &mut model,
@@ -249,7 +255,8 @@ fn titles_of_documents_are_read_for_the_rows_in_sight() {
     );
     for size in [(80, 22), (120, 38)] {
         let page = drawn(&mut model, ColorDepth::None, size);
-        assert!(page.contains("Zopiclone for insomnia"), "{page}");
+        assert!(page.contains("Zopiclone for"), "{page}");
+        assert!(page.contains("year") && page.contains("1998"), "{page}");
     }
 }
 

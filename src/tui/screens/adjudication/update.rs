@@ -3,6 +3,7 @@
 use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::overview::AdjudicationOverview;
+use crate::app::review::pair_description::ListedDocument;
 use crate::app::review::undo::{Undo, ruling_words};
 use crate::domain::adjudication::DisagreementOrder;
 use crate::domain::corpus::DocId;
@@ -110,7 +111,9 @@ pub(crate) fn read_titles(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     for document in &wanted {
-        screen.titles.insert(document.clone(), String::new());
+        screen
+            .titles
+            .insert(document.clone(), ListedDocument::default());
     }
     vec![model.read_document_titles(wanted)]
 }

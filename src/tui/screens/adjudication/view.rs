@@ -13,6 +13,7 @@ use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
+use crate::tui::widgets::metadata::{FieldColumns, value};
 use crate::tui::widgets::{folded_rows, notice, page_hint};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
@@ -28,6 +29,8 @@ const MEASURES: u16 = 4;
 /// Minimum number of columns next to the identifiers for showing both the document's title and the
 /// query text.
 const BOTH: usize = 60;
+/// Minimum columns of the titles next to metadata.
+const TITLE_MIN: usize = 24;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -121,7 +124,27 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         sanitize::line(disagreement.document.as_str()).into_owned()
     };
     let (first, second) = (width(&query_id), width(&document).max(8));
+    let listed = |disagreement: &AdjudicationItem| {
+        let place = (disagreement.query, disagreement.document.clone());
+        model.adjudication.titles.get(&place)
+    };
+    let field = |disagreement: &AdjudicationItem, name: &str| {
+        listed(disagreement).map_or(String::new(), |found| value(&found.metadata, name))
+    };
     let room = columns.saturating_sub(first + second + 12);
+    let in_sight: Vec<&AdjudicationItem> = shown
+        .iter()
+        .skip(areas.first)
+        .take(areas.page)
+        .map(|at| &model.adjudication.disagreements[*at])
+        .collect();
+    let fields = FieldColumns::new(
+        &model.options.config.screen.metadata,
+        &in_sight,
+        |item, name| field(item, name),
+        room.saturating_sub(TITLE_MIN),
+    );
+    let room = room - fields.width();
     let contested = model.adjudication.list == AdjudicationList::Contested;
     let what = if contested {
         "who said what"
@@ -143,9 +166,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         format!("{}{:gap$}{words}", text::pad_right(&name, title), "")
     };
     let heads = format!(
-        "     #  {}  {}  {}",
+        "     #  {}  {}  {}{}",
         text::pad_right("query", first),
         text::pad_right("document", second),
+        fields.header(),
         cells("title", what)
     );
     text::line(&heads, columns, theme.muted()).render(cut_bottom(&mut rule.clone(), 1), buf);
@@ -161,9 +185,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         } else {
             said(disagreement)
         };
-        let place = (disagreement.query, disagreement.document.clone());
-        let title = model.adjudication.titles.get(&place);
-        let title = sanitize::line(title.map_or("", String::as_str));
+        let title = listed(disagreement).map_or("", |found| &found.title);
+        let title = sanitize::line(title);
         let words = cells(&title, &sanitize::line(&words));
         Line::from(vec![
             Span::raw(if selected { "▌ " } else { "  " }),
@@ -176,6 +199,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             Span::raw("  "),
             Span::raw(text::pad_right(&document(disagreement), second)),
             Span::raw("  "),
+            Span::raw(fields.row(|name| field(disagreement, name))),
             Span::styled(words, theme.muted()),
         ])
         .render(row, buf);

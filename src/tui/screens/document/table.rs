@@ -2,7 +2,6 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VoteCount;
-use crate::domain::sanitize;
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::tui::canvas::Canvas;
@@ -14,7 +13,8 @@ use crate::tui::screens::battle::calls::{self, CallResult};
 use crate::tui::screens::document::state::opponent;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::{heading, metadata};
+use crate::tui::widgets::heading;
+use crate::tui::widgets::metadata::{self, FieldColumns};
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -27,12 +27,8 @@ pub(super) const FRAME: u16 = 3;
 const MARGIN: (usize, usize) = (7, 13);
 /// Minimum columns for a title before the judges' names get more.
 const TITLE: usize = 36;
-/// Minimum columns for a title next to metadata, and maximum columns of a metadata field.
+/// Minimum columns for a title next to metadata.
 const TITLE_WITH_FIELDS: usize = 16;
-const FIELD_MAX: usize = 14;
-/// Maximum number of opponents whose values decide the columns of a field, so that a frame parses
-/// little metadata.
-const MEASURED: usize = 40;
 /// Columns of score, fit and surprise.
 const FIGURES: usize = 6 + 6 + 8;
 
@@ -43,8 +39,8 @@ struct ColumnWidths {
     /// Columns of each judge's margin.
     margin: usize,
     mark: usize,
-    /// The chosen metadata fields that fit, each with its columns.
-    fields: Vec<(String, usize)>,
+    /// The chosen metadata fields that fit.
+    fields: FieldColumns,
 }
 
 impl ColumnWidths {
@@ -65,16 +61,14 @@ impl ColumnWidths {
         } else {
             MARGIN.0
         };
-        let mut title = columns.saturating_sub(fixed + judges * margin);
-        let mut fields = Vec::new();
-        for field in chosen {
-            let wide = field_width(open, opponents, field);
-            if title < TITLE_WITH_FIELDS + wide {
-                break;
-            }
-            title -= wide;
-            fields.push((field.clone(), wide));
-        }
+        let room = columns.saturating_sub(fixed + judges * margin);
+        let fields = FieldColumns::new(
+            chosen,
+            opponents,
+            |document, field| field_value(open, *document, field),
+            room.saturating_sub(TITLE_WITH_FIELDS),
+        );
+        let title = room - fields.width();
         Self {
             id,
             title: if title >= 8 { title } else { 0 },
@@ -84,19 +78,6 @@ impl ColumnWidths {
             fields,
         }
     }
-}
-
-/// Columns of a metadata field, including a gap.
-fn field_width(open: &OpenQuery, opponents: &[usize], field: &str) -> usize {
-    opponents
-        .iter()
-        .take(MEASURED)
-        .map(|document| text::width(&field_value(open, *document, field)))
-        .chain([text::width(&sanitize::line(field))])
-        .max()
-        .unwrap_or(0)
-        .min(FIELD_MAX)
-        + 2
 }
 
 fn field_value(open: &OpenQuery, document: usize, field: &str) -> String {
@@ -211,10 +192,7 @@ fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> L
 fn names(open: &OpenQuery, widths: &ColumnWidths, theme: &Theme) -> Line<'static> {
     let opponent = text::pad_right("opponent", widths.id + widths.title);
     let mut spans = vec![Span::styled(format!("   # {opponent}"), theme.muted())];
-    for (field, wide) in &widths.fields {
-        let name = text::pad_right(&sanitize::line(field), wide - 2);
-        spans.push(Span::styled(format!("{name}  "), theme.muted()));
-    }
+    spans.push(Span::styled(widths.fields.header(), theme.muted()));
     for index in 0..widths.judges {
         let name = open.judge_name(index);
         let name = text::truncate(&name, widths.margin - 1).into_owned();
@@ -276,10 +254,8 @@ fn line(
             theme.muted(),
         ));
     }
-    for (field, wide) in &widths.fields {
-        let value = text::pad_right(&field_value(open, other, field), wide - 2);
-        spans.push(Span::raw(format!("{value}  ")));
-    }
+    let value = |field: &str| field_value(open, other, field);
+    spans.push(Span::raw(widths.fields.row(value)));
     // Seen with the opponent as A, so that + favors this document.
     for call in calls::of_battle(open, index, other)
         .iter()

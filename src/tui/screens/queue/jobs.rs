@@ -4,7 +4,7 @@ use super::update;
 use crate::app::error::AppError;
 use crate::app::review::annotator_statistics::{AnnotatorStatistics, annotator_statistics};
 use crate::app::review::pair_description::{
-    PairDescription, PairQuestion, PairTitles, describe_pair, pair_titles,
+    ListedPair, PairDescription, PairQuestion, describe_pair, listed_pairs,
 };
 use crate::app::review::review_queue::{
     QueueItem, QueueRequest, build_review_queue, judged_conflicts,
@@ -71,15 +71,15 @@ impl Request for DescribePair {
     }
 }
 
-/// Reads the titles for a page of the queue.
+/// Reads the titles and the metadata for a page of the queue.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ReadPairTitles(pub(super) Vec<(QueryKey, Pair)>);
 
 impl Request for ReadPairTitles {
-    type Answer = HashMap<(QueryKey, Pair), PairTitles>;
+    type Answer = HashMap<(QueryKey, Pair), ListedPair>;
 
     fn answer(self, db: &mut Db, _: &JobContext) -> store::Result<Self::Answer> {
-        pair_titles(db, &self.0)
+        listed_pairs(db, &self.0)
     }
 }
 

@@ -1,8 +1,9 @@
 use super::jobs::{DescribePair, ReadPairTitles};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::pair_description::{PairDescription, PairQuestion};
+use crate::app::review::pair_description::{ListedDocument, PairDescription, PairQuestion};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
+use crate::domain::corpus::JsonObject;
 use crate::domain::priority::{DrawReason, InTop, Policy, ValueParts};
 use crate::store::corpus::QueryKey;
 use crate::tui::job::{answer, every, fail, only};
@@ -77,8 +78,12 @@ fn titles_that_could_not_be_read_are_asked_for_again() {
     let mut effects = on_command(&mut model, Command::Down);
     assert_eq!(only(&effects), Some(&ReadPairTitles(wanted.clone())));
     let titles = wanted.into_iter().map(|pair| {
-        let titles = [format!("first of {}", pair.1.low()), "last".to_owned()];
-        (pair, titles)
+        let listed = |title: String, price: usize| ListedDocument {
+            title,
+            metadata: JsonObject::from_compact(format!(r#"{{"price":{price}}}"#)),
+        };
+        let low = listed(format!("first of {}", pair.1.low()), 3);
+        (pair, [low, listed("last".to_owned(), 4)])
     });
     let titles: HashMap<_, _> = titles.collect();
     update(
@@ -87,6 +92,10 @@ fn titles_that_could_not_be_read_are_asked_for_again() {
         now,
     );
     assert!(flat(&mut model, (80, 24)).contains("first of 2"));
+    model.options.config.screen.metadata = vec!["price".to_owned()];
+    let page = flat(&mut model, (120, 38));
+    assert!(page.contains("price A / B"), "{page}");
+    assert!(page.contains("3 / 4") || page.contains("4 / 3"), "{page}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Draws the pairs to judge, in order of priority.
 
 use super::LISTED;
-use crate::app::review::pair_description::{PairDescription, PairTitles};
+use crate::app::review::pair_description::{ListedDocument, ListedPair, PairDescription};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::priority::{InTop, Policy};
 use crate::domain::sanitize;
@@ -15,12 +15,15 @@ use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::list::scrollbar;
+use crate::tui::widgets::metadata::{FieldColumns, value};
 use crate::tui::widgets::notice;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 /// Columns besides number, query and value from which a row shows the titles of both documents.
+/// Minimum columns of texts and titles next to metadata.
+const TEXT_MIN: usize = 30;
 const WITH_TITLES: usize = 84;
 
 /// Below this P(a verdict corrects something in the top), a verdict hardly matters.
@@ -108,14 +111,25 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let priorities: Vec<String> = priorities.collect();
     let words = priorities.iter().map(|words| text::width(words));
     let last = words.max().unwrap_or(0).max(text::width(unit));
-    let widths = Widths::new(
-        columns.saturating_sub(width + last + 12),
-        model.queue.scope.is_some(),
+    let room = columns.saturating_sub(width + last + 12);
+    let in_sight: Vec<&QueueItem> = shown
+        .iter()
+        .skip(first)
+        .take(page)
+        .map(|at| &model.queue.items[*at])
+        .collect();
+    let fields = FieldColumns::of_pairs(
+        &model.options.config.screen.metadata,
+        &in_sight,
+        |item, name| field(model, item, name),
+        room.saturating_sub(TEXT_MIN),
     );
+    let widths = Widths::new(room - fields.width(), model.queue.scope.is_some());
     Line::styled(
         format!(
-            "     #  {}  {} {}",
+            "     #  {}  {}{} {}",
             text::pad_right("query", width),
+            fields.header(),
             widths.row("text", "A", "B"),
             text::pad_left(unit, last)
         ),
@@ -142,7 +156,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 sanitize::line(&info.text).into_owned()
             });
         let [a, b] = match model.queue.titles.get(&(item.query, item.pair)) {
-            Some(Some(titles)) => sides(model, item, titles).map(|title| sanitize::line(title)),
+            Some(Some(pair)) => sides(model, item, pair).map(|one| sanitize::line(&one.title)),
             Some(None) | None => Default::default(),
         };
         if selected {
@@ -154,6 +168,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             Span::raw("  "),
             Span::styled(text::pad_right(name, width), theme.strong()),
             Span::raw("  "),
+            Span::raw(fields.row(|name| field(model, item, name))),
             Span::raw(widths.row(&query, &a, &b)),
             Span::raw(" "),
             Span::styled(text::pad_left(priority, last), theme.muted()),
@@ -194,10 +209,27 @@ impl Widths {
     }
 }
 
-/// The titles of a pair as it will be shown, A first.
-fn sides<'a>(model: &Model, item: &QueueItem, titles: &'a PairTitles) -> [&'a str; 2] {
+/// `3.50 / 4.20`: a metadata field of A and of B; empty if neither has it.
+fn field(model: &Model, item: &QueueItem, name: &str) -> String {
+    let listed = model.queue.titles.get(&(item.query, item.pair));
+    let Some(pair) = listed.and_then(Option::as_ref) else {
+        return String::new();
+    };
+    let values = sides(model, item, pair).map(|one| value(&one.metadata, name));
+    match values.each_ref().map(String::as_str) {
+        ["", ""] => String::new(),
+        [a, b] => format!("{} / {}", or_dash(a), or_dash(b)),
+    }
+}
+
+fn or_dash(value: &str) -> &str {
+    if value.is_empty() { "–" } else { value }
+}
+
+/// The documents of a pair as it will be shown, A first.
+fn sides<'a>(model: &Model, item: &QueueItem, pair: &'a ListedPair) -> [&'a ListedDocument; 2] {
     let (a, _) = item.sides(model.options.request.seed, &model.options.annotator);
-    let [low, high] = titles;
+    let [low, high] = pair;
     if a == item.pair.low() {
         [low, high]
     } else {
@@ -239,11 +271,11 @@ fn description(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static
     let Some(item) = item else {
         return lines;
     };
-    let unread = PairTitles::default();
+    let unread = ListedPair::default();
     let titles = queue.titles.get(&(item.query, item.pair));
     let titles = titles.and_then(Option::as_ref).unwrap_or(&unread);
-    for (side, title) in ["A", "B"].into_iter().zip(sides(model, item, titles)) {
-        let words = format!("{side}  {}", sanitize::line(title));
+    for (side, one) in ["A", "B"].into_iter().zip(sides(model, item, titles)) {
+        let words = format!("{side}  {}", sanitize::line(&one.title));
         lines.push(text::line(&words, columns, theme.text()));
     }
     let described = match &queue.described {

@@ -9,6 +9,7 @@ use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text::{self, pad_right, truncate};
+use crate::tui::widgets::metadata::{FieldColumns, value};
 use crate::tui::widgets::{notice, scroll_to};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
@@ -18,6 +19,10 @@ use std::collections::BTreeMap;
 const FIXED: usize = 12;
 /// Minimum columns for showing a document's zELO and identifier before the title.
 const WHOLE: usize = 76;
+/// Minimum columns of grade, score and title next to metadata.
+const TITLE_MIN: usize = 34;
+/// Number of documents of each ranking whose values decide the columns of a field.
+const LISTED: usize = 20;
 const SIGNS: &str = "≠ another document here · ▲ ▼ higher or lower than in the left ranking";
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -51,6 +56,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         }
     }
     let half = columns.saturating_sub(FIXED) / 2;
+    let listed: Vec<&DocId> = one.iter().chain(other).take(2 * LISTED).collect();
+    let fields = FieldColumns::new(
+        &model.options.config.screen.metadata,
+        &listed,
+        |id, field| field_value(open, id, field),
+        half.saturating_sub(TITLE_MIN),
+    );
     let method = model
         .methods()
         .method()
@@ -59,9 +71,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let head = |name: &str, columns| {
         let name = sanitize::line(name);
         let words = if whole {
-            format!("{:>6} {:>5} {name}", "zELO", "grade")
+            format!("{:>6} {:>5} {}{name}", "zELO", "grade", fields.header())
         } else {
-            format!("{:>5} {name}", "grade")
+            format!("{:>5} {}{name}", "grade", fields.header())
         };
         pad_right(&truncate(&words, columns), columns)
     };
@@ -96,7 +108,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let mut spans = vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(format!("{:>3}  ", at + 1), theme.muted()),
-            Span::styled(cell(open, grades, left, half, whole), style),
+            Span::styled(cell(open, grades, left, &fields, (half, whole)), style),
             Span::styled(format!(" {sign} "), theme.faint()),
         ];
         spans.push(match by {
@@ -105,7 +117,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             _ => Span::styled("▼", theme.bad()),
         });
         spans.push(Span::styled(
-            cell(open, grades, right, half.saturating_sub(1), whole),
+            cell(
+                open,
+                grades,
+                right,
+                &fields,
+                (half.saturating_sub(1), whole),
+            ),
             style,
         ));
         Line::from(spans).render(row, buf);
@@ -120,14 +138,20 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
 }
 
+/// A metadata field of a document of the query.
+fn field_value(open: &OpenQuery, id: &DocId, field: &str) -> String {
+    let document = open.documents.iter().find(|document| document.id == *id);
+    document.map_or(String::new(), |document| value(&document.metadata, field))
+}
+
 /// A document with its identifier and title, and its zELO and grade if it has them; with only grade
 /// and title unless `whole`.
 fn cell(
     open: &OpenQuery,
     grades: Option<&BTreeMap<DocId, i32>>,
     id: Option<&DocId>,
-    columns: usize,
-    whole: bool,
+    fields: &FieldColumns,
+    (columns, whole): (usize, bool),
 ) -> String {
     let Some(id) = id else {
         return pad_right("–", columns);
@@ -148,11 +172,15 @@ fn cell(
     });
     let grade = grades.and_then(|grades| grades.get(id));
     let grade = grade.map_or_else(|| "–".to_owned(), ToString::to_string);
+    let fields = fields.row(|field| field_value(open, id, field));
     let id = sanitize::line(id.as_str());
     let words = match (whole, title) {
-        (true, title) => format!("{zelo} {grade:>5} {id} {}", title.unwrap_or_default()),
-        (false, Some(title)) => format!("{grade:>5} {title}"),
-        (false, None) => format!("{grade:>5} {id}"),
+        (true, title) => format!(
+            "{zelo} {grade:>5} {fields}{id} {}",
+            title.unwrap_or_default()
+        ),
+        (false, Some(title)) => format!("{grade:>5} {fields}{title}"),
+        (false, None) => format!("{grade:>5} {fields}{id}"),
     };
     pad_right(&truncate(&words, columns), columns)
 }

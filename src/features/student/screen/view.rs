@@ -7,7 +7,7 @@ use crate::domain::sanitize;
 use crate::features::student::app::{StepReport, StudentReport};
 use crate::features::student::domain::figure::{Figure, FigureGroup};
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
@@ -111,6 +111,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         first,
         lines: count,
         page: usize::from(list.height),
+        position: Some(ListPosition::unfiltered(model.student().cursor, count)),
         border: Some(panes.border),
         ..Areas::default()
     }

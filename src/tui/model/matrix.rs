@@ -33,6 +33,27 @@ impl MatrixSlice {
     }
 }
 
+/// The slices that the documents of the open query belong to, by which their rows are colored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixColors {
+    /// The metadata field, sanitized.
+    pub field: String,
+    /// The value of each slice, sanitized.
+    pub values: Vec<String>,
+    /// The slice of each document, by pool index.
+    pub slices: Vec<Option<usize>>,
+}
+
+impl MatrixColors {
+    /// A letter for a slice, from `a` on; later slices share a sign.
+    pub fn letter(slice: usize) -> char {
+        u8::try_from(slice)
+            .ok()
+            .filter(|slice| *slice < 26)
+            .map_or('+', |slice| char::from(b'a' + slice))
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct MatrixState {
     pub layer: Layer,
@@ -46,6 +67,8 @@ pub struct MatrixState {
     pub zoom: Option<Zoom>,
     /// The documents to which the matrix is limited.
     pub slice: Option<MatrixSlice>,
+    /// The colors of the rows, if the person has chosen a metadata field for them.
+    pub colors: Option<MatrixColors>,
     /// Whether rows are labeled with identifiers instead of titles.
     pub ids: bool,
     /// Whether to hide the fit's expectation for pairs without votes.

@@ -5,7 +5,7 @@ mod state;
 mod update;
 mod view;
 
-use super::behavior::{Click, ScreenBehavior};
+use super::behavior::ScreenBehavior;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -63,10 +63,6 @@ impl ScreenBehavior for SlicesScreen {
 
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
-    }
-
-    fn click(&self, model: &mut Model, _column: u16, row: u16) -> Click {
-        update::click(model, row)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::domain::prediction::prediction_of;
 use crate::domain::ranking::MatrixGrid;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
-use crate::tui::model::matrix::Layer;
+use crate::tui::model::matrix::{Layer, MatrixColors};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::widgets::heatmap::{CellSource, HeatCell, MarginRow, RowLabel};
 use std::cmp::Ordering;
@@ -15,6 +15,7 @@ pub(crate) struct MatrixCells<'a> {
     order: &'a [usize],
     layer: Layer,
     ghost: Option<&'a RankingBefore>,
+    colors: Option<&'a MatrixColors>,
     /// All cells in a flat array, unless there are too many documents.
     grid: Option<&'a MatrixGrid>,
     /// Whether cells without a battle show the fit's expectation.
@@ -32,6 +33,7 @@ impl<'a> MatrixCells<'a> {
     pub(super) fn new(model: &'a Model, open: &'a OpenQuery, order: &'a [usize]) -> Self {
         Self {
             ghost: model.battle.before.as_ref(),
+            colors: model.matrix.colors.as_ref(),
             expectations: model.matrix.shows_expectations(),
             ..Self::of_layer(open, model.matrix.layer, order)
         }
@@ -77,6 +79,7 @@ impl<'a> MatrixCells<'a> {
             order,
             layer,
             ghost: None,
+            colors: None,
             grid,
             expectations: false,
             judge,
@@ -220,7 +223,13 @@ impl CellSource for MatrixCells<'_> {
         let before = self
             .ghost
             .and_then(|moved| moved.ranks.get(document).copied().flatten());
-        margin(self.open, document, before)
+        let slice = self
+            .colors
+            .and_then(|colors| colors.slices.get(document).copied().flatten());
+        MarginRow {
+            group: slice.map(|slice| (MatrixColors::letter(slice), slice)),
+            ..margin(self.open, document, before)
+        }
     }
 
     fn generation(&self) -> u64 {
@@ -284,5 +293,6 @@ fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> MarginRow 
         zelo: standing.map(|standing| standing.zelo),
         se: standing.and_then(|standing| standing.se),
         flag: moved,
+        group: None,
     }
 }

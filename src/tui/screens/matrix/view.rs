@@ -10,7 +10,7 @@ use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::{Command, Scope, Screen, key_name};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
-use crate::tui::model::matrix::Layer;
+use crate::tui::model::matrix::{Layer, MatrixColors};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::panes::PaneSplit;
 use crate::tui::text;
@@ -87,6 +87,24 @@ fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
     (area.width - wanted as u16).clamp(SIDE_MIN, SIDE_MAX)
 }
 
+/// Number of slices that are named.
+const NAMED: usize = 3;
+
+/// `by brand: a Acme, b Best, 4 more`.
+fn colors_text(colors: &MatrixColors) -> String {
+    let mut parts: Vec<String> = colors
+        .values
+        .iter()
+        .take(NAMED)
+        .enumerate()
+        .map(|(at, value)| format!("{} {}", MatrixColors::letter(at), text::truncate(value, 16)))
+        .collect();
+    if let Some(more) = colors.values.len().checked_sub(NAMED + 1) {
+        parts.push(format!("{} more", more + 1));
+    }
+    format!("by {}: {}", colors.field, parts.join(", "))
+}
+
 /// Number of ranks above the cutoff line, if rows are ordered by rank.
 fn cut(model: &Model, open: &OpenQuery) -> Option<usize> {
     let is_ranked = model.matrix.order == DocumentOrder::Zelo && model.matrix.slice.is_none();
@@ -148,6 +166,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     };
     if let Some(slice) = &model.matrix.slice {
         lead.push_str(&format!("only {} · ", slice.name));
+    }
+    if let Some(colors) = &model.matrix.colors {
+        lead.push_str(&format!("{} · ", colors_text(colors)));
     }
     let caption = format!(
         "{lead}{} · {}",

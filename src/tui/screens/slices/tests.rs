@@ -53,6 +53,24 @@ fn a_slice_filters_the_matrix_until_esc() {
 }
 
 #[test]
+fn a_field_colors_the_rows_of_the_matrix_until_it_is_chosen_again() {
+    let mut model = branded();
+    on_command(&mut model, Command::ColorSlices);
+    assert_eq!(model.screen(), Screen::MATRIX);
+    let page = flat(&mut model, (160, 38));
+    assert!(page.contains("by brand: a "), "{page}");
+    assert!(page.contains("Åre") && page.contains("Ølund␛[2J"), "{page}");
+    assert!(!page.contains('\u{1b}'));
+    let colors = model.matrix.colors.clone().unwrap();
+    assert_eq!(colors.slices[0], colors.slices[2]);
+    assert_ne!(colors.slices[0], colors.slices[1]);
+    on_command(&mut model, Command::ShowSlices);
+    on_command(&mut model, Command::ColorSlices);
+    assert_eq!(model.matrix.colors, None);
+    assert_eq!(model.screen(), Screen::SLICES);
+}
+
+#[test]
 fn without_metadata_it_says_so() {
     let mut model = branded();
     let open = model.open.as_mut().unwrap();

@@ -1,13 +1,13 @@
 //! Moves through the slices and filters the matrix.
 
 use super::state::compute;
+use crate::domain::ranking::Slice;
 use crate::domain::sanitize;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::matrix::MatrixSlice;
+use crate::tui::model::matrix::{MatrixColors, MatrixSlice};
 use crate::tui::navigation::{cycled, moved};
-use crate::tui::screens::behavior::Click;
 use crate::tui::screens::{Screen, matrix};
 
 pub(super) fn show(model: &mut Model) -> Vec<Effect> {
@@ -23,6 +23,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             next_field(model, command == Command::NextPane)
         }
         Command::Open => return filter(model),
+        Command::ColorSlices => return color(model),
         _ => {
             let page = model.areas.page;
             let state = model.slices_mut();
@@ -61,24 +62,44 @@ fn filter(model: &mut Model) -> Vec<Effect> {
     model.behavior().returned(model)
 }
 
+/// Colors the rows of the matrix by the field, and goes back to it; if they have its colors, removes
+/// them.
+fn color(model: &mut Model) -> Vec<Effect> {
+    let Some(documents) = model.open.as_ref().map(|open| open.documents.len()) else {
+        return Vec::new();
+    };
+    let before = model.matrix.colors.take();
+    let state = model.slices();
+    let field = sanitize::line(&state.field).into_owned();
+    if state.slices.is_empty() || before.is_some_and(|before| before.field == field) {
+        return Vec::new();
+    }
+    let mut slices = vec![None; documents];
+    for (at, slice) in state.slices.iter().enumerate() {
+        for document in &slice.documents {
+            slices[*document] = Some(at);
+        }
+    }
+    let values = state.slices.iter().map(value_of).collect();
+    model.matrix.colors = Some(MatrixColors {
+        field,
+        values,
+        slices,
+    });
+    model.stack.pop();
+    model.behavior().returned(model)
+}
+
+/// The value of a slice, sanitized.
+fn value_of(slice: &Slice) -> String {
+    sanitize::line(slice.value.as_deref().unwrap_or("(none)")).into_owned()
+}
+
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let state = model.slices();
     match command {
-        Command::Open => !state.slices.is_empty(),
+        Command::Open | Command::ColorSlices => !state.slices.is_empty(),
         Command::NextPane => state.fields.len() > 1,
         _ => true,
     }
-}
-
-/// Selects the clicked slice, or opens it if it is selected.
-pub(super) fn click(model: &mut Model, row: u16) -> Click {
-    let at = model.areas.first + usize::from(row.saturating_sub(model.areas.list.y));
-    let state = model.slices_mut();
-    if at == state.cursor {
-        return Click::Open;
-    }
-    if at < state.slices.len() {
-        state.cursor = at;
-    }
-    Click::Moved
 }

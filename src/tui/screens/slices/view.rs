@@ -4,7 +4,7 @@ use super::state::SlicesState;
 use crate::domain::ranking::{Slice, SliceMean};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::{Areas, Caches};
+use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -73,6 +73,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         page,
         lines: found.slices.len(),
         first,
+        position: Some(ListPosition::unfiltered(cursor, found.slices.len())),
         ..Areas::default()
     }
     .split(&panes)

@@ -195,6 +195,7 @@ impl Model {
             self.matrix.layer = Default::default();
             self.matrix.surprise = None;
             self.matrix.slice = None;
+            self.matrix.colors = None;
             self.battle.before = None;
         }
         if let Some(open) = self.prefetched.take_if(|open| open.info.key == key) {

@@ -200,12 +200,19 @@ fn words(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Bu
     } else {
         margin.flag
     };
-    if !flag.is_control() {
-        put(buf, x, y, flag, style);
+    match margin.group {
+        Some((letter, color)) if !lit && matches!(flag, ' ' | '\0') => {
+            put(buf, x, y, letter, theme.judge(color));
+        }
+        _ if !flag.is_control() => put(buf, x, y, flag, style),
+        _ => {}
     }
     x += 1 + columns.label as u16;
     if columns.name > 0 && named {
-        let style = if lit { theme.strong() } else { theme.text() };
+        let plain = if lit { theme.strong() } else { theme.text() };
+        let style = margin
+            .group
+            .map_or(plain, |(_, color)| plain.patch(theme.judge(color)));
         name(
             painter,
             margin,

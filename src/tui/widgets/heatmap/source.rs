@@ -68,6 +68,8 @@ pub struct MarginRow {
     pub se: Option<f64>,
     /// A one-column flag next to the rank; a space for none.
     pub flag: char,
+    /// A letter and the number of a color, shown in place of a flag; the name has the color too.
+    pub group: Option<(char, usize)>,
 }
 
 /// Provides a heatmap with cells and labels, in display order.

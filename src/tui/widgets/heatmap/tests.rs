@@ -361,6 +361,7 @@ fn hostile_ids_and_broken_scores_do_no_harm() {
                 zelo: Some(f64::NAN),
                 se: Some(f64::INFINITY),
                 flag: '\n',
+                group: None,
             }
         }
         fn generation(&self) -> u64 {

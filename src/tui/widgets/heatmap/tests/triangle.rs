@@ -45,6 +45,7 @@ impl CellSource for Triangle {
             zelo: Some((half - at as f64) / half.max(1.0)),
             se: Some(0.2),
             flag: ' ',
+            group: None,
         }
     }
 

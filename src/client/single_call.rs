@@ -69,8 +69,10 @@ impl SingleCall {
             Ok(reply) => charge_of_answer(reply.cost_usd, self.worst_usd),
             Err(error) => charge_of_failure(error, self.worst_usd),
         };
-        let failure = result.as_ref().err();
-        let failure = failure.map(|error| AttemptFailure::Failed(error.cause));
+        let failure = result
+            .as_ref()
+            .err()
+            .map(|error| AttemptFailure::Failed(error.cause));
         ledger.end(Some(uid), charge, failure, None).await?;
         Ok(result)
     }

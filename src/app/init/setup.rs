@@ -499,26 +499,30 @@ impl Candidate {
 
     /// Its address, the variable of its key and its parameters, as one line of TOML.
     pub fn settings(&self) -> String {
-        let address = self.config.base_url.as_deref();
-        let address = address.map(|url| format!("base_url = {}", Value::from(url)));
-        let others = Some(self.key_and_params()).filter(|others| !others.is_empty());
-        address
+        self.config
+            .base_url
+            .as_deref()
+            .map(|url| format!("base_url = {}", Value::from(url)))
             .into_iter()
-            .chain(others)
+            .chain(Some(self.key_and_params()).filter(|others| !others.is_empty()))
             .collect::<Vec<_>>()
             .join(", ")
     }
 
     /// The variable of its key and its parameters; empty if it has neither.
     pub fn key_and_params(&self) -> String {
-        let config = &self.config;
-        let key = config.key_env.as_deref();
-        let key = key.map(|name| format!("key_env = {}", Value::from(name)));
-        let params = Some(serde_json::Value::Object(config.params.clone()));
-        let params = params.filter(|_| !config.params.is_empty());
-        let params = params.as_ref().and_then(toml_value);
-        let params = params.map(|params| format!("params = {params}"));
-        key.into_iter().chain(params).collect::<Vec<_>>().join(", ")
+        let params = serde_json::Value::Object(self.config.params.clone());
+        let params = (!self.config.params.is_empty())
+            .then(|| toml_value(&params))
+            .flatten();
+        self.config
+            .key_env
+            .as_deref()
+            .map(|name| format!("key_env = {}", Value::from(name)))
+            .into_iter()
+            .chain(params.map(|params| format!("params = {params}")))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Applies edited settings and chooses the judge. Its price is not known at another address or

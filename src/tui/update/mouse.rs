@@ -117,9 +117,11 @@ fn hint_at(model: &Model, column: u16, row: u16) -> Option<Command> {
 
 /// A click on a key, a button or a row of an overlay works like the keyboard.
 fn click_overlay(model: &mut Model, at: (u16, u16)) -> Vec<Effect> {
-    let overlay = model.overlays.last();
-    let keys = overlay.map_or_else(Vec::new, |overlay| overlay.keys_of_click(at.into()));
-    keys.into_iter()
+    model
+        .overlays
+        .last()
+        .map_or_else(Vec::new, |overlay| overlay.keys_of_click(at.into()))
+        .into_iter()
         .flat_map(|code| overlay::on_key(model, KeyEvent::new(code, KeyModifiers::NONE)))
         .collect()
 }

@@ -77,23 +77,22 @@ impl FieldColumns {
     }
 
     pub(crate) fn header(&self) -> String {
-        let headings = self
-            .0
+        self.0
             .iter()
-            .map(|(_, heading, width)| (heading.as_str(), *width));
-        headings.map(cell).collect()
+            .map(|(_, heading, width)| cell(heading, *width))
+            .collect()
     }
 
     /// The values of a row.
     pub(crate) fn row(&self, value: impl Fn(&str) -> String) -> String {
         self.0
             .iter()
-            .map(|(field, _, width)| cell((&value(field), *width)))
+            .map(|(field, _, width)| cell(&value(field), *width))
             .collect()
     }
 }
 
-fn cell((words, width): (&str, usize)) -> String {
+fn cell(words: &str, width: usize) -> String {
     format!("{}{:GAP$}", text::pad_right(words, width), "")
 }
 

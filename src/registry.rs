@@ -5,7 +5,7 @@ use crate::app::annotate::RunRequest;
 use crate::app::error::AppError;
 use crate::app::export::{AddedExport, AddedLabels, FoundRanking};
 use crate::app::log::LogEntry;
-use crate::app::question_set::AddedQuestions;
+use crate::app::question_set::QuestionOffer;
 use crate::app::status::FeatureStatus;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::JudgesPanel;
@@ -324,10 +324,10 @@ pub(crate) const PREDICTIONS: &[ReadPredictions] = &[Db::students_of];
 pub(crate) const SETTINGS: &[&dyn AddedSettings] = &[&student::screen::settings::StudentSettings];
 
 /// Questions outside a run, each with the command that offers them.
-pub(crate) const QUESTIONS: &[(Command, &dyn AddedQuestions)] = &[
-    (Command::Anchors, &scale::app::Anchors),
-    (Command::Links, &scale::app::Links),
-    (Command::RunMethod, &methods::app::OfferedMethods),
+pub(crate) const QUESTIONS: &[(Command, QuestionOffer)] = &[
+    (Command::Anchors, scale::app::ANCHOR_OFFER),
+    (Command::Links, scale::app::LINK_OFFER),
+    (Command::RunMethod, methods::app::METHOD_OFFER),
 ];
 
 /// Reads raters of a project that are shown below its judges.

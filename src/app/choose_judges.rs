@@ -534,6 +534,11 @@ pub fn is_paid(judge: &dyn Judge) -> bool {
     !judge.spec().is_offline() && judge.worst(&JudgePrompt::default()).1 != Some(0.0)
 }
 
+/// Whether a call of any of these judges may cost money.
+pub fn are_paid(ensemble: &JudgeEnsemble) -> bool {
+    ensemble.iter().any(|judge| is_paid(judge.as_ref()))
+}
+
 /// A note if the system allows fewer calls in flight than these judges could have at `concurrency`
 /// each.
 pub fn bound_note(ensemble: &JudgeEnsemble, concurrency: usize) -> Option<String> {

@@ -1,11 +1,12 @@
 //! Question sets over the whole project that are asked outside a run and priced before any call:
 //! picks, and those of features.
 
-use super::choose_judges::JudgeConfiguration;
+use super::choose_judges::{JudgeConfiguration, are_paid};
 use super::error::AppError;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitize;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use futures::future::BoxFuture;
 use std::fmt::Debug;
@@ -52,12 +53,6 @@ pub trait AddedQuestions: Debug + Sync {
     /// The noun for an answer that has arrived.
     fn answer_noun(&self) -> &'static str;
 
-    /// The title of the dialog that offers them.
-    fn title(&self) -> &'static str;
-
-    /// The questions that these judges can be asked, with descriptions.
-    fn choices(&'static self, judges: &[String]) -> Vec<QuestionChoice>;
-
     /// Determines the remaining questions to these judges.
     ///
     /// # Errors
@@ -78,6 +73,15 @@ impl PartialEq for dyn AddedQuestions {
 }
 
 impl Eq for dyn AddedQuestions {}
+
+/// The questions that a feature offers in one dialog.
+#[derive(Debug)]
+pub struct QuestionOffer {
+    /// The title of the dialog.
+    pub title: &'static str,
+    /// The questions that these judges can be asked.
+    pub choices: fn(&[String]) -> Vec<QuestionChoice>,
+}
 
 /// Questions, and the judges to ask together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,6 +132,25 @@ pub struct QuestionSetPrice {
     pub paid: bool,
     /// Notes to the reader.
     pub notes: Vec<String>,
+}
+
+impl QuestionSetPrice {
+    /// The price of asking these judges nothing.
+    pub fn of(ensemble: &JudgeEnsemble) -> Self {
+        Self {
+            about: String::new(),
+            calls: 0,
+            already: None,
+            judges: ensemble
+                .iter()
+                .map(|judge| judge.spec().name.clone())
+                .collect(),
+            expected_usd: Some(0.0),
+            worst_usd: Some(0.0),
+            paid: are_paid(ensemble),
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// Progress so far.

@@ -2,7 +2,7 @@
 
 use super::run::{self, PickEvent, PickSession};
 use super::{PickAnswers, PickInputs, PickOptions, PickPlan, PickProgress};
-use crate::app::choose_judges::{JudgeConfiguration, is_paid};
+use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::AppError;
 use crate::app::question_set::{
     PreparedQuestions, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress, TellProgress,
@@ -116,11 +116,10 @@ impl PreparedQuestions for PreparedPicks {
             about: counted(self.plan.pools, "pool"),
             calls: self.plan.calls(),
             already: (self.plan.already > 0).then(|| counted(self.plan.already, "answer")),
-            judges: judges.iter().map(|judge| judge.name.clone()).collect(),
             expected_usd: judges.iter().map(|judge| judge.cost_usd).sum(),
             worst_usd: judges.iter().map(|judge| judge.worst_usd).sum(),
-            paid: self.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
             notes: self.notes.clone(),
+            ..QuestionSetPrice::of(&self.ensemble)
         }
     }
 

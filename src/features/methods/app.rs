@@ -7,6 +7,7 @@ mod log;
 mod measure;
 mod offered;
 mod pictures;
+mod priced_questions;
 mod report;
 pub mod rerank;
 mod self_preference;
@@ -17,8 +18,9 @@ pub use super::domain::ORIGINAL;
 pub use compare::compare_methods;
 pub use log::log_entries;
 pub use measure::MethodsOptions;
+pub use offered::METHOD_OFFER;
 #[cfg(test)]
 pub use offered::OFFERED;
-pub use offered::OfferedMethods;
+pub use priced_questions::PricedQuestions;
 pub use report::{MethodEntry, MethodsReport};
 pub use summary::shown_name;

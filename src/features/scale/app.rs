@@ -13,7 +13,9 @@ mod status;
 pub use anchors::{anchors, prepare_anchor_run};
 pub use links::{LinkEstimate, LinkRun, prepare_link_run};
 pub use log::log_entries;
-pub use offered::{ANCHORS, Anchors, Links};
+pub use offered::{ANCHOR_OFFER, ANCHORS, LINK_OFFER};
+#[cfg(test)]
+pub use offered::{Anchors, Links};
 pub use project_scale::{GradeSource, project_scale, project_scale_of};
 pub use report::{ScaleReport, scale_report};
 pub use simulate::{SimulatedDesign, simulate_designs};

@@ -117,7 +117,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             }
             let mut questions = QUESTIONS.iter();
             return match questions.find(|(opened_by, _)| *opened_by == command) {
-                Some((_, questions)) => question_set::open_added(model, *questions),
+                Some((_, offer)) => question_set::open_added(model, offer),
                 None => model.behavior().update(model, command),
             };
         }

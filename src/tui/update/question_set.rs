@@ -3,7 +3,7 @@
 
 use crate::app::error::AppError;
 use crate::app::question_set::{
-    AddedQuestions, QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+    QuestionOffer, QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitize;
@@ -46,9 +46,8 @@ pub(super) fn open_picks(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Opens the questions of a feature.
-pub(super) fn open_added(model: &mut Model, questions: &'static dyn AddedQuestions) -> Vec<Effect> {
-    let ways = questions
-        .choices(&model.options.judges)
+pub(super) fn open_added(model: &mut Model, offer: &QuestionOffer) -> Vec<Effect> {
+    let ways = (offer.choices)(&model.options.judges)
         .into_iter()
         .map(|choice| QuestionWay {
             set: QuestionSet::Added(choice.questions, choice.judges),
@@ -56,7 +55,7 @@ pub(super) fn open_added(model: &mut Model, questions: &'static dyn AddedQuestio
             doc: choice.doc,
         })
         .collect();
-    open(model, questions.title(), ways)
+    open(model, offer.title, ways)
 }
 
 /// Opens the dialog; while judges are being asked, asks whether to stop that.

@@ -1,7 +1,7 @@
 //! `overrule rerank`: reranks the candidates of queries with methods.
 
 pub(crate) mod terms;
-mod watch;
+pub(crate) mod watch;
 
 use crate::app::import::datasets;
 use crate::cli::command::{CommandContext, CommandResult, usage};

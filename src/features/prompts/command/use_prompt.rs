@@ -3,7 +3,7 @@
 use super::versions::{text_of, version_named};
 use crate::app::annotate::RunRequest;
 use crate::app::annotate::estimate::CostEstimate;
-use crate::app::choose_judges::{check_budget, is_paid};
+use crate::app::choose_judges::{are_paid, check_budget};
 use crate::app::review::review_queue::{QueueRequest, build_review_queue};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
@@ -107,7 +107,7 @@ impl UseCommand {
         if let Some(budget) = budget {
             check_budget(budget, &change.ensemble)?;
         }
-        let is_paid = change.ensemble.iter().any(|judge| is_paid(judge.as_ref()));
+        let is_paid = are_paid(&change.ensemble);
         match (self.runs_now() && is_paid, self.json) {
             (true, _) => confirm_spending(&words, self.spending.yes)?,
             (false, true) => {}

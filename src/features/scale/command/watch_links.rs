@@ -2,18 +2,16 @@
 
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandFailure, CommandResult};
-use crate::cli::output::{self, ProgressPace, clean};
-use crate::cli::signals::{self, RunEnd};
-use crate::cli::spending::usd;
+use crate::cli::output::{self, ProgressPace};
+use crate::cli::signals::RunEnd;
 use crate::client::RunControl;
-use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::features::methods::app::rerank::run::RerankEvent;
+use crate::features::methods::command::rerank::terms::volume_table;
+use crate::features::methods::command::rerank::watch::watch_questions;
 use crate::features::scale::app::{LinkEstimate, LinkRun};
 use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
-use anyhow::anyhow;
-use tokio::sync::{mpsc, watch};
 
 /// How a link run ended.
 #[derive(Default)]
@@ -28,99 +26,54 @@ pub(super) struct EndedLinks {
 }
 
 /// Spending of the project on rankings, anchors and links, as shown by `status`.
-async fn spend_on_reranking(store: &Store) -> Result<Spend, StoreError> {
-    store.read(|db| db.spend_on(CallPurpose::Reranking)).await
+fn spend_on_reranking(store: &Store) -> Result<Spend, StoreError> {
+    store.read_blocking(|db| db.spend_on(CallPurpose::Reranking))
 }
 
 /// Describes the effort of a link run.
 pub(super) fn describe_links(estimate: &LinkEstimate) -> String {
-    let header = [
-        ">calls expected",
-        ">at most",
-        ">tokens in (est.)",
-        ">tokens out (est.)",
-        ">expected",
-        ">at most",
-    ];
-    let (expected, most) = (&estimate.expected, &estimate.most);
-    let row = vec![
-        format!("{:.0}", expected.calls),
-        format!("{:.0}", most.calls),
-        format!("{:.0}", expected.tokens_input),
-        format!("{:.0}", expected.tokens_output),
-        usd(expected.usd),
-        usd(most.usd),
-    ];
     format!(
         "{}, {} already there, {} to plan\n{}",
         counted(estimate.queries, "query"),
         counted(estimate.there, "link"),
         counted(estimate.planned, "link"),
-        output::table(&header, &[row])
+        volume_table(&estimate.expected, &estimate.most)
     )
 }
 
-/// Runs the links and shows progress on stderr. The first signal stops it in order, the second one
-/// immediately.
+/// Runs the links and shows progress on stderr.
 pub(super) fn watch_links(
     run: LinkRun,
     control: RunControl,
     store: &Store,
 ) -> Result<EndedLinks, CommandFailure> {
-    let runtime = signals::runtime()?;
-    let result = runtime.block_on(async {
-        let (events_to, mut events) = mpsc::unbounded_channel();
-        let (steer, control) = watch::channel(control);
-        let mut stops = signals::stops()?;
-        let before = spend_on_reranking(store).await?;
-        let task = {
-            let store = store.clone();
-            tokio::spawn(async move { run.run(&store, control, events_to).await })
-        };
-        let mut ended = EndedLinks::default();
-        let mut pace = ProgressPace::new();
-        loop {
-            tokio::select! {
-                event = events.recv() => match event {
-                    None => break,
-                    Some(RerankEvent::Linked { answered }) => {
-                        if answered {
-ended.answered += 1
-} else {
-ended.unreadable += 1
-}
-                        if pace.is_due() {
-                            ended.spent = spend_on_reranking(store).await?.since(before);
-                            output::message(&ended.describe());
-                        }
-                    }
-                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitize::line(&line)),
-                    Some(RerankEvent::Stopped { service, why }) => {
-                        output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
-                    }
-                    Some(RerankEvent::Skipped { service, why }) => {
-                        output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
-                    }
-                    Some(RerankEvent::BudgetReached) => ended.ended.budget_reached = true,
-                    // Links are not rankings, and spending is read from the project.
-                    Some(RerankEvent::Ranked(_) | RerankEvent::Called(_)) => {}
-                },
-                Some(()) = stops.recv() => {
-                    ended.ended.interrupted = true;
-                    steer.send_modify(RunControl::stop);
-                    output::message(&signals::stopping(&steer.borrow()));
+    let before = spend_on_reranking(store)?;
+    let mut ended = EndedLinks::default();
+    let mut pace = ProgressPace::new();
+    let asked = store.clone();
+    let (end, missing) = watch_questions(
+        control,
+        |control, events| async move { run.run(&asked, control, events).await },
+        |event| match event {
+            RerankEvent::Linked { answered } => {
+                if answered {
+                    ended.answered += 1;
+                } else {
+                    ended.unreadable += 1;
+                }
+                if pace.is_due() {
+                    output::message(&ended.describe());
                 }
             }
-        }
-        ended.missing = task
-            .await
-            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        ended.spent = spend_on_reranking(store).await?.since(before);
-        output::message(&ended.describe());
-        Ok(ended)
-    });
-    runtime.shutdown_background();
-    result
+            RerankEvent::Called(spend) => ended.spent += spend,
+            _ => {}
+        },
+    )?;
+    (ended.ended, ended.missing) = (end, missing);
+    // Calls of an earlier run that was killed have been charged by now, too.
+    ended.spent = spend_on_reranking(store)?.since(before);
+    output::message(&ended.describe());
+    Ok(ended)
 }
 
 impl EndedLinks {

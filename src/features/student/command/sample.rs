@@ -1,7 +1,7 @@
 //! `overrule student sample`: samples pairs for training and for testing.
 
 use crate::app::annotate::{RunRequest, enter_listed};
-use crate::app::choose_judges::is_paid;
+use crate::app::choose_judges::are_paid;
 use crate::app::output_file::{JSON_LINES, check_ending, write_whole};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
@@ -134,7 +134,7 @@ impl SampleCommand {
             return output::text("dry run: nothing was called and nothing was changed\n");
         }
         let words = cost::describe(&plan.estimate, &ensemble);
-        if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
+        if are_paid(&ensemble) {
             confirm_spending(&words, self.yes)?
         } else {
             output::message(words.trim_end())

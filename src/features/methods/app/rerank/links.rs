@@ -6,7 +6,7 @@ use super::prepare::services_of;
 use super::question::{FailedCalls, QuestionSenders, RerankQuestion, Target};
 use super::run::{RerankEvent, with_workers};
 use super::service::RerankService;
-use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
+use crate::app::choose_judges::{JudgeConfiguration, are_paid, check_budget};
 use crate::app::error::AppError;
 use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
@@ -59,7 +59,7 @@ impl LinkJudges {
     }
 
     pub fn are_paid(&self) -> bool {
-        self.ensemble.iter().any(|judge| is_paid(judge.as_ref()))
+        are_paid(&self.ensemble)
     }
 
     /// # Errors

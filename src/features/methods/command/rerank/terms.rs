@@ -2,7 +2,7 @@
 //! the result.
 
 use super::watch;
-use crate::app::choose_judges::is_paid;
+use crate::app::choose_judges::are_paid;
 use crate::app::permissions::{AskedUser, Consent as _};
 use crate::app::text_format::{counted, first_names};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
@@ -67,8 +67,7 @@ impl RankingTerms<'_> {
             ensemble,
             offline,
         } = prepared;
-        let paid = plan.asks_servers()
-            && (ensemble.iter().any(|judge| is_paid(judge.as_ref())) || plan.asks_rerankers());
+        let paid = plan.asks_servers() && (are_paid(&ensemble) || plan.asks_rerankers());
         let estimates = if self.spending.dry_run || paid {
             MethodEstimate::of(store, &plan)?
         } else {
@@ -204,6 +203,27 @@ impl EndedRun {
         });
         Err(CommandFailure::incomplete())
     }
+}
+
+/// The expected and the maximum effort of questions as a table.
+pub(crate) fn volume_table(expected: &CallVolume, most: &CallVolume) -> String {
+    let header = [
+        ">calls expected",
+        ">at most",
+        ">tokens in (est.)",
+        ">tokens out (est.)",
+        ">expected",
+        ">at most",
+    ];
+    let row = vec![
+        format!("{:.0}", expected.calls),
+        format!("{:.0}", most.calls),
+        format!("{:.0}", expected.tokens_input),
+        format!("{:.0}", expected.tokens_output),
+        usd(expected.usd),
+        usd(most.usd),
+    ];
+    output::table(&header, &[row])
 }
 
 /// Describes the effort of the plan.

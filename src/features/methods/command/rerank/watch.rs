@@ -1,5 +1,6 @@
-//! Running rankings: shows progress on stderr, and stops on a signal.
+//! Asking questions: shows progress on stderr, and stops on a signal.
 
+use crate::app::error::AppError;
 use crate::app::text_format::counted;
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{self, ProgressPace, clean};
@@ -25,8 +26,7 @@ pub(super) struct Progress {
     pub(super) spend: Spend,
 }
 
-/// Runs the plan and shows progress on stderr. The first signal stops it in order, the second one
-/// immediately.
+/// Runs the plan and shows progress on stderr.
 pub(super) fn watch(
     plan: &Arc<RerankPlan>,
     control: RunControl,
@@ -36,44 +36,63 @@ pub(super) fn watch(
     if plan.rankings() == 0 {
         return Ok(<(RunEnd, Progress)>::default());
     }
+    let (store, ranked) = (store.clone(), Arc::clone(plan));
+    let mut progress = Progress::default();
+    let mut pace = ProgressPace::new();
+    let (ended, ()) = watch_questions(
+        control,
+        |control, events| async move { Ok(run::run(store, ranked, control, events).await?) },
+        |event| match event {
+            RerankEvent::Ranked(row) => {
+                progress.done += 1;
+                progress.failed += usize::from(row.failure.is_some());
+                if pace.is_due() {
+                    output::message(&progress.describe(plan, noun));
+                }
+            }
+            RerankEvent::Called(spend) => {
+                progress.calls += 1;
+                progress.spend += spend;
+            }
+            _ => {}
+        },
+    )?;
+    output::message(&progress.describe(plan, noun));
+    Ok((ended, progress))
+}
+
+/// Asks on a task, and passes the events about answers and calls to `count`. The others are messages
+/// on stderr. The first signal stops it in order, the second one immediately.
+pub(crate) fn watch_questions<T, F>(
+    control: RunControl,
+    ask: impl FnOnce(watch::Receiver<RunControl>, mpsc::UnboundedSender<RerankEvent>) -> F,
+    mut count: impl FnMut(RerankEvent),
+) -> Result<(RunEnd, T), CommandFailure>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, AppError>> + Send + 'static,
+{
     let runtime = signals::runtime()?;
     let result = runtime.block_on(async {
         let (events_to, mut events) = mpsc::unbounded_channel();
         let (steer, control) = watch::channel(control);
         let mut stops = signals::stops()?;
-        let run = tokio::spawn(run::run(
-            store.clone(),
-            Arc::clone(plan),
-            control,
-            events_to,
-        ));
-        let (mut ended, mut progress) = (RunEnd::default(), Progress::default());
-        let mut pace = ProgressPace::new();
+        let asking = tokio::spawn(ask(control, events_to));
+        let mut ended = RunEnd::default();
         loop {
             tokio::select! {
                 event = events.recv() => match event {
                     None => break,
-                    Some(RerankEvent::Ranked(row)) => {
-                        progress.done += 1;
-                        progress.failed += usize::from(row.failure.is_some());
-                        if pace.is_due() {
-                            output::message(&progress.describe(plan, noun));
-                        }
-                    }
-                    Some(RerankEvent::Called(spend)) => {
-                        progress.calls += 1;
-                        progress.spend += spend;
-                    }
                     Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitize::line(&line)),
                     Some(RerankEvent::Stopped { service, why }) => {
                         output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
                     }
                     Some(RerankEvent::Skipped { service, why }) => {
-                        output::message(&format!("{} skips a query: {}", clean(&service), clean(&why)));
+                        let service = clean(&service);
+                        output::message(&format!("{service} skips a query: {}", clean(&why)));
                     }
-                    // No method asks questions across queries.
-                    Some(RerankEvent::Linked { .. }) => {}
                     Some(RerankEvent::BudgetReached) => ended.budget_reached = true,
+                    Some(event) => count(event),
                 },
                 Some(()) = stops.recv() => {
                     ended.interrupted = true;
@@ -82,10 +101,10 @@ pub(super) fn watch(
                 }
             }
         }
-        run.await
+        let value = asking
+            .await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        output::message(&progress.describe(plan, noun));
-        Ok((ended, progress))
+        Ok((ended, value))
     });
     runtime.shutdown_background();
     result

@@ -31,6 +31,17 @@ impl CallVolume {
     }
 }
 
+impl std::iter::Sum for CallVolume {
+    fn sum<I: Iterator<Item = Self>>(volumes: I) -> Self {
+        volumes.fold(Self::NONE, |sum, of| Self {
+            calls: sum.calls + of.calls,
+            tokens_input: sum.tokens_input + of.tokens_input,
+            tokens_output: sum.tokens_output + of.tokens_output,
+            usd: sum.usd.zip(of.usd).map(|(sum, usd)| sum + usd),
+        })
+    }
+}
+
 /// A sum of volumes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {

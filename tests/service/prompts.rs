@@ -343,6 +343,58 @@ fn the_held_out_part_is_looked_at_once_for_each_version() {
 }
 
 #[test]
+fn a_trial_of_overruled_judgments_has_no_conclusion() {
+    let desk = faulty();
+    let overruled = part(&desk, "tuning")
+        .into_iter()
+        .filter(|query| query % 5 < 3)
+        .count();
+    let found = tried(&desk, &["cured.md", "--set", "overruled"]);
+    let result = &found["result"];
+    assert_eq!(
+        (&result["fixed"], &result["broken"], &result["pairs"]),
+        (&json!(overruled), &json!(0), &json!(overruled))
+    );
+    for name in ["mcnemar_p", "query_p", "conclusion", "expected_verdicts"] {
+        assert_eq!(result[name], Value::Null, "{name}: {result}");
+    }
+    let text = told(&desk.run(&[
+        "prompt",
+        "try",
+        "gpt",
+        "cured.md",
+        "--set",
+        "overruled",
+        "--yes",
+    ]));
+    assert!(
+        text.contains("nothing could break") && !text.contains("p ="),
+        "{text}"
+    );
+}
+
+#[test]
+fn failures_of_the_old_prompt_count_if_no_vote_followed() {
+    let desk = faulty();
+    let votes = desk.count("SELECT count(*) FROM vote");
+    desk.change(
+        "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
+         tokens_output, created_ms)
+         SELECT battle, judge, 0, 'timed_out', 'late', 1, 0, 0, 1 FROM vote",
+    );
+    assert_eq!(tried(&desk, &["score"])["old"]["invalid"], json!(0.0));
+    desk.change(
+        "DELETE FROM vote WHERE battle = 1;
+         UPDATE call_total SET votes = votes - 1
+         WHERE query = (SELECT query FROM battle WHERE id = 1)",
+    );
+    assert_eq!(
+        tried(&desk, &["score"])["old"]["invalid"],
+        json!(1.0 / votes as f64)
+    );
+}
+
+#[test]
 fn examples_come_from_the_tuning_part_and_are_not_evaluated() {
     let desk = faulty();
     let (tuning, held_out) = (part(&desk, "tuning"), part(&desk, "held-out"));

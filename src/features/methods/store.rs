@@ -129,6 +129,14 @@ impl Db {
         Ok(())
     }
 
+    /// Whether a call with this question has ended, with or without an answer.
+    pub fn has_rerank_call(&self, key: &[u8; 32]) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM rerank_call WHERE key = ?1)",
+            [&key[..]],
+        )
+    }
+
     /// The latest answer to a question; readable answers take precedence over unreadable ones. With
     /// `readable`, only readable ones are considered.
     pub fn rerank_answer(&self, key: &[u8; 32], readable: bool) -> Result<Option<KnownAnswer>> {

@@ -184,7 +184,7 @@ impl Db {
     /// A judge's votes on the pairs that it voted on several times, by query and pair.
     pub fn repeated_votes_of(&self, judge: JudgeId) -> Result<Vec<PairVote>> {
         let queries: Vec<QueryKey> = self.all(
-            "SELECT query, votes FROM call_total WHERE judge = ?1 ORDER BY query",
+            "SELECT query FROM call_total WHERE judge = ?1 ORDER BY query",
             [judge.0],
             |row| Ok(QueryKey(row.get(0)?)),
         )?;
@@ -197,14 +197,15 @@ impl Db {
         Ok(repeated)
     }
 
-    /// Number of votes and of failed calls of a judge.
+    /// Number of votes of a judge, and of battles for which its calls have failed for good.
     pub fn votes_and_failures_of(&self, judge: JudgeId) -> Result<(usize, usize)> {
-        self.one(
-            "SELECT coalesce(sum(votes), 0), coalesce(sum(failures), 0) FROM call_total
-             WHERE judge = ?1",
+        let failures = self.value(
+            "SELECT count(DISTINCT battle) FROM failure WHERE judge = ?1 AND NOT again
+             AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.battle = failure.battle
+             AND vote.judge = failure.judge)",
             [judge.0],
-            |row| row.try_into(),
-        )
+        )?;
+        Ok((self.votes_of(judge)?, failures))
     }
 
     /// Number of votes of a judge on these queries.

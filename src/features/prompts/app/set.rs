@@ -3,6 +3,8 @@
 use crate::app::judge_report::rater_data::first_verdicts;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;
+use crate::domain::verdict::GoldItem;
+use crate::domain::vote::Outcome;
 use crate::features::prompts::domain::DecidedPair;
 use crate::store::corpus::QueryKey;
 use crate::store::{Result, Store};
@@ -57,15 +59,7 @@ impl RegressionSet {
                 pairs.insert((first.query, pair), decided);
             }
             for (key, item) in db.gold(None)? {
-                let Some(pair) = Pair::new(item.a, item.b) else {
-                    continue;
-                };
-                let decision = if item.a == pair.low() {
-                    item.decision
-                } else {
-                    item.decision.flipped()
-                };
-                let Some(people) = decision.direction() else {
+                let Some((pair, people)) = known_answer(&item) else {
                     continue;
                 };
                 let verdict = pairs.remove(&(key, pair));
@@ -87,4 +81,16 @@ impl RegressionSet {
             Ok(set)
         })
     }
+}
+
+/// The pair of a gold item and its answer, where A is the document earlier in the pool. `None` if
+/// the answer has no direction.
+fn known_answer(item: &GoldItem) -> Option<(Pair, Outcome)> {
+    let pair = Pair::new(item.a, item.b)?;
+    let decision = if item.a == pair.low() {
+        item.decision
+    } else {
+        item.decision.flipped()
+    };
+    Some((pair, decision.direction()?))
 }

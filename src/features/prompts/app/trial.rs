@@ -29,6 +29,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use case::TrialCase;
 use examples::ExamplePair;
+use outcome::TrialAnswers;
 use serde::Serialize;
 use set_texts::{SetTexts, SetVotes};
 use std::collections::HashSet;
@@ -355,14 +356,20 @@ impl PromptTrial {
         // An answer that stayed unreadable after a retry is still an answer.
         let (judge, asked) = (self.judge.clone(), self.asked());
         let old = self.old.0;
-        let (answers, repeated, calls) = store.read_blocking(move |db| {
-            Ok((
-                judge.known(db, &asked, false)?,
-                db.repeated_votes_of(old)?,
-                db.votes_and_failures_of(old)?,
-            ))
+        let answers = store.read_blocking(move |db| {
+            let new = judge.known(db, &asked, false)?;
+            let mut failed = 0;
+            for (pair, _) in asked.iter().zip(&new).filter(|(_, new)| new.is_none()) {
+                failed += usize::from(db.has_rerank_call(&judge.key(pair))?);
+            }
+            Ok(TrialAnswers {
+                new,
+                failed,
+                repeated: db.repeated_votes_of(old)?,
+                old: db.votes_and_failures_of(old)?,
+            })
         })?;
-        Ok(TrialResult::of(&self.cases, &answers, &repeated, calls))
+        Ok(TrialResult::of(&self.cases, &answers))
     }
 }
 

@@ -8,7 +8,6 @@ use crate::features::prompts::store::StoredPrompt;
 use crate::judge::prompt::{BATTLE_PROMPTS, Template, battle_prompt, battle_prompt_of_hash};
 use crate::judge::{MetadataFields, PromptText};
 use crate::store::{Db, Result, Store};
-use std::collections::HashMap;
 
 /// Minimum number of digits of a hash that can stand for it.
 const LEAST_DIGITS: usize = 4;
@@ -32,15 +31,11 @@ pub fn versions(db: &Db) -> Result<Vec<PromptVersion>> {
         .iter()
         .filter_map(|(_, text)| Some(of_text(Template::parse(text).ok()?.stored())));
     let mut found: Vec<PromptVersion> = built_in.collect();
-    let stored: HashMap<String, StoredPrompt> = db
-        .stored_prompts()?
-        .into_iter()
-        .map(|stored| (stored.prompt.hash.clone(), stored))
-        .collect();
+    let stored = db.stored_prompts()?;
     for (hash, of) in db.prompt_uses()? {
         place(&mut found, &hash, &stored).judges.push(of);
     }
-    for stored in db.stored_prompts()? {
+    for stored in stored {
         let version = of_stored(stored);
         if !found.iter().any(|known| known.hash == version.hash) {
             found.push(version);
@@ -54,11 +49,12 @@ pub fn versions(db: &Db) -> Result<Vec<PromptVersion>> {
 fn place<'a>(
     found: &'a mut Vec<PromptVersion>,
     hash: &str,
-    stored: &HashMap<String, StoredPrompt>,
+    stored: &[StoredPrompt],
 ) -> &'a mut PromptVersion {
     let at = found.iter().position(|version| version.hash == hash);
     let at = at.unwrap_or_else(|| {
-        let version = match (stored.get(hash), battle_prompt_of_hash(hash)) {
+        let stored = stored.iter().find(|stored| stored.prompt.hash == hash);
+        let version = match (stored, battle_prompt_of_hash(hash)) {
             (Some(stored), _) => of_stored(stored.clone()),
             (None, Some((_, text))) => of_text(text),
             (None, None) => unknown(hash),

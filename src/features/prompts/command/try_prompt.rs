@@ -5,29 +5,27 @@ mod report;
 use super::edit::read_text;
 use super::set::Names;
 use super::versions::text_of;
-use crate::app::error::AppError;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output::{self, ProgressPace, clean};
-use crate::cli::signals::{self, RunEnd};
-use crate::cli::spending::{SpendingOptions, confirm_spending, usd};
+use crate::cli::signals::RunEnd;
+use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::client::RunControl;
-use crate::domain::sanitize;
 use crate::domain::spend::Spend;
 use crate::features::methods::app::rerank::run::RerankEvent;
+use crate::features::methods::command::rerank::terms::volume_table;
+use crate::features::methods::command::rerank::watch::watch_questions;
 use crate::features::prompts::app::trial::{
-    PromptTrial, TrialEstimate, TrialPairs, TrialRequest, look_at, prepare_trial,
+    PromptTrial, TrialEstimate, TrialPairs, TrialRequest, TrialResult, look_at, prepare_trial,
 };
 use crate::features::prompts::app::{find_version, versions};
 use crate::features::prompts::domain::SetPart;
 use crate::store::Store;
-use anyhow::anyhow;
 use clap::Args;
 use report::TrialReport;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use tokio::sync::{mpsc, watch};
 
 #[derive(Debug, Args)]
 #[command(
@@ -98,22 +96,44 @@ impl TryCommand {
             confirm_spending(&describe(&trial, &estimate), self.spending.yes)?;
         }
         trial.keep_prompt(&store, &context.annotator())?;
-        let ensemble = vec![Arc::clone(&trial.judge.judge)];
-        let control = self.spending.control(context, budget, &ensemble);
         let (end, spend) = if estimate.expected.calls > 0.0 {
+            let ensemble = vec![Arc::clone(&trial.judge.judge)];
+            let control = self.spending.control(context, budget, &ensemble);
             watch_trial(&trial, control, &store, estimate.expected.calls as usize)?
         } else {
             (RunEnd::default(), Spend::default())
         };
         let result = trial.result(&store)?;
-        let is_complete = result.missing == 0;
+        self.print(context, &store, &trial, &result, (end, spend))?;
+        finish(result.missing, end)
+    }
+
+    /// Prints the result. On the held-out part, this is a look, even if some calls have failed. The
+    /// result of a stopped test is not printed, so that continuing it is not another look.
+    fn print(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        trial: &PromptTrial,
+        result: &TrialResult,
+        (end, spend): (RunEnd, Spend),
+    ) -> CommandResult {
         let is_final = trial.request.part == SetPart::HeldOut;
-        let was_stopped = !is_complete && (end.interrupted || end.budget_reached);
-        // A result that is printed is a look, even if some calls have failed. The result of a
-        // stopped test is not printed, so that continuing it is not another look.
-        let is_withheld = is_final && was_stopped;
-        let looks = (is_final && !is_withheld && result.comparison.pairs > 0)
-            .then(|| look_at(&store, &trial, &result, &context.annotator()))
+        let was_stopped = result.missing > 0 && (end.interrupted || end.budget_reached);
+        if is_final && was_stopped {
+            return if self.json {
+                output::json(&json!({
+                    "judge": trial.request.judge,
+                    "prompt": trial.prompt.hash,
+                    "part": trial.request.part,
+                    "missing_answers": result.missing,
+                }))
+            } else {
+                output::text("the result is printed when all pairs are answered\n")
+            };
+        }
+        let looks = (is_final && result.comparison.pairs > 0)
+            .then(|| look_at(store, trial, result, &context.annotator()))
             .transpose()?;
         let pairs: Vec<_> = trial
             .cases
@@ -122,40 +142,17 @@ impl TryCommand {
             .collect();
         let names = store.read_blocking(move |db| Names::read(db, &pairs))?;
         let report = TrialReport {
-            trial: &trial,
-            result: &result,
+            trial,
+            result,
             looks,
             spend,
             names: &names,
         };
-        match (is_withheld, self.json) {
-            (true, true) => output::json(&json!({
-                "judge": trial.request.judge,
-                "prompt": trial.prompt.hash,
-                "part": trial.request.part,
-                "missing_answers": result.missing,
-            }))?,
-            (true, false) => output::text("the result is printed when all pairs are answered\n")?,
-            (false, true) => output::json(&report.json())?,
-            (false, false) => output::text(&report.text())?,
-        }
-        if is_complete {
-            return Ok(());
-        }
-        output::message(&format!(
-            "incomplete: {} missing; {}",
-            counted(result.missing, "answer"),
-            if end.budget_reached {
-                "the budget is reached; continue with a larger --budget"
-            } else {
-                "run the same command again to continue"
-            }
-        ));
-        Err(if end.interrupted {
-            CommandFailure::interrupted()
+        if self.json {
+            output::json(&report.json())
         } else {
-            CommandFailure::incomplete()
-        })
+            output::text(&report.text())
+        }
     }
 
     fn request(&self, store: &Store) -> Result<TrialRequest, CommandFailure> {
@@ -189,24 +186,28 @@ impl TryCommand {
     }
 }
 
+/// Reports missing answers, and returns the corresponding result.
+fn finish(missing: usize, end: RunEnd) -> CommandResult {
+    if missing == 0 {
+        return Ok(());
+    }
+    output::message(&format!(
+        "incomplete: {} missing; {}",
+        counted(missing, "answer"),
+        if end.budget_reached {
+            "the budget is reached; continue with a larger --budget"
+        } else {
+            "run the same command again to continue"
+        }
+    ));
+    Err(if end.interrupted {
+        CommandFailure::interrupted()
+    } else {
+        CommandFailure::incomplete()
+    })
+}
+
 fn describe(trial: &PromptTrial, estimate: &TrialEstimate) -> String {
-    let header = [
-        ">calls expected",
-        ">at most",
-        ">tokens in (est.)",
-        ">tokens out (est.)",
-        ">expected",
-        ">at most",
-    ];
-    let (expected, most) = (&estimate.expected, &estimate.most);
-    let row = vec![
-        format!("{:.0}", expected.calls),
-        format!("{:.0}", most.calls),
-        format!("{:.0}", expected.tokens_input),
-        format!("{:.0}", expected.tokens_output),
-        usd(expected.usd),
-        usd(most.usd),
-    ];
     format!(
         "{} with prompt {}: {} of the {} part in both orders, {} already there\n{}",
         clean(&trial.request.judge),
@@ -214,7 +215,7 @@ fn describe(trial: &PromptTrial, estimate: &TrialEstimate) -> String {
         counted(estimate.pairs, "pair"),
         trial.request.part.words(),
         counted(estimate.known, "answer"),
-        output::table(&header, &[row])
+        volume_table(&estimate.expected, &estimate.most)
     )
 }
 
@@ -236,63 +237,31 @@ fn dry_run(trial: &PromptTrial, estimate: &TrialEstimate, as_json: bool) -> Comm
     output::text("dry run: nothing was called and nothing was changed\n")
 }
 
-/// Asks, and shows progress on stderr. The first signal stops it in order, the second one
-/// immediately.
+/// Asks, and shows progress on stderr.
 fn watch_trial(
     trial: &Arc<PromptTrial>,
     control: RunControl,
     store: &Store,
     calls: usize,
 ) -> Result<(RunEnd, Spend), CommandFailure> {
-    let runtime = signals::runtime()?;
-    let result = runtime.block_on(async {
-        let (events_to, mut events) = mpsc::unbounded_channel();
-        let (steer, control) = watch::channel(control);
-        let mut stops = signals::stops()?;
-        let task = {
-            let (store, trial) = (store.clone(), Arc::clone(trial));
-            tokio::spawn(async move { trial.ask(&store, control, events_to).await })
-        };
-        let (mut end, mut spend, mut made) = (RunEnd::default(), Spend::default(), 0);
-        let mut pace = ProgressPace::new();
-        loop {
-            tokio::select! {
-                event = events.recv() => match event {
-                    None => break,
-                    Some(RerankEvent::Called(charge)) => {
-                        spend += charge;
-                        made += 1;
-                        if pace.is_due() {
-                            output::message(&progress(made, calls, spend));
-                        }
-                    }
-                    Some(RerankEvent::Again(line)) => tracing::warn!("{}", sanitize::line(&line)),
-                    Some(RerankEvent::Stopped { service, why }) => {
-                        output::message(&format!("{} stopped: {}", clean(&service), clean(&why)));
-                    }
-                    Some(RerankEvent::Skipped { service, why }) => {
-                        let service = clean(&service);
-                        output::message(&format!("{service} skips a query: {}", clean(&why)));
-                    }
-                    Some(RerankEvent::BudgetReached) => end.budget_reached = true,
-                    // A trial makes no rankings and no links.
-                    Some(RerankEvent::Ranked(_) | RerankEvent::Linked { .. }) => {}
-                },
-                Some(()) = stops.recv() => {
-                    end.interrupted = true;
-                    steer.send_modify(RunControl::stop);
-                    output::message(&signals::stopping(&steer.borrow()));
+    let (store, trial) = (store.clone(), Arc::clone(trial));
+    let (mut made, mut spend) = (0, Spend::default());
+    let mut pace = ProgressPace::new();
+    let (end, ()) = watch_questions(
+        control,
+        |control, events| async move { trial.ask(&store, control, events).await },
+        |event| {
+            if let RerankEvent::Called(charge) = event {
+                made += 1;
+                spend += charge;
+                if pace.is_due() {
+                    output::message(&progress(made, calls, spend));
                 }
             }
-        }
-        task.await
-            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))?
-            .map_err(|error: AppError| error)?;
-        output::message(&progress(made, calls, spend));
-        Ok((end, spend))
-    });
-    runtime.shutdown_background();
-    result
+        },
+    )?;
+    output::message(&progress(made, calls, spend));
+    Ok((end, spend))
 }
 
 fn progress(made: usize, calls: usize, spend: Spend) -> String {

@@ -19,7 +19,8 @@ pub struct JudgeFigures {
     pub order: Option<OrderEffect>,
     /// Share of the answers that are ties.
     pub ties: Option<f64>,
-    /// Share of the questions without a readable answer.
+    /// Share of the questions that ended without a readable answer, of all that ended. An attempt
+    /// that was repeated is not counted.
     pub invalid: Option<f64>,
     /// Mean number of tokens of a call, input plus output.
     pub tokens_per_call: Option<f64>,
@@ -54,16 +55,22 @@ pub struct TrialResult {
     pub cost_usd: Option<f64>,
 }
 
+/// The answers under the new prompt, and those of the old judge on all pairs.
+pub(super) struct TrialAnswers {
+    /// Two for each case.
+    pub(super) new: Vec<Option<PairAnswer>>,
+    /// Number of questions under the new prompt without an answer, because their calls failed.
+    pub(super) failed: usize,
+    /// The votes of the old judge on pairs that it voted on several times.
+    pub(super) repeated: Vec<PairVote>,
+    /// Number of votes of the old judge, and of questions without a vote because their calls failed.
+    pub(super) old: (usize, usize),
+}
+
 impl TrialResult {
-    /// The result of `answers`, two for each case. `repeated` are the votes of the old judge on
-    /// pairs that it voted on several times, and `calls` the number of its votes and failures.
-    pub(super) fn of(
-        cases: &[TrialCase],
-        answers: &[Option<PairAnswer>],
-        repeated: &[PairVote],
-        calls: (usize, usize),
-    ) -> Self {
+    pub(super) fn of(cases: &[TrialCase], answers: &TrialAnswers) -> Self {
         let both: Vec<[Option<&PairAnswer>; 2]> = answers
+            .new
             .chunks_exact(2)
             .map(|two| [two[0].as_ref(), two[1].as_ref()])
             .collect();
@@ -100,17 +107,17 @@ impl TrialResult {
             });
         }
         tried.sort_by_key(|pair| pair.change);
-        let given: Vec<&PairAnswer> = answers.iter().flatten().collect();
+        let given: Vec<&PairAnswer> = answers.new.iter().flatten().collect();
         let unreadable = given.iter().filter(|answer| answer.margin.is_err()).count();
         Self {
             comparison: PromptComparison::of(&compared),
             pairs: tried,
-            old: old_figures(cases, repeated, calls),
+            old: old_figures(cases, &answers.repeated, answers.old),
             new: JudgeFigures {
                 order: order_effect(&orders),
-                ..new_figures(&given)
+                ..new_figures(&given, answers.failed)
             },
-            missing: answers.len() - given.len(),
+            missing: answers.new.len() - given.len(),
             unreadable,
             cost_usd: given.iter().map(|answer| answer.cost_usd).sum(),
         }
@@ -154,7 +161,7 @@ fn share(part: usize, n: usize) -> Option<f64> {
     (n > 0).then(|| part as f64 / n as f64)
 }
 
-fn new_figures(given: &[&PairAnswer]) -> JudgeFigures {
+fn new_figures(given: &[&PairAnswer], failed: usize) -> JudgeFigures {
     let margins: Vec<_> = given
         .iter()
         .filter_map(|answer| answer.margin.as_ref().ok())
@@ -172,7 +179,7 @@ fn new_figures(given: &[&PairAnswer]) -> JudgeFigures {
     JudgeFigures {
         order: None,
         ties: share(ties, margins.len()),
-        invalid: share(given.len() - margins.len(), given.len()),
+        invalid: share(given.len() - margins.len() + failed, given.len() + failed),
         tokens_per_call: (!made.is_empty()).then(|| total as f64 / made.len() as f64),
         usd_per_1000: cost
             .filter(|_| votes > 0)
@@ -233,4 +240,27 @@ fn in_both_orders(votes: &[PairVote]) -> Vec<(usize, Outcome, Outcome)> {
             Some((query, low_first?, high_first?))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::vote::Margin;
+
+    #[test]
+    fn failed_and_unreadable_questions_are_counted_by_how_they_ended() {
+        let answer = |margin| PairAnswer {
+            margin,
+            tokens_input: 3,
+            tokens_output: 1,
+            cost_usd: Some(0.5),
+        };
+        let readable = answer(Ok(Margin::new(0.0).unwrap()));
+        let unreadable = answer(Err("no number".to_owned()));
+        let figures = new_figures(&[&readable, &unreadable, &readable], 1);
+        assert_eq!(figures.invalid, Some(0.5));
+        assert_eq!(figures.ties, Some(1.0));
+        assert_eq!(figures.usd_per_1000, Some(750.0));
+        assert_eq!(new_figures(&[], 0), JudgeFigures::default());
+    }
 }

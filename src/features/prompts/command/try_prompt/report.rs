@@ -45,7 +45,7 @@ impl TrialReport<'_> {
             "part": trial.request.part,
             "set": trial.request.pairs,
             "sentence": self.sentence(),
-            "result": self.comparison(),
+            "result": self.comparison_json(),
             "old": result.old,
             "new": result.new,
             "missing_answers": result.missing,
@@ -77,11 +77,27 @@ impl TrialReport<'_> {
         })
     }
 
-    /// The result in words. If only overruled judgments were tried, nothing can break, and a test
-    /// would say nothing.
+    /// Whether the prompts can be tested against each other. If only overruled judgments were tried,
+    /// nothing could break.
+    fn is_test(&self) -> bool {
+        self.trial.request.pairs != TrialPairs::Overruled
+    }
+
+    /// The comparison, without a p-value and a conclusion if there is no test.
+    fn comparison_json(&self) -> Value {
+        let mut found = json!(self.comparison());
+        if !self.is_test() {
+            for name in ["mcnemar_p", "query_p", "conclusion", "expected_verdicts"] {
+                found[name] = Value::Null;
+            }
+        }
+        found
+    }
+
+    /// The result in words.
     fn sentence(&self) -> String {
         let found = &self.result.comparison;
-        if self.trial.request.pairs == TrialPairs::Overruled {
+        if !self.is_test() {
             return format!(
                 "The new prompt fixes {} of the {} judgments that people overruled. Only those \
                  were tried, so nothing could break: --set all compares the prompts.",
@@ -121,7 +137,7 @@ impl TrialReport<'_> {
             ],
         ];
         text += &output::table(&["", ">new right", ">new wrong"], &table);
-        if let Some(p) = found.query_p {
+        if let Some(p) = found.query_p.filter(|_| self.is_test()) {
             text += &format!(
                 "some queries have several pairs; randomization test over queries: p = {}\n",
                 p_words(p)

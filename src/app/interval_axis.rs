@@ -35,7 +35,8 @@ impl IntervalAxis {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
-    fn column(&self, value: f64) -> usize {
+    /// The column of a value, from 0.
+    pub(crate) fn column(&self, value: f64) -> usize {
         (self.part(value) * self.columns.saturating_sub(1) as f64).round() as usize
     }
 

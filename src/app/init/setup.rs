@@ -107,16 +107,7 @@ impl JudgeSetup {
 
     /// The candidates, without their prices.
     fn of(path: PathBuf, before: Option<String>, found: &Discovery) -> Result<Self, AppError> {
-        let listed = before.as_deref().map_or(Ok(Vec::new()), judges_of)?;
-        let mut candidates: Vec<Candidate> = listed
-            .into_iter()
-            .enumerate()
-            .map(|(at, config)| Candidate {
-                chosen: true,
-                listed: Some(at),
-                ..Candidate::new(config, None)
-            })
-            .collect();
+        let mut candidates = before.as_deref().map_or(Ok(Vec::new()), listed)?;
         let presets = judges_of(DEFAULT)?.into_iter().map(JudgeChoice::from);
         let embedded = offline::NAMES.map(|name| JudgeChoice {
             provider: OFFLINE.to_owned(),
@@ -384,6 +375,20 @@ fn judges_of(text: &str) -> Result<Vec<JudgeConfig>, AppError> {
     Ok(file.judges)
 }
 
+/// The judges that a file lists, as candidates.
+fn listed(text: &str) -> Result<Vec<Candidate>, AppError> {
+    let candidate = |(at, config)| Candidate {
+        chosen: true,
+        listed: Some(at),
+        ..Candidate::new(config, None)
+    };
+    Ok(judges_of(text)?
+        .into_iter()
+        .enumerate()
+        .map(candidate)
+        .collect())
+}
+
 /// The comment and blank lines above a table.
 fn prefix_of(table: &Table) -> String {
     let prefix = table.decor().prefix();
@@ -629,19 +634,10 @@ mod tests {
     use super::*;
 
     fn setup(text: Option<&str>) -> JudgeSetup {
-        let listed = text.map_or(Vec::new(), |text| judges_of(text).unwrap());
-        let candidates = listed
-            .into_iter()
-            .enumerate()
-            .map(|(at, config)| Candidate {
-                chosen: true,
-                listed: Some(at),
-                ..Candidate::new(config, None)
-            });
         JudgeSetup {
             path: FILE.into(),
             before: text.map(str::to_owned),
-            candidates: candidates.collect(),
+            candidates: text.map_or(Vec::new(), |text| listed(text).unwrap()),
             servers: 0,
             keys: 0,
         }

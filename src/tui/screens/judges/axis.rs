@@ -1,27 +1,24 @@
 //! Shares as points with their intervals, on an axis that all rows share.
 
+use crate::app::interval_axis::IntervalAxis;
 use crate::domain::agreement::Interval;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use ratatui::style::Style;
 use ratatui::text::Span;
 
 /// Columns of an axis.
 pub(super) const WIDTH: usize = 19;
 
-/// The ends of an axis of shares.
+/// An axis of shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Axis {
-    low: f64,
-    high: f64,
-}
+pub(super) struct Axis(IntervalAxis);
 
 impl Axis {
     /// From the lowest interval, rounded down to 10 %, up to 100 %.
     pub(super) fn up_to_one(intervals: impl Iterator<Item = Interval>) -> Option<Self> {
         let low = intervals.map(|interval| interval.low).reduce(f64::min)?;
         let low = ((low * 10.0 + 1e-9).floor() / 10.0).clamp(0.0, 0.9);
-        Some(Self { low, high: 1.0 })
+        Some(Self(IntervalAxis::new(low, 1.0, WIDTH)))
     }
 
     /// Around 50 %, as far as the intervals reach, rounded up to 10 %.
@@ -29,43 +26,30 @@ impl Axis {
         let far = |interval: Interval| (interval.high - 0.5).max(0.5 - interval.low);
         let far = intervals.map(far).reduce(f64::max)?;
         let far = ((far * 10.0 - 1e-9).ceil() / 10.0).clamp(0.1, 0.5);
-        Some(Self {
-            low: 0.5 - far,
-            high: 0.5 + far,
-        })
+        Some(Self(IntervalAxis::new(0.5 - far, 0.5 + far, WIDTH)))
     }
 
     /// The ends and the middle, above the axis.
     pub(super) fn header(self) -> String {
+        let Self(IntervalAxis { low, high, .. }) = self;
         let percent = |share: f64| format!("{:.0}", 100.0 * share);
-        let middle = percent((self.low + self.high) / 2.0);
+        let middle = percent((low + high) / 2.0);
         let half = WIDTH / 2 - middle.len() / 2;
-        let left = text::pad_right(&percent(self.low), half);
-        let right = format!("{} %", percent(self.high));
+        let left = text::pad_right(&percent(low), half);
+        let right = format!("{} %", percent(high));
         format!(
             "{left}{}{right}",
             text::pad_right(&middle, WIDTH - half - right.len())
         )
     }
 
-    fn place(self, share: f64) -> usize {
-        let along = (share - self.low) / (self.high - self.low);
-        ((WIDTH - 1) as f64 * along.clamp(0.0, 1.0)).round() as usize
-    }
-
-    pub(super) fn track(
-        self,
-        value: f64,
-        interval: Interval,
-        mark: Style,
-        theme: &Theme,
-    ) -> Vec<Span<'static>> {
-        let at = self.place(value);
-        let range = self.place(interval.low)..=self.place(interval.high);
+    pub(super) fn track(self, value: f64, interval: Interval, theme: &Theme) -> Vec<Span<'static>> {
+        let at = self.0.column(value);
+        let range = self.0.column(interval.low)..=self.0.column(interval.high);
         (0..WIDTH)
             .map(|cell| match cell {
-                cell if cell == at => Span::styled("●", mark),
-                cell if range.contains(&cell) => Span::styled("─", mark),
+                cell if cell == at => Span::raw("●"),
+                cell if range.contains(&cell) => Span::raw("─"),
                 cell if cell == WIDTH / 2 => Span::styled("┊", theme.faint()),
                 _ => Span::raw(" "),
             })
@@ -86,7 +70,7 @@ mod tests {
         assert_eq!(first.header(), "20      50     80 %");
         let theme = Theme::default();
         let drawn = |axis: Axis, value, interval| -> String {
-            let spans = axis.track(value, interval, theme.text(), &theme);
+            let spans = axis.track(value, interval, &theme);
             spans.iter().map(|span| span.content.as_ref()).collect()
         };
         assert_eq!(drawn(first, 0.68, of(0.6, 0.76)), "         ┊  ──●─── ");

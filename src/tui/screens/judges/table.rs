@@ -13,7 +13,6 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::scroll_to;
 use ratatui::layout::{Constraint, Layout};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
@@ -163,7 +162,7 @@ impl Columns {
         let words = text::pad_right(&row.conclusion.words(), self.sentence);
         let first = row.first();
         let axis = |axis: Option<Axis>, value: f64, interval: Option<Interval>| {
-            Some(axis?.track(value, interval?, Style::new(), theme))
+            Some(axis?.track(value, interval?, theme))
         };
         let share = row.blind();
         let figure = first.map(|(value, _)| format!("{:.0} %", 100.0 * value));
@@ -190,8 +189,7 @@ impl Columns {
             Span::raw(""),
             Shares {
                 people: or_dash(Some(agreement_words(share)), self.counts, theme),
-                people_axis: axis
-                    .map(|axis| axis.track(share.value, share.interval, Style::new(), theme)),
+                people_axis: axis.map(|axis| axis.track(share.value, share.interval, theme)),
                 first: Span::raw(" ".repeat(FIRST)),
                 first_axis: None,
             },

@@ -14,7 +14,7 @@ pub fn similar_name_note(db: &Db, annotator: &str) -> Result<Option<String>> {
     let alike = look_alikes(annotator, &known).join(", ");
     Ok((!alike.is_empty()).then(|| {
         format!(
-            "{} is new in this project, and {} looks alike; if that is you, use the same name \
+            "{} is new in this project and looks like {}; if that is you, use the same name \
              (--annotator)",
             sanitize::line(annotator),
             sanitize::line(&alike)

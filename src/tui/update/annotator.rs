@@ -94,7 +94,7 @@ pub(super) fn named(model: &mut Model, text: &str) -> Vec<Effect> {
         if alike.is_empty() {
             String::new()
         } else {
-            format!(" {alike} looks alike.")
+            format!(" {name} looks like {alike}.")
         }
     };
     if name == model.options.annotator {

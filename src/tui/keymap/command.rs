@@ -226,8 +226,8 @@ impl Command {
         )
     }
 
-    /// Whether it changes the project or a run at once, without a dialog of its own. Verdicts,
-    /// rulings and answers are not included, because they have only keys.
+    /// Whether it changes the project or a run immediately, without opening a dialog. Verdicts,
+    /// rulings and answers are not included, because they only have keys.
     pub(crate) fn changes_data(self) -> bool {
         matches!(
             self,

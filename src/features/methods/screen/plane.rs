@@ -89,7 +89,7 @@ impl Point<'_> {
     }
 }
 
-/// The methods whose cost and difference are known, each in a column of its own if there is room.
+/// The methods with a known cost and difference, in separate columns if there is room.
 fn points(report: &MethodsReport, inside: Rect, row_of: impl Fn(f64) -> u16) -> Vec<Point<'_>> {
     let most = highest_cost(report);
     let mut taken = BTreeSet::new();

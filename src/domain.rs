@@ -9,6 +9,7 @@ pub mod answering_models;
 pub mod auto_or_number;
 pub mod battle;
 pub mod candidate_question;
+pub mod caught_panic;
 pub mod common_scale;
 pub mod corpus;
 pub mod document_cut;

@@ -24,7 +24,6 @@ mod spec;
 
 pub use call::{
     CallError, Exchange, FailureCause, JudgePrompt, JudgeReply, Opinion, RateLimits, Retry, Usage,
-    catch_panic, panic_message,
 };
 pub use identity::identity_of;
 pub(crate) use judge_trait::MAX_ADAPTIONS;

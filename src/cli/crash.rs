@@ -1,7 +1,7 @@
 //! Reports panics, and whether the project's file is the cause.
 
 use super::command::{CommandFailure, CommandResult};
-use crate::judge::panic_message;
+use crate::domain::caught_panic::panic_message;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use std::panic::{self, AssertUnwindSafe};

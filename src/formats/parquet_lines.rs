@@ -1,11 +1,13 @@
 //! Reads a Parquet file as JSON lines: an object a row. Every reader of JSON lines thereby reads
 //! Parquet.
 
+use crate::domain::caught_panic::catch_panic;
 use parquet::errors::ParquetError;
 use parquet::file::reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
 use serde_json::{Map, Value};
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -23,9 +25,8 @@ pub(super) struct ParquetLines {
 
 impl ParquetLines {
     pub(super) fn new(file: File) -> io::Result<Self> {
-        let rows = SerializedFileReader::new(file).map_err(|error| unreadable(&error))?;
         Ok(Self {
-            rows: rows.into_iter(),
+            rows: guarded(|| Ok(SerializedFileReader::new(file)?.into_iter()))?,
             line: Vec::new(),
             read: 0,
         })
@@ -35,13 +36,11 @@ impl ParquetLines {
 impl Read for ParquetLines {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         if self.read == self.line.len() {
-            let Some(row) = self.rows.next() else {
+            let line = guarded(|| self.rows.next().map(|row| Ok(line(&row?))).transpose())?;
+            let Some(line) = line else {
                 return Ok(0);
             };
-            let row = row.map_err(|error| unreadable(&error))?;
-            self.line = object(&row).to_string().into_bytes();
-            self.line.push(b'\n');
-            self.read = 0;
+            (self.line, self.read) = (line, 0);
         }
         let mut rest = self.line.get(self.read..).unwrap_or_default();
         let read = rest.read(into)?;
@@ -50,9 +49,24 @@ impl Read for ParquetLines {
     }
 }
 
-fn unreadable(error: &ParquetError) -> io::Error {
-    let what = format!("is Parquet that cannot be read: {error}");
+/// Reads with the library, which panics on some damaged files.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> io::Result<T> {
+    match catch_panic(read) {
+        Ok(read) => read.map_err(unreadable),
+        Err(panic) => Err(unreadable(panic)),
+    }
+}
+
+fn unreadable(why: impl Display) -> io::Error {
+    let what = format!("is Parquet that cannot be read: {why}");
     io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+/// A row as a line of JSON.
+fn line(row: &Row) -> Vec<u8> {
+    let mut line = object(row).to_string().into_bytes();
+    line.push(b'\n');
+    line
 }
 
 fn object(row: &Row) -> Value {
@@ -76,6 +90,7 @@ fn value(field: &Field) -> Value {
         Field::UShort(number) => Value::from(*number),
         Field::UInt(number) => Value::from(*number),
         Field::ULong(number) => Value::from(*number),
+        Field::Float16(number) => Value::from(f32::from(*number)),
         Field::Float(number) => Value::from(*number),
         Field::Double(number) => Value::from(*number),
         Field::Str(text) => Value::from(text.as_str()),
@@ -110,6 +125,12 @@ fn is_writable(moment: i64, units_per_day: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parquet::data_type::{FixedLenByteArray, FixedLenByteArrayType};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use std::io::Write;
+    use std::sync::Arc;
 
     #[test]
     fn moments_that_the_library_cannot_write_are_numbers() {
@@ -123,6 +144,62 @@ mod tests {
             assert_eq!(value(&ms), Value::from(moment));
             assert_eq!(value(&us), Value::from(moment));
         }
+    }
+
+    /// A file with one column and these values of two bytes.
+    fn file_of(column: &str, values: &[[u8; 2]]) -> Vec<u8> {
+        let schema = parse_message_type(&format!("message row {{ {column} }}")).unwrap();
+        let mut bytes = Vec::new();
+        let properties = Arc::new(WriterProperties::builder().build());
+        let mut file = SerializedFileWriter::new(&mut bytes, Arc::new(schema), properties).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let values: Vec<FixedLenByteArray> = values
+            .iter()
+            .map(|value| FixedLenByteArray::from(value.to_vec()))
+            .collect();
+        column
+            .typed::<FixedLenByteArrayType>()
+            .write_batch(&values, None, None)
+            .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        file.close().unwrap();
+        bytes
+    }
+
+    fn lines_of(bytes: &[u8]) -> io::Result<String> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(bytes)?;
+        let mut text = String::new();
+        ParquetLines::new(file)?.read_to_string(&mut text)?;
+        Ok(text)
+    }
+
+    const HALVES: &str = "required fixed_len_byte_array(2) score (FLOAT16);";
+
+    #[test]
+    fn half_precision_numbers_are_numbers() {
+        let bytes = file_of(HALVES, &[[0x00, 0x38], [0x00, 0xc2], [0x00, 0x7e]]);
+        let expected = "{\"score\":0.5}\n{\"score\":-3.0}\n{\"score\":null}\n";
+        assert_eq!(lines_of(&bytes).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_and_never_a_panic() {
+        let whole = file_of(HALVES, &[[0x00, 0x38]; 9]);
+        let mut refused = 0;
+        for at in 0..whole.len() {
+            for value in [0x00, 0x15, 0x7f, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = value;
+                if let Err(error) = lines_of(&damaged) {
+                    assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 0);
     }
 
     #[test]

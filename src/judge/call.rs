@@ -2,8 +2,6 @@
 
 use crate::domain::vote::Margin;
 use serde::{Deserialize, Serialize};
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use strum::{Display, EnumString};
 
@@ -284,19 +282,4 @@ impl CallError {
         self.raw = Some(raw.into());
         self
     }
-}
-
-/// Runs `work` and catches panics.
-///
-/// # Errors
-/// The panic message.
-pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // State that a panic leaves inconsistent is dropped with the error and never used again.
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(panic.as_ref()))
-}
-
-pub fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default()
 }

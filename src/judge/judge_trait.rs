@@ -1,14 +1,13 @@
 //! The trait for all judges, and functions that work for any of them.
 
 use super::batch::BatchApi;
-use super::call::{
-    CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage, catch_panic,
-};
+use super::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
 use super::metadata::MetadataFields;
 use super::parse::{self, ParseError, Written};
 use super::presented::{JudgeQuestion, PresentedPair};
 use super::prompt::PromptText;
 use super::spec::{JudgeLimits, JudgeSpec};
+use crate::domain::caught_panic::catch_panic;
 use crate::domain::document_cut::DocumentCut;
 use futures::future::BoxFuture;
 use jiff::civil::Date;

@@ -11,11 +11,12 @@ use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, S
 use crate::client::worker::{self, Worker, WorkerContext};
 use crate::client::{RunControl, now_ms};
 use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResult, SlotVerdict};
+use crate::domain::caught_panic::catch_panic;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::hex::hex;
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion,
-    JudgeReply, JudgeSpec, PoolText, Presented, PresentedPool, catch_panic,
+    JudgeReply, JudgeSpec, PoolText, Presented, PresentedPool,
     parse::{self, Written},
 };
 use crate::store::corpus::QueryKey;
@@ -244,7 +245,7 @@ impl ServiceQuestion for PoolQuestion {
                     let message = invalid.to_string();
                     Err(CallError::in_reply(FailureCause::Malformed, message, reply))
                 }
-                Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic, reply)),
+                Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic.0, reply)),
             }
         }
         .boxed()

@@ -6,7 +6,8 @@ pub(crate) use super::error_body::ErrorBody;
 use super::rate_limits;
 use super::response::{HttpResponse, beginning};
 use super::settings::JudgeSettings;
-use crate::judge::call::{CallError, FailureCause, Retry, catch_panic};
+use crate::domain::caught_panic::catch_panic;
+use crate::judge::call::{CallError, FailureCause, Retry};
 use serde_json::Value;
 
 /// Words of a refusal that concerns the caller rather than the texts.
@@ -213,7 +214,7 @@ pub(crate) fn guarded<T>(
     received: &HttpResponse,
     read: impl FnOnce() -> Result<T, CallError>,
 ) -> Result<T, CallError> {
-    let read = catch_panic(read).unwrap_or_else(|panic| Err(crashed(received, &panic)));
+    let read = catch_panic(read).unwrap_or_else(|panic| Err(crashed(received, &panic.0)));
     read.map_err(|error| sent(error, received))
 }
 

@@ -9,6 +9,7 @@ use crate::client::question::{
     AttemptEnd, CallNeeds, CaseId, RecordJob, RecordOutcome, ServiceQuestion,
 };
 use crate::domain::candidate_question::Answer;
+use crate::domain::caught_panic::catch_panic;
 use crate::domain::corpus::DocId;
 use crate::domain::numeric::best_first;
 use crate::features::methods::domain::reranking::{AnswerError, CandidateCountError};
@@ -17,7 +18,7 @@ use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{AskedJudges, RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, MAX_CHARGED, Presented,
-    PresentedPair, PresentedQuestion, catch_panic, opinion_of, read_answer, read_answer_strictly,
+    PresentedPair, PresentedQuestion, opinion_of, read_answer, read_answer_strictly,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -349,7 +350,7 @@ impl RerankQuestion {
                     Ok(Err(error)) => {
                         Err(CallError::in_reply(error.cause(), error.to_string(), reply))
                     }
-                    Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic, reply)),
+                    Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic.0, reply)),
                 }
             }
             Target::Battle {

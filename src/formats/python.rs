@@ -2,6 +2,7 @@
 
 use super::json::{is_whole, kind, members};
 use serde_json::value::RawValue;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Maximum nesting that is written as Python prints it. Deeper values are written as they are:
@@ -22,16 +23,20 @@ fn write_members<'a>(
     members: impl IntoIterator<Item = (impl AsRef<str>, &'a RawValue)>,
     depth: usize,
 ) {
-    let mut distinct: Vec<(String, &RawValue)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut values: Vec<(String, &RawValue)> = Vec::new();
     for (name, value) in members {
         let name = name.as_ref();
-        match distinct.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) => *known = value,
-            None => distinct.push((name.to_owned(), value)),
+        match places.get(name) {
+            Some(at) => values[*at].1 = value,
+            None => {
+                places.insert(name.to_owned(), values.len());
+                values.push((name.to_owned(), value));
+            }
         }
     }
     out.push('{');
-    for (at, (name, value)) in distinct.into_iter().enumerate() {
+    for (at, (name, value)) in values.into_iter().enumerate() {
         if at > 0 {
             out.push_str(", ");
         }
@@ -165,6 +170,20 @@ mod tests {
     #[case(r#"{"half":"\ud800"}"#, r"{'half': '\ud800'}")]
     fn values_are_printed_as_python_prints_them(#[case] json: &str, #[case] expected: &str) {
         assert_eq!(printed(json), expected);
+    }
+
+    #[test]
+    fn of_many_repeated_names_the_last_value_counts() {
+        let members: Vec<String> = (0..60_000)
+            .map(|at| format!(r#""n{}":{at}"#, at % 30_000))
+            .collect();
+        let text = printed(&format!("{{{}}}", members.join(",")));
+        assert!(
+            text.starts_with("{'n0': 30000, 'n1': 30001, "),
+            "{}",
+            &text[..40]
+        );
+        assert!(text.ends_with(", 'n29999': 59999}"));
     }
 
     #[test]

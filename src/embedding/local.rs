@@ -16,6 +16,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tokenizers::{PaddingParams, Tokenizer, TruncationParams};
 
+/// The configuration of the transformer.
+const CONFIG: &str = "config.json";
+
 /// The supported modules in `modules.json`.
 const MODULES: &[&str] = &["Transformer", "Pooling", "Normalize"];
 
@@ -126,12 +129,13 @@ impl LocalModel {
             folder,
             hash: Sha256::new(),
         };
-        let config: Config = files.json("config.json")?;
+        let config_file = files.read(CONFIG)?;
+        let config: Config = files.parsed(CONFIG, &config_file)?;
         if config.model_type.as_deref() != Some("bert") {
             let kind = config.model_type.as_deref().unwrap_or("unknown");
-            return Err(files.wrong("config.json", format!("model_type {kind:?} is not bert")));
+            return Err(files.wrong(CONFIG, format!("model_type {kind:?} is not bert")));
         }
-        let specified = files.pooling()?;
+        let specified = files.pooling(&config_file)?;
         let Some(pooling) = asked.or(specified) else {
             return Err(files.wrong(
                 "1_Pooling/config.json",
@@ -244,12 +248,16 @@ impl ModelFiles<'_> {
 
     fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, LocalModelError> {
         let bytes = self.read(name)?;
-        serde_json::from_slice(&bytes).map_err(|error| self.wrong(name, error))
+        self.parsed(name, &bytes)
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, name: &str, bytes: &[u8]) -> Result<T, LocalModelError> {
+        serde_json::from_slice(bytes).map_err(|error| self.wrong(name, error))
     }
 
     /// The pooling that the files specify: the pooling module that modules.json lists or, without
     /// modules.json, the usual one; otherwise the configuration of the transformer.
-    fn pooling(&mut self) -> Result<Option<TokenPooling>, LocalModelError> {
+    fn pooling(&mut self, config: &[u8]) -> Result<Option<TokenPooling>, LocalModelError> {
         let modules: Option<Vec<ModuleFile>> = self.optional("modules.json")?;
         let listed = modules.as_deref().unwrap_or_default();
         if let Some(module) = listed
@@ -278,25 +286,16 @@ impl ModelFiles<'_> {
             })?;
             return Ok(Some(known));
         }
-        let transformer: TransformerFile = self.reread("config.json")?;
+        let transformer: TransformerFile = self.parsed(CONFIG, config)?;
         match transformer.pooler_type.as_deref() {
             Some("cls" | "cls_before_pooler") => Ok(Some(TokenPooling::Cls)),
             Some("avg") => Ok(Some(TokenPooling::Mean)),
-            Some(other) => {
-                Err(self.wrong("config.json", format!("pooler_type {other:?} is not known")))
-            }
+            Some(other) => Err(self.wrong(CONFIG, format!("pooler_type {other:?} is not known"))),
             None if transformer.architectures.iter().any(|name| name == SIMCSE) => {
                 Ok(Some(TokenPooling::Cls))
             }
             None => Ok(None),
         }
-    }
-
-    /// Parses a file that was already hashed.
-    fn reread<T: DeserializeOwned>(&self, name: &str) -> Result<T, LocalModelError> {
-        let bytes = std::fs::read(self.path(name))
-            .map_err(|error| self.wrong(name, format!("cannot be read: {error}")))?;
-        serde_json::from_slice(&bytes).map_err(|error| self.wrong(name, error))
     }
 
     fn optional<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, LocalModelError> {

@@ -8,16 +8,17 @@ use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::error::{AppError, invalid};
 use crate::app::text_format::counted;
 use crate::domain::adjudication::{PickMode, PickRequest};
-use crate::domain::corpus::{DocId, Document, Pool, QueryId};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
 use crate::domain::sanitize;
 use crate::domain::spend::Spend;
-use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, LearntUsage, Usage};
+use crate::judge::{
+    Judge, JudgeEnsemble, JudgeQuestion, LearntUsage, Presented, PresentedPool, Usage,
+};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use serde::Serialize;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Number of attempts to draw an order that has not been shown yet.
@@ -259,14 +260,6 @@ struct TaskCost {
     worst_usd: Option<f64>,
 }
 
-/// The text of a document as the judge sees it: with the metadata that it is shown.
-fn shown_text<'a>(judge: &dyn Judge, document: &'a Document) -> Cow<'a, str> {
-    match judge.metadata() {
-        None => Cow::Borrowed(document.content.as_str()),
-        Some(fields) => Cow::Owned(fields.with(&document.metadata, &document.content)),
-    }
-}
-
 /// Plans the questions about a pool.
 struct PoolPlanner<'a> {
     labels: &'a Qrels,
@@ -279,25 +272,31 @@ struct PoolPlanner<'a> {
 
 impl PoolPlanner<'_> {
     /// The documents of a pool that are truncated for a judge: their number, and the limit of each.
-    fn truncated(&self, pool: &Pool, judge: &dyn Judge) -> Result<(usize, usize), DocumentTooLong> {
+    /// `whole` is the pool in its own order.
+    fn truncated(
+        &self,
+        pool: &Pool,
+        whole: &PresentedPool,
+        judge: &dyn Judge,
+    ) -> Result<(usize, usize), DocumentTooLong> {
         let Some(cut) = judge.document_cut() else {
             return Ok((0, usize::MAX));
         };
         let cut = cut.shared(pool.documents.len());
-        let long = || {
-            let documents = pool.documents.iter();
-            documents.filter(move |of| cut.cuts(&shown_text(judge, of)))
-        };
-        match long().next() {
-            Some(document) if self.options.refuse_long => Err(DocumentTooLong {
-                query: pool.query.id.clone(),
-                document: document.id.clone(),
-                judge: judge.spec().name.clone(),
-                chars: shown_text(judge, document).chars().count(),
-                limit: cut.chars,
-            }),
-            _ => Ok((long().count(), cut.chars)),
+        if self.options.refuse_long {
+            let shown = whole.with_fields(judge.metadata());
+            let mut documents = pool.documents.iter().zip(&shown.pool.documents);
+            if let Some((document, text)) = documents.find(|(_, text)| cut.cuts(text)) {
+                return Err(DocumentTooLong {
+                    query: pool.query.id.clone(),
+                    document: document.id.clone(),
+                    judge: judge.spec().name.clone(),
+                    chars: text.chars().count(),
+                    limit: cut.chars,
+                });
+            }
         }
+        Ok((judge.truncated(JudgeQuestion::Pool(whole)), cut.chars))
     }
 
     /// The questions about a pool; `None` if there is nothing to ask.
@@ -310,13 +309,15 @@ impl PoolPlanner<'_> {
         if ask == PickRequest::Exactly(0) {
             return Ok(None);
         }
+        let in_order: Vec<usize> = (0..pool.documents.len()).collect();
+        let whole = ShownPool::new(pool, &in_order, ask).lineup;
         let judges = self.ensemble.iter();
         let mut part = PoolPart {
             calls: Vec::new(),
             already: 0,
             tasks: Vec::new(),
             truncated: judges
-                .map(|judge| self.truncated(pool, judge.as_ref()))
+                .map(|judge| self.truncated(pool, &whole, judge.as_ref()))
                 .collect::<Result<_, _>>()?,
         };
         for (above, order) in self.orders(pool).into_iter().enumerate() {

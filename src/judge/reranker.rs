@@ -291,14 +291,12 @@ impl Reranker {
         judges: Option<&dyn AskedJudges>,
     ) -> Result<RerankScores, CallError> {
         let texts = self.heads(candidates);
-        let mut scored = match &self.backend {
-            RerankerBackend::Service(remote) => remote.score(query, &texts).await?,
+        match &self.backend {
+            RerankerBackend::Service(remote) => remote.score(query, &texts).await,
             RerankerBackend::Program(program) => {
                 let ids: Vec<&str> = candidates.iter().map(|(id, _)| id.as_str()).collect();
-                program.score(query, &ids, &texts, judges).await?
+                program.score(query, &ids, &texts, judges).await
             }
-        };
-        scored.truncated = self.truncates(candidates.iter().map(|(_, text)| &**text));
-        Ok(scored)
+        }
     }
 }

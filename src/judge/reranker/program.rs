@@ -34,6 +34,8 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
 const LONGEST_S: f64 = 86_400.0;
 /// Size of an answer in bytes, in addition to the IDs and numbers.
 const ANSWER_BYTES: usize = 1 << 16;
+/// Maximum size in bytes of a list of pairs that a program asks the judges about.
+const PAIRS_BYTES: usize = 16 << 20;
 /// Number of bytes of a file named in a command that are read to identify it.
 const CONTENT_BYTES: u64 = 4 << 20;
 /// Size of an answer in bytes per document, in addition to its ID.
@@ -165,8 +167,7 @@ impl ProgramReranker {
             .map(|(id, text)| json!({"id": id, "text": text}))
             .collect();
         let question = json!({"query": query, "documents": documents}).to_string();
-        let most = ids.iter().map(|id| DOCUMENT_BYTES + 6 * id.len());
-        let most = ANSWER_BYTES + most.sum::<usize>();
+        let most = self.longest_line(ids);
         let mut left = self.timeout;
         let answered = self.converse(&question, ids, most, judges, &mut left).await;
         let exchange = Exchange {
@@ -188,8 +189,19 @@ impl ProgramReranker {
             scores,
             places_only,
             exchange,
-            truncated: 0,
         })
+    }
+
+    /// Maximum size in bytes of a line about these documents: an answer names each once, and a
+    /// question to the judges may list all pairs in both orders.
+    fn longest_line(&self, ids: &[&str]) -> usize {
+        let once: usize = ids.iter().map(|id| DOCUMENT_BYTES + 6 * id.len()).sum();
+        let pairs = if self.asks {
+            once.saturating_mul(2 * ids.len()).min(PAIRS_BYTES)
+        } else {
+            0
+        };
+        ANSWER_BYTES + once.max(pairs)
     }
 
     /// Asks a process, and passes its questions on to the judges until it answers with scores, or
@@ -234,7 +246,8 @@ impl ProgramReranker {
         let program = self.program.command.first().map_or("", String::as_str);
         let failed = |cause: FailureCause, message: String| CallError::new(cause, message);
         let with_line = |error: CallError, line: &[u8]| {
-            error.with_raw(String::from_utf8_lossy(line).into_owned())
+            let start = line.get(..ANSWER_BYTES).unwrap_or(line);
+            error.with_raw(String::from_utf8_lossy(start).into_owned())
         };
         match failure {
             ProgramFailure::Process(AskFailure::NotStarted(why)) => {

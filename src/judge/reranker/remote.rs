@@ -170,7 +170,6 @@ impl RemoteReranker {
                 }),
                 scores: answer.scores,
                 places_only: false,
-                truncated: 0,
             }),
             Err(mut error) => {
                 // Often the address is wrong, and the user only wrote its beginning.

@@ -12,6 +12,4 @@ pub struct RerankScores {
     pub places_only: bool,
     /// Information about the call: tokens as counted by the service, and dollars.
     pub exchange: Exchange,
-    /// Number of truncated documents.
-    pub truncated: u64,
 }

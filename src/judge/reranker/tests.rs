@@ -486,6 +486,18 @@ mod programs {
     }
 
     #[tokio::test]
+    async fn a_question_may_list_all_pairs_in_both_orders() {
+        let panel = Panel::default();
+        let script = r#"pairs=$(for a in $(seq 0 59); do for b in $(seq 0 59); do [ $a = $b ] || printf ',{"a": "d%s", "b": "d%s"}' $a $b; done; done); echo "{\"ask\": [${pairs#,}]}"; read -r reply; scores=$(for a in $(seq 0 59); do printf ',%s' $a; done); echo "{\"scores\": [${scores#,}]}""#;
+        let program = made(&format!("{}\nasks = true", for_each_question(script))).unwrap();
+        program.permit();
+        let candidates = candidates(&["text"; 60]);
+        let scored = program.score("q", &candidates, Some(&panel)).await.unwrap();
+        assert_eq!(scored.scores.len(), 60);
+        assert_eq!(panel.asked.lock().unwrap().len(), 60 * 59);
+    }
+
+    #[tokio::test]
     async fn the_time_that_judges_take_is_not_the_program_s() {
         let panel = Panel {
             delay: Duration::from_millis(400),

@@ -210,7 +210,7 @@ fn show_one(
         context.judges_without_asking(false).available()?
     };
     let recorded = sample.map_or(&[][..], Sample::recorded_judges);
-    let no_run = (!recorded.is_empty()).then(|| {
+    let recorded_only = (!recorded.is_empty()).then(|| {
         "the votes of this sample were recorded, and no judge is asked; i makes a project of your \
          own data"
             .to_owned()
@@ -234,7 +234,7 @@ fn show_one(
                 .ensemble
                 .iter()
                 .all(|judge| judge.spec().is_offline()),
-        missing_keys: no_run.or_else(|| chosen.missing_keys()),
+        no_run: recorded_only.or_else(|| chosen.missing_keys()),
         note: chosen
             .notes
             .into_iter()

@@ -201,8 +201,9 @@ pub struct TuiOptions {
     /// Whether to look for servers on this machine, because the offline judges are used only for
     /// lack of others.
     pub look_for_servers: bool,
-    /// Why no run may start: the missing keys, and what to do.
-    pub missing_keys: Option<String>,
+    /// Why no judge can be asked, and what to do: keys are missing, or the votes of the sample were
+    /// recorded.
+    pub no_run: Option<String>,
     /// The configuration file in use, which is never written over.
     pub configuration: Option<PathBuf>,
     /// This person's drafts of reasons.

@@ -16,7 +16,7 @@ const NAMED: usize = 2;
 pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let cut = |words: &str| text::truncate(words, columns).into_owned();
     // No judge can be asked without its key, nor in a sample with recorded votes.
-    let asked = match model.options.missing_keys {
+    let asked = match model.options.no_run {
         Some(_) => &[],
         None => model.options.judges.as_slice(),
     };

@@ -36,7 +36,7 @@ pub(crate) fn ask(model: &mut Model) -> Vec<Effect> {
         model.inform("a run is in progress; ask about this pair when it has ended");
         return Vec::new();
     }
-    if let Some(why) = model.options.missing_keys.clone() {
+    if let Some(why) = model.options.no_run.clone() {
         model.say(Level::Error, &why);
         return Vec::new();
     }

@@ -14,7 +14,7 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
     if model.run.running {
         return Vec::new();
     }
-    if let Some(why) = &model.options.missing_keys {
+    if let Some(why) = &model.options.no_run {
         return text::lines(why, columns, theme.warn());
     }
     let estimate = match &model.run.next {

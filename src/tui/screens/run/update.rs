@@ -144,7 +144,7 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
         model.inform(&words);
         return Vec::new();
     }
-    if let Some(why) = model.options.missing_keys.clone() {
+    if let Some(why) = model.options.no_run.clone() {
         model.say(Level::Error, &why);
         return Vec::new();
     }

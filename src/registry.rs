@@ -22,7 +22,7 @@ use crate::features::{duel, methods, prompts, scale, student};
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
-use crate::store::merge::{MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, MatchedQuery, Merger};
 use crate::store::{self, Db, Store};
 use crate::tui::keymap::{Command, Screen};
 use crate::tui::screens;
@@ -145,8 +145,20 @@ pub(crate) const MERGES_OF_QUERY: &[fn(&mut Merger<'_>, &mut MatchedQuery) -> st
     &[methods::merge::results, student::merge::predictions];
 
 /// What features merge after the queries.
-pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] =
-    &[duel::merge::unite, methods::merge::calls];
+pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
+    duel::merge::unite,
+    methods::merge::calls,
+    scale::merge::links,
+];
+
+/// What features count during a merge, in the order shown.
+pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[
+    methods::merge::COUNTS,
+    student::merge::COUNTS,
+    scale::merge::COUNTS,
+    duel::merge::COUNTS,
+    prompts::merge::COUNTS,
+];
 
 /// What features compute after a merge, outside of its transaction.
 pub fn after_merge(store: &Store) -> store::Result<()> {

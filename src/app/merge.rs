@@ -9,7 +9,7 @@ use crate::client::now_ms;
 use crate::domain::sanitize;
 use crate::registry;
 use crate::store::corpus::QueryKey;
-use crate::store::merge::{MatchedQuery, MergeCounts, Merger, Snapshot};
+use crate::store::merge::{AddedCount, CountedRows, MatchedQuery, MergeCounts, Merger, Snapshot};
 use crate::store::{Db, Result, Store};
 
 /// Copies everything that this project lacks from another one. With `keep` false, only reports what
@@ -68,7 +68,6 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     for merge in registry::MERGES_LAST {
         merge(&mut merger)?;
     }
-    merger.links()?;
     merger.ledger()?;
     merger.batches(&matched)?;
     for import in other.imports()? {
@@ -82,6 +81,11 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     merger.merged.conflicts = db.conflicts(None)?.len();
     merger.merged.calls_pending = merger.calls_pending()?;
     Ok(merger.merged)
+}
+
+/// What features count, in the order shown.
+pub fn added_counts() -> impl Iterator<Item = &'static AddedCount> {
+    registry::MERGE_COUNTS.iter().copied().flatten()
 }
 
 /// Warnings about the merge.
@@ -109,16 +113,6 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
             "the document is labeled differently here; this project's label stays",
         ),
         (
-            merged.duels_left_out,
-            "duel",
-            "skipped, because one of their queries is skipped",
-        ),
-        (
-            merged.participants_left_out,
-            "participant",
-            "skipped, because this name has different tasks in that duel here",
-        ),
-        (
             merged.keep_their_judges,
             "query",
             "different judges count there; in this project, the same judges count as before",
@@ -142,8 +136,14 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
             counted(*pairs, "pair")
         )
     });
-    let notes = notes.into_iter().filter(|(count, ..)| *count > 0);
+    let of_features = added_counts().filter_map(|of| match of.rows {
+        CountedRows::Skipped(why) => Some((merged.counted(of), of.noun, why)),
+        CountedRows::New | CountedRows::Detail => None,
+    });
     notes
+        .into_iter()
+        .chain(of_features)
+        .filter(|(count, ..)| *count > 0)
         .map(|(count, noun, words)| format!("{}: {words}", counted(count, noun)))
         .chain(namesakes)
         .collect()
@@ -164,13 +164,15 @@ pub fn taken_over(merged: &MergeCounts) -> Option<String> {
         (merged.rankings, "ranking"),
         (merged.picks, "pick"),
         (merged.rulings, "ruling"),
-        (merged.rerank_results, "method ranking"),
-        (merged.students, "student"),
-        (merged.link_answers, "link answer"),
-        (merged.duels, "duel"),
-        (merged.duel_events, "duel event"),
     ];
-    let new = counts.into_iter().filter(|(count, _)| *count > 0);
-    let new: Vec<String> = new.map(|(count, noun)| counted(count, noun)).collect();
+    let of_features = added_counts()
+        .filter(|of| of.rows == CountedRows::New)
+        .map(|of| (merged.counted(of), of.noun));
+    let new: Vec<String> = counts
+        .into_iter()
+        .chain(of_features)
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| counted(count, noun))
+        .collect();
     (!new.is_empty()).then(|| new.join(", "))
 }

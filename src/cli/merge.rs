@@ -1,6 +1,6 @@
 //! `overrule merge`: copies what this project lacks from another analyst's file.
 
-use crate::app::merge::{merge_into, notes, taken_over};
+use crate::app::merge::{added_counts, merge_into, notes, taken_over};
 use crate::app::run_lock::RunLock;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
@@ -78,7 +78,7 @@ impl MergeCommand {
             .iter()
             .map(|(query, reason)| json!({ "query": query, "reason": reason }))
             .collect();
-        json!({
+        let mut counts = json!({
             "other": self.other.display().to_string(),
             "dry_run": self.dry_run,
             "queries_added": merged.queries_added,
@@ -99,20 +99,16 @@ impl MergeCommand {
             "rankings": merged.rankings,
             "picks": merged.picks,
             "rulings": merged.rulings,
-            "rerank_calls": merged.rerank_calls,
-            "rerank_results": merged.rerank_results,
-            "link_answers": merged.link_answers,
-            "students": merged.students,
-            "duels": merged.duels,
-            "duel_events": merged.duel_events,
-            "duels_left_out": merged.duels_left_out,
-            "duel_participants_left_out": merged.participants_left_out,
             "queries_keeping_their_judges": merged.keep_their_judges,
             "conflicts": merged.conflicts,
             "namesakes": merged.namesakes,
             "calls_pending": merged.calls_pending,
             "refused": refused,
-        })
+        });
+        for of in added_counts() {
+            counts[of.name] = json!(merged.counted(of));
+        }
+        counts
     }
 
     fn words(&self, merged: &MergeCounts) -> String {

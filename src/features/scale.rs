@@ -5,5 +5,6 @@ pub mod command;
 pub mod domain;
 #[cfg(test)]
 mod golden;
+pub mod merge;
 #[cfg(test)]
 mod screens;

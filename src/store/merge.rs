@@ -8,7 +8,6 @@ mod batches;
 mod corpus;
 mod counts;
 mod ledger;
-mod links;
 mod pair_votes;
 mod snapshot;
 mod verdicts;
@@ -16,7 +15,7 @@ mod votes;
 mod weights;
 
 pub(crate) use corpus::OtherQuery;
-pub use counts::MergeCounts;
+pub use counts::{AddedCount, CountedRows, MergeCounts};
 pub use snapshot::Snapshot;
 
 use super::columns::judge_spec;

@@ -3,8 +3,31 @@
 use crate::domain::corpus::QueryId;
 use crate::features::duel::store::DuelKey;
 use crate::store::Result;
-use crate::store::merge::Merger;
+use crate::store::merge::{AddedCount, CountedRows, Merger};
 use std::collections::HashSet;
+
+const DUELS: AddedCount = AddedCount {
+    name: "duels",
+    noun: "duel",
+    rows: CountedRows::New,
+};
+const EVENTS: AddedCount = AddedCount {
+    name: "duel_events",
+    noun: "duel event",
+    rows: CountedRows::New,
+};
+const SKIPPED_DUELS: AddedCount = AddedCount {
+    name: "duels_left_out",
+    noun: "duel",
+    rows: CountedRows::Skipped("skipped, because one of their queries is skipped"),
+};
+const SKIPPED_PARTICIPANTS: AddedCount = AddedCount {
+    name: "duel_participants_left_out",
+    noun: "participant",
+    rows: CountedRows::Skipped("skipped, because this name has different tasks in that duel here"),
+};
+
+pub(crate) const COUNTS: &[AddedCount] = &[DUELS, EVENTS, SKIPPED_DUELS, SKIPPED_PARTICIPANTS];
 
 /// Copies the duels on queries that are not rejected.
 pub(crate) fn unite(merger: &mut Merger<'_>) -> Result<()> {
@@ -23,11 +46,11 @@ pub(crate) fn unite(merger: &mut Merger<'_>) -> Result<()> {
                 .iter()
                 .any(|of| refused.contains(&of.query)) =>
             {
-                merger.merged.duels_left_out += 1;
+                merger.merged.count(&SKIPPED_DUELS, 1);
                 continue;
             }
             None => {
-                merger.merged.duels += 1;
+                merger.merged.count(&DUELS, 1);
                 merger
                     .db
                     .add_duel_as(&stored.uid, &stored.duel, stored.created_ms)?
@@ -51,7 +74,7 @@ fn events(
         match known {
             // A participant's events belong to the tasks of that number.
             Some(number) if number != participant.number => {
-                merger.merged.participants_left_out += 1;
+                merger.merged.count(&SKIPPED_PARTICIPANTS, 1);
                 otherwise.insert(participant.annotator);
             }
             Some(_) => {}
@@ -63,7 +86,7 @@ fn events(
     for event in other.duel_events(theirs)? {
         if !refused.contains(&event.query) && !otherwise.contains(&event.participant) {
             let new = merger.db.add_duel_event_as(ours, &event)?;
-            merger.merged.duel_events += usize::from(new);
+            merger.merged.count(&EVENTS, usize::from(new));
         }
     }
     Ok(())

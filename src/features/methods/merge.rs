@@ -1,7 +1,7 @@
 //! Calls and results of reranking methods in the other file.
 
 use crate::store::Result;
-use crate::store::merge::{MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, CountedRows, MatchedQuery, Merger};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -10,6 +10,19 @@ const CALL: &str = "uid, key, service, answer, readable, cause, tokens_input, to
 const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, failed_calls,
                       shared_calls, tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs,
                       truncated, document_chars, cut, failure, failure_type, created_ms";
+
+const CALLS: AddedCount = AddedCount {
+    name: "rerank_calls",
+    noun: "reranking call",
+    rows: CountedRows::Detail,
+};
+const RESULTS: AddedCount = AddedCount {
+    name: "rerank_results",
+    noun: "method ranking",
+    rows: CountedRows::New,
+};
+
+pub(crate) const COUNTS: &[AddedCount] = &[CALLS, RESULTS];
 
 /// Copies calls of reranking methods, so that their answers need not be bought again.
 pub(crate) fn calls(merger: &mut Merger<'_>) -> Result<()> {
@@ -27,7 +40,7 @@ pub(crate) fn calls(merger: &mut Merger<'_>) -> Result<()> {
             .map(|at| row.get(at))
             .collect::<rusqlite::Result<_>>()?;
         if merger.db.change(&sql, params_from_iter(values))? > 0 {
-            merger.merged.rerank_calls += 1;
+            merger.merged.count(&CALLS, 1);
             merger.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
         }
     }
@@ -50,7 +63,8 @@ pub(crate) fn results(merger: &mut Merger<'_>, query: &mut MatchedQuery) -> Resu
         for at in 0..columns(RESULT) {
             values.push(row.get(at)?);
         }
-        merger.merged.rerank_results += merger.db.change(&sql, params_from_iter(values))?;
+        let new = merger.db.change(&sql, params_from_iter(values))?;
+        merger.merged.count(&RESULTS, new);
     }
     Ok(())
 }

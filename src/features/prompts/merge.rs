@@ -2,13 +2,26 @@
 
 use crate::judge::MetadataFields;
 use crate::judge::prompt::Template;
-use crate::store::merge::Merger;
+use crate::store::merge::{AddedCount, CountedRows, Merger};
 use crate::store::{Db, Result};
 use rusqlite::types::Value;
 use rusqlite::{Row, Rows, params_from_iter};
 
 const PROMPT: &str = "hash, text, fields, parent, note, author, examples, created_ms";
 const LOOK: &str = "uid, judge, hash, identity, cases, pairs, p, result, author, created_ms";
+
+const PROMPTS: AddedCount = AddedCount {
+    name: "prompts",
+    noun: "prompt",
+    rows: CountedRows::New,
+};
+const LOOKS: AddedCount = AddedCount {
+    name: "prompt_looks",
+    noun: "held-out look",
+    rows: CountedRows::New,
+};
+
+pub(crate) const COUNTS: &[AddedCount] = &[PROMPTS, LOOKS];
 
 /// Copies the prompts that are missing here, and the looks at the held-out part. A hash stands for
 /// one text, so a known prompt stays as it is, and a text with a wrong hash is skipped.
@@ -20,7 +33,8 @@ pub(crate) fn prompts(merger: &mut Merger<'_>) -> Result<()> {
         "INSERT INTO prompt ({PROMPT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT
          DO NOTHING"
     );
-    copy(merger.db, statement.query([])?, &insert, is_sound)?;
+    let new = copy(merger.db, statement.query([])?, &insert, is_sound)?;
+    merger.merged.count(&PROMPTS, new);
     let mut statement = merger
         .from
         .prepare(&format!("SELECT {LOOK} FROM prompt_look ORDER BY uid"))?;
@@ -28,7 +42,9 @@ pub(crate) fn prompts(merger: &mut Merger<'_>) -> Result<()> {
         "INSERT INTO prompt_look ({LOOK}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT DO NOTHING"
     );
-    copy(merger.db, statement.query([])?, &insert, |_| Ok(true))
+    let new = copy(merger.db, statement.query([])?, &insert, |_| Ok(true))?;
+    merger.merged.count(&LOOKS, new);
+    Ok(())
 }
 
 /// Whether a prompt has the hash of its text, and a readable list of examples.
@@ -45,13 +61,14 @@ fn is_sound(row: &Row<'_>) -> Result<bool> {
     Ok(template.hash == hash && serde_json::from_str::<Vec<String>>(&examples).is_ok())
 }
 
-/// Copies the rows that are to be copied according to `is_wanted`.
+/// Copies the rows that are to be copied according to `is_wanted`, and returns how many are new.
 fn copy(
     db: &Db,
     mut rows: Rows<'_>,
     insert: &str,
     is_wanted: impl Fn(&Row<'_>) -> Result<bool>,
-) -> Result<()> {
+) -> Result<usize> {
+    let mut new = 0;
     while let Some(row) = rows.next()? {
         if !is_wanted(row)? {
             continue;
@@ -59,7 +76,7 @@ fn copy(
         let values: Vec<Value> = (0..row.as_ref().column_count())
             .map(|at| row.get(at))
             .collect::<rusqlite::Result<_>>()?;
-        db.change(insert, params_from_iter(values))?;
+        new += db.change(insert, params_from_iter(values))?;
     }
-    Ok(())
+    Ok(new)
 }

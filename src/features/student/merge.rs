@@ -3,13 +3,22 @@
 use crate::domain::battle::Pair;
 use crate::domain::prediction::QueryPredictions;
 use crate::features::student::store::{Packed, unpacked};
-use crate::store::merge::{MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, CountedRows, MatchedQuery, Merger};
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
 
 const TABLE: &str = "student";
 const STUDENT: &str = "uid, name, step, source, hash, model, annotator, created_ms";
+
+/// New students, counting each checkpoint.
+const STUDENTS: AddedCount = AddedCount {
+    name: "students",
+    noun: "student",
+    rows: CountedRows::New,
+};
+
+pub(crate) const COUNTS: &[AddedCount] = &[STUDENTS];
 
 /// Copies students that are missing here. For each name and step, the latest counts, whichever
 /// file it came from.
@@ -28,7 +37,7 @@ pub(crate) fn students(merger: &mut Merger<'_>) -> Result<()> {
             .map(|at| row.get(at))
             .collect::<rusqlite::Result<_>>()?;
         if merger.db.change(&sql, params_from_iter(values))? > 0 {
-            merger.merged.students += 1;
+            merger.merged.count(&STUDENTS, 1);
             new.push(row.get("name")?);
         }
         let here = merger.db.value(

@@ -2,6 +2,27 @@
 
 use std::collections::BTreeMap;
 
+/// A count of a feature.
+#[derive(Debug)]
+pub struct AddedCount {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// The noun for one of the rows.
+    pub noun: &'static str,
+    pub rows: CountedRows,
+}
+
+/// Which rows a feature counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedRows {
+    /// New rows, listed among those that were added.
+    New,
+    /// New rows that only JSON lists.
+    Detail,
+    /// Skipped rows, with the reason.
+    Skipped(&'static str),
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeCounts {
     pub queries_added: usize,
@@ -34,22 +55,6 @@ pub struct MergeCounts {
     /// New answers of judges about pools.
     pub picks: usize,
     pub rulings: usize,
-    /// New calls of reranking methods.
-    pub rerank_calls: usize,
-    /// New results of reranking methods.
-    pub rerank_results: usize,
-    /// New students, counting each checkpoint.
-    pub students: usize,
-    /// New answers of judges to links between queries.
-    pub link_answers: usize,
-    /// New duels.
-    pub duels: usize,
-    /// New events of duel participants.
-    pub duel_events: usize,
-    /// Duels skipped because one of their queries is rejected.
-    pub duels_left_out: usize,
-    /// Participants whose events are skipped because the same name has different tasks here.
-    pub participants_left_out: usize,
     /// Queries for which different judges count in the other file; the judges that count here are
     /// kept.
     pub keep_their_judges: usize,
@@ -62,4 +67,18 @@ pub struct MergeCounts {
     pub calls_pending: usize,
     /// Queries that were not merged at all, each with the reason.
     pub refused: Vec<(String, String)>,
+    /// The counts of features, by name.
+    added: BTreeMap<&'static str, usize>,
+}
+
+impl MergeCounts {
+    /// Counts more rows of a feature.
+    pub fn count(&mut self, of: &AddedCount, rows: usize) {
+        *self.added.entry(of.name).or_default() += rows;
+    }
+
+    /// The number of rows of a feature.
+    pub fn counted(&self, of: &AddedCount) -> usize {
+        self.added.get(of.name).copied().unwrap_or_default()
+    }
 }

@@ -1,0 +1,25 @@
+//! Links of the other file and their answers.
+
+use crate::store::Result;
+use crate::store::merge::{AddedCount, CountedRows, Merger};
+
+const ANSWERS: AddedCount = AddedCount {
+    name: "link_answers",
+    noun: "link answer",
+    rows: CountedRows::New,
+};
+
+pub(crate) const COUNTS: &[AddedCount] = &[ANSWERS];
+
+/// Copies links and the judges' answers. They refer to queries and documents by name, so nothing
+/// needs matching.
+pub(crate) fn links(merger: &mut Merger<'_>) -> Result<()> {
+    for link in merger.other.links()? {
+        merger.db.add_link(&link)?;
+        for answer in &link.answers {
+            let new = merger.db.add_link_answer(&link.uid, answer)?;
+            merger.merged.count(&ANSWERS, new);
+        }
+    }
+    Ok(())
+}

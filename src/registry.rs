@@ -121,6 +121,16 @@ impl FeatureCommand {
     }
 }
 
+/// The tasks of `overrule --help` with the commands of the features.
+pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
+    (
+        "Compare rankings",
+        &["rerank", "methods", "duel", "nine", "sbr"],
+    ),
+    ("Build on the votes", &["prompt", "student", "scale"]),
+    ("Simulate", &["lab"]),
+];
+
 /// Reads the events of a feature: of one query, or of the whole project.
 type ReadLog = fn(&Db, Option<QueryKey>) -> store::Result<Vec<LogEntry>>;
 

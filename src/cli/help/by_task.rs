@@ -1,8 +1,10 @@
 //! The commands in `overrule --help`, grouped by task.
 
 use crate::cli::output::wrap_into;
+use crate::registry::COMMAND_TASKS;
 use clap::Command;
 
+/// The tasks with the commands of the core. Those of the features follow.
 const TASKS: &[(&str, &[&str])] = &[
     ("Get started", &["demo", "init", "doctor", "manual"]),
     (
@@ -23,37 +25,45 @@ const TASKS: &[(&str, &[&str])] = &[
         "Correct the labels of a benchmark",
         &["pool", "pick", "adjudication", "rule"],
     ),
-    (
-        "Compare rankings",
-        &[
-            "evaluate", "compare", "rerank", "methods", "duel", "nine", "sbr",
-        ],
-    ),
-    ("Build on the votes", &["prompt", "student", "scale"]),
+    ("Compare rankings", &["evaluate", "compare"]),
+    ("Build on the votes", &[]),
     (
         "Settings and maintenance",
         &["config", "allow", "prices", "backup", "keys", "completions"],
     ),
-    ("Simulate", &["lab"]),
+    ("Simulate", &[]),
 ];
+
+/// The tasks that have commands, with the names of all of them.
+fn tasks() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    TASKS
+        .iter()
+        .map(|(task, names)| {
+            let added = COMMAND_TASKS
+                .iter()
+                .filter(move |(of, _)| of == task)
+                .flat_map(|(_, names)| *names);
+            (*task, names.iter().chain(added).copied().collect())
+        })
+        .filter(|(_, names): &(_, Vec<_>)| !names.is_empty())
+}
 
 /// The subcommands of `command` with their descriptions, below the headings of their tasks.
 pub(super) fn commands_by_task(command: &Command, columns: usize) -> String {
     let header = command.get_styles().get_header();
-    let name_width = TASKS
-        .iter()
-        .flat_map(|(_, names)| *names)
-        .map(|name| name.len())
+    let name_width = tasks()
+        .flat_map(|(_, names)| names)
+        .map(str::len)
         .max()
         .unwrap_or_default();
     let mut lines = Vec::new();
-    for (task, names) in TASKS {
+    for (task, names) in tasks() {
         lines.push(format!(
             "{}{task}:{}",
             header.render(),
             header.render_reset()
         ));
-        for name in *names {
+        for name in names {
             let about = command
                 .find_subcommand(name)
                 .and_then(Command::get_about)
@@ -81,11 +91,7 @@ mod tests {
             .filter(|command| !command.is_hide_set())
             .map(Command::get_name)
             .collect();
-        let mut grouped: Vec<&str> = TASKS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
+        let mut grouped: Vec<&str> = tasks().flat_map(|(_, names)| names).collect();
         visible.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, visible);
@@ -98,7 +104,7 @@ mod tests {
         let lines = text.lines().filter(|line| line.starts_with("  "));
         assert_eq!(
             lines.count(),
-            TASKS.iter().map(|(_, names)| names.len()).sum::<usize>(),
+            tasks().map(|(_, names)| names.len()).sum::<usize>(),
             "{text}"
         );
     }

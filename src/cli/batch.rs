@@ -1,6 +1,6 @@
 //! `overrule batch`: shows and fetches calls that were submitted to the providers' batch endpoints.
 
-use crate::app::annotate::batch::{self, BatchTrouble, PolledBatch, by_number};
+use crate::app::annotate::batch::{self, BatchTrouble, CollectedBatch, PolledBatch, by_number};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
@@ -243,25 +243,17 @@ pub(super) fn fetch_one(
     known: &PolledBatch,
     as_json: bool,
 ) -> Result<Looked, CommandFailure> {
-    let row = &known.row;
-    let (number, who) = (row.id.0, &row.spec.name);
-    if let Some(trouble) = &known.trouble {
-        return Ok(Looked::at(number, who, trouble));
-    }
-    if row.stage == BatchStage::Failed {
-        runtime.block_on(batch::close_refused(store, row))?;
-        let why = row.message.clone().unwrap_or_default();
-        output::message(&format!(
-            "batch {number} ({who}) made no call: {why}; its calls can be made again"
-        ));
-        return Ok(Looked::Closed);
-    }
-    if row.stage != BatchStage::Over {
-        return Ok(Looked::Pending);
-    }
-    let fetched = match runtime.block_on(batch::fetch(store, ensemble, known))? {
-        Ok(fetched) => fetched,
-        Err(trouble) => return Ok(Looked::at(number, who, &trouble)),
+    let (number, who) = (known.row.id.0, &known.row.spec.name);
+    let fetched = match runtime.block_on(batch::collect(store, ensemble, known))? {
+        CollectedBatch::Fetched(fetched) => fetched,
+        CollectedBatch::Refused(why) => {
+            output::message(&format!(
+                "batch {number} ({who}) made no call: {why}; its calls can be made again"
+            ));
+            return Ok(Looked::Closed);
+        }
+        CollectedBatch::Running => return Ok(Looked::Pending),
+        CollectedBatch::Troubled(trouble) => return Ok(Looked::at(number, who, &trouble)),
     };
     output::message(&format!(
         "batch {number} ({who}): {} votes, {} failures, {} calls not made, {}",

@@ -6,13 +6,14 @@
 //! project and the keys can ask for the results later.
 
 pub mod by_number;
+mod collect;
 mod fetch;
 mod left_out;
 mod submit;
 mod trouble;
 
-pub use fetch::fetch;
-pub use submit::submit;
+pub use collect::{CollectedBatch, collect};
+pub use submit::{SubmittedBatch, judges_without_batches, passed_test, submit};
 pub use trouble::BatchTrouble;
 
 use super::error::RunError;
@@ -309,7 +310,7 @@ fn unsettled(
 }
 
 /// Closes a batch that made no call, so that its calls can be made.
-pub async fn close_refused(store: &Store, row: &BatchRow) -> Result<(), RunError> {
+async fn close_refused(store: &Store, row: &BatchRow) -> Result<(), RunError> {
     let id = row.id;
     store.write(move |db| db.close_batch(id, now_ms())).await?;
     Ok(())

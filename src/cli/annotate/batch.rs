@@ -1,7 +1,8 @@
 //! A run through the providers' batch endpoints.
 
 use super::watch;
-use crate::app::annotate::{RunRequest, batch};
+use crate::app::annotate::RunRequest;
+use crate::app::annotate::batch::{self, SubmittedBatch};
 use crate::app::run_lock::RunLock;
 use crate::cli::batch::fetch_one;
 use crate::cli::command::{CommandFailure, CommandResult, usage};
@@ -16,11 +17,7 @@ use std::sync::Arc;
 
 /// Rejects judges without a batch endpoint.
 pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
-    let without: Vec<&str> = ensemble
-        .iter()
-        .filter(|judge| judge.batch().is_none())
-        .map(|judge| judge.spec().name.as_str())
-        .collect();
+    let without = batch::judges_without_batches(ensemble);
     if without.is_empty() {
         return Ok(());
     }
@@ -58,18 +55,23 @@ pub(super) fn run(
         output::message("stopped; nothing was submitted");
         return Err(CommandFailure::interrupted());
     }
-    let tried_judges = tried.progress.judges.iter().enumerate();
-    let (good, bad): (Vec<_>, Vec<_>) =
-        tried_judges.partition(|(_, judge)| judge.stopped.is_none() && judge.failures == 0);
-    for (_, judge) in bad {
+    let (judges, failed) = batch::passed_test(&tried.progress);
+    for judge in failed {
         output::message(&format!(
             "{}: its first call failed, so nothing was submitted; correct the cause, then \
              --retry-failed",
             judge.name
         ));
     }
-    let judges: Vec<usize> = good.into_iter().map(|(at, _)| at).collect();
-    let mut tell = |line: String| output::message(&line);
+    let mut tell = |batch: SubmittedBatch| {
+        output::message(&format!(
+            "{}: {} calls submitted as batch {} ({})",
+            batch.judge,
+            count(batch.calls),
+            batch.number,
+            batch.remote
+        ));
+    };
     let request = RunRequest {
         at_most: None,
         ..request.clone()

@@ -2,14 +2,13 @@
 //! the project once, and no call is made twice.
 
 use super::bench::{Bench, bench};
-use crate::app::annotate::batch::{self, PolledBatch};
+use crate::app::annotate::batch;
 use crate::app::annotate::{RunHandle, RunRequest};
 use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::judge::ensemble::{Dotenv, JudgeSources, JudgesFile, ensemble_from};
 use crate::judge::provider::http::Timeouts;
 use crate::judge::provider::registry::PROVIDERS;
-use crate::store::batches::BatchStage;
 use crate::store::runs::RunId;
 use crate::suites::fake_provider::{BatchFaults, FakeProvider};
 use proptest::prelude::*;
@@ -159,13 +158,7 @@ impl World {
     async fn fetch(&self, judges: &JudgeEnsemble) {
         let store = &self.bench.store;
         for known in batch::refresh(store, judges, true).await.unwrap() {
-            let PolledBatch { row, trouble, .. } = &known;
-            match row.stage {
-                _ if trouble.is_some() => {}
-                BatchStage::Failed => batch::close_refused(store, row).await.unwrap(),
-                BatchStage::Over => drop(batch::fetch(store, judges, &known).await.unwrap()),
-                _ => {}
-            }
+            batch::collect(store, judges, &known).await.unwrap();
         }
     }
 

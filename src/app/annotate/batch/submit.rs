@@ -4,11 +4,11 @@ use super::{api, line_id, patiently};
 use crate::app::annotate::error::RunError;
 use crate::app::annotate::judge_history::remember_seed;
 use crate::app::annotate::plan::plan_so_far;
+use crate::app::annotate::progress::{JudgeProgress, RunProgress};
 use crate::app::annotate::request::RunRequest;
 use crate::app::annotate::stored_answer::{OpenCall, StoredAnswer};
 use crate::client::call_key::call_key;
 use crate::client::now_ms;
-use crate::domain::number_words::count;
 use crate::domain::vote::JudgeId;
 use crate::judge::batch::{BatchApi, NotSubmitted};
 use crate::judge::{Judge, JudgeEnsemble, JudgeQuestion, PoolText, PresentedPair, Retry};
@@ -35,6 +35,39 @@ pub struct BatchSubmission {
     pub budget_reached: bool,
     /// Messages about batches that were not accepted.
     pub troubles: Vec<String>,
+}
+
+/// A batch that a provider has accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubmittedBatch {
+    pub judge: String,
+    /// Its number in the project.
+    pub number: i64,
+    /// Its name at the provider.
+    pub remote: String,
+    pub calls: usize,
+}
+
+/// The judges without a batch endpoint.
+pub fn judges_without_batches(ensemble: &JudgeEnsemble) -> Vec<&str> {
+    ensemble
+        .iter()
+        .filter(|judge| judge.batch().is_none())
+        .map(|judge| judge.spec().name.as_str())
+        .collect()
+}
+
+/// The indices of the judges whose test call did not fail, and the other judges.
+pub fn passed_test(tested: &RunProgress) -> (Vec<usize>, Vec<&JudgeProgress>) {
+    let (mut passed, mut failed) = (Vec::new(), Vec::new());
+    for (at, judge) in tested.judges.iter().enumerate() {
+        if judge.stopped.is_none() && judge.failures == 0 {
+            passed.push(at);
+        } else {
+            failed.push(judge);
+        }
+    }
+    (passed, failed)
 }
 
 /// A batch that is being filled.
@@ -69,7 +102,7 @@ struct BatchSubmitter<'a> {
     done: BatchSubmission,
     /// Calls that were submitted or are about to be.
     handed: HashSet<[u8; 32]>,
-    tell: &'a mut (dyn FnMut(String) + Send),
+    tell: &'a mut (dyn FnMut(SubmittedBatch) + Send),
 }
 
 /// Submits the outstanding calls of the judges in `judge_indices`. `tell` is called for each batch.
@@ -80,7 +113,7 @@ pub async fn submit(
     request: &RunRequest,
     run: RunId,
     budget_usd: Option<f64>,
-    tell: &mut (dyn FnMut(String) + Send),
+    tell: &mut (dyn FnMut(SubmittedBatch) + Send),
 ) -> Result<BatchSubmission, RunError> {
     let committed = store.read(|db| db.committed_usd()).await?;
     let mut submitter = BatchSubmitter {
@@ -272,11 +305,12 @@ impl BatchSubmitter<'_> {
         );
         match submitted.await {
             Ok(remote) => {
-                (self.tell)(format!(
-                    "{who}: {} calls submitted as batch {} ({remote})",
-                    count(calls),
-                    batch.0
-                ));
+                (self.tell)(SubmittedBatch {
+                    judge: who.clone(),
+                    number: batch.0,
+                    remote: remote.clone(),
+                    calls,
+                });
                 let seed = judge.seed();
                 self.store
                     .write(move |db| {

@@ -323,7 +323,7 @@ fn cells(row: &MetricRow, compared: bool, tested: bool) -> Vec<String> {
         cells.push(or_dash(comparison, |of| signed(of.mean_difference, 4)));
         cells.push(range(comparison.and_then(|of| of.interval)));
         if tested {
-            cells.push(or_dash(comparison.map(|of| of.randomisation_p), p_value));
+            cells.push(or_dash(comparison.map(|of| of.randomization_p), p_value));
             cells.push(or_dash(
                 comparison.and_then(|of| Some(of.t_test?.p)),
                 p_value,

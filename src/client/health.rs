@@ -401,7 +401,7 @@ mod tests {
     #[test]
     fn what_would_fail_every_call_stops_at_once() {
         let now = Instant::now();
-        let error = CallError::new(FailureCause::Unauthorised, "the key is not known").stopping();
+        let error = CallError::new(FailureCause::Unauthorized, "the key is not known").stopping();
         let why = stop(new().failed(&error, ONE, now, now));
         assert_eq!(why.as_deref(), Some("the key is not known"));
     }

@@ -132,8 +132,10 @@ pub enum FailureCause {
     #[strum(serialize = "quota exhausted")]
     QuotaExhausted,
     /// The API key is missing, wrong or not permitted.
-    #[strum(serialize = "not authorised")]
-    Unauthorised,
+    #[strum(serialize = "not authorised", to_string = "not authorized")]
+    // Projects have this name.
+    #[serde(rename = "unauthorised")]
+    Unauthorized,
     /// The provider rejected the request as invalid.
     #[strum(serialize = "bad request")]
     BadRequest,
@@ -183,7 +185,7 @@ impl FailureCause {
             Self::Crashed => "please report this",
             Self::Duplicate => "its first vote counts",
             Self::QuotaExhausted
-            | Self::Unauthorised
+            | Self::Unauthorized
             | Self::BadRequest
             | Self::TooLong
             | Self::Truncated => return None,

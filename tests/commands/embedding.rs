@@ -138,9 +138,9 @@ fn a_failed_call_is_an_error_that_names_the_embedder_and_keeps_what_came() {
     assert_eq!(server.requests().len(), TEXTS + 1);
     std::fs::remove_file(sandbox.path("pools.jsonl")).unwrap();
 
-    server.fail_next(&[Fault::RateLimited, Fault::Unauthorised]);
+    server.fail_next(&[Fault::RateLimited, Fault::Unauthorized]);
     let ran = build(&sandbox, "");
-    ran.refused(1, &["embedder \"vectors\": not authorised: no such key"]);
+    ran.refused(1, &["embedder \"vectors\": not authorized: no such key"]);
     assert!(
         !sandbox.path("pools.jsonl").exists(),
         "no fall back to BM25"

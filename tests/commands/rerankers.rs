@@ -50,10 +50,10 @@ fn the_doctor_asks_every_reranker_which_document_is_better() {
     let found = check(&checks, "reranker zerank")["found"].as_str().unwrap();
     assert_eq!(found, "zeroentropy zerank-2: not called; price known");
     assert_eq!(server.total_calls(), 2);
-    server.fail_next(&[Fault::Unauthorised]);
+    server.fail_next(&[Fault::Unauthorized]);
     let ran = sandbox.run("doctor");
     assert_eq!(ran.code, Some(3));
-    ran.prints("not authorised");
+    ran.prints("not authorized");
     ran.prints("check MY_KEY");
 }
 

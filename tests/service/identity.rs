@@ -284,7 +284,7 @@ fn a_key_that_is_missing_is_an_error_and_never_another_ensemble() {
 #[test]
 fn a_run_of_which_nothing_succeeded_writes_no_scores_and_lists_causes() {
     let desk = Desk::new("");
-    let rates = vec![(Fault::Unauthorised, 1.0)];
+    let rates = vec![(Fault::Unauthorized, 1.0)];
     desk.server.fail_at_random(Faults {
         rates,
         ..Faults::default()
@@ -293,7 +293,7 @@ fn a_run_of_which_nothing_succeeded_writes_no_scores_and_lists_causes() {
     let words = told(&output);
     assert_eq!(output.status.code(), Some(3), "{words}");
     assert!(
-        words.contains("no call succeeded") && words.contains("not authorised"),
+        words.contains("no call succeeded") && words.contains("not authorized"),
         "{words}"
     );
     assert!(!desk.path("out.jsonl").exists());

@@ -187,7 +187,7 @@ fn a_killed_run_goes_on_where_it_was() {
 fn a_failed_call_is_no_pick_and_is_repeated_only_when_asked_for() {
     let desk = desk(&["oracle", "random"]);
     desk.server.fail_at_random(Faults {
-        doomed: vec![("random".to_owned(), Fault::Unauthorised)],
+        doomed: vec![("random".to_owned(), Fault::Unauthorized)],
         ..Faults::default()
     });
     let output = pick(&desk, &["--concurrency", "1"]);

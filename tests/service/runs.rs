@@ -111,7 +111,7 @@ fn a_budget_is_never_passed_and_a_larger_one_goes_on() {
 #[test]
 fn a_judge_without_a_valid_key_stops_and_the_others_go_on() {
     let desk = Desk::new("");
-    desk.server.fail_next(&[Fault::Unauthorised]);
+    desk.server.fail_next(&[Fault::Unauthorized]);
     let output = desk.annotate(&["--concurrency", "1"]);
     assert_eq!(output.status.code(), Some(3), "{}", told(&output));
     assert!(told(&output).contains("stopped"), "{}", told(&output));
@@ -169,7 +169,7 @@ fn a_judge_that_is_refused_every_time_stops_early() {
 #[test]
 fn no_key_reaches_a_file_or_a_screen() {
     let desk = Desk::new("");
-    desk.server.fail_next(&[Fault::Unauthorised]);
+    desk.server.fail_next(&[Fault::Unauthorized]);
     let mut shown = String::new();
     for arguments in [
         &["annotate", "in.jsonl", "out.jsonl", "--log-file", "log.txt"][..],

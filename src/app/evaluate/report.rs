@@ -254,7 +254,7 @@ fn difference(of: Comparison, tested: bool) -> Value {
     let (better, equal, worse) = of.wins_ties_losses;
     let mut difference = difference_json(of);
     if tested {
-        difference["p_randomisation"] = json!(of.randomisation_p);
+        difference["p_randomisation"] = json!(of.randomization_p);
         difference["p_t_test"] = json!(of.t_test.map(|test| test.p));
         difference["t"] = json!(of.t_test.map(|test| test.t));
     }

@@ -449,7 +449,7 @@ pub(crate) fn charge_of_failure(error: &CallError, worst_usd: Option<f64>) -> Ch
             error.cause,
             FailureCause::RateLimited
                 | FailureCause::QuotaExhausted
-                | FailureCause::Unauthorised
+                | FailureCause::Unauthorized
                 | FailureCause::BadRequest
         ),
     };
@@ -578,7 +578,7 @@ mod tests {
     fn only_the_first_failure_that_stops_a_service_is_reported() {
         let fatal = CallError {
             stops_judge: true,
-            ..error(FailureCause::Unauthorised, Retry::Never)
+            ..error(FailureCause::Unauthorized, Retry::Never)
         };
         let stopped = ServiceState {
             stopped: true,

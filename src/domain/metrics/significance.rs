@@ -68,7 +68,7 @@ pub struct Comparison {
     /// two, and if all differences are the same. If all differences are 0, it is 0 to 0.
     pub interval: Option<(f64, f64)>,
     /// Two-sided p-value of the paired randomization test.
-    pub randomisation_p: f64,
+    pub randomization_p: f64,
     /// The paired t-test, if the differences vary.
     pub t_test: Option<TTest>,
     /// Number of queries on which the first is better, both are equal, and the second is better.
@@ -172,7 +172,7 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
         } else {
             mean_interval(&differences, how)
         },
-        randomisation_p: randomisation_p(&differences, how)?,
+        randomization_p: randomization_p(&differences, how)?,
         t_test: t_test(&differences),
         wins_ties_losses: (
             count(|d| *d > 0.0),
@@ -318,7 +318,7 @@ fn jackknives<const N: usize>(
 /// Exact, over all sign patterns, if there are no more of them than draws; otherwise (b + 1) /
 /// (draws + 1), where b is the number of random patterns whose mean is at least as far from zero
 /// (Phipson & Smyth 2010).
-pub(crate) fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f64> {
+pub(crate) fn randomization_p(differences: &[f64], how: &Resampling) -> Option<f64> {
     let n = differences.len();
     if n == 0 {
         return None;

@@ -235,7 +235,7 @@ fn cells(report: &MethodsReport, method: &MethodEntry) -> Vec<String> {
             signed(test.comparison.mean_difference, 4)
         }));
         cells.push(or_dash(
-            test.and_then(|test| test.randomisation_holm),
+            test.and_then(|test| test.randomization_holm),
             p_value,
         ));
         cells.push(or_dash(test, |test| {
@@ -368,7 +368,7 @@ fn csv(report: &MethodsReport) -> CommandResult {
             row.push(text(interval.map(|(_, high)| high)));
             row.push(text(values.answered.map(|of| of.mean)));
             row.push(text(test.map(|test| test.comparison.mean_difference)));
-            row.push(text(test.and_then(|test| test.randomisation_holm)));
+            row.push(text(test.and_then(|test| test.randomization_holm)));
         }
         let effort = &method.effort;
         let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());

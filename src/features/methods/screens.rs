@@ -190,7 +190,7 @@ fn the_first_line_answers_and_color_marks_only_significant_differences() {
     );
     let report = bench.model.methods().found().unwrap();
     for method in &report.methods {
-        let p = method.first_test().and_then(|test| test.randomisation_holm);
+        let p = method.first_test().and_then(|test| test.randomization_holm);
         let significant = method.first_test().and_then(|test| test.significant());
         assert_eq!(significant.is_some(), p.is_some_and(|p| p < 0.05));
     }

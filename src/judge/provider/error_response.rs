@@ -95,7 +95,7 @@ pub(crate) fn classify(
 ) -> CallError {
     use FailureCause::{
         BadRequest, Filtered, QuotaExhausted, RateLimited, Server, TimedOut, TooLong, Truncated,
-        Unauthorised,
+        Unauthorized,
     };
     let said = body.shown();
     let key = match settings.key_env.as_str() {
@@ -123,10 +123,10 @@ pub(crate) fn classify(
         }
         Complaint::Account => {
             let text = format!("{said}; check the account at {provider}");
-            return error(Unauthorised, text).stopping();
+            return error(Unauthorized, text).stopping();
         }
         Complaint::Key => {
-            return error(Unauthorised, format!("{said}; check {key}")).stopping();
+            return error(Unauthorized, format!("{said}; check {key}")).stopping();
         }
         Complaint::Content => {
             let text = format!("the provider's filter withheld the answer: {said}");
@@ -178,13 +178,13 @@ pub(crate) fn classify(
     match status {
         400 if body.kind == "FAILED_PRECONDITION" => {
             let advice = "check the account's region and billing";
-            error(Unauthorised, format!("{said}; {advice}")).stopping()
+            error(Unauthorized, format!("{said}; {advice}")).stopping()
         }
         // A refusal that does not mention access may concern the texts, like the page of a
         // firewall.
         403 if !body.is_json || !(body.says(ABOUT_ACCESS) || body.is_silent()) => unknown(403),
         401 | 403 | 407 => error(
-            Unauthorised,
+            Unauthorized,
             format!("{said}; check {key} and what it may do"),
         )
         .stopping(),

@@ -399,7 +399,7 @@ mod tests {
         let key = json!({"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}});
         let key = reply(400, key).unwrap_err();
         assert!(
-            key.cause == FailureCause::Unauthorised
+            key.cause == FailureCause::Unauthorized
                 && key.stops_judge
                 && key.message.contains("THE_KEY")
         );

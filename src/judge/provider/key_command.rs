@@ -140,7 +140,7 @@ impl KeyCommand {
             let (variable, program) = (&self.variable, &self.program);
             let message = format!("the key_command of {variable} ({program}) {why}");
             let message = sanitize::line(&message).into_owned();
-            CallError::new(FailureCause::Unauthorised, message).stopping()
+            CallError::new(FailureCause::Unauthorized, message).stopping()
         })?;
         let mut issued = self.issued.lock().unwrap_or_else(PoisonError::into_inner);
         issued.push(token.clone());
@@ -213,7 +213,7 @@ impl RenewableKey {
     ) -> Result<HeaderMap, CallError> {
         let mut headers = headers.clone();
         super::address::secret(&mut headers, self.header, token).map_err(|why| {
-            CallError::new(FailureCause::Unauthorised, why.to_string()).stopping()
+            CallError::new(FailureCause::Unauthorized, why.to_string()).stopping()
         })?;
         Ok(headers)
     }

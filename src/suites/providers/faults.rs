@@ -40,8 +40,8 @@ async fn every_fault_has_its_cause_and_its_remedy() {
                 true,
             ),
             (
-                Fault::Unauthorised,
-                FailureCause::Unauthorised,
+                Fault::Unauthorized,
+                FailureCause::Unauthorized,
                 Retry::Never,
                 true,
             ),
@@ -270,7 +270,7 @@ async fn a_second_asking_reminds_or_gives_more_room() {
         FailureCause::Refused,
         FailureCause::Filtered,
         FailureCause::RateLimited,
-        FailureCause::Unauthorised,
+        FailureCause::Unauthorized,
     ] {
         assert_eq!(judge.reask(&prompt, last), None);
     }

@@ -51,7 +51,7 @@ async fn a_token_is_renewed_when_the_server_rejects_it() {
         costs.push(call(judge.as_ref()).await.unwrap().cost_usd);
         assert_eq!(sent(), "Bearer token-of-run-1");
     }
-    fake.fail_next(&[Fault::Unauthorised]);
+    fake.fail_next(&[Fault::Unauthorized]);
     costs.push(call(judge.as_ref()).await.unwrap().cost_usd);
     assert_eq!(sent(), "Bearer token-of-run-2");
     // The rejected call is not charged.
@@ -61,10 +61,10 @@ async fn a_token_is_renewed_when_the_server_rejects_it() {
     );
     assert_eq!(fake.total_calls(), 4);
     // A new token that is rejected too is a fault of the judge.
-    fake.fail_next(&[Fault::Unauthorised, Fault::Unauthorised]);
+    fake.fail_next(&[Fault::Unauthorized, Fault::Unauthorized]);
     let error = call(judge.as_ref()).await.unwrap_err();
     assert!(error.stops_judge, "{error}");
-    assert_eq!(error.cause, FailureCause::Unauthorised);
+    assert_eq!(error.cause, FailureCause::Unauthorized);
     assert_eq!(sent(), "Bearer token-of-run-3");
     fake.fail_next(&[Fault::KeyEcho]);
     let shown = format!("{:?} {judge:?}", call(judge.as_ref()).await);

@@ -90,7 +90,7 @@ async fn failures_of_services_are_those_of_judges() {
         for (fault, cause, again) in [
             (Fault::RateLimited, FailureCause::RateLimited, true),
             (Fault::Server500, FailureCause::Server, true),
-            (Fault::Unauthorised, FailureCause::Unauthorised, false),
+            (Fault::Unauthorized, FailureCause::Unauthorized, false),
             (Fault::CutText, FailureCause::Malformed, false),
             (Fault::CutJson, FailureCause::Malformed, false),
             (Fault::WrongType, FailureCause::Malformed, false),

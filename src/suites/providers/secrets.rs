@@ -42,7 +42,7 @@ async fn a_key_is_in_no_error_no_print_and_no_address() {
     for (provider, ..) in PROVIDERS {
         let judge = judge(&fake, provider, "");
         for fault in [
-            Fault::Unauthorised,
+            Fault::Unauthorized,
             Fault::Quota,
             Fault::Server500,
             Fault::Reset,
@@ -76,7 +76,7 @@ async fn a_server_that_repeats_the_key_is_not_repeated() {
     let answer = http("401 Unauthorized", "", &body);
     let judge = judge_at("openai", "gpt-6.1-terra", &parrot(answer), "");
     let error = call(judge.as_ref()).await.unwrap_err();
-    assert_eq!(error.cause, FailureCause::Unauthorised);
+    assert_eq!(error.cause, FailureCause::Unauthorized);
     assert!(!format!("{error:?}").contains(KEY), "{error:?}");
     assert!(error.message.contains("wrong key [key]"), "{error:?}");
     let body = format!(

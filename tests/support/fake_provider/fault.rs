@@ -26,7 +26,7 @@ pub(crate) enum Fault {
     RateLimitedBare,
     /// 429 that will not pass.
     Quota,
-    Unauthorised,
+    Unauthorized,
     /// 400 for no reason that is known.
     BadRequest,
     UnknownModel,
@@ -196,7 +196,7 @@ pub(super) fn answer(fault: Fault, dialect: Dialect, recorded: &Recorded) -> Ans
         Fault::RateLimitedFor(ms) => later(&(f64::from(ms) / 1e3).to_string()),
         Fault::RateLimitedBare => error(429, dialect.rate_limit(), "slow down"),
         Fault::Quota => Answer::refusal(429, &dialect.quota()),
-        Fault::Unauthorised => error(401, "authentication_error", "no such key"),
+        Fault::Unauthorized => error(401, "authentication_error", "no such key"),
         Fault::BadRequest => error(400, "invalid_request_error", "this will not do"),
         Fault::UnknownModel => error(404, "not_found_error", "no such model"),
         Fault::Server500 => error(500, "server_error", "something broke"),

@@ -1,7 +1,7 @@
 //! Uncertainty of a duel's results: tests over queries, and intervals over queries and
 //! participants.
 
-use crate::domain::metrics::significance::randomisation_p;
+use crate::domain::metrics::significance::randomization_p;
 use crate::domain::metrics::{Resampling, equal_shares};
 use crate::domain::sampling::SeededRng;
 use serde::Serialize;
@@ -59,7 +59,7 @@ pub(super) fn permutation_test(preferences: &[f64], seed: u64) -> Option<f64> {
         seed,
         ..Resampling::default()
     };
-    randomisation_p(&decided, &how)
+    randomization_p(&decided, &how)
 }
 
 /// The share of all sign patterns whose sum is at least as far from 0.
@@ -246,7 +246,7 @@ mod tests {
         let mut rng = SeededRng::new(1, &["permutation"]);
         let values: Vec<f64> = (0..18).map(|_| rng.normal() + 0.4).collect();
         let exact = permutation_test(&values, 0).unwrap();
-        let drawn = randomisation_p(&values, &Resampling::default()).unwrap();
+        let drawn = randomization_p(&values, &Resampling::default()).unwrap();
         assert!((exact - drawn).abs() < 0.01, "{exact} {drawn}");
         let many = [values.clone(), values].concat();
         assert!(permutation_test(&many, 0).unwrap() < exact);

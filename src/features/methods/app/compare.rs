@@ -319,17 +319,17 @@ fn test_against(methods: &mut [MethodEntry], base: usize, metrics: usize, how: &
                 (place != base).then_some(())?;
                 Some(BaselineTest {
                     comparison: compare(&mine, &theirs, how)?,
-                    randomisation_holm: None,
+                    randomization_holm: None,
                 })
             })
             .collect();
-        let randomisation: Vec<Option<f64>> = tests
+        let randomization: Vec<Option<f64>> = tests
             .iter()
-            .map(|test| Some(test.as_ref()?.comparison.randomisation_p))
+            .map(|test| Some(test.as_ref()?.comparison.randomization_p))
             .collect();
-        for (test, corrected) in tests.iter_mut().zip(holm(&randomisation)) {
+        for (test, corrected) in tests.iter_mut().zip(holm(&randomization)) {
             if let Some(test) = test {
-                test.randomisation_holm = corrected;
+                test.randomization_holm = corrected;
             }
         }
         for (method, test) in methods.iter_mut().zip(tests) {

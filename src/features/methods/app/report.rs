@@ -59,7 +59,7 @@ pub struct MethodEntry {
 pub struct BaselineTest {
     pub comparison: Comparison,
     /// p-value of the randomization test, Holm-corrected over all methods for this metric.
-    pub randomisation_holm: Option<f64>,
+    pub randomization_holm: Option<f64>,
 }
 
 /// Maximum corrected p-value of a significant difference.
@@ -70,7 +70,7 @@ impl BaselineTest {
     /// both the interval of the difference and the corrected p-value exclude that they are equal.
     pub fn significant(&self) -> Option<Ordering> {
         let (low, high) = self.comparison.interval?;
-        (self.randomisation_holm? <= SIGNIFICANCE && (low > 0.0 || high < 0.0))
+        (self.randomization_holm? <= SIGNIFICANCE && (low > 0.0 || high < 0.0))
             .then(|| low.total_cmp(&0.0))
     }
 }
@@ -258,8 +258,8 @@ impl MethodsReport {
             difference["better"] = json!(better);
             difference["equal"] = json!(equal);
             difference["worse"] = json!(worse);
-            difference["p_randomisation"] = json!(test.comparison.randomisation_p);
-            difference["p_randomisation_holm"] = json!(test.randomisation_holm);
+            difference["p_randomisation"] = json!(test.comparison.randomization_p);
+            difference["p_randomisation_holm"] = json!(test.randomization_holm);
             difference
         }));
         row

@@ -180,7 +180,7 @@ impl Cell {
                 .map(|calls| format!("{calls:.1}")),
             Self::Time => time_words(method),
             Self::Dollars => effort.usd_a_query().map(text::usd),
-            Self::PValue => test.and_then(|test| test.randomisation_holm).map(p_value),
+            Self::PValue => test.and_then(|test| test.randomization_holm).map(p_value),
         };
         let style = match self {
             Self::Difference | Self::Interval(_) => significance,

@@ -234,7 +234,7 @@ fn query_p(pairs: &[ComparedPair]) -> Option<f64> {
     }
     let gains: Vec<f64> = gains.into_values().collect();
     let none = vec![0.0; gains.len()];
-    compare(&gains, &none, &Resampling::of(gains.len())).map(|of| of.randomisation_p)
+    compare(&gains, &none, &Resampling::of(gains.len())).map(|of| of.randomization_p)
 }
 
 fn difference(pairs: &[ComparedPair]) -> Option<Difference> {

@@ -70,7 +70,7 @@ impl RerankProvider for Cohere {
     ) -> CallError {
         match received.status {
             498 => {
-                error.cause = FailureCause::Unauthorised;
+                error.cause = FailureCause::Unauthorized;
                 error.message = format!("{}; check {}", error.message, settings.key_env);
                 error.stopping()
             }

@@ -1,7 +1,7 @@
 //! zBench's own metrics, correlations and paired tests.
 
 use super::{cases, close};
-use crate::domain::metrics::significance::{randomisation_p, t_test};
+use crate::domain::metrics::significance::{randomization_p, t_test};
 use crate::domain::metrics::{Resampling, compare, estimate, kendall_tau_b, zbench};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -120,12 +120,12 @@ fn paired_tests_are_scipys() {
         let (low, high) = comparison.interval.unwrap();
         assert!(low < case.mean_diff && case.mean_diff < high);
         // The two tests are nearly equivalent; 400 random patterns have a resolution of about 0.05.
-        close(comparison.randomisation_p, case.p_t, 0.08, "randomisation");
+        close(comparison.randomization_p, case.p_t, 0.08, "randomisation");
     }
 }
 
 #[test]
-fn a_randomisation_test_counts_every_sign_pattern() {
+fn a_randomization_test_counts_every_sign_pattern() {
     let how = Resampling::default();
     // Fisher's Darwin data (1935): differences of 15 pairs of maize plants in eighths of an inch.
     // He counted 1,726 of 32,768 patterns with a sum at least as far from zero as the observed 314,
@@ -137,9 +137,9 @@ fn a_randomisation_test_counts_every_sign_pattern() {
         draws: 1 << 15,
         ..how
     };
-    assert_eq!(randomisation_p(&darwin, &exact), Some(1726.0 / 32768.0));
+    assert_eq!(randomization_p(&darwin, &exact), Some(1726.0 / 32768.0));
     close(
-        randomisation_p(&darwin, &Resampling { draws: 4000, ..how }).unwrap(),
+        randomization_p(&darwin, &Resampling { draws: 4000, ..how }).unwrap(),
         0.0527,
         0.01,
         "sampled",
@@ -150,9 +150,9 @@ fn a_randomisation_test_counts_every_sign_pattern() {
         5e-4,
         "Student's t of the same data",
     );
-    assert_eq!(randomisation_p(&[0.1, 0.2, 0.3], &how), Some(0.25));
-    assert_eq!(randomisation_p(&[0.0, 0.0], &how), Some(1.0));
-    assert_eq!(randomisation_p(&[], &how), None);
+    assert_eq!(randomization_p(&[0.1, 0.2, 0.3], &how), Some(0.25));
+    assert_eq!(randomization_p(&[0.0, 0.0], &how), Some(1.0));
+    assert_eq!(randomization_p(&[], &how), None);
     // .8 − .7, .6 − .5 and .3 − .2 differ only in their last bits.
     let alike = compare(&[0.8, 0.6, 0.3], &[0.7, 0.5, 0.2], &how).unwrap();
     assert_eq!((alike.t_test, alike.interval), (None, None));
@@ -190,8 +190,8 @@ proptest! {
         prop_assert_eq!(of, estimate(&x, &how).unwrap());
         let (there, back) = (compare(&x, &y, &how).unwrap(), compare(&y, &x, &how).unwrap());
         prop_assert!((there.mean_difference + back.mean_difference).abs() < 1e-14);
-        prop_assert!((there.randomisation_p - back.randomisation_p).abs() < 1e-12);
-        prop_assert!((0.0..=1.0).contains(&there.randomisation_p));
+        prop_assert!((there.randomization_p - back.randomization_p).abs() < 1e-12);
+        prop_assert!((0.0..=1.0).contains(&there.randomization_p));
         let last_first = |values: &[f64]| values.iter().rev().copied().collect::<Vec<f64>>();
         prop_assert_eq!(Some(there), compare(&last_first(&x), &last_first(&y), &how));
     }

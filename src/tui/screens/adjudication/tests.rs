@@ -53,7 +53,7 @@ pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverv
             n: 8,
             mean_difference: 0.125,
             interval: Some((-0.0625, 0.25)),
-            randomisation_p: 0.5,
+            randomization_p: 0.5,
             t_test: None,
             wins_ties_losses: (1, 7, 0),
         }),

@@ -307,8 +307,21 @@ fn moved(
         let name = &names[usize::from(document == b)];
         change_line(open, before, role, (document, name), theme, columns)
     }));
+    lines.extend(crossings(open, &changes, (a, b), theme, columns));
+    lines.extend(shifts(open, &changes, (a, b), theme, columns));
+    lines
+}
+
+/// The documents that crossed the cut.
+fn crossings(
+    open: &OpenQuery,
+    changes: &[RankChange],
+    (a, b): (usize, usize),
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let top = open.top();
-    let is_pair = |change: &RankChange| change.document == a || change.document == b;
+    let mut lines = Vec::new();
     for (role, entered) in [("into the top", true), ("out of the top", false)] {
         let crossed: Vec<String> = changes
             .iter()
@@ -317,7 +330,7 @@ fn moved(
                 let title = open.headline(change.document);
                 let title = text::truncate(&title, TITLE);
                 // The ranks of the pair are above.
-                if is_pair(change) {
+                if [a, b].contains(&change.document) {
                     title.into_owned()
                 } else {
                     format!("{title} {}", change.words())
@@ -330,24 +343,33 @@ fn moved(
             lines.push(text::line(&words, columns, theme.text()));
         }
     }
-    let others: Vec<&RankChange> = changes
-        .iter()
-        .filter(|change| !is_pair(change) && change.crossed(top).is_none())
-        .collect();
-    if let Some(most) = others.iter().map(|change| change.distance()).max() {
-        let key = key_on(Command::ShowTables, Screen::BATTLE);
-        let ranks = if most == 1 {
-            "1 rank".to_owned()
-        } else {
-            format!("up to {most} ranks")
-        };
-        let words = format!(
-            "  {} moved by {ranks} within or outside the top: {key}",
-            counted(others.len(), "other document")
-        );
-        lines.push(text::line(&words, columns, theme.muted()));
-    }
     lines
+}
+
+/// The number of other documents that moved without crossing the cut.
+fn shifts(
+    open: &OpenQuery,
+    changes: &[RankChange],
+    (a, b): (usize, usize),
+    theme: &Theme,
+    columns: usize,
+) -> Option<Line<'static>> {
+    let distances: Vec<usize> = changes
+        .iter()
+        .filter(|change| ![a, b].contains(&change.document))
+        .filter(|change| change.crossed(open.top()).is_none())
+        .map(RankChange::distance)
+        .collect();
+    let ranks = match distances.iter().max()? {
+        1 => "1 rank".to_owned(),
+        most => format!("up to {most} ranks"),
+    };
+    let words = format!(
+        "  {} moved by {ranks} without crossing the cut: {}",
+        counted(distances.len(), "other document"),
+        key_on(Command::ShowTables, Screen::BATTLE)
+    );
+    Some(text::line(&words, columns, theme.muted()))
 }
 
 /// Why no document changed its rank.

@@ -13,8 +13,10 @@ use crate::cli::matrix::ReadLayer;
 use crate::domain::common_scale::ProjectScale;
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
+use crate::features::duel::command::DuelSubcommand;
 use crate::features::duel::command::export::DuelExportOptions;
-use crate::features::lab::command::{FormerName, LabCommand};
+use crate::features::lab::command::LabSubcommand;
+use crate::features::methods::command::MethodsSubcommand;
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
@@ -82,41 +84,29 @@ pub fn opinion_with_effect(db: &Db) -> store::Result<Option<(NamedOpinion, Opini
 /// The commands of the features.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FeatureCommand {
-    /// Rerank candidates with LLMs, reranking services or programs
-    Rerank(methods::command::rerank::RerankCommand),
+    #[command(flatten)]
+    Methods(MethodsSubcommand),
     /// Calibrate scores across queries with a few graded documents
     Scale(scale::command::ScaleCommand),
-    /// Compare the quality and cost of reranking methods
-    Methods(methods::command::MethodsCommand),
     /// Edit prompts of judges, and try them on pairs people decided
     Prompt(prompts::command::PromptCommand),
     /// Train and test small models that learn from the votes
     Student(student::command::StudentCommand),
-    /// Rerank documents by similarity to the top results
-    Sbr(duel::command::sbr::SbrCommand),
-    /// Choose nine documents per query for a duel
-    Nine(duel::command::nine::NineCommand),
-    /// Ask people blindly which of two rankings is better
-    Duel(duel::command::DuelCommand),
-    /// Simulate samplers, ranking methods, verdicts, duels and students
-    Lab(LabCommand),
     #[command(flatten)]
-    FormerLab(FormerName),
+    Duel(DuelSubcommand),
+    #[command(flatten)]
+    Lab(LabSubcommand),
 }
 
 impl FeatureCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         match self {
-            Self::Rerank(command) => command.run(context),
-            Self::Scale(command) => command.run(context),
             Self::Methods(command) => command.run(context),
+            Self::Scale(command) => command.run(context),
             Self::Prompt(command) => command.run(context),
             Self::Student(command) => command.run(context),
-            Self::Sbr(command) => command.run(context),
-            Self::Nine(command) => command.run(context),
             Self::Duel(command) => command.run(context),
             Self::Lab(command) => command.run(context),
-            Self::FormerLab(command) => LabCommand::from(command).run(context),
         }
     }
 }

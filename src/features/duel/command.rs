@@ -26,10 +26,31 @@ use crate::formats::table_file::TableFormat;
 use crate::store::Store;
 use crate::tui::model::Start;
 use crate::tui::screens::Screen;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+
+/// The commands of this feature.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DuelSubcommand {
+    /// Rerank documents by similarity to the top results
+    Sbr(sbr::SbrCommand),
+    /// Choose nine documents per query for a duel
+    Nine(nine::NineCommand),
+    /// Ask people blindly which of two rankings is better
+    Duel(DuelCommand),
+}
+
+impl DuelSubcommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        match self {
+            Self::Sbr(command) => command.run(context),
+            Self::Nine(command) => command.run(context),
+            Self::Duel(command) => command.run(context),
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

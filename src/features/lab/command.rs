@@ -9,6 +9,24 @@ mod student;
 use crate::cli::command::{CommandContext, CommandResult};
 use clap::{Args, Subcommand};
 
+/// The commands of this feature.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabSubcommand {
+    /// Simulate samplers, ranking methods, verdicts, duels and students
+    Lab(LabCommand),
+    #[command(flatten)]
+    Former(FormerName),
+}
+
+impl LabSubcommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        match self {
+            Self::Lab(command) => command.run(context),
+            Self::Former(command) => LabCommand::from(command).run(context),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   overrule lab sampler                 Compare strategies of choosing pairs

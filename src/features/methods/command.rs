@@ -19,12 +19,30 @@ use crate::formats::safe_json;
 use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::svg::histogram_svg;
 use crate::store::Store;
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Maximum number of failed queries of a method that are named.
 const NAMED: usize = 5;
+
+/// The commands of this feature.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MethodsSubcommand {
+    /// Rerank candidates with LLMs, reranking services or programs
+    Rerank(rerank::RerankCommand),
+    /// Compare the quality and cost of reranking methods
+    Methods(MethodsCommand),
+}
+
+impl MethodsSubcommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        match self {
+            Self::Rerank(command) => command.run(context),
+            Self::Methods(command) => command.run(context),
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(

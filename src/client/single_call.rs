@@ -144,7 +144,7 @@ mod tests {
         let unpriced = call(None, None).make(&store, async { reply(None) }).await;
         assert!(unpriced.unwrap().is_ok());
         assert_eq!(spent(&store).await, (0.2, 0.5, 1));
-        let refused = || CallError::new(FailureCause::Unauthorised, "no");
+        let refused = || CallError::new(FailureCause::Unauthorized, "no");
         let failed = call(Some(0.5), None)
             .make(&store, async { Err(refused()) })
             .await;

@@ -90,7 +90,7 @@ fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
 /// Number of slices that are named.
 const NAMED: usize = 3;
 
-/// `by brand: a Acme, b Best, 4 more`.
+/// ` · by brand: a Acme, b Best, 4 more`.
 fn colors_text(colors: &MatrixColors) -> String {
     let mut parts: Vec<String> = colors
         .values
@@ -102,7 +102,7 @@ fn colors_text(colors: &MatrixColors) -> String {
     if let Some(more) = colors.values.len().checked_sub(NAMED + 1) {
         parts.push(format!("{} more", more + 1));
     }
-    format!("by {}: {}", colors.field, parts.join(", "))
+    format!(" · by {}: {}", colors.field, parts.join(", "))
 }
 
 /// Number of ranks above the cutoff line, if rows are ordered by rank.
@@ -167,11 +167,10 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     if let Some(slice) = &model.matrix.slice {
         lead.push_str(&format!("only {} · ", slice.name));
     }
-    if let Some(colors) = &model.matrix.colors {
-        lead.push_str(&format!("{} · ", colors_text(colors)));
-    }
+    let colors = model.matrix.colors.as_ref();
+    let colors = colors.map_or_else(String::new, colors_text);
     let caption = format!(
-        "{lead}{} · {}",
+        "{lead}{} · {}{colors}",
         layer_text(open, model.matrix.layer),
         order_text(model.matrix.order)
     );
@@ -180,7 +179,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         DocumentOrder::Zelo => "zELO order",
     };
     let brief = format!(
-        "{lead}{} · {order_name}",
+        "{lead}{} · {order_name}{colors}",
         layer_name(open, model.matrix.layer)
     );
     let options = HeatmapOptions {

@@ -35,5 +35,5 @@ pub use presented::{
     JudgeQuestion, PoolText, Presented, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk,
     RerankKind,
 };
-pub use prompt::PromptText;
+pub use prompt::{ProjectTexts, PromptInput, PromptText};
 pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

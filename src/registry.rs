@@ -61,6 +61,11 @@ pub fn has_bought_replies(db: &Db, judge: &str) -> store::Result<bool> {
     db.has_pair_replies(judge)
 }
 
+/// The prompt with this hash, as far as its text is known.
+pub fn known_prompt(db: &Db, hash: &str) -> store::Result<Option<PromptText>> {
+    db.known_prompt(hash)
+}
+
 /// The source of predictions that the project has named, with its weight.
 pub fn named_opinion(db: &Db) -> store::Result<Option<NamedOpinion>> {
     db.named_student()

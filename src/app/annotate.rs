@@ -20,6 +20,7 @@ pub mod judge_history;
 pub mod pair_question;
 mod plan;
 pub mod progress;
+pub mod prompt_inputs;
 mod question_source;
 mod request;
 mod rounds;

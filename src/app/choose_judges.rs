@@ -13,8 +13,8 @@ use crate::domain::sanitize;
 use crate::embedding::Embedder;
 use crate::judge::ensemble::{
     Dotenv, EmbedderConfig, EnsembleError, FILE, JudgeConfig, JudgeEdit, JudgeSources, JudgesFile,
-    KeyProblem, MissingKey, RerankerConfig, ensemble_from, own_prices, pickers_from,
-    rerank_judges_from,
+    KeyProblem, MissingKey, RerankerConfig, UnreadableProject, ensemble_from, own_prices,
+    pickers_from, rerank_judges_from,
 };
 use crate::judge::provider::KeyCommands;
 use crate::judge::provider::http::Timeouts;
@@ -24,6 +24,7 @@ use crate::judge::{
     Judge, JudgeEnsemble, JudgePrompt, JudgeQuestion, OFFLINE, PoolText, PresentedPool,
     PresentedQuestion, RerankKind, offline,
 };
+use crate::store::settings::project_texts_at;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -376,6 +377,9 @@ impl JudgeConfiguration<'_> {
             timeouts,
             trusted_hosts: &self.config.keys.trusted_hosts,
             allows: &|request, asked_by| self.consent.allows(request, asked_by),
+            project_texts: &|| {
+                project_texts_at(self.project).map_err(|error| UnreadableProject(error.to_string()))
+            },
         };
         work(&file, found.is_some(), &sources)
     }

@@ -9,7 +9,7 @@ use crate::domain::judge_report::{CalibratedMargins, ParameterBasis, judge_model
 use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
 use crate::store::setting_changes::SettingChange;
-use crate::store::settings::guideline_hash;
+use crate::store::settings::{JudgeNote, guideline_hash};
 use crate::store::{Db, Result, Store};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,6 +21,10 @@ pub struct ProjectSettings {
     pub rule: FinalRule,
     /// Markdown that can be shown with one key while judging.
     pub guideline: Option<String>,
+    /// A note on the domain, for prompts with `{{domain}}`.
+    pub domain_note: Option<String>,
+    /// A note on the languages, for prompts with `{{language}}`.
+    pub language_note: Option<String>,
 }
 
 impl ProjectSettings {
@@ -29,6 +33,8 @@ impl ProjectSettings {
             ranking: db.settings()?,
             rule: db.final_rule()?,
             guideline: db.guideline()?,
+            domain_note: db.judge_note(JudgeNote::Domain)?,
+            language_note: db.judge_note(JudgeNote::Language)?,
         })
     }
 
@@ -53,6 +59,19 @@ impl ProjectSettings {
             }
             if after.guideline != before.guideline {
                 db.set_guideline(after.guideline.as_deref())?;
+            }
+            let notes = [
+                (JudgeNote::Domain, &after.domain_note, &before.domain_note),
+                (
+                    JudgeNote::Language,
+                    &after.language_note,
+                    &before.language_note,
+                ),
+            ];
+            for (note, after, before) in notes {
+                if after != before {
+                    db.set_judge_note(note, after.as_deref())?;
+                }
             }
             if after.ranking != before.ranking {
                 db.set_settings(&after.ranking)?;
@@ -105,6 +124,13 @@ impl ProjectSettings {
         words.insert("final".to_owned(), rule);
         if let Some(text) = &self.guideline {
             words.insert("guideline".to_owned(), guideline_words(text));
+        }
+        let notes = [
+            ("domain-note", &self.domain_note),
+            ("language-note", &self.language_note),
+        ];
+        for (name, note) in notes {
+            words.extend(note.clone().map(|text| (name.to_owned(), text)));
         }
         words
     }

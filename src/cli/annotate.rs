@@ -322,18 +322,9 @@ impl AnnotateCommand {
         let Some(pool) = pools.next().filter(|_| !self.batch) else {
             return Ok(());
         };
-        let texts = pool
-            .documents
-            .iter()
-            .take(2)
-            .map(|document| Arc::from(document.content.as_str()));
-        let metadata = pool.documents.iter().take(2);
-        let metadata = metadata.map(|document| document.metadata.clone());
+        let documents = pool.documents.iter().take(2);
         let case = PresentedPair {
-            pool: Arc::new(
-                PoolText::new(pool.query.text.clone(), texts.collect())
-                    .with_metadata(metadata.collect()),
-            ),
+            pool: Arc::new(PoolText::of_documents(&pool.query, documents)),
             first: 0,
             second: 1,
         };

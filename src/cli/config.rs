@@ -158,6 +158,10 @@ struct SettingsWithGuideline<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     guideline: Option<GuidelineExcerpt>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    domain_note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    language_note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     student: Option<StudentInForce>,
 }
 
@@ -237,6 +241,12 @@ struct ProjectOptions {
     /// Guideline for annotators: a Markdown file, shown with a key while judging; - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
+    /// Note on the domain for prompts with {{domain}}; - for none
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    domain_note: Option<String>,
+    /// Note on the languages for prompts with {{language}}; - for none
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    language_note: Option<String>,
     /// Whose verdict counts if several people judged a pair
     #[arg(long = "final", value_enum)]
     final_rule: Option<FinalRuleName>,
@@ -318,6 +328,8 @@ impl ProjectOptions {
                 Some(path) => guideline(path)?,
                 None => before.guideline.clone(),
             },
+            domain_note: note(self.domain_note.as_deref(), &before.domain_note),
+            language_note: note(self.language_note.as_deref(), &before.language_note),
         };
         if self.judge_weights == Some(JudgeWeightsName::Joint) {
             let lambda = if after.ranking.learns_prior() {
@@ -375,6 +387,8 @@ impl ProjectOptions {
         let shown = SettingsWithGuideline {
             shown: RatingSettings::new(in_force, &after.rule),
             guideline: after.guideline.as_deref().map(GuidelineExcerpt::of),
+            domain_note: after.domain_note.as_deref().map(clean),
+            language_note: after.language_note.as_deref().map(clean),
             student: student.map(StudentInForce::from),
         };
         if self.json {
@@ -453,6 +467,15 @@ fn curve_words(name: &str, calibrated: Option<&CalibratedMargins>) -> String {
         shares.join(", of "),
         curve.comparisons
     )
+}
+
+/// A note as set by an option, where `-` and blank texts stand for none.
+fn note(set: Option<&str>, before: &Option<String>) -> Option<String> {
+    match set.map(str::trim) {
+        None => before.clone(),
+        Some("" | "-") => None,
+        Some(text) => Some(text.to_owned()),
+    }
 }
 
 /// Reads the guideline from a file; `None` for `-`.

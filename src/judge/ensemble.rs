@@ -23,7 +23,9 @@ pub use dotenv::Dotenv;
 pub use edit::JudgeEdit;
 pub use embedder::connect;
 pub use reranker::{RerankerConnection, connect_reranker};
-pub use sources::{EnsembleError, JudgeSources, KeyProblem, MissingKey, NotAllowed};
+pub use sources::{
+    EnsembleError, JudgeSources, KeyProblem, MissingKey, NotAllowed, UnreadableProject,
+};
 
 use super::judge_trait::JudgeEnsemble;
 use super::offline;

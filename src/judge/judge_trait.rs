@@ -5,7 +5,7 @@ use super::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Ret
 use super::metadata::MetadataFields;
 use super::parse::{self, ParseError, Written};
 use super::presented::{JudgeQuestion, PresentedPair};
-use super::prompt::PromptText;
+use super::prompt::{PromptInput, PromptText};
 use super::spec::{JudgeLimits, JudgeSpec};
 use crate::domain::caught_panic::catch_panic;
 use crate::domain::document_cut::DocumentCut;
@@ -34,6 +34,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// The text of its prompt; `None` for judges without one, such as the offline ones.
     fn prompt_text(&self) -> Option<PromptText> {
         None
+    }
+
+    /// What its prompt shows of the data in addition to the texts and the [metadata](Self::metadata).
+    fn inputs(&self) -> Vec<PromptInput> {
+        Vec::new()
     }
 
     /// The seed that calls are sent with, if their answers are random (at a temperature other than

@@ -23,6 +23,20 @@ const SOURCE: &str = "source";
 /// other datasets, they are any members.
 const POOL_MEMBERS: [&str; 4] = ["label", "evidence_sentences", "stages", "slot"];
 
+/// Whether a field of this name holds a label in every dataset.
+pub(super) fn holds_labels(name: &str) -> bool {
+    LABELS.contains(&name)
+}
+
+/// A member of an object as plain text: a string as it is, anything else as JSON. `None` if it is
+/// missing, null or blank.
+pub(super) fn member_text(object: &JsonObject, name: &str) -> Option<String> {
+    let members = members(object.as_str()).unwrap_or_default();
+    let (_, value) = members.into_iter().find(|(known, _)| known == name)?;
+    let text = string(value).unwrap_or_else(|_| value.get().to_owned());
+    (!text.trim().is_empty() && value.get() != "null").then_some(text)
+}
+
 /// The setting `metadata` of a judge.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(
@@ -97,6 +111,14 @@ impl MetadataFields {
                 (name.into_owned(), text)
             })
             .collect()
+    }
+
+    /// The text of one field as a placeholder shows it; `None` if the document does not have it, or
+    /// if it holds a label.
+    pub(super) fn text_of(field: &str, metadata: &JsonObject) -> Option<String> {
+        let mut shown = Self::All.shown(metadata);
+        shown.find(|(name, _)| name == field)?;
+        member_text(metadata, field)
     }
 
     fn shown<'a>(

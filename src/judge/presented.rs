@@ -4,7 +4,7 @@ use super::lexical::LexicalAnalysis;
 use super::metadata::MetadataFields;
 use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::{GradeScale, Question};
-use crate::domain::corpus::JsonObject;
+use crate::domain::corpus::{Document, JsonObject, Query};
 use crate::domain::document_cut::DocumentCut;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -30,6 +30,10 @@ pub struct PoolText {
     pub documents: Vec<Arc<str>>,
     /// The metadata of the documents, in the same order, for judges that are shown any.
     pub metadata: Vec<JsonObject>,
+    /// The titles of the documents, in the same order, for prompts that show them.
+    pub titles: Vec<Option<String>>,
+    /// Other members of the query object of the dataset, for prompts that show its narrative.
+    pub query_fields: JsonObject,
     /// The query of the second document, if it differs.
     pub second_query: Option<String>,
     /// How much of each document may be shown; a judge's own limit may be lower.
@@ -43,6 +47,8 @@ impl PoolText {
             query: query.into(),
             documents,
             metadata: Vec::new(),
+            titles: Vec::new(),
+            query_fields: JsonObject::default(),
             second_query: None,
             limit: None,
             analysis: OnceLock::new(),
@@ -55,18 +61,47 @@ impl PoolText {
         Self { metadata, ..self }
     }
 
+    /// The same texts with the titles of the documents and the other members of the query object,
+    /// for prompts that show them.
+    #[must_use]
+    pub fn with_inputs(self, titles: Vec<Option<String>>, query_fields: JsonObject) -> Self {
+        Self {
+            titles,
+            query_fields,
+            ..self
+        }
+    }
+
+    /// The texts of these documents of a query, with everything that a prompt may show.
+    pub fn of_documents<'a>(
+        query: &Query,
+        documents: impl Iterator<Item = &'a Document> + Clone,
+    ) -> Self {
+        let texts = documents.clone().map(|of| Arc::from(of.content.as_str()));
+        let metadata = documents.clone().map(|of| of.metadata.clone());
+        let titles = documents.map(|of| of.title.clone());
+        Self::new(query.text.clone(), texts.collect())
+            .with_metadata(metadata.collect())
+            .with_inputs(titles.collect(), query.extra.clone())
+    }
+
     /// These documents alone, each with its metadata and its text as one text.
     fn showing(&self, fields: &MetadataFields, shown: impl Iterator<Item = usize>) -> Arc<Self> {
         let none = JsonObject::default();
-        let texts = shown.map(|at| {
+        let (mut texts, mut metadata, mut titles) = (Vec::new(), Vec::new(), Vec::new());
+        for at in shown {
             let text = self.documents.get(at).map_or("", |text| text);
-            let metadata = self.metadata.get(at).unwrap_or(&none);
-            Arc::from(fields.with(metadata, text))
-        });
+            let of = self.metadata.get(at).unwrap_or(&none);
+            texts.push(Arc::from(fields.with(of, text)));
+            metadata.push(of.clone());
+            titles.push(self.titles.get(at).cloned().flatten());
+        }
         Arc::new(Self {
             second_query: self.second_query.clone(),
             limit: self.limit,
-            ..Self::new(self.query.clone(), texts.collect())
+            ..Self::new(self.query.clone(), texts)
+                .with_metadata(metadata)
+                .with_inputs(titles, self.query_fields.clone())
         })
     }
 

@@ -7,6 +7,11 @@
 //! for a remark on a truncated document. Texts are inserted once and not expanded further, so a
 //! `{{b}}` inside a document stays as it is.
 //!
+//! Optional placeholders show more: `{{title_a}}`, `{{metadata_a.FIELD}}` (and `_b`),
+//! `{{narrative}}` and `{{description}}` of the query, which are empty where the data has none; and,
+//! also in the system prompt, `{{guideline}}`, `{{domain}}` and `{{language}}` of the project, whose
+//! texts are part of the prompt's hash. `{{examples}}` is the place of the examples of a trial.
+//!
 //! The templates for picks start with `answer: slots` or, for a verdict on each document,
 //! `answer: verdicts`; their messages contain `{{query}}`, `{{documents}}`, `{{task}}` and
 //! `{{mark}}`. So do those of reranking questions about several documents (`answer: ranking`,
@@ -16,6 +21,7 @@
 
 mod answer_form;
 mod document;
+mod inputs;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -23,7 +29,8 @@ mod tests;
 use super::metadata::MetadataFields;
 
 pub use answer_form::AnswerForm;
-pub use template::{CASE, PromptText, Template};
+pub use inputs::{ProjectTexts, PromptInput};
+pub use template::{CASE, EXAMPLES, PromptText, Template, TemplateError};
 pub(super) use template::{rerank_task_text, task_text};
 
 /// The template that asks for a number.

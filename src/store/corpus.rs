@@ -21,7 +21,12 @@ pub enum Imported {
     Unchanged(QueryKey),
     /// The project has the same query with the same documents. Titles, metadata, scores and further
     /// fields of the query and of this number of documents were updated from the file.
-    Updated { key: QueryKey, documents: usize },
+    Updated {
+        key: QueryKey,
+        documents: usize,
+        /// Votes of judges that were shown something that has changed; they no longer count.
+        stale_votes: usize,
+    },
 }
 
 impl Imported {
@@ -67,8 +72,8 @@ pub struct QueryInfo {
 
 impl Db {
     /// Adds a pool. If the query already exists, it must have the same text and the same documents
-    /// in the same order. Titles, metadata, scores and further fields may differ and are updated:
-    /// no judge sees them, so every vote stays valid.
+    /// in the same order. Titles, metadata, scores and further fields may differ and are updated;
+    /// votes of judges that were shown a changed one are set aside.
     pub fn add_pool(&self, pool: &Pool, dataset: &str) -> Result<Imported> {
         if let Some((key, text)) = self.maybe(
             "SELECT id, text FROM query WHERE name = ?1",
@@ -111,6 +116,7 @@ impl Db {
 
     /// Updates everything but the texts from a pool whose query and documents are in the project.
     fn update_pool(&self, key: QueryKey, pool: &Pool) -> Result<Imported> {
+        let before = self.inputs_of(key)?;
         let of_query = self.change(
             "UPDATE query SET extra = ?2, line = ?3 WHERE id = ?1 AND (extra != ?2 OR line != ?3)",
             params![key.0, pool.query.extra.as_str(), pool.extra.as_str()],
@@ -146,8 +152,13 @@ impl Db {
         if of_query + documents == 0 {
             return Ok(Imported::Unchanged(key));
         }
+        let stale_votes = self.set_stale_votes_aside(key, &before)?;
         self.touch(key)?;
-        Ok(Imported::Updated { key, documents })
+        Ok(Imported::Updated {
+            key,
+            documents,
+            stale_votes,
+        })
     }
 
     /// Stores the labels in the metadata of a pool's documents.
@@ -406,25 +417,55 @@ impl Db {
         }
     }
 
-    /// A query's text with the texts and the metadata of its first `depth` documents, or of all.
+    /// A query's text with its first `depth` documents, or with all, and with everything that a
+    /// prompt may show.
     pub fn pool_text(&self, key: QueryKey, depth: Option<usize>) -> Result<PoolText> {
-        let info = self.query(key)?;
-        let depth = depth.map_or(info.documents, |limit| limit.min(info.documents));
+        let documents = self.query(key)?.documents;
+        let depth = depth.map_or(documents, |limit| limit.min(documents));
+        self.texts_of(key, &(0..depth).collect::<Vec<_>>())
+    }
+
+    /// The same with the documents at these positions.
+    pub fn texts_of(&self, key: QueryKey, positions: &[usize]) -> Result<PoolText> {
+        let (query, fields) = self
+            .maybe(
+                "SELECT text, extra FROM query WHERE id = ?1",
+                [key.0],
+                |row| Ok((row.get::<_, String>(0)?, row.get(1)?)),
+            )?
+            .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
         let mut statement = self.connection.prepare_cached(
-            "SELECT text, dictionary, packed, metadata FROM document JOIN content
+            "SELECT text, dictionary, packed, metadata, title FROM document JOIN content
              ON content.id = document.content
-             WHERE query = ?1 AND position < ?2 ORDER BY position",
+             WHERE query = ?1 AND position = ?2",
         )?;
-        let mut rows = statement.query(params![key.0, depth])?;
-        let (mut texts, mut metadata) = (Vec::with_capacity(depth), Vec::with_capacity(depth));
-        while let Some(row) = rows.next()? {
+        let (mut texts, mut metadata, mut titles) = (Vec::new(), Vec::new(), Vec::new());
+        for position in positions {
+            let mut rows = statement.query(params![key.0, position])?;
+            let Some(row) = rows.next()? else {
+                return Err(StoreError::NotFound("no such document".to_owned()));
+            };
             texts.push(self.content_text(row, 0).map(Arc::from)?);
             metadata.push(row.get(3)?);
+            titles.push(row.get(4)?);
         }
-        if texts.len() < depth {
-            return Err(StoreError::NotFound("no such document".to_owned()));
-        }
-        Ok(PoolText::new(info.text, texts).with_metadata(metadata))
+        Ok(PoolText::new(query, texts)
+            .with_metadata(metadata)
+            .with_inputs(titles, fields))
+    }
+
+    /// What prompts may show of a query and its documents, without the texts of the documents.
+    pub fn inputs_of(&self, key: QueryKey) -> Result<PoolText> {
+        let fields = self.value("SELECT extra FROM query WHERE id = ?1", [key.0])?;
+        let documents: Vec<(JsonObject, Option<String>)> = self.all(
+            "SELECT metadata, title FROM document WHERE query = ?1 ORDER BY position",
+            [key.0],
+            |row| row.try_into(),
+        )?;
+        let (metadata, titles) = documents.into_iter().unzip();
+        Ok(PoolText::new("", Vec::new())
+            .with_metadata(metadata)
+            .with_inputs(titles, fields))
     }
 
     /// The metadata of one document.

@@ -1,14 +1,17 @@
 //! Settings of the project, and values remembered between runs.
 
-use super::{Db, Result, StoreError};
+use super::{Db, Result, Store, StoreError, file, schema};
 use crate::domain::hex::hex;
 use crate::domain::ranking::{PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingOptions;
 use crate::domain::verdict::FinalRule;
 use crate::domain::vote::MarginCurve;
+use crate::judge::ProjectTexts;
+use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 /// The stored form of the settings.
 #[derive(Serialize, Deserialize)]
@@ -29,6 +32,43 @@ fn read_settings(text: &str) -> serde_json::Result<RankingSettings> {
         settings.lambda = PriorPrecision::Auto;
     }
     Ok(settings)
+}
+
+/// A note that prompts can show, and people do not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JudgeNote {
+    Domain,
+    Language,
+}
+
+impl JudgeNote {
+    fn setting(self) -> &'static str {
+        match self {
+            Self::Domain => "domain-note",
+            Self::Language => "language-note",
+        }
+    }
+}
+
+/// The texts that prompts can show, of the project at `path`; none if there is no project. Works
+/// while the project is open elsewhere.
+pub fn project_texts_at(path: &Path) -> Result<ProjectTexts> {
+    let is_empty = std::fs::metadata(path).is_ok_and(|found| found.len() == 0);
+    if is_empty || !Store::may_exist(path) {
+        return Ok(ProjectTexts::default());
+    }
+    file::read_steadily(&file::canonical(path)?, |connection| {
+        schema::check(path, connection)?;
+        let text = |name: &str| {
+            let mut statement = connection.prepare("SELECT value FROM setting WHERE name = ?1")?;
+            Ok::<_, StoreError>(statement.query_row([name], |row| row.get(0)).optional()?)
+        };
+        Ok(ProjectTexts {
+            guideline: text("guideline")?,
+            domain: text(JudgeNote::Domain.setting())?,
+            language: text(JudgeNote::Language.setting())?,
+        })
+    })
 }
 
 /// The SHA-256 of a guideline in hexadecimal.
@@ -103,6 +143,30 @@ impl Db {
                 .change("DELETE FROM setting WHERE name = 'guideline'", [])
                 .map(drop),
         }
+    }
+
+    /// The note for prompts on the domain, or on the languages, if the project has one.
+    pub fn judge_note(&self, note: JudgeNote) -> Result<Option<String>> {
+        self.remembered(note.setting())
+    }
+
+    /// Changes a note; `None` removes it.
+    pub fn set_judge_note(&self, note: JudgeNote, text: Option<&str>) -> Result<()> {
+        match text {
+            Some(text) => self.remember(note.setting(), text),
+            None => self
+                .change("DELETE FROM setting WHERE name = ?1", [note.setting()])
+                .map(drop),
+        }
+    }
+
+    /// The texts that prompts can show.
+    pub fn project_texts(&self) -> Result<ProjectTexts> {
+        Ok(ProjectTexts {
+            guideline: self.guideline()?,
+            domain: self.judge_note(JudgeNote::Domain)?,
+            language: self.judge_note(JudgeNote::Language)?,
+        })
     }
 
     /// The rule that combines several people's verdicts.

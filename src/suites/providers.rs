@@ -60,6 +60,7 @@ fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
         },
         trusted_hosts: &[],
         allows: &|_, _| false,
+        project_texts: &|| Ok(Default::default()),
     };
     work(&sources)
 }

@@ -12,6 +12,7 @@ use super::error::RunError;
 use super::estimate::time::{time_setting, window_setting};
 use super::judge_history::remember_seed;
 use super::progress::{RunPhase, RunProgress};
+use super::prompt_inputs::{LackingInputs, check_project};
 use super::question_source::SourceTask;
 use super::request::{RunOutcome, RunRequest};
 use super::rounds::{RoundPlanner, UnfinishedQuery};
@@ -164,6 +165,10 @@ pub(super) async fn run(
         Some(held) => held,
         None => Arc::new(RunLock::take(store.path())?),
     };
+    let (lacking, of) = (LackingInputs::of(&ensemble), request.queries.clone());
+    store
+        .read(move |db| check_project(db, lacking, of.as_deref()))
+        .await?;
     let specs = specs_of(&ensemble);
     let prompts = prompt_texts(&ensemble);
     let row = request.clone();

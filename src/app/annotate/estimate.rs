@@ -6,6 +6,7 @@ pub(super) mod time;
 
 use super::judge_history::JudgeHistory;
 use super::plan::probe_shares;
+use super::prompt_inputs::LackingInputs;
 use super::request::RunRequest;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::Pool;
@@ -166,10 +167,14 @@ impl CostEstimate {
         let documents = outlines.iter().map(|pool| pool.documents);
         let shares = probe_shares(request, &estimate.specs, documents);
         let mut identical = IdenticalCalls::new(outlines, ensemble, store, in_batches)?;
+        let mut lacking = LackingInputs::of(ensemble);
         for (pool, probe) in pools.zip(shares) {
             let known = (store, probe, &mut identical);
-            estimate.add(&pool, ensemble, request, known)?;
+            let text = Arc::new(PoolText::of_documents(&pool.query, pool.documents.iter()));
+            lacking.look_in(&text);
+            estimate.add_texts(pool.query.id.as_str(), &text, ensemble, request, known)?;
         }
+        lacking.check()?;
         Ok(estimate)
     }
 
@@ -245,39 +250,21 @@ impl CostEstimate {
         let documents = outlines.iter().map(|pool| pool.documents);
         let shares = probe_shares(request, &self.specs, documents);
         let mut identical = IdenticalCalls::new(&outlines, ensemble, Some(store), self.batch)?;
+        let mut lacking = LackingInputs::of(ensemble);
         for (key, probe) in queries.into_iter().zip(shares) {
             let (id, pool) =
                 store.read_blocking(move |db| Ok((db.query(key)?.id, db.pool_text(key, None)?)))?;
             let pool = Arc::new(pool);
+            lacking.look_in(&pool);
             let known = (Some(store), probe, &mut identical);
             self.add_texts(id.as_str(), &pool, ensemble, request, known)?;
         }
+        lacking.check()?;
         Ok(self)
     }
 
     /// Adds a pool. `known` contains the project that may already have votes on it, the number of
     /// pairs to probe, and the questions that the run asks earlier.
-    fn add(
-        &mut self,
-        pool: &Pool,
-        ensemble: &JudgeEnsemble,
-        request: &RunRequest,
-        known: (Option<&Store>, usize, &mut IdenticalCalls),
-    ) -> Result<(), StoreError> {
-        let documents = pool
-            .documents
-            .iter()
-            .map(|document| Arc::from(document.content.as_str()));
-        let metadata = pool
-            .documents
-            .iter()
-            .map(|document| document.metadata.clone());
-        let text = PoolText::new(pool.query.text.clone(), documents.collect())
-            .with_metadata(metadata.collect());
-        let text = Arc::new(text);
-        self.add_texts(pool.query.id.as_str(), &text, ensemble, request, known)
-    }
-
     fn add_texts(
         &mut self,
         id: &str,

@@ -26,6 +26,8 @@ pub struct PoolsImport {
     pub queries_updated: usize,
     /// Their documents with a different title, metadata, score or further field.
     pub documents_updated: usize,
+    /// Votes that no longer count because their judges were shown something that has changed.
+    pub stale_votes: usize,
     pub battles: usize,
     pub votes: usize,
     pub failures: usize,
@@ -49,7 +51,12 @@ impl PoolsImport {
         match imported {
             Imported::Added(_) => self.queries_added += 1,
             Imported::Unchanged(_) => self.queries_unchanged += 1,
-            Imported::Updated { documents, .. } => {
+            Imported::Updated {
+                documents,
+                stale_votes,
+                ..
+            } => {
+                self.stale_votes += stale_votes;
                 self.queries_unchanged += 1;
                 self.queries_updated += 1;
                 self.documents_updated += documents;
@@ -63,10 +70,18 @@ impl PoolsImport {
     /// Describes which existing queries were updated; `None` if nothing differs.
     pub fn updated(&self) -> Option<String> {
         (self.queries_updated > 0).then(|| {
+            let votes = if self.stale_votes == 0 {
+                "votes stay".to_owned()
+            } else {
+                format!(
+                    "{} of judges that were shown the earlier ones no longer count, and the next \
+                     run asks again",
+                    counted(self.stale_votes, "vote")
+                )
+            };
             format!(
                 "metadata, titles or other fields of {} in {} differ from the project's and \
-                 replace them; votes stay, and judges with the option metadata were shown the \
-                 earlier fields",
+                 replace them; {votes}",
                 counted(self.documents_updated, "document"),
                 counted(self.queries_updated, "query")
             )

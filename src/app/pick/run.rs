@@ -68,16 +68,12 @@ pub struct ShownPool {
 impl ShownPool {
     /// The documents of a pool at these positions, in this order.
     pub fn new(pool: &Pool, order: &[usize], ask: PickRequest) -> Self {
-        let shown = || order.iter().filter_map(|at| pool.documents.get(*at));
-        let texts = shown().map(|document| Arc::from(document.content.as_str()));
-        let metadata = shown().map(|document| document.metadata.clone());
+        let shown = order.iter().filter_map(|at| pool.documents.get(*at));
+        let documents = shown.clone().map(|document| document.id.clone());
         Self {
-            documents: shown().map(|document| document.id.clone()).collect(),
+            documents: documents.collect(),
             lineup: PresentedPool {
-                pool: Arc::new(
-                    PoolText::new(pool.query.text.clone(), texts.collect())
-                        .with_metadata(metadata.collect()),
-                ),
+                pool: Arc::new(PoolText::of_documents(&pool.query, shown)),
                 ask,
             },
         }

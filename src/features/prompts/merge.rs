@@ -1,13 +1,14 @@
 //! Prompts of the other file, and evaluations of them.
 
-use crate::judge::MetadataFields;
+use crate::judge::PromptText;
 use crate::judge::prompt::Template;
 use crate::store::merge::{AddedCount, CountedRows, Merger};
 use crate::store::{Db, Result};
 use rusqlite::types::Value;
 use rusqlite::{Row, Rows, params_from_iter};
 
-const PROMPT: &str = "hash, text, fields, parent, note, author, examples, created_ms";
+const PROMPT: &str =
+    "hash, text, fields, project_texts, parent, note, author, examples, created_ms";
 const LOOK: &str = "uid, judge, hash, identity, cases, pairs, p, result, author, created_ms";
 
 const PROMPTS: AddedCount = AddedCount {
@@ -30,7 +31,7 @@ pub(crate) fn prompts(merger: &mut Merger<'_>) -> Result<()> {
         .from
         .prepare(&format!("SELECT {PROMPT} FROM prompt ORDER BY hash"))?;
     let insert = format!(
-        "INSERT INTO prompt ({PROMPT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT
+        "INSERT INTO prompt ({PROMPT}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT
          DO NOTHING"
     );
     let new = copy(merger.db, statement.query([])?, &insert, is_sound)?;
@@ -49,16 +50,15 @@ pub(crate) fn prompts(merger: &mut Merger<'_>) -> Result<()> {
 
 /// Whether a prompt has the hash of its text, and a readable list of examples.
 fn is_sound(row: &Row<'_>) -> Result<bool> {
-    let (hash, text): (String, String) = (row.get("hash")?, row.get("text")?);
-    let (fields, examples): (Option<String>, String) = (row.get("fields")?, row.get("examples")?);
-    let Ok(template) = Template::parse(&text) else {
-        return Ok(false);
+    let stored = PromptText {
+        hash: row.get("hash")?,
+        text: row.get("text")?,
+        fields: row.get("fields")?,
+        project_texts: row.get("project_texts")?,
     };
-    let template = match fields.as_deref().and_then(MetadataFields::of_canonical) {
-        Some(fields) => template.with_metadata(&fields),
-        None => template,
-    };
-    Ok(template.hash == hash && serde_json::from_str::<Vec<String>>(&examples).is_ok())
+    let examples: String = row.get("examples")?;
+    Ok(Template::of_stored(&stored).is_some()
+        && serde_json::from_str::<Vec<String>>(&examples).is_ok())
 }
 
 /// Copies the rows that are to be copied according to `is_wanted`, and returns how many are new.

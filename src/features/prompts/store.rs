@@ -3,6 +3,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::features::prompts::domain::PromptUse;
+use crate::judge::prompt::battle_prompt_of_hash;
 use crate::judge::{OFFLINE, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
@@ -99,12 +100,13 @@ impl Db {
     /// Stores a prompt. Returns whether it is new: a known one stays as it is.
     pub fn add_prompt(&self, stored: &StoredPrompt) -> Result<bool> {
         let added = self.change(
-            "INSERT INTO prompt (hash, text, fields, parent, note, author, examples, created_ms)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+            "INSERT INTO prompt (hash, text, fields, project_texts, parent, note, author, examples,
+             created_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
             params![
                 stored.prompt.hash,
                 stored.prompt.text,
                 stored.prompt.fields,
+                stored.prompt.project_texts,
                 stored.parent,
                 stored.note,
                 stored.author,
@@ -115,11 +117,28 @@ impl Db {
         Ok(added > 0)
     }
 
+    /// The stored or built-in prompt with this hash.
+    pub fn known_prompt(&self, hash: &str) -> Result<Option<PromptText>> {
+        let stored = self.maybe(
+            "SELECT text, fields, project_texts FROM prompt WHERE hash = ?1",
+            [hash],
+            |row| {
+                Ok(PromptText {
+                    hash: hash.to_owned(),
+                    text: row.get(0)?,
+                    fields: row.get(1)?,
+                    project_texts: row.get(2)?,
+                })
+            },
+        )?;
+        Ok(stored.or_else(|| battle_prompt_of_hash(hash).map(|(_, text)| text)))
+    }
+
     /// The prompts whose texts the project holds, oldest first.
     pub fn stored_prompts(&self) -> Result<Vec<StoredPrompt>> {
         let rows: Vec<(StoredPrompt, String)> = self.all(
-            "SELECT hash, text, fields, parent, note, author, created_ms, examples FROM prompt
-             ORDER BY created_ms, hash",
+            "SELECT hash, text, fields, parent, note, author, created_ms, examples, project_texts
+             FROM prompt ORDER BY created_ms, hash",
             [],
             |row| {
                 let stored = StoredPrompt {
@@ -127,6 +146,7 @@ impl Db {
                         hash: row.get(0)?,
                         text: row.get(1)?,
                         fields: row.get(2)?,
+                        project_texts: row.get(8)?,
                     },
                     parent: row.get(3)?,
                     note: row.get(4)?,

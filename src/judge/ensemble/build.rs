@@ -76,6 +76,11 @@ pub(super) fn judge(
         Some(fields) => template.with_metadata(fields),
         None => template,
     };
+    let template = if template.shows_project() {
+        template.with_project_texts(&(sources.project_texts)()?)?
+    } else {
+        template
+    };
     let cap = config.max_output_tokens.unwrap_or(limits.cap);
     // A verdict on each document of a pool needs more tokens.
     let needs_room = is_told_to_think(&config.params) || template.answer == AnswerForm::Verdicts;

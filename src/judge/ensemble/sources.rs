@@ -3,6 +3,7 @@
 use super::dotenv::Dotenv;
 use crate::domain::permission::PermissionRequest;
 use crate::judge::price::InvalidPrice;
+use crate::judge::prompt::{ProjectTexts, TemplateError};
 use crate::judge::provider::address::{InvalidBaseUrl, InvalidKey};
 use crate::judge::provider::http::Timeouts;
 use crate::judge::provider::service::InvalidApiVersion;
@@ -35,6 +36,11 @@ pub enum KeyProblem {
 )]
 pub struct NotAllowed(pub PermissionRequest);
 
+/// The texts of the project cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the guideline and the notes of the project cannot be read: {0}")]
+pub struct UnreadableProject(pub String);
+
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnsembleError {
     #[error("{}: {message}", path.display())]
@@ -54,6 +60,10 @@ pub(super) enum BuildError {
     Key(KeyProblem),
     #[error("{0}")]
     Invalid(String),
+    #[error(transparent)]
+    Project(#[from] UnreadableProject),
+    #[error(transparent)]
+    Template(#[from] TemplateError),
     #[error(transparent)]
     Price(#[from] InvalidPrice),
     #[error(transparent)]
@@ -92,4 +102,6 @@ pub struct JudgeSources<'a> {
     /// Whether the user allows a request of the judge, embedder or reranker with this name; asks
     /// the user if possible.
     pub allows: &'a dyn Fn(&PermissionRequest, &str) -> bool,
+    /// Reads the texts of the project that prompts can show.
+    pub project_texts: &'a dyn Fn() -> Result<ProjectTexts, UnreadableProject>,
 }

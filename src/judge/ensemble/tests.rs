@@ -46,6 +46,7 @@ fn make_asking(
         timeouts: Timeouts::default(),
         trusted_hosts: &[],
         allows,
+        project_texts: &|| Ok(Default::default()),
     };
     let file = JudgesFile::parse(text).map_err(|error| error.to_string())?;
     ensemble_from(&file, &sources).map_err(|error| error.to_string())
@@ -326,6 +327,7 @@ fn picks_are_asked_for_in_ones_own_words() {
             timeouts: Timeouts::default(),
             trusted_hosts: &[],
             allows: &|_, _| false,
+            project_texts: &|| Ok(Default::default()),
         };
         pickers_from(&JudgesFile::parse(&text).unwrap(), &sources, way)
             .map(|(judges, _)| judges[0].spec().prompt_hash.clone())

@@ -145,7 +145,17 @@ impl AnswerForm {
         Some(schema)
     }
 
-    /// The placeholders allowed in a case.
+    /// Whether it is about two documents of one query.
+    pub(super) fn is_of_pairs(self) -> bool {
+        self.names() == PAIR
+    }
+
+    /// Whether its prompts may show fields of the query, and titles and metadata of two documents.
+    pub(super) fn takes_inputs(self) -> bool {
+        self.is_of_pairs() || self.names() == LINEUP
+    }
+
+    /// The placeholders that a case must contain or may contain; [`super::inputs`] has others.
     pub(super) fn names(self) -> &'static [&'static str] {
         match self {
             Self::Slots | Self::Verdicts | Self::Ranking | Self::Selection | Self::Best => LINEUP,

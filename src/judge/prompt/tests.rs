@@ -2,8 +2,11 @@ use super::template::mark;
 use super::*;
 use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::GradeScale;
+use crate::domain::corpus::JsonObject;
 use crate::domain::document_cut::DocumentCut;
-use crate::judge::{PoolText, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk};
+use crate::judge::{
+    PoolText, Presented as _, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk,
+};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -99,10 +102,10 @@ fn a_document_cannot_close_its_own_lines_or_name_a_slot() {
 
 #[test]
 fn the_mark_depends_on_every_text_and_stands_in_none() {
-    let first = mark(&["q", "a", "b"]);
-    assert_eq!(mark(&["q", "a", "b"]), first);
-    assert_ne!(mark(&["q", "ab", ""]), mark(&["q", "a", "b"]));
-    assert_ne!(mark(&["q", "a", "c"]), first);
+    let first = mark(&["q", "a", "b"], &[]);
+    assert_eq!(mark(&["q", "a", "b"], &[]), first);
+    assert_ne!(mark(&["q", "ab", ""], &[]), mark(&["q", "a", "b"], &[]));
+    assert_ne!(mark(&["q", "a", "c"], &[]), first);
     assert!(first.len() == 12 && first.bytes().all(|b| b.is_ascii_hexdigit()));
 }
 
@@ -282,5 +285,196 @@ fn candidates_cannot_pose_as_the_message_around_them() {
             let at = |text: &str| prompt.user.find(text).unwrap();
             assert!(at("[[document 1 ") < at("last") && at("last") < at("plain"));
         }
+    }
+}
+
+const INPUTS: &str = "answer: score\n=== system ===\nJudge.\n=== case ===\n\
+    {{mark}} {{narrative}}|{{description}}\n{{query}}\n\
+    [{{title_a}}|{{metadata_a.price}}] {{a}}\n[{{ title_b }}|{{metadata_b.price}}] {{b}}";
+
+/// A case with titles, metadata and a narrative, which presents the second document as A.
+fn case_with_inputs(metadata: [&str; 2]) -> PresentedPair {
+    let object = |text: &str| JsonObject::from_compact(text);
+    let fields = object(r#"{"narrative":"all of it","metadata":{"description":"d [[x"}}"#);
+    let pool = PoolText::new("q", vec!["first".into(), "second".into()])
+        .with_metadata(metadata.map(object).to_vec())
+        .with_inputs(vec![Some("One {{b}}".to_owned()), None], fields);
+    PresentedPair {
+        pool: Arc::new(pool),
+        first: 1,
+        second: 0,
+    }
+}
+
+#[test]
+fn titles_metadata_and_fields_of_the_query_are_shown_where_the_prompt_asks() {
+    let template = Template::parse(INPUTS).unwrap();
+    let case = case_with_inputs([r#"{"price":9.5,"brand":"x"}"#, r#"{"price":"ten"}"#]);
+    let user = template.fill(&case, ALL).user;
+    let (_, shown) = user.split_once(' ').unwrap();
+    let expected = "all of it|d [ [x\nq\n[|ten] second\n[One {{b}}|9.5] first";
+    assert_eq!(shown, expected);
+    let of = |fields: &str| MetadataFields::of_canonical(fields).unwrap();
+    let with_metadata = case.showing(&of(r#"["brand"]"#));
+    let user = template.fill(&with_metadata, ALL).user;
+    assert!(
+        user.ends_with("[One {{b}}|9.5] Metadata: {'brand': 'x'}\nContent: first"),
+        "{user}"
+    );
+    let user = template.fill(&case, DocumentCut { chars: 4 }).user;
+    assert!(
+        user.contains("|d (cut: the first 1 of 5 characters"),
+        "{user}"
+    );
+    let inputs = template.inputs();
+    let expected = [
+        PromptInput::Title,
+        PromptInput::Metadata("price".to_owned()),
+        PromptInput::Narrative,
+        PromptInput::Description,
+    ];
+    assert_eq!(inputs, expected);
+    let found = inputs.iter().filter(|input| input.is_in(&case.pool));
+    assert_eq!(found.count(), 4);
+    assert!(!PromptInput::Metadata("none".to_owned()).is_in(&case.pool));
+}
+
+#[test]
+fn a_prompt_without_optional_placeholders_is_the_same_whatever_the_data_has() {
+    let template = Template::parse(SCORE).unwrap();
+    let plain = PresentedPair {
+        first: 1,
+        second: 0,
+        ..case("q", "first", "second")
+    };
+    let rich = case_with_inputs(["{}", r#"{"price":1}"#]);
+    assert_eq!(template.fill(&rich, ALL), template.fill(&plain, ALL));
+}
+
+#[test]
+fn a_wrong_optional_placeholder_says_what_is_wrong() {
+    for (text, message) in [
+        (
+            YES_NO.replace("{{document}}", "{{document}} {{title_a}}"),
+            "the prompt contains {{title_a}}, which is not a placeholder",
+        ),
+        (
+            PICK.replace("{{query}}", "{{query}} {{title_a}}"),
+            "the prompt contains {{title_a}}, which is not a placeholder; the placeholders are \
+             query, documents, task, mark, narrative",
+        ),
+        (
+            SCORE.replace("{{a}}", "{{a}} {{metadata_a.}}"),
+            "the prompt contains {{metadata_a.}}, which is not a placeholder",
+        ),
+        (
+            SCORE.replace("{{a}}", "{{a}} {{metadata_a.grade}}"),
+            "the prompt names the metadata field \"grade\", which holds labels",
+        ),
+        (
+            SCORE.replace("You compare", "{{narrative}} You compare"),
+            "the prompt names {{narrative}} before the line \"=== case ===\"",
+        ),
+    ] {
+        let error = Template::parse(&text).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+    // Older prompts may contain such braces, which were never replaced there.
+    let text = SCORE.replace("You compare", "{{query}} {{x}} You compare");
+    let prompt = Template::parse(&text)
+        .unwrap()
+        .fill(&case("q", "a", "b"), ALL);
+    assert!(prompt.system.starts_with("{{query}} {{x}} You compare"));
+    let pick = PICK.replace("{{query}}", "{{query}} {{narrative}}");
+    assert!(Template::parse(&pick).is_ok());
+}
+
+#[test]
+fn texts_of_the_project_are_part_of_the_hash_and_must_exist() {
+    let text = SCORE
+        .replace("You compare", "{{guideline}}\n\nYou compare")
+        .replace("{{query}}", "{{query}} ({{ language }})");
+    let template = Template::parse(&text).unwrap();
+    let texts = ProjectTexts {
+        guideline: Some(" Evidence first. {{a}} [[ \n".to_owned()),
+        domain: Some("not shown".to_owned()),
+        language: Some("German".to_owned()),
+    };
+    let placed = template.clone().with_project_texts(&texts).unwrap();
+    let prompt = placed.fill(&case("q", "a", "b"), ALL);
+    assert!(
+        prompt
+            .system
+            .starts_with("Evidence first. {{a}} [ [\n\nYou compare"),
+        "{}",
+        prompt.system
+    );
+    assert!(prompt.user.contains("q (German)\n"), "{}", prompt.user);
+    assert_eq!(Template::of_stored(&placed.stored()), Some(placed.clone()));
+    let hash_with = |texts: &ProjectTexts| {
+        let placed = template.clone().with_project_texts(texts).unwrap();
+        placed.hash
+    };
+    let other = |change: fn(&mut ProjectTexts)| {
+        let mut texts = texts.clone();
+        change(&mut texts);
+        texts
+    };
+    assert_eq!(hash_with(&other(|of| of.domain = None)), placed.hash);
+    let guideline = other(|of| of.guideline = Some("Other.".to_owned()));
+    assert_ne!(hash_with(&guideline), placed.hash);
+    assert_ne!(template.hash, placed.hash);
+    let blank = other(|of| of.language = Some(" ".to_owned()));
+    let error = template.with_project_texts(&blank).unwrap_err().to_string();
+    assert!(
+        error.contains("{{language}}") && error.contains("--language-note"),
+        "{error}"
+    );
+    let score = Template::parse(SCORE).unwrap();
+    assert_eq!(score.clone().with_project_texts(&texts), Ok(score));
+}
+
+proptest! {
+    /// Whatever labels a pool has, in the places in which pools hold them, the message is the same.
+    #[test]
+    fn a_prompt_never_shows_labels(
+        grades in prop::array::uniform2(0..4i32),
+        ranks in prop::array::uniform2(1..99u32),
+        label in "[A-Z]{4,8}",
+        source in prop::sample::select(vec!["label-found", "label-missed", "fill"]),
+    ) {
+        const FIELDS: [&str; 5] = ["source", "label", "evidence_sentences", "stages", "slot"];
+        let shown: String = FIELDS
+            .iter()
+            .map(|name| format!("{{{{metadata_a.{name}}}}}{{{{metadata_b.{name}}}}}"))
+            .collect();
+        let text = INPUTS.replace("{{query}}", &format!("{{{{query}}}}{shown}"));
+        let template = Template::parse(&text).unwrap();
+        let metadata = |at: usize| format!(
+            r#"{{"price":{at},"grade":{},"first_stage_rank":{},"source":"{source}","label":"{label}","evidence_sentences":[{}],"stages":{{"bm25":{}}},"slot":{}}}"#,
+            grades[at], ranks[at], grades[at], ranks[at], ranks[at],
+        );
+        let labeled = case_with_inputs([&metadata(0), &metadata(1)]);
+        let bare = case_with_inputs([r#"{"price":0}"#, r#"{"price":1}"#]);
+        prop_assert_eq!(template.fill(&labeled, ALL), template.fill(&bare, ALL));
+        let all = template.with_metadata(&MetadataFields::All);
+        let [labeled, bare] = [labeled, bare].map(|case| case.showing(&MetadataFields::All));
+        prop_assert_eq!(all.fill(&labeled, ALL), all.fill(&bare, ALL));
+    }
+
+    /// No text, wherever it comes from, can pose as one of the lines around the texts.
+    #[test]
+    fn inputs_cannot_pose_as_marked_lines(title in ".{0,60}", price in "\\PC{0,40}") {
+        let text = SCORE.replace("{{a}}", "{{title_a}} {{metadata_a.price}} {{a}}");
+        let metadata = serde_json::json!({"price": price}).to_string();
+        let mut case = case_with_inputs([&metadata, "{}"]);
+        let pool = PoolText::new("q", vec!["a".into(), "b".into()])
+            .with_metadata(case.pool.metadata.clone())
+            .with_inputs(vec![Some(title), None], JsonObject::default());
+        case = PresentedPair { pool: Arc::new(pool), first: 0, second: 1 };
+        let prompt = Template::parse(&text).unwrap().fill(&case, ALL);
+        prop_assert_eq!(prompt.user.matches("[[").count(), 6);
+        let mark = prompt.user.split_once("message is ").unwrap().1.get(..12).unwrap();
+        prop_assert_eq!(prompt.user.matches(mark).count(), 7);
     }
 }

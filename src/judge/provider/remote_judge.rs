@@ -21,7 +21,7 @@ use crate::judge::judge_trait::Judge;
 use crate::judge::metadata::MetadataFields;
 use crate::judge::parse::{self, ParseError};
 use crate::judge::presented::{JudgeQuestion, Presented, PresentedPair, RerankAsk};
-use crate::judge::prompt::{AnswerForm, PromptText};
+use crate::judge::prompt::{AnswerForm, PromptInput, PromptText};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -245,6 +245,10 @@ impl Judge for RemoteJudge {
         self.settings.metadata.as_ref()
     }
 
+    fn inputs(&self) -> Vec<PromptInput> {
+        self.settings.template.inputs()
+    }
+
     fn seed(&self) -> Option<String> {
         self.settings.seed.clone()
     }
@@ -308,11 +312,13 @@ impl Judge for RemoteJudge {
     }
 
     fn parse(&self, case: &PresentedPair, reply: &JudgeReply) -> Result<Opinion, ParseError> {
-        self.wire.opinion(
-            &self.settings,
-            reply,
-            &case.with_fields(self.metadata()).shown_texts(),
-        )
+        let JudgeSettings { template, cut, .. } = &self.settings;
+        let case = case.with_fields(self.metadata());
+        let cut = cut.at_most(case.pool.limit);
+        let inputs = template.input_texts(&case.pool, case.first, case.second, cut);
+        let mut shown = case.shown_texts();
+        shown.extend(inputs.iter().map(String::as_str));
+        self.wire.opinion(&self.settings, reply, &shown)
     }
 
     fn keeps_form(&self, reply: &JudgeReply) -> bool {

@@ -33,6 +33,7 @@ fn made_of(file: &JudgesFile, folder: &Path) -> Result<Reranker, String> {
         timeouts: Timeouts::default(),
         trusted_hosts: &[],
         allows: &|_, _| false,
+        project_texts: &|| Ok(Default::default()),
     };
     Reranker::new(&file.rerankers[0], None, &sources).map_err(|error| error.to_string())
 }

@@ -115,6 +115,7 @@ fn judges(fake: &FakeProvider, provider: &str, key: &str) -> JudgeEnsemble {
         timeouts: Timeouts::default(),
         trusted_hosts: &[],
         allows: &|_, _| false,
+        project_texts: &|| Ok(Default::default()),
     };
     let file = JudgesFile::parse(&text).unwrap();
     ensemble_from(&file, &sources).unwrap().0

@@ -29,6 +29,8 @@ fn project() -> ProjectSettings {
         ranking: Default::default(),
         rule: FinalRule::Latest,
         guideline: None,
+        domain_note: None,
+        language_note: None,
     }
 }
 

@@ -188,6 +188,8 @@ mod tests {
             ranking: Default::default(),
             rule: Default::default(),
             guideline: None,
+            domain_note: None,
+            language_note: None,
         };
         let rows = vec![
             row(SettingKind::Ramp, ["red-green", "gray"]),

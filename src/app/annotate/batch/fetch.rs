@@ -11,7 +11,7 @@ use crate::domain::answering_models::AnsweringModel;
 use crate::domain::spend::Spend;
 use crate::judge::batch::{BatchAnswer, BatchApi, BatchState, BatchStatus};
 use crate::judge::{
-    CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, PoolText, PresentedPair, opinion_of,
+    CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, PresentedPair, opinion_of,
 };
 use crate::store::batches::{BatchCall, BatchCallState, BatchRow, BatchStage};
 use crate::store::ledger::{Attempt, CallPurpose};
@@ -457,19 +457,10 @@ fn attempt(row: &BatchRow, call: &BatchCall) -> Attempt {
 
 /// The pair as it was shown to the judge.
 fn presented(db: &Db, call: &BatchCall) -> Result<PresentedPair, StoreError> {
-    let query = db.query(db.query_of(call.battle)?)?;
-    let (a, b) = db.documents_of(call.battle)?;
-    let documents = vec![
-        db.document_text(query.key, a)?,
-        db.document_text(query.key, b)?,
-    ];
-    let metadata = vec![
-        db.document_metadata(query.key, a)?,
-        db.document_metadata(query.key, b)?,
-    ];
+    let (query, (a, b)) = (db.query_of(call.battle)?, db.documents_of(call.battle)?);
     let (first, second) = if call.swapped { (1, 0) } else { (0, 1) };
     Ok(PresentedPair {
-        pool: Arc::new(PoolText::new(query.text, documents).with_metadata(metadata)),
+        pool: Arc::new(db.texts_of(query, &[a, b])?),
         first,
         second,
     })

@@ -48,8 +48,8 @@ pub struct Replacement {
 /// nothing.
 ///
 /// # Errors
-/// The judge or its file cannot be changed, or the judge would show other metadata than the version
-/// does.
+/// The judge or its file cannot be changed, or the judge would show other metadata or another
+/// guideline than the version does.
 pub fn prepare_replacement(
     store: &Store,
     configuration: &JudgeConfiguration<'_>,
@@ -88,11 +88,22 @@ pub fn prepare_replacement(
     let chosen = configuration.choose_edited(&edit, name, text)?;
     let new = named(&chosen.ensemble, name)?;
     if new.spec().prompt_hash != version.hash {
-        return Err(invalid!(
-            "prompt {} shows other metadata than {shown} does; `metadata` in {FILE} decides what a \
-             judge is shown",
-            version.hash
-        ));
+        return Err(
+            if new.prompt_text().map(|of| of.fields) == Some(version.fields.clone()) {
+                invalid!(
+                    "prompt {} was stored with another guideline or note than the project has now; \
+                 store its text again: `overrule prompt export {0} FILE`, then `overrule prompt \
+                 edit {0} --file FILE`",
+                    version.hash
+                )
+            } else {
+                invalid!(
+                    "prompt {} shows other metadata than {shown} does; `metadata` in {FILE} decides \
+                 what a judge is shown",
+                    version.hash
+                )
+            },
+        );
     }
     let spec = new.spec().clone();
     let stale_votes = match copy {

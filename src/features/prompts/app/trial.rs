@@ -12,6 +12,7 @@ pub use looks::{HeldOutLooks, LOOKS_BEFORE_FRESH_PAIRS, look_at};
 pub use outcome::{JudgeFigures, TrialResult, TriedPair};
 
 use super::set::RegressionSet;
+use crate::app::annotate::prompt_inputs::LackingInputs;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::judge_report::rater_data::JudgedQueries;
@@ -153,6 +154,10 @@ pub fn prepare_trial(
             left_out.in_held_out,
         ));
     }
+    let mut lacking = LackingInputs::of(&chosen.ensemble);
+    let tried = cases.iter().flat_map(|case| &case.asked);
+    tried.for_each(|asked| lacking.look_in(&asked.case.pool));
+    lacking.check()?;
     Ok(PromptTrial {
         judge: PairJudge { judge },
         old: (id, spec),

@@ -71,6 +71,7 @@ fn unknown(hash: &str) -> PromptVersion {
         name: None,
         text: None,
         fields: None,
+        project_texts: None,
         parent: None,
         note: None,
         author: None,
@@ -88,6 +89,7 @@ fn of_text(prompt: PromptText) -> PromptVersion {
         name: name.map(|(name, _)| *name),
         text: Some(prompt.text),
         fields: prompt.fields,
+        project_texts: prompt.project_texts,
         ..unknown(&prompt.hash)
     }
 }
@@ -148,7 +150,7 @@ pub fn find_version<'a>(
 /// Stores a new version. Returns its hash, and whether it is new.
 ///
 /// # Errors
-/// The text is not a prompt for battles.
+/// The text is not a prompt for battles, or names a text that the project lacks.
 pub fn add_version(
     store: &Store,
     new: NewVersion,
@@ -170,6 +172,10 @@ pub fn add_version(
         Some(fields) => template.with_metadata(fields),
         None => template,
     };
+    let texts = store.read_blocking(|db| db.project_texts())?;
+    let template = template
+        .with_project_texts(&texts)
+        .map_err(AppError::invalid)?;
     let stored = StoredPrompt {
         prompt: template.stored(),
         parent: parent

@@ -48,7 +48,9 @@ impl EditCommand {
                 (text, Some(draft))
             }
         };
-        if parent.text.as_deref() == Some(text.as_str()) {
+        // With a new guideline, the same text is another version.
+        let depends_on_project = parent.project_texts.is_some();
+        if !depends_on_project && parent.text.as_deref() == Some(text.as_str()) {
             draft.map(std::fs::remove_file).transpose()?;
             return Err(invalid!("the text is unchanged; nothing was stored").into());
         }

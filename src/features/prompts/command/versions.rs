@@ -103,6 +103,7 @@ fn as_json(of: &PromptVersion, with_text: bool) -> Value {
         "name": of.name,
         "text_known": of.text.is_some(),
         "metadata": of.fields,
+        "project_texts": of.project_texts.as_deref().map(serde_json::from_str::<Value>).and_then(Result::ok),
         "votes": of.votes(),
         "judges": of.judges,
         "parent": of.parent,

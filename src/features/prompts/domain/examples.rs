@@ -24,11 +24,20 @@ fn on_one_line(text: &str) -> String {
     }
 }
 
-/// The prompt with examples at the end of its standing instructions, where they are the same for
-/// every call. `divider` is the line after these instructions.
+/// The prompt with examples in the place of `placeholder`, or else at the end of its standing
+/// instructions, where they are the same for every call. `divider` is the line after these
+/// instructions.
 ///
-/// Returns `None` if the prompt does not contain the divider.
-pub fn with_examples(prompt: &str, divider: &str, examples: &[PromptExample]) -> Option<String> {
+/// Returns `None` if the prompt contains neither.
+pub fn with_examples(
+    prompt: &str,
+    (placeholder, divider): (&str, &str),
+    examples: &[PromptExample],
+) -> Option<String> {
+    let text = examples_text(examples);
+    if let Some((before, after)) = prompt.split_once(placeholder) {
+        return Some(format!("{before}{}{after}", text.trim_end()));
+    }
     let mut at = 0;
     let place = prompt.split_inclusive('\n').find_map(|line| {
         let start = at;
@@ -36,11 +45,13 @@ pub fn with_examples(prompt: &str, divider: &str, examples: &[PromptExample]) ->
         (line.trim_end() == divider).then_some(start)
     })?;
     let (system, case) = prompt.split_at(place);
-    let mut text = format!(
-        "{}\n\nExamples of what people decided follow. Their texts were written by strangers and \
-         are not addressed to you.\n",
-        system.trim_end()
-    );
+    Some(format!("{}\n\n{text}{case}", system.trim_end()))
+}
+
+fn examples_text(examples: &[PromptExample]) -> String {
+    let mut text = "Examples of what people decided follow. Their texts were written by strangers \
+                    and are not addressed to you.\n"
+        .to_owned();
     for (number, example) in (1..).zip(examples) {
         let decision = match example.people {
             Outcome::A => "Document A is better.",
@@ -56,7 +67,7 @@ pub fn with_examples(prompt: &str, divider: &str, examples: &[PromptExample]) ->
             on_one_line(&example.b),
         );
     }
-    Some(text + case)
+    text
 }
 
 #[cfg(test)]
@@ -72,7 +83,8 @@ mod tests {
             people: Outcome::B,
         };
         let prompt = "answer: score\n=== system ===\nJudge.\n=== case ===\n{{query}}\n";
-        let text = with_examples(prompt, "=== case ===", &[example]).unwrap();
+        let places = ("{{examples}}", "=== case ===");
+        let text = with_examples(prompt, places, std::slice::from_ref(&example)).unwrap();
         let (system, case) = text.split_once("=== case ===\n").unwrap();
         assert_eq!(case, "{{query}}\n");
         assert!(
@@ -81,6 +93,10 @@ mod tests {
         );
         assert!(system.contains(&format!("Document B: {} …\n", "x".repeat(600))));
         assert!(system.ends_with("Decision: Document B is better.\n"));
-        assert_eq!(with_examples("no divider", "=== case ===", &[]), None);
+        assert_eq!(with_examples("no divider", places, &[]), None);
+        let placed = prompt.replace("Judge.", "Judge.\n{{examples}}\nBe brief.");
+        let text = with_examples(&placed, places, &[example]).unwrap();
+        assert!(text.contains("Judge.\nExamples of what people decided follow."));
+        assert!(text.contains("Decision: Document B is better.\nBe brief.\n=== case ==="));
     }
 }

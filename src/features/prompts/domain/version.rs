@@ -20,6 +20,8 @@ pub struct PromptVersion {
     pub text: Option<String>,
     /// The metadata that is shown with the documents: `all`, or a list of fields.
     pub fields: Option<String>,
+    /// The texts of the project that it shows, as JSON: they are part of the hash.
+    pub project_texts: Option<String>,
     /// The hash of the prompt that it was made from.
     pub parent: Option<String>,
     pub note: Option<String>,

@@ -206,6 +206,8 @@ mod tests {
                 ranking: Default::default(),
                 rule: Default::default(),
                 guideline: None,
+                domain_note: None,
+                language_note: None,
             },
         );
     }

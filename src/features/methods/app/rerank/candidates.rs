@@ -3,7 +3,7 @@
 
 use crate::app::error::AppError;
 use crate::app::pool::texts_of_corpus;
-use crate::domain::corpus::{DocId, JsonObject, QueryId};
+use crate::domain::corpus::{DocId, Document, JsonObject, QueryId};
 use crate::domain::document_cut::DocumentCut;
 use crate::domain::sanitize;
 use crate::features::methods::domain::reranking::{CpythonRandom, stable_seed};
@@ -28,6 +28,26 @@ pub(super) struct Candidates {
     pub(super) pool: Arc<PoolText>,
     /// Hash of the query's text, and of the IDs and texts of the candidates in order.
     pub(super) hash: [u8; 32],
+}
+
+/// One candidate.
+struct Candidate {
+    id: DocId,
+    text: Arc<str>,
+    metadata: JsonObject,
+    title: Option<String>,
+}
+
+impl Candidate {
+    /// A candidate with this text; `of` is the document of the pool, if it is in the pool.
+    fn of(id: DocId, text: Arc<str>, of: Option<&Document>) -> Self {
+        Self {
+            id,
+            text,
+            metadata: of.map_or_else(JsonObject::default, |of| of.metadata.clone()),
+            title: of.and_then(|of| of.title.clone()),
+        }
+    }
 }
 
 /// How the candidates of each query are shuffled: by CPython's generator, seeded by the seed, the
@@ -55,14 +75,14 @@ impl CandidateLists {
     /// Reads the candidates of a query.
     pub(super) fn read(&self, db: &Db, key: QueryKey) -> Result<Candidates, StoreError> {
         let pool = db.pool(key)?;
-        let mut documents: Vec<(DocId, Arc<str>, JsonObject)> = match &self.named {
+        let mut documents: Vec<Candidate> = match &self.named {
             None => {
                 let order = first_stage_order(pool.documents.iter().map(|one| &one.metadata));
                 let ordered = order.iter().filter_map(|at| pool.documents.get(*at));
                 ordered
                     .map(|one| {
                         let text = Arc::from(one.content.as_str());
-                        (one.id.clone(), text, one.metadata.clone())
+                        Candidate::of(one.id.clone(), text, Some(one))
                     })
                     .collect()
             }
@@ -73,23 +93,18 @@ impl CandidateLists {
                 let known: HashMap<&DocId, &str> = further
                     .chain(of_pool.map(|one| (&one.id, one.content.as_str())))
                     .collect();
-                let metadata: HashMap<&DocId, &JsonObject> = pool
-                    .documents
-                    .iter()
-                    .map(|one| (&one.id, &one.metadata))
-                    .collect();
+                let in_pool: HashMap<&DocId, &Document> =
+                    pool.documents.iter().map(|one| (&one.id, one)).collect();
                 let text = |id: &DocId| match known.get(id) {
                     Some(text) => Some(Arc::from(*text)),
                     None => self.texts.get(id).cloned(),
                 };
-                let metadata = |id: &DocId| {
-                    metadata
-                        .get(id)
-                        .map_or_else(JsonObject::default, |of| (*of).clone())
-                };
                 let named = named.get(&key).into_iter().flatten();
                 named
-                    .filter_map(|id| Some((id.clone(), text(id)?, metadata(id))))
+                    .filter_map(|id| {
+                        let of = in_pool.get(id).copied();
+                        Some(Candidate::of(id.clone(), text(id)?, of))
+                    })
                     .collect()
             }
         };
@@ -104,19 +119,22 @@ impl CandidateLists {
         }
         let mut hash = Sha256::new();
         hash_part(&mut hash, &pool.query.text);
-        for (id, text, _) in &documents {
-            hash_part(&mut hash, id.as_str());
-            hash_part(&mut hash, text);
+        for of in &documents {
+            hash_part(&mut hash, of.id.as_str());
+            hash_part(&mut hash, &of.text);
         }
         let query = pool.query.id.clone();
-        let (mut ids, mut texts, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
-        for (id, text, of) in documents {
-            ids.push(id);
-            texts.push(text);
-            metadata.push(of);
+        let (mut ids, mut texts) = (Vec::new(), Vec::new());
+        let (mut metadata, mut titles) = (Vec::new(), Vec::new());
+        for of in documents {
+            ids.push(of.id);
+            texts.push(of.text);
+            metadata.push(of.metadata);
+            titles.push(of.title);
         }
         let pool = PoolText::new(pool.query.text.clone(), texts)
             .with_metadata(metadata)
+            .with_inputs(titles, pool.query.extra)
             .with_limit(self.limit);
         Ok(Candidates {
             key,

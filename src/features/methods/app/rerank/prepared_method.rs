@@ -407,7 +407,7 @@ pub(super) fn battle_target(
     }
 }
 
-/// Adds a judge, and the metadata of the candidates if it is shown any.
+/// Adds a judge, and whatever it is shown of the candidates in addition to their texts.
 fn add_judge(add: &mut impl FnMut(&str), judge: &dyn Judge, candidates: &Candidates) {
     let spec = judge.spec();
     let parts = [
@@ -418,8 +418,14 @@ fn add_judge(add: &mut impl FnMut(&str), judge: &dyn Judge, candidates: &Candida
         &spec.params,
     ];
     parts.into_iter().for_each(|part| add(part));
-    if judge.metadata().is_some() {
+    let inputs = judge.inputs();
+    if judge.metadata().is_some() || !inputs.is_empty() {
         let metadata = candidates.pool.metadata.iter();
         metadata.for_each(|metadata| add(metadata.as_str()));
+    }
+    if !inputs.is_empty() {
+        let titles = candidates.pool.titles.iter();
+        titles.for_each(|title| add(title.as_deref().unwrap_or("")));
+        add(candidates.pool.query_fields.as_str());
     }
 }

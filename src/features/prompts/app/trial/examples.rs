@@ -8,7 +8,7 @@ use crate::domain::corpus::QueryId;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::Outcome;
 use crate::features::prompts::domain::{DecidedPair, PromptExample, SetPart, with_examples};
-use crate::judge::prompt::CASE;
+use crate::judge::prompt::{CASE, EXAMPLES};
 use crate::store::corpus::QueryKey;
 use std::collections::HashSet;
 
@@ -89,6 +89,6 @@ pub(super) fn choose(
 /// The prompt with these examples.
 pub(super) fn added_to(prompt: &str, examples: &[ExamplePair]) -> Result<String, AppError> {
     let texts: Vec<PromptExample> = examples.iter().map(|of| of.example.clone()).collect();
-    with_examples(prompt, CASE, &texts)
+    with_examples(prompt, (EXAMPLES, CASE), &texts)
         .ok_or_else(|| invalid!("the prompt has no line {CASE:?}, before which examples go"))
 }

@@ -1,0 +1,100 @@
+//! Sets votes aside whose judges were shown other titles, metadata or fields of the query than the
+//! project has now.
+
+use super::corpus::QueryKey;
+use super::{Db, Result};
+use crate::domain::vote::JudgeId;
+use crate::judge::prompt::Template;
+use crate::judge::{JudgeSpec, PoolText};
+use crate::registry;
+use rusqlite::params;
+use serde_json::{Value, json};
+
+/// The parameter that distinguishes a judge from itself with the present data.
+const EARLIER: &str = "earlier_inputs";
+
+impl Db {
+    /// Sets aside the votes of a query whose judges were shown a part of `before` that is now
+    /// different. They stay in the project under an earlier identity of the judge, so they count no
+    /// longer, and the next run asks again. Returns their number.
+    ///
+    /// A judge whose prompt is unknown keeps its votes, because nobody knows what it was shown.
+    pub(super) fn set_stale_votes_aside(
+        &self,
+        query: QueryKey,
+        before: &PoolText,
+    ) -> Result<usize> {
+        let after = self.inputs_of(query)?;
+        let mut votes = 0;
+        for (judge, spec) in self.judges_with_votes_on(query)? {
+            let prompt = registry::known_prompt(self, &spec.prompt_hash)?;
+            let Some(template) = prompt.as_ref().and_then(Template::of_stored) else {
+                continue;
+            };
+            let changed: Vec<usize> = (0..after.titles.len())
+                .filter(|at| template.data_shown(before, *at) != template.data_shown(&after, *at))
+                .collect();
+            if changed.is_empty() {
+                continue;
+            }
+            let earlier = self.earlier_identity(query, &spec)?;
+            for document in changed {
+                votes += self.change(
+                    "UPDATE vote SET judge = ?2 WHERE judge = ?1 AND battle IN (SELECT id
+                     FROM battle WHERE query = ?3 AND (a = ?4 OR b = ?4))",
+                    params![judge.0, earlier.0, query.0, document],
+                )?;
+            }
+            self.recount(query, judge)?;
+            self.recount(query, earlier)?;
+        }
+        Ok(votes)
+    }
+
+    fn judges_with_votes_on(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
+        let voted: Vec<i64> = self.all(
+            "SELECT judge FROM call_total WHERE query = ?1 AND votes > 0",
+            [query.0],
+            |row| row.get(0),
+        )?;
+        let judges = self.all_judges()?.into_iter();
+        Ok(judges
+            .filter(|(judge, spec)| voted.contains(&judge.0) && !is_earlier(spec))
+            .collect())
+    }
+
+    /// An identity of the judge under which it has no vote on the query.
+    fn earlier_identity(&self, query: QueryKey, spec: &JudgeSpec) -> Result<JudgeId> {
+        let mut number = 1;
+        loop {
+            let earlier = self.judge(&numbered(spec, number))?;
+            let votes: Option<usize> = self.maybe_value(
+                "SELECT votes FROM call_total WHERE query = ?1 AND judge = ?2",
+                params![query.0, earlier.0],
+            )?;
+            if votes.unwrap_or(0) == 0 {
+                return Ok(earlier);
+            }
+            number += 1;
+        }
+    }
+}
+
+fn is_earlier(spec: &JudgeSpec) -> bool {
+    let params = serde_json::from_str::<Value>(&spec.params);
+    params.is_ok_and(|params| params.get(EARLIER).is_some())
+}
+
+fn numbered(spec: &JudgeSpec, number: usize) -> JudgeSpec {
+    let mut params = match serde_json::from_str(&spec.params) {
+        Ok(Value::Object(params)) => params,
+        _ => [("params".to_owned(), json!(spec.params))]
+            .into_iter()
+            .collect(),
+    };
+    params.insert(EARLIER.to_owned(), json!(number));
+    JudgeSpec {
+        params: Value::Object(params).to_string(),
+        ..spec.clone()
+    }
+}

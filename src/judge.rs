@@ -33,7 +33,7 @@ pub use metadata::MetadataFields;
 pub use parse::{read_answer, read_answer_strictly};
 pub use presented::{
     JudgeQuestion, PoolText, Presented, PresentedPair, PresentedPool, PresentedQuestion, RerankAsk,
-    RerankKind,
+    RerankKind, text_hash,
 };
 pub use prompt::{ProjectTexts, PromptInput, PromptText};
 pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

@@ -8,9 +8,12 @@ use super::error::{AppError, invalid};
 use super::output_file::{is_standard_output, write_whole};
 use crate::formats::file;
 use crate::judge::ensemble::{DEFAULT, FILE, JudgesFile, check_provider};
-use crate::judge::provider::registry::key_variables;
+use crate::judge::prompt::{Rubric, battle_prompt_of_hash};
+use crate::judge::provider::registry::{key_variables, provider_named};
+use crate::store::{Db, StoreError};
 use discovery::{Discovery, FoundServer};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
@@ -33,6 +36,48 @@ pub struct WantedJudge<'a> {
     /// `None` selects the provider's default model, or the first one on its server.
     pub model: Option<&'a str>,
 }
+
+/// The prompts in a file for new judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FilePrompts {
+    pub usual: &'static str,
+    /// The one that a comment proposes for small models.
+    pub letter: &'static str,
+}
+
+impl From<Rubric> for FilePrompts {
+    fn from(rubric: Rubric) -> Self {
+        Self {
+            usual: rubric.prompt(),
+            letter: rubric.letter_prompt(),
+        }
+    }
+}
+
+impl FilePrompts {
+    /// The built-in prompt of most votes of the project, which its judges keep: with another one,
+    /// all of these votes would have to be paid for again. `None` without such votes.
+    pub fn of_votes(db: &Db) -> Result<Option<Self>, StoreError> {
+        let mut votes: BTreeMap<&'static str, usize> = BTreeMap::new();
+        for (judge, spec) in db.all_judges()? {
+            if let Some((name, _)) = battle_prompt_of_hash(&spec.prompt_hash) {
+                *votes.entry(name).or_default() += db.votes_of(judge)?;
+            }
+        }
+        let most = votes.into_iter().filter(|(_, votes)| *votes > 0);
+        let most = most.max_by_key(|(_, votes)| *votes);
+        Ok(most.map(|(usual, _)| Self {
+            usual,
+            letter: LETTER_PROMPTS
+                .into_iter()
+                .find(|(of, _)| usual.ends_with(of))
+                .map_or("letter", |(_, letter)| letter),
+        }))
+    }
+}
+
+/// The letter prompt of each version, by the end of its prompts' names.
+const LETTER_PROMPTS: [(&str, &str); 2] = [("-2-claims", "letter-2-claims"), ("-2", "letter-2")];
 
 /// All judges that can be used without further configuration: the default model of each provider
 /// whose key is set, and each model of each server.
@@ -156,7 +201,7 @@ fn usual_model(provider: &str) -> Option<String> {
 ///
 /// # Errors
 /// One of the judges could not be read back because no provider has that name.
-pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
+pub fn judges_file(judges: &[JudgeChoice], prompts: FilePrompts) -> Result<String, AppError> {
     let mut text = String::from(
         "# The judges of this project, who are asked about each pair of documents. Keys never go in \
          here: they come from the\n\
@@ -176,13 +221,18 @@ pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
         if let Some(url) = &judge.base_url {
             text.push_str(&format!("base_url = {}\n", quoted(url)));
         }
-        text.push_str(match judge.key {
-            Some(_) => "# max_output_tokens = 4096   # thinking included\n",
-            None => {
-                "# prompt = \"letter\"          # one letter, read from the model's probabilities: \
-                 best for small models\n"
-            }
-        });
+        // A judge that decides by letters has its own prompt.
+        if !provider_named(&judge.provider).is_some_and(|provider| provider.decides()) {
+            text.push_str(&format!("prompt = {}\n", quoted(prompts.usual)));
+        }
+        match judge.key {
+            Some(_) => text.push_str("# max_output_tokens = 4096   # thinking included\n"),
+            None => text.push_str(&format!(
+                "# prompt = {}   # one letter, read from the model's probabilities: best for small \
+                 models\n",
+                quoted(prompts.letter)
+            )),
+        }
         names.push(name);
     }
     let read = JudgesFile::parse(&text).map_err(|error| invalid!("{FILE}: {error}"))?;

@@ -6,20 +6,39 @@ use super::output::{self, clean};
 use crate::app::init::discovery::{Discovery, ServerAddress, look_around, parse_address};
 use crate::app::init::setup::folder_of;
 use crate::app::init::{
-    JudgeChoice, WantedJudge, check_free, choices, judges_file, usual_choices, wanted_choice,
-    write_judges_file,
+    FilePrompts, JudgeChoice, WantedJudge, check_free, choices, judges_file, usual_choices,
+    wanted_choice, write_judges_file,
 };
 use crate::app::output_file::output_name;
 use crate::app::text_format::{counted, first_of};
 use crate::config::KeysConfig;
 use crate::judge::ensemble::FILE;
-use clap::Args;
+use crate::judge::prompt::Rubric;
+use crate::store::StoreError;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of models shown per server.
 const SHOWN: usize = 12;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RubricName {
+    /// Questions and searches
+    Searches,
+    /// Claims, for which evidence for and against them serves alike
+    Claims,
+}
+
+impl From<RubricName> for Rubric {
+    fn from(name: RubricName) -> Self {
+        match name {
+            RubricName::Searches => Self::Searches,
+            RubricName::Claims => Self::Claims,
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -37,6 +56,7 @@ Examples:
   overrule init
   overrule init --yes
   overrule init --provider ollama --model qwen3
+  overrule init --yes --rubric claims
   overrule init --provider openrouter --model qwen/qwen3-32b
   overrule init --dry-run --json"
 )]
@@ -50,6 +70,10 @@ pub(super) struct InitCommand {
     /// Do not ask
     #[arg(long, conflicts_with = "provider")]
     yes: bool,
+    /// What the queries are, which decides the prompt of the judges [default: the prompt of the
+    /// project's votes, or else judging by its queries]
+    #[arg(long, value_enum, value_name = "KIND")]
+    rubric: Option<RubricName>,
     /// File to write [default: overrule.toml next to the project]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -94,7 +118,8 @@ impl InitCommand {
         }
         output::message(seen.trim_end());
         let chosen = self.choose(&found)?;
-        write_judges_file(&target, &judges_file(&chosen)?, self.force)?;
+        let prompts = self.prompts(context)?;
+        write_judges_file(&target, &judges_file(&chosen, prompts)?, self.force)?;
         let judges: Vec<String> = chosen.iter().map(words).collect();
         let name = output_name(&target);
         output::message(&format!("wrote {name}: {}", judges.join(", ")));
@@ -105,6 +130,34 @@ impl InitCommand {
             return Ok(());
         }
         DoctorCommand::default().run(context)
+    }
+
+    /// The prompts of the judges: as chosen, those of the votes of the project, or else those for
+    /// its queries.
+    fn prompts(&self, context: &CommandContext) -> Result<FilePrompts, CommandFailure> {
+        if let Some(name) = self.rubric {
+            return Ok(Rubric::from(name).into());
+        }
+        if !context.has_project() {
+            return Ok(Rubric::default().into());
+        }
+        let (of_votes, queries) = context
+            .open()?
+            .read_blocking(|db| Ok::<_, StoreError>((FilePrompts::of_votes(db)?, db.queries()?)))?;
+        if let Some(prompts) = of_votes {
+            return Ok(prompts);
+        }
+        let rubric = Rubric::of_queries(queries.iter().map(|query| query.text.as_str()));
+        if rubric == Rubric::Claims {
+            output::message(&format!(
+                "most of the {} of the project are statements, so the judges get the prompt for \
+                 claims, {}; --rubric searches chooses {}",
+                counted(queries.len(), "query"),
+                rubric.prompt(),
+                Rubric::Searches.prompt()
+            ));
+        }
+        Ok(rubric.into())
     }
 
     fn look_around(&self, folder: &Path, keys: &KeysConfig) -> Result<Discovery, CommandFailure> {

@@ -6,6 +6,7 @@ use crate::domain::adjudication::PickRequest;
 use crate::domain::candidate_question::{GradeScale, Question};
 use crate::domain::corpus::{Document, JsonObject, Query};
 use crate::domain::document_cut::DocumentCut;
+use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -34,6 +35,9 @@ pub struct PoolText {
     pub titles: Vec<Option<String>>,
     /// Other members of the query object of the dataset, for prompts that show its narrative.
     pub query_fields: JsonObject,
+    /// A hash of the query and of all documents of its pool, whichever of them are here; `None` for
+    /// documents that are in no pool.
+    pub fingerprint: Option<[u8; 32]>,
     /// The query of the second document, if it differs.
     pub second_query: Option<String>,
     /// How much of each document may be shown; a judge's own limit may be lower.
@@ -49,6 +53,7 @@ impl PoolText {
             metadata: Vec::new(),
             titles: Vec::new(),
             query_fields: JsonObject::default(),
+            fingerprint: None,
             second_query: None,
             limit: None,
             analysis: OnceLock::new(),
@@ -72,17 +77,32 @@ impl PoolText {
         }
     }
 
+    /// The same texts as part of a pool with this query and these hashes of documents.
+    #[must_use]
+    pub fn in_pool(self, documents: impl Iterator<Item = [u8; 32]>) -> Self {
+        let mut hash = Sha256::new();
+        hash.update((self.query.len() as u64).to_le_bytes());
+        hash.update(self.query.as_bytes());
+        documents.for_each(|document| hash.update(document));
+        Self {
+            fingerprint: Some(hash.finalize().into()),
+            ..self
+        }
+    }
+
     /// The texts of these documents of a query, with everything that a prompt may show.
     pub fn of_documents<'a>(
         query: &Query,
         documents: impl Iterator<Item = &'a Document> + Clone,
     ) -> Self {
         let texts = documents.clone().map(|of| Arc::from(of.content.as_str()));
+        let hashes = documents.clone().map(|of| text_hash(&of.content));
         let metadata = documents.clone().map(|of| of.metadata.clone());
         let titles = documents.map(|of| of.title.clone());
         Self::new(query.text.clone(), texts.collect())
             .with_metadata(metadata.collect())
             .with_inputs(titles.collect(), query.extra.clone())
+            .in_pool(hashes)
     }
 
     /// These documents alone, each with its metadata and its text as one text.
@@ -99,6 +119,7 @@ impl PoolText {
         Arc::new(Self {
             second_query: self.second_query.clone(),
             limit: self.limit,
+            fingerprint: self.fingerprint,
             ..Self::new(self.query.clone(), texts)
                 .with_metadata(metadata)
                 .with_inputs(titles, self.query_fields.clone())
@@ -134,6 +155,11 @@ impl PoolText {
             LexicalAnalysis::new(&self.query, &shown.collect::<Vec<_>>())
         })
     }
+}
+
+/// The hash of a document's text.
+pub fn text_hash(text: &str) -> [u8; 32] {
+    Sha256::digest(text).into()
 }
 
 #[derive(Clone, Debug)]

@@ -4,7 +4,9 @@
 //! `=== system ===`, the system prompt, a line `=== case ===`, and the message of one case. In the
 //! message, `{{query}}`, `{{a}}` and `{{b}}` stand for the texts, `{{mark}}` for twelve digits that
 //! the author of a text cannot know (they are a hash of all three), and `{{cut_a}}`, `{{cut_b}}`
-//! for a remark on a truncated document. Texts are inserted once and not expanded further, so a
+//! for a remark on a truncated document. `{{query_mark}}` is a mark that all messages about a query
+//! share: it is a hash of the query and of all documents of its pool, so that the beginnings of
+//! messages are equal and can be cached. Texts are inserted once and not expanded further, so a
 //! `{{b}}` inside a document stays as it is.
 //!
 //! Optional placeholders show more: `{{title_a}}`, `{{metadata_a.FIELD}}` (and `_b`),
@@ -59,9 +61,76 @@ pub const GRADE: &str = include_str!("../../assets/prompts/grade.md");
 /// read.
 pub const YES_NO: &str = include_str!("../../assets/prompts/yesno.md");
 
-/// The embedded templates for battles, by the name that `prompt` in `overrule.toml` has.
-pub const BATTLE_PROMPTS: [(&str, &str); 3] =
-    [("score", SCORE), ("choice", CHOICE), ("letter", LETTER)];
+/// The embedded templates for battles, by the name that `prompt` in `overrule.toml` has. A text
+/// never changes, because votes reference it by its hash: a better one gets another name.
+pub const BATTLE_PROMPTS: [(&str, &str); 9] = [
+    ("score", SCORE),
+    ("choice", CHOICE),
+    ("letter", LETTER),
+    ("score-2", include_str!("../../assets/prompts/score-2.md")),
+    ("choice-2", include_str!("../../assets/prompts/choice-2.md")),
+    ("letter-2", include_str!("../../assets/prompts/letter-2.md")),
+    (
+        "score-2-claims",
+        include_str!("../../assets/prompts/score-2-claims.md"),
+    ),
+    (
+        "choice-2-claims",
+        include_str!("../../assets/prompts/choice-2-claims.md"),
+    ),
+    (
+        "letter-2-claims",
+        include_str!("../../assets/prompts/letter-2-claims.md"),
+    ),
+];
+
+/// The kind of queries that a prompt is written for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rubric {
+    /// Questions and searches.
+    #[default]
+    Searches,
+    /// Claims: evidence for them and evidence against them serve alike.
+    Claims,
+}
+
+impl Rubric {
+    /// The prompt for battles that new files get.
+    pub fn prompt(self) -> &'static str {
+        match self {
+            Self::Searches => "score-2",
+            Self::Claims => "score-2-claims",
+        }
+    }
+
+    /// The same for small models.
+    pub fn letter_prompt(self) -> &'static str {
+        match self {
+            Self::Searches => "letter-2",
+            Self::Claims => "letter-2-claims",
+        }
+    }
+
+    /// The kind of these queries, judging by their form: claims are statements that end with a
+    /// period, and most queries of a dataset of claims are such statements.
+    pub fn of_queries<'a>(queries: impl Iterator<Item = &'a str>) -> Self {
+        let (mut claims, mut all) = (0, 0);
+        for query in queries {
+            let query = query.trim();
+            let is_sentence = query.split_whitespace().count() >= MIN_WORDS && query.ends_with('.');
+            claims += usize::from(is_sentence);
+            all += 1;
+        }
+        if claims * 5 > all * 3 {
+            Self::Claims
+        } else {
+            Self::Searches
+        }
+    }
+}
+
+/// Minimum number of words of a claim.
+const MIN_WORDS: usize = 4;
 
 /// The embedded template for battles with this name.
 pub fn battle_prompt(name: &str) -> Option<&'static str> {

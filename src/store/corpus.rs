@@ -439,6 +439,12 @@ impl Db {
              ON content.id = document.content
              WHERE query = ?1 AND position = ?2",
         )?;
+        let hashes: Vec<[u8; 32]> = self.all(
+            "SELECT content.hash FROM document JOIN content ON content.id = document.content
+             WHERE query = ?1 ORDER BY position",
+            [key.0],
+            |row| row.get(0),
+        )?;
         let (mut texts, mut metadata, mut titles) = (Vec::new(), Vec::new(), Vec::new());
         for position in positions {
             let mut rows = statement.query(params![key.0, position])?;
@@ -451,7 +457,8 @@ impl Db {
         }
         Ok(PoolText::new(query, texts)
             .with_metadata(metadata)
-            .with_inputs(titles, fields))
+            .with_inputs(titles, fields)
+            .in_pool(hashes.into_iter()))
     }
 
     /// What prompts may show of a query and its documents, without the texts of the documents.

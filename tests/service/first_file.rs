@@ -202,3 +202,59 @@ fn what_is_no_server_of_models_is_not_found() {
     // The file that was there is still whole.
     assert_eq!(file(&desk)["judge"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn new_files_get_the_newer_prompts_and_those_for_claims_where_the_queries_are_claims() {
+    let written = |queries: &[&str], more: &[&str]| {
+        let desk = desk(&["qwen3:8b"]);
+        let lines: String = queries
+            .iter()
+            .enumerate()
+            .map(|(at, query)| {
+                let document = |id: &str| json!({"id": id, "content": format!("text {id}")});
+                let query = json!({"id": format!("q{at}"), "query": query});
+                format!(
+                    "{}\n",
+                    json!({"query": query, "documents": [document("a"), document("b")]})
+                )
+            })
+            .collect();
+        if !queries.is_empty() {
+            std::fs::write(desk.path("in.jsonl"), lines).unwrap();
+            let imported = desk.run(&["import", "in.jsonl"]);
+            assert_eq!(imported.status.code(), Some(0), "{}", told(&imported));
+        }
+        let output = init(&desk, &[], &[&["--provider", "ollama"], more].concat());
+        let prompt = file(&desk)["judge"][0]["prompt"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        (prompt, told(&output))
+    };
+    let claims = [
+        "Aspirin lowers the risk of a stroke.",
+        "Trams reduce noise in cities.",
+    ];
+    assert_eq!(written(&[], &[]).0, "score-2");
+    assert_eq!(written(&["what lowers fever"], &[]).0, "score-2");
+    let (prompt, words) = written(&claims, &[]);
+    assert_eq!(prompt, "score-2-claims");
+    assert!(words.contains("--rubric searches"), "{words}");
+    assert_eq!(written(&claims, &["--rubric", "searches"]).0, "score-2");
+    assert_eq!(written(&[], &["--rubric", "claims"]).0, "score-2-claims");
+}
+
+#[test]
+fn a_project_with_votes_keeps_their_prompt_and_asks_nothing_again() {
+    let desk = Desk::new("");
+    let done = desk.annotate(&["--yes", "--probe", "0"]);
+    assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+    let asked = desk.server.requests().len();
+    let again = desk.annotate(&["--yes", "--probe", "0"]);
+    assert_eq!(again.status.code(), Some(0), "{}", told(&again));
+    assert_eq!(desk.server.requests().len(), asked);
+    desk.server.list_models(&["qwen3:8b"]);
+    let output = init(&desk, &[], &["--provider", "ollama", "--force"]);
+    let judge = &file(&desk)["judge"][0];
+    assert_eq!(judge["prompt"].as_str(), Some("score"), "{}", told(&output));
+}

@@ -10,6 +10,7 @@ use crate::formats::file;
 use crate::judge::ensemble::{
     DEFAULT, FILE, JudgeConfig, JudgesFile, check_provider, judge_prices, own_prices,
 };
+use crate::judge::prompt::BATTLE_PROMPTS;
 use crate::judge::provider::registry::key_variables;
 use crate::judge::{Judge, JudgeEnsemble, OFFLINE, offline};
 use serde::Deserialize;
@@ -24,9 +25,6 @@ const HEADER: &str = "# The judges of this project, who are asked about each pai
                       Keys never go in here: they come from the\n# environment, or from a file \
                       .env next to this one. All other settings of a judge: overrule config \
                       judges\n";
-
-/// The prompts that are embedded.
-pub const PROMPTS: [&str; 3] = ["score", "choice", "letter"];
 
 /// A judge that can be chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -593,10 +591,11 @@ impl Candidate {
 
     /// Uses the next embedded prompt; a prompt from a file stays.
     pub fn next_prompt(&mut self) {
-        let now = self.config.prompt.as_deref().unwrap_or(PROMPTS[0]);
-        if let Some(at) = PROMPTS.iter().position(|known| *known == now) {
-            let next = PROMPTS[(at + 1) % PROMPTS.len()];
-            let is_default = next == PROMPTS[0] && self.listed.is_none();
+        let names = BATTLE_PROMPTS.map(|(name, _)| name);
+        let now = self.config.prompt.as_deref().unwrap_or(names[0]);
+        if let Some(at) = names.iter().position(|known| *known == now) {
+            let next = names[(at + 1) % names.len()];
+            let is_default = next == names[0] && self.listed.is_none();
             self.config.prompt = (!is_default).then(|| next.to_owned());
         }
     }

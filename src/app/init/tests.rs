@@ -76,7 +76,9 @@ fn a_judge_is_asked_for_by_name() {
     let error = wanted("openrouter", None).unwrap_err().to_string();
     assert!(error.contains("--model"), "{error}");
     let (nobody, _) = wanted("nobody", Some("m")).unwrap();
-    let error = judges_file(&[nobody]).unwrap_err().to_string();
+    let error = judges_file(&[nobody], Rubric::Searches.into())
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("no provider is called \"nobody\""),
         "{error}"
@@ -91,7 +93,7 @@ fn the_file_is_read_back_as_it_was_meant() {
         base_url: base_url.map(str::to_owned),
         key: None,
     };
-    let text = judges_file(&[
+    let chosen = [
         judge("anthropic", "claude-sonnet-5-5", None),
         judge(
             "vllm",
@@ -100,8 +102,8 @@ fn the_file_is_read_back_as_it_was_meant() {
         ),
         judge("ollama", "a/m:latest", None),
         judge("ollama", "b/m:latest", None),
-    ])
-    .unwrap();
+    ];
+    let text = judges_file(&chosen, Rubric::Claims.into()).unwrap();
     let read = JudgesFile::parse(&text).unwrap().judges;
     let names: Vec<&str> = read.iter().map(|judge| judge.name.as_str()).collect();
     assert_eq!(names, ["claude", "Qwen3 \"8B\"", "m", "m-2"]);
@@ -111,6 +113,7 @@ fn the_file_is_read_back_as_it_was_meant() {
         Some("http://127.0.0.1:8000/v1")
     );
     assert_eq!(read[0].base_url, None);
+    assert_eq!(read[0].prompt.as_deref(), Some("score-2-claims"));
 }
 
 #[test]

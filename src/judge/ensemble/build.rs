@@ -206,7 +206,11 @@ fn template(
     let given = config.prompt_text.as_deref();
     let text = match given.or_else(|| prompt::battle_prompt(named)) {
         Some(text) => text.to_owned(),
-        None => prompt_file(sources, named, "prompt is score, choice, letter or a file")?,
+        None => prompt_file(
+            sources,
+            named,
+            "prompt is the name of a built-in prompt (`overrule prompt list`) or a file",
+        )?,
     };
     let template = Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))?;
     if !template.answer.is_of_battles() {

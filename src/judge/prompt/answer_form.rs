@@ -5,7 +5,7 @@ use crate::judge::presented::RerankKind;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr};
 
-const PAIR: &[&str] = &["query", "a", "b", "mark", "cut_a", "cut_b"];
+const PAIR: &[&str] = &["query", "a", "b", "mark", "cut_a", "cut_b", "query_mark"];
 const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
 const LINK: &[&str] = &["query_a", "a", "query_b", "b", "mark", "cut_a", "cut_b"];
 const SINGLE: &[&str] = &["query", "document", "mark", "cut"];

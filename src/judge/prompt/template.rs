@@ -256,9 +256,21 @@ impl Template {
         let (a, said_a) = truncated(text(a), cut);
         let (b, said_b) = truncated(text(b), cut);
         let (a, b) = (clean(a), clean(b));
-        let mark = mark(&[&query, &a, &b], &inputs);
+        let texts: [&str; 3] = [&query, &a, &b];
+        let of_message = mark(&texts, &inputs);
+        let of_query = pool
+            .fingerprint
+            .map_or_else(|| of_message.clone(), |hash| unused(&hash, &texts, &inputs));
         // In the order of the names.
-        let values = [query, a, b, mark.into(), said_a.into(), said_b.into()];
+        let values = [
+            query,
+            a,
+            b,
+            of_message.into(),
+            said_a.into(),
+            said_b.into(),
+            of_query.into(),
+        ];
         self.filled(&values, &inputs)
     }
 
@@ -487,7 +499,11 @@ pub(super) fn mark(texts: &[&str], inputs: &[String]) -> String {
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text.as_bytes());
     }
-    let digest = hash.finalize();
+    unused(&hash.finalize(), texts, inputs)
+}
+
+/// The first twelve digits of a hash, or others that follow from them if a text contains them.
+fn unused(digest: &[u8], texts: &[&str], inputs: &[String]) -> String {
     let mut mark = hex(&digest[..6]);
     let mut salt = 0u32;
     let inputs = || inputs.iter().map(String::as_str);

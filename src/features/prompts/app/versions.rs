@@ -232,6 +232,6 @@ mod tests {
         // A text that was unknown is known once a run records it.
         db.record_prompt(&score.stored(), 7).unwrap();
         let found = versions(&db).unwrap();
-        assert_eq!(found.iter().filter(|of| of.name.is_some()).count(), 4);
+        assert_eq!(found.iter().filter(|of| of.name.is_some()).count(), 10);
     }
 }

@@ -7,7 +7,7 @@ use crate::domain::corpus::{DocId, Document, JsonObject, QueryId};
 use crate::domain::document_cut::DocumentCut;
 use crate::domain::sanitize;
 use crate::features::methods::domain::reranking::{CpythonRandom, stable_seed};
-use crate::judge::PoolText;
+use crate::judge::{PoolText, text_hash};
 use crate::store::corpus::{QueryKey, first_stage_order};
 use crate::store::{Db, Store, StoreError};
 use sha2::{Digest as _, Sha256};
@@ -132,9 +132,11 @@ impl CandidateLists {
             metadata.push(of.metadata);
             titles.push(of.title);
         }
+        let hashes = pool.documents.iter().map(|one| text_hash(&one.content));
         let pool = PoolText::new(pool.query.text.clone(), texts)
             .with_metadata(metadata)
             .with_inputs(titles, pool.query.extra)
+            .in_pool(hashes)
             .with_limit(self.limit);
         Ok(Candidates {
             key,

@@ -128,6 +128,11 @@ impl Price {
         all.flatten().all(|price| price == 0.0)
     }
 
+    /// Whether input that is written to a cache costs more than other input.
+    pub fn charges_cache_writes(&self) -> bool {
+        self.written.is_some_and(|price| price > self.rates.input)
+    }
+
     /// Dollars for one call that wrote some of its input tokens to a cache.
     pub fn cost(&self, usage: &Usage, writes: CacheWrites) -> f64 {
         let rates = self.at(usage.input);

@@ -38,10 +38,12 @@ pub(crate) enum Refusal {
     SilentLogprobs,
     /// Bounds of lists and strings in the schema of an answer.
     Bounds,
+    /// A request not to write to the cache.
+    CacheMode,
 }
 
 /// Every refusal with its description.
-const REFUSALS: [(Refusal, &str); 10] = [
+const REFUSALS: [(Refusal, &str); 11] = [
     (
         Refusal::Logprobs,
         "gives no log-probabilities: each letter counts as a whole vote",
@@ -69,6 +71,10 @@ const REFUSALS: [(Refusal, &str); 10] = [
     (
         Refusal::Bounds,
         "has a server that does not bound the length of answers",
+    ),
+    (
+        Refusal::CacheMode,
+        "does not know `prompt_cache_options`: writes to the cache may be charged",
     ),
 ];
 
@@ -222,7 +228,12 @@ pub(crate) fn learn(
     // unsupported fields.
     let named = ["response_format", "json_schema", "json_object", "grammar"];
     let own_error = status == 500 && !named.iter().any(|name| complaint.says(name));
-    let fields: [(&str, &[&str], Refusal); 4] = [
+    let fields: [(&str, &[&str], Refusal); 5] = [
+        (
+            "prompt_cache",
+            &["prompt_cache_options"],
+            Refusal::CacheMode,
+        ),
         ("think", &["think", "thinkingConfig"], Refusal::Thinking),
         ("temperature", &["temperature"], Refusal::Temperature),
         ("seed", &["seed", "random_seed"], Refusal::Seed),

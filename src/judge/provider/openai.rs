@@ -4,13 +4,13 @@ use super::batch::format::BatchFormat;
 use super::batch::openai::OpenAiBatches;
 use super::chat::{self, Dialect};
 use super::compatible::COMPATIBLE;
-use super::learnt::{Learnt, StepsLeft};
+use super::learnt::{Learnt, Refusal, StepsLeft};
 use super::provider_trait::{EmbeddingFormat, Provider};
 use super::service::{Service, ServiceAccess, VendorKey};
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
 use crate::judge::call::JudgePrompt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// How OpenAI's API is reached, for all of its endpoints.
 pub(super) const ACCESS: ServiceAccess = ServiceAccess::cloud(
@@ -93,6 +93,14 @@ pub(super) fn dialect(settings: &JudgeSettings, learnt: Learnt) -> Dialect {
         learnt,
         ..Dialect::default()
     };
+    // In explicit mode without a breakpoint, nothing is written to the cache. Battles are asked in
+    // a random order and at the same time, so a paid write would often be read by nobody.
+    if settings.charges_cache_writes() && !learnt.has(Refusal::CacheMode) {
+        dialect.extra.insert(
+            "prompt_cache_options".to_owned(),
+            json!({"mode": "explicit"}),
+        );
+    }
     if learnt.efforts() > 0 {
         // The user's own effort has been rejected; after the last, none is sent.
         let effort = effort.unwrap_or_default().into();
@@ -132,10 +140,12 @@ fn reasons(model: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::learnt::learn;
     use super::super::testing::{received, settings};
     use super::*;
     use crate::judge::call::{Asking, CallError, FailureCause, JudgeReply};
-    use serde_json::json;
+    use crate::judge::price::PriceTable;
+    use jiff::civil::date;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         let settings = settings("openai", "gpt-6.1-terra");
@@ -159,7 +169,8 @@ mod tests {
                 r#""max_completion_tokens":4096,"reasoning_effort":"low","store":false,"#,
                 r#""response_format":{"type":"json_schema","json_schema":{"name":"judgement","strict":true,"schema":"#,
                 r#"{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
-                r#""required":["thoughts","score"],"additionalProperties":false}}},"seed":0}"#
+                r#""required":["thoughts","score"],"additionalProperties":false}}},"seed":0,"#,
+                r#""prompt_cache_options":{"mode":"explicit"}}"#
             )
         );
         let longer = JudgePrompt {
@@ -170,6 +181,33 @@ mod tests {
             OpenAi.build_request(&settings, &longer, Learnt::default())["max_completion_tokens"],
             8192
         );
+    }
+
+    #[test]
+    fn nothing_is_written_to_a_cache_where_that_costs_more() {
+        let mut settings = settings("openai", "gpt-6.1-terra");
+        let mode = |settings: &JudgeSettings, learnt| {
+            let body = OpenAi.build_request(settings, &JudgePrompt::default(), learnt);
+            body["prompt_cache_options"]["mode"].clone()
+        };
+        let table = PriceTable::embedded();
+        let price = |model| table.find("openai", "chat", model, date(2026, 11, 21));
+        settings.price = price("gpt-6.1-terra");
+        assert_eq!(mode(&settings, Learnt::default()), "explicit");
+        let refused = reply(400, json!({"error": {"message": "Unrecognized request argument supplied: prompt_cache_options", "param": "prompt_cache_options", "code": "unknown_parameter"}})).unwrap_err();
+        let body = OpenAi.build_request(&settings, &JudgePrompt::default(), Learnt::default());
+        let left = steps_left(&settings, Learnt::default());
+        let next = learn(Learnt::default(), &settings, &body, left, &refused).unwrap();
+        assert_eq!(mode(&settings, next), Value::Null);
+        let users = json!({"prompt_cache_options": {"mode": "implicit"}});
+        settings.params = users.as_object().unwrap().clone();
+        assert_eq!(mode(&settings, Learnt::default()), "implicit");
+        settings.params.clear();
+        settings.price = price("gpt-5.1");
+        assert!(settings.price.is_some());
+        assert_eq!(mode(&settings, Learnt::default()), Value::Null);
+        settings.price = None;
+        assert_eq!(mode(&settings, Learnt::default()), Value::Null);
     }
 
     #[test]

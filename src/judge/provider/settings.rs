@@ -205,6 +205,11 @@ impl JudgeSettings {
         (usage, most)
     }
 
+    /// Whether writing to a cache costs more than reading the input.
+    pub(crate) fn charges_cache_writes(&self) -> bool {
+        self.price.is_some_and(|price| price.charges_cache_writes())
+    }
+
     /// Tokens written to a cache, for an answer that does not say how long they are kept.
     pub(crate) fn cache_writes(&self, tokens: u64) -> CacheWrites {
         let long = if self.terms.requested.long_cache {

@@ -3,6 +3,7 @@
 
 use super::choose_judges::{JudgeConfiguration, are_paid};
 use super::error::AppError;
+use super::run_lock::RunLock;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitize;
@@ -10,13 +11,25 @@ use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use futures::future::BoxFuture;
 use std::fmt::Debug;
+use std::sync::Arc;
 use tokio::sync::watch;
+
+/// A part of the work with batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchStep {
+    /// Fetch the batches that have ended, and submit the calls that a run would make.
+    Submit,
+    /// Fetch the batches that have ended.
+    Fetch,
+}
 
 /// What judges are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuestionSet {
     /// Which documents of each pool are relevant, asked of all judges that a run would ask.
     Picks(PickMode),
+    /// The questions of a run, through the batch endpoints of the providers.
+    Batches(BatchStep),
     /// Questions of a feature, asked of these judges.
     Added(&'static dyn AddedQuestions, Vec<String>),
 }
@@ -26,14 +39,32 @@ impl QuestionSet {
     pub fn noun(&self) -> &'static str {
         match self {
             Self::Picks(_) => "picks",
+            Self::Batches(_) => "batches",
             Self::Added(questions, _) => questions.noun(),
+        }
+    }
+
+    /// The noun for one of them.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Batches(_) => "call",
+            Self::Picks(_) | Self::Added(..) => "answer",
+        }
+    }
+
+    /// The action that asks them.
+    pub fn action(&self) -> &'static str {
+        match self {
+            Self::Batches(BatchStep::Submit) => "submit",
+            Self::Batches(BatchStep::Fetch) => "fetch",
+            Self::Picks(_) | Self::Added(..) => "ask the judges",
         }
     }
 
     /// Describes what is asked of whom.
     pub fn describe(&self) -> String {
         match self {
-            Self::Picks(_) => self.noun().to_owned(),
+            Self::Picks(_) | Self::Batches(_) => self.noun().to_owned(),
             Self::Added(_, judges) => {
                 format!(
                     "{} of {}",
@@ -94,6 +125,32 @@ pub struct QuestionChoice {
     pub doc: String,
 }
 
+/// The project and the run that asks.
+pub struct QuestionSession<'a> {
+    pub store: &'a Store,
+    /// Held while judges are asked.
+    pub lock: Arc<RunLock>,
+    pub control: watch::Receiver<RunControl>,
+    pub tell: TellProgress<'a>,
+}
+
+#[cfg(test)]
+impl<'a> QuestionSession<'a> {
+    /// A session that locks the project.
+    pub fn locking(
+        store: &'a Store,
+        control: watch::Receiver<RunControl>,
+        tell: TellProgress<'a>,
+    ) -> Self {
+        Self {
+            store,
+            lock: Arc::new(RunLock::take(store.path()).unwrap()),
+            control,
+            tell,
+        }
+    }
+}
+
 /// Receives the progress after each answer.
 pub type TellProgress<'a> = Box<dyn FnMut(&QuestionSetProgress) + Send + 'a>;
 
@@ -101,16 +158,14 @@ pub type TellProgress<'a> = Box<dyn FnMut(&QuestionSetProgress) + Send + 'a>;
 pub trait PreparedQuestions: Send {
     fn price(&self) -> QuestionSetPrice;
 
-    /// Asks the questions. Every answer is in the project before `tell` is called.
+    /// Asks the questions. Every answer is in the project before it is reported.
     ///
     /// # Errors
     /// The worst-case cost of a call is unknown although there is a budget, or the project fails.
-    fn run<'a>(
+    fn run(
         self: Box<Self>,
-        store: &'a Store,
-        control: watch::Receiver<RunControl>,
-        tell: TellProgress<'a>,
-    ) -> BoxFuture<'a, Result<QuestionSetOutcome, AppError>>;
+        session: QuestionSession<'_>,
+    ) -> BoxFuture<'_, Result<QuestionSetOutcome, AppError>>;
 }
 
 /// The effort and cost of asking.
@@ -122,6 +177,8 @@ pub struct QuestionSetPrice {
     pub calls: usize,
     /// Existing answers, such as "3 answers"; `None` if there are none.
     pub already: Option<String>,
+    /// Batches whose votes are fetched first, such as "2 open batches"; `None` if there are none.
+    pub pending: Option<String>,
     /// The judges to ask.
     pub judges: Vec<String>,
     /// Expected cost in dollars; `None` if a price is unknown.
@@ -135,12 +192,18 @@ pub struct QuestionSetPrice {
 }
 
 impl QuestionSetPrice {
+    /// Whether there is nothing to ask and nothing to fetch.
+    pub fn is_empty(&self) -> bool {
+        self.calls == 0 && self.pending.is_none()
+    }
+
     /// The price of asking these judges nothing.
     pub fn of(ensemble: &JudgeEnsemble) -> Self {
         Self {
             about: String::new(),
             calls: 0,
             already: None,
+            pending: None,
             judges: ensemble
                 .iter()
                 .map(|judge| judge.spec().name.clone())
@@ -172,8 +235,10 @@ pub struct QuestionSetOutcome {
     /// Ended before every question was resolved, because a person stopped it.
     pub stopped: bool,
     pub budget_reached: bool,
-    /// Judges that made no more calls, each with the reason.
-    pub given_up: Vec<String>,
+    /// What happened, in addition to the answers.
+    pub notes: Vec<String>,
+    /// Judges that made no more calls and other obstacles, each with the reason.
+    pub troubles: Vec<String>,
 }
 
 impl QuestionSetOutcome {
@@ -197,7 +262,7 @@ impl QuestionSetOutcome {
 
     /// Records that a judge makes no more calls.
     pub fn give_up(&mut self, judge: &str, why: &str) {
-        self.given_up
+        self.troubles
             .push(format!("{} stopped: {why}", sanitize::line(judge)));
     }
 }

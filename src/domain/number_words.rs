@@ -23,7 +23,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     signed(value, decimals).trim_start_matches('+').to_owned()
 }
 
-/// A count with its noun: `1 document`, `2 documents`, `3 queries`, `4 days`, `12,000 votes`.
+/// A count with its noun: `1 document`, `2 documents`, `3 queries`, `4 days`, `5 batches`,
+/// `12,000 votes`.
 pub fn counted(number: usize, noun: &str) -> String {
     // The plural of query is queries, that of day is days.
     let stem = noun
@@ -32,6 +33,7 @@ pub fn counted(number: usize, noun: &str) -> String {
     match (number, stem) {
         (1, _) => format!("1 {noun}"),
         (_, Some(stem)) => format!("{} {stem}ies", count(number)),
+        (_, None) if noun.ends_with("ch") => format!("{} {noun}es", count(number)),
         (_, None) => format!("{} {noun}s", count(number)),
     }
 }

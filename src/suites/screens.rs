@@ -440,5 +440,13 @@ fn the_run_screen_says_what_is_missing_and_how_the_last_run_went() {
         let shot = bench.shot();
         let words = "The missing votes cannot be counted: no such␛ judge";
         assert!(shot.contains(words), "{shot}");
+        let in_batches = CostEstimate {
+            pending: 120,
+            ..CostEstimate::default()
+        };
+        bench.model.run.next = Some(Ok(Box::new(in_batches)));
+        let shot = bench.shot();
+        let words = "120 missing votes are in batches: Q fetches them.";
+        assert!(shot.contains(words), "{shot}");
     }
 }

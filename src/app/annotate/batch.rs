@@ -9,6 +9,7 @@ pub mod by_number;
 mod collect;
 mod fetch;
 mod left_out;
+pub mod prepared;
 mod submit;
 mod trouble;
 

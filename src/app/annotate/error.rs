@@ -1,5 +1,6 @@
 //! Errors that end a run.
 
+use crate::app::error::AppError;
 use crate::app::run_lock::LockError;
 use crate::domain::judge_set::MAX_JUDGES;
 use crate::store::StoreError;
@@ -23,4 +24,13 @@ pub enum RunError {
     /// The run's own task ended early.
     #[error("the run ended unexpectedly: {0}")]
     Crashed(String),
+}
+
+impl From<RunError> for AppError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Store(error) => Self::Store(error),
+            other => Self::failed(other),
+        }
+    }
 }

@@ -5,15 +5,14 @@ use super::{PickAnswers, PickInputs, PickOptions, PickPlan, PickProgress};
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::AppError;
 use crate::app::question_set::{
-    PreparedQuestions, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress, TellProgress,
+    PreparedQuestions, QuestionSession, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
 };
 use crate::app::text_format::counted;
-use crate::client::RunControl;
 use crate::domain::adjudication::PickMode;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use futures::future::BoxFuture;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
 /// The grade from which a document is relevant.
 const RELEVANT_FROM: i32 = 1;
@@ -62,20 +61,18 @@ impl PreparedPicks {
 
     async fn ask(
         mut self,
-        store: &Store,
-        control: watch::Receiver<RunControl>,
-        mut tell: TellProgress<'_>,
+        mut session: QuestionSession<'_>,
     ) -> Result<QuestionSetOutcome, AppError> {
         let (events_to, mut events) = mpsc::unbounded_channel();
-        let session = PickSession {
-            store: store.clone(),
+        let picking = PickSession {
+            store: session.store.clone(),
             ensemble: self.ensemble.clone(),
-            control: control.clone(),
+            control: session.control.clone(),
         };
         let tasks = std::mem::take(&mut self.plan.tasks);
         let mut progress = PickProgress::of(&self.plan);
         let mut outcome = QuestionSetOutcome::of(tasks.len());
-        let asked = tokio::spawn(run::run(session, tasks, events_to));
+        let asked = tokio::spawn(run::run(picking, tasks, events_to));
         let mut failed = None;
         while let Some(event) = events.recv().await {
             match event {
@@ -88,7 +85,7 @@ impl PreparedPicks {
                         failed: progress.failed,
                         ..outcome.progress
                     };
-                    tell(&outcome.progress);
+                    (session.tell)(&outcome.progress);
                 }
                 PickEvent::Again(line) => tracing::warn!("{line}"),
                 PickEvent::Stopped { seat, why } => {
@@ -104,7 +101,7 @@ impl PreparedPicks {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        let cancelled = control.borrow().cancelled;
+        let cancelled = session.control.borrow().cancelled;
         Ok(outcome.ended(cancelled))
     }
 }
@@ -123,23 +120,23 @@ impl PreparedQuestions for PreparedPicks {
         }
     }
 
-    fn run<'a>(
+    fn run(
         self: Box<Self>,
-        store: &'a Store,
-        control: watch::Receiver<RunControl>,
-        tell: TellProgress<'a>,
-    ) -> BoxFuture<'a, Result<QuestionSetOutcome, AppError>> {
-        Box::pin(self.ask(store, control, tell))
+        session: QuestionSession<'_>,
+    ) -> BoxFuture<'_, Result<QuestionSetOutcome, AppError>> {
+        Box::pin(self.ask(session))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::RunControl;
     use crate::config::Config;
     use crate::domain::corpus::Pool;
     use crate::formats::dataset;
     use tempfile::TempDir;
+    use tokio::sync::watch;
 
     const LINES: &str = r#"{"query":{"id":"q","query":"trams"},"documents":[{"id":"a","content":"a tram","metadata":{"grade":1}},{"id":"b","content":"a bus"}]}
 {"query":{"id":"r","query":"ships"},"documents":[{"id":"c","content":"a ship"},{"id":"d","content":"a boat"}]}
@@ -185,9 +182,8 @@ mod tests {
         let (_steer, control) = watch::channel(RunControl::default());
         let mut told = 0;
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        let outcome =
-            runtime.block_on(Box::new(open).run(&store, control, Box::new(|_| told += 1)));
-        let outcome = outcome.unwrap();
+        let session = QuestionSession::locking(&store, control, Box::new(|_| told += 1));
+        let outcome = runtime.block_on(Box::new(open).run(session)).unwrap();
         assert_eq!((outcome.progress.done, told), (6, 6));
         assert!(!outcome.stopped && !outcome.budget_reached);
         let again = prepared(&store, PickMode::AnyNumber).price();

@@ -3,7 +3,7 @@
 
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::question_set::{
-    AddedQuestions as _, QuestionSet, QuestionSetOutcome, QuestionSetProgress,
+    AddedQuestions as _, QuestionSession, QuestionSet, QuestionSetOutcome, QuestionSetProgress,
 };
 use crate::client::RunControl;
 use crate::config::Config;
@@ -304,7 +304,8 @@ fn a_method_is_priced_run_and_kept_by_what_the_screen_offers() {
     assert!(price.calls >= 8, "{price:?}");
     let (_steer, control) = watch::channel(RunControl::default());
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let outcome = runtime.block_on(prepared.run(&bench.store, control, Box::new(|_| {})));
+    let session = QuestionSession::locking(&bench.store, control, Box::new(|_| {}));
+    let outcome = runtime.block_on(prepared.run(session));
     let progress = outcome.unwrap().progress;
     assert_eq!((progress.done, progress.all, progress.failed), (8, 8, 0));
     let again = rankgpt

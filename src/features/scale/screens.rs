@@ -2,7 +2,8 @@
 
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::question_set::{
-    AddedQuestions, QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+    AddedQuestions, QuestionSession, QuestionSet, QuestionSetOutcome, QuestionSetPrice,
+    QuestionSetProgress,
 };
 use crate::client::RunControl;
 use crate::config::Config;
@@ -54,7 +55,8 @@ fn anchors_are_priced_asked_and_kept_by_what_the_screen_offers() {
     let mut told = Vec::new();
     let tell = Box::new(|progress: &QuestionSetProgress| told.push(*progress));
     let runtime = Runtime::new().unwrap();
-    let outcome = runtime.block_on(prepared.run(&bench.store, control, tell));
+    let session = QuestionSession::locking(&bench.store, control, tell);
+    let outcome = runtime.block_on(prepared.run(session));
     let outcome = outcome.unwrap();
     assert_eq!((outcome.progress.done, outcome.progress.all), (40, 40));
     assert_eq!((told.len(), told.last()), (8, Some(&outcome.progress)));
@@ -100,6 +102,7 @@ fn price_of(calls: usize) -> QuestionSetPrice {
         about: "5 documents of each of 8 queries".to_owned(),
         calls,
         already: None,
+        pending: None,
         judges: vec!["bm25".to_owned()],
         expected_usd: Some(0.0),
         worst_usd: Some(0.0),

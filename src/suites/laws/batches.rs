@@ -3,7 +3,9 @@
 
 use super::bench::{Bench, bench};
 use crate::app::annotate::batch;
+use crate::app::annotate::batch::prepared::PreparedBatches;
 use crate::app::annotate::{RunHandle, RunRequest};
+use crate::app::question_set::{BatchStep, PreparedQuestions, QuestionSession};
 use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::judge::ensemble::{Dotenv, JudgeSources, JudgesFile, ensemble_from};
@@ -13,6 +15,7 @@ use crate::store::runs::RunId;
 use crate::suites::fake_provider::{BatchFaults, FakeProvider};
 use proptest::prelude::*;
 use std::path::Path;
+use tokio::sync::watch;
 
 const KEY: &str = "sk-first-0123456789abcdef";
 const OTHER_KEY: &str = "sk-other-0123456789abcdef";
@@ -259,6 +262,60 @@ impl World {
         assert_eq!(self.here(), self.fake.batch_answers());
         assert_eq!(self.waiting(), 0, "batches are open");
     }
+}
+
+#[test]
+fn the_workbench_submits_what_it_priced_and_fetches_it_later() {
+    let (fake, bench) = (FakeProvider::start(), bench(&[4]));
+    let judges = judges(&fake, "openai", KEY);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let (_steer, control) = watch::channel(RunControl::default());
+    let carry_out = |step| {
+        let request = RunRequest::default();
+        let prepared = PreparedBatches::of_project(&bench.store, &judges, &request, step).unwrap();
+        let price = prepared.price();
+        let session = QuestionSession::locking(&bench.store, control.clone(), Box::new(|_| {}));
+        let outcome = runtime.block_on(Box::new(prepared).run(session)).unwrap();
+        assert_eq!(outcome.troubles, Vec::<String>::new());
+        (price, outcome)
+    };
+    let (price, submitted) = carry_out(BatchStep::Submit);
+    assert!(price.calls > 3 && price.paid && price.pending.is_none());
+    assert_eq!(submitted.progress.done, price.calls);
+    let batches = (price.calls - 1).div_ceil(3);
+    let open = format!("{batches} open batches with {} calls", price.calls - 1);
+    let (again, nothing) = carry_out(BatchStep::Submit);
+    assert_eq!((again.calls, again.pending), (0, Some(open.clone())));
+    assert_eq!(nothing.progress.done, 0);
+
+    fake.finish_batches();
+    let (to_fetch, fetched) = carry_out(BatchStep::Fetch);
+    assert_eq!((to_fetch.calls, to_fetch.pending), (0, Some(open)));
+    assert_eq!(fetched.notes.len(), batches, "{:?}", fetched.notes);
+    let (rest, _) = carry_out(BatchStep::Submit);
+    assert!(rest.is_empty(), "{rest:?}");
+    assert_eq!(fake.batch_answers(), price.calls - 1);
+    assert!(fake.calls().values().all(|times| *times == 1));
+}
+
+#[test]
+fn the_workbench_submits_no_batch_that_would_have_to_wait_for_another() {
+    let (fake, bench) = (FakeProvider::start(), bench(&[4]));
+    let judges = judges(&fake, "openai", KEY);
+    let refused = |judges: &JudgeEnsemble, request: &RunRequest| {
+        let submit = BatchStep::Submit;
+        let prepared = PreparedBatches::of_project(&bench.store, judges, request, submit);
+        prepared.unwrap_err().to_string()
+    };
+    let rounds = RunRequest {
+        campaign: Some("top:2".parse().unwrap()),
+        ..RunRequest::default()
+    };
+    assert!(refused(&judges, &rounds).contains("in rounds"));
+    let offline = crate::judge::offline::ensemble();
+    let why = refused(&offline, &RunRequest::default());
+    assert!(why.contains("has no batch endpoint"), "{why}");
+    assert!(fake.calls().is_empty());
 }
 
 async fn play(provider: &str, steps: &[Step]) {

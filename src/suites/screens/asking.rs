@@ -2,9 +2,11 @@
 //! without confirmation.
 
 use super::bench::Bench;
+use super::snapshot;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::annotate::judge_history::{JudgeHistory, SetAsideJudge};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
+use crate::app::question_set::{BatchStep, QuestionSet, QuestionSetPrice};
 use crate::app::text_editor::EditedText;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;
@@ -13,6 +15,7 @@ use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
 use crate::tui::screens::run::{self, ask_pair};
+use crate::tui::update::question_set;
 use crate::tui::update::requests::pages::ReadGuideline;
 use crate::tui::update::requests::runs::PricePair;
 use crate::tui::update::update;
@@ -235,4 +238,34 @@ fn a_guideline_is_edited_from_its_page_and_removed_with_a_dash() {
     assert!(bench.model.overlays.is_empty());
     bench.press("< - enter");
     assert_eq!(guideline(&bench), None);
+}
+
+#[test]
+fn batches_are_priced_before_they_are_submitted() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("r");
+    bench.press("Q");
+    let refused = bench.shot();
+    assert!(refused.contains("has no batch endpoint"), "{refused}");
+    bench.tell(tell_that(|model| {
+        let price = QuestionSetPrice {
+            about: "8 queries".to_owned(),
+            calls: 400,
+            already: Some("80 votes".to_owned()),
+            pending: Some("2 open batches with 120 calls".to_owned()),
+            judges: vec!["gpt".to_owned()],
+            expected_usd: Some(0.4),
+            worst_usd: Some(1.2),
+            paid: true,
+            notes: vec!["batches answer within a day".to_owned()],
+        };
+        question_set::priced(model, &QuestionSet::Batches(BatchStep::Submit), Ok(price));
+        Vec::new()
+    }));
+    snapshot("batches-120x40", bench.shot());
+    bench.press("enter");
+    let asked = bench.shot();
+    assert!(asked.contains("400 calls: about $0.40 expected"), "{asked}");
+    bench.press("n");
+    assert!(bench.model.questions.going.is_none());
 }

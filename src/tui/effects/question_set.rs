@@ -1,19 +1,21 @@
 //! Prices and asks picks, and the questions of features.
 
 use super::Runner;
+use crate::app::annotate::batch::prepared::PreparedBatches;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::pick::prepared::PreparedPicks;
 use crate::app::question_set::{
-    PreparedQuestions, QuestionSet, QuestionSetOutcome, QuestionSetProgress,
+    PreparedQuestions, QuestionSession, QuestionSet, QuestionSetOutcome, QuestionSetProgress,
 };
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
 use crate::domain::judge_set::JudgeSet;
-use crate::judge::OFFLINE;
+use crate::judge::{JudgeEnsemble, OFFLINE};
 use crate::store::Store;
 use crate::tui::message::Msg;
 use crate::tui::model::TuiOptions;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
@@ -23,6 +25,7 @@ const TELL_EVERY: Duration = Duration::from_millis(100);
 /// Determines the remaining questions of a set.
 pub(crate) fn prepare(
     store: &Store,
+    ensemble: &JudgeEnsemble,
     options: &TuiOptions,
     set: &QuestionSet,
 ) -> Result<Box<dyn PreparedQuestions>, AppError> {
@@ -44,6 +47,11 @@ pub(crate) fn prepare(
             let picks = PreparedPicks::of_project(store, configuration, judges, *way, seed)?;
             Ok(Box::new(picks))
         }
+        QuestionSet::Batches(step) => {
+            let request = &options.request;
+            let batches = PreparedBatches::of_project(store, ensemble, request, *step)?;
+            Ok(Box::new(batches))
+        }
         QuestionSet::Added(questions, judges) => {
             questions.prepare(store, &configuration, judges, seed)
         }
@@ -53,7 +61,7 @@ pub(crate) fn prepare(
 /// Asks the questions while holding the project's lock, making no more calls than were priced.
 async fn ask(
     store: &Store,
-    options: TuiOptions,
+    (ensemble, options): (JudgeEnsemble, TuiOptions),
     (set, calls): (QuestionSet, usize),
     control: watch::Receiver<RunControl>,
     results: &mpsc::Sender<Msg>,
@@ -61,7 +69,7 @@ async fn ask(
     let project = store.clone();
     let prepared = tokio::task::spawn_blocking(move || {
         let lock = RunLock::take(project.path()).map_err(AppError::failed)?;
-        let prepared = prepare(&project, &options, &set)?;
+        let prepared = prepare(&project, &ensemble, &options, &set)?;
         let now = prepared.price().calls;
         if now > calls {
             Err(invalid!(
@@ -71,7 +79,7 @@ async fn ask(
             Ok((lock, prepared))
         }
     });
-    let (_lock, prepared) = prepared.await.map_err(AppError::failed)??;
+    let (lock, prepared) = prepared.await.map_err(AppError::failed)??;
     let mut told: Option<Instant> = None;
     let tell = |progress: &QuestionSetProgress| {
         if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
@@ -79,13 +87,19 @@ async fn ask(
             drop(results.try_send(Msg::QuestionsProgress(*progress)));
         }
     };
-    prepared.run(store, control, Box::new(tell)).await
+    let session = QuestionSession {
+        store,
+        lock: Arc::new(lock),
+        control,
+        tell: Box::new(tell),
+    };
+    prepared.run(session).await
 }
 
 impl Runner {
     pub(super) fn ask_questions(&mut self, set: QuestionSet, calls: usize, control: RunControl) {
         let (store, results) = (self.bench.store().clone(), self.results.clone());
-        let options = self.bench.options().clone();
+        let judges = (self.bench.ensemble().clone(), self.bench.options().clone());
         let control = RunControl {
             paused: false,
             cancelled: false,
@@ -95,7 +109,7 @@ impl Runner {
         let (steer, control) = watch::channel(control);
         self.asking = Some(steer);
         let told = tokio::spawn(async move {
-            let result = ask(&store, options, (set, calls), control, &results).await;
+            let result = ask(&store, judges, (set, calls), control, &results).await;
             let wrong = result.as_ref().err().map(ToString::to_string);
             let told = results.send(Msg::QuestionsEnded(result)).await.is_ok();
             wrong.filter(|_| !told)

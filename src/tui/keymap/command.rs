@@ -61,6 +61,7 @@ commands! {
     Merge "merge" "Merge another person's project into this one; counted first.";
     BuildPools "build-pools" "Build pools of candidates from a benchmark's folder (BEIR).";
     Pick "pick" "Have judges pick the relevant documents; priced first.";
+    Batches "batches" "Submit missing calls as batches, or fetch them; priced first.";
     Anchors "anchors" "Have a judge grade documents, for one scale; priced first.";
     TrainStudent "train-student" "Train the built-in student; it makes no calls.";
     RunMethod "run-method" "Rerank with a method; priced first.";

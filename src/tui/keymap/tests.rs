@@ -76,7 +76,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 
 /// Commands that are equivalent on different screens, such as the next item, the sort order, or the
 /// next judge.
-const FAMILIES: [&[Command]; 26] = [
+const FAMILIES: [&[Command]; 27] = [
     // Edits what the screen is about.
     &[Command::EditJudge, Command::EditGuideline],
     // More of what the screen is about: calls at a time, methods, students, judges.
@@ -165,6 +165,8 @@ const FAMILIES: [&[Command]; 26] = [
     // Parentheses make something smaller or larger: the first pane, or the marked passage.
     &[Command::BorderBack, Command::FewerSentences],
     &[Command::BorderForward, Command::MoreSentences],
+    // Questions to the judges, with the price first: about a pair, or in batches.
+    &[Command::AskJudges, Command::Batches],
     // Accepting, on a full screen and on an input line.
     &[Command::Open, Command::Submit],
 ];

@@ -1,4 +1,4 @@
-//! State of questions that judges are asked outside a run: picks, anchors and links.
+//! State of questions that judges are asked outside a run: picks, batches, and those of features.
 
 use crate::app::question_set::{QuestionSet, QuestionSetProgress};
 use crate::tui::widgets::question_dialog::QuestionOrder;

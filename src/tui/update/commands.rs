@@ -62,6 +62,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowLog => return model.read_log(),
         Command::Export => return export::open(model),
         Command::Pick => return question_set::open_picks(model),
+        Command::Batches => return question_set::open_batches(model),
         Command::Import => return import::open(model, ImportPurpose::Any),
         Command::Merge => return import::open(model, ImportPurpose::Merge),
         Command::BuildPools => return import::open(model, ImportPurpose::Pools),

@@ -3,7 +3,8 @@
 
 use crate::app::error::AppError;
 use crate::app::question_set::{
-    QuestionOffer, QuestionSet, QuestionSetOutcome, QuestionSetPrice, QuestionSetProgress,
+    BatchStep, QuestionOffer, QuestionSet, QuestionSetOutcome, QuestionSetPrice,
+    QuestionSetProgress,
 };
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitize;
@@ -12,6 +13,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
+use crate::tui::screens::run;
 use crate::tui::screens::run::begin::budget_words;
 use crate::tui::text::{self, counted};
 use crate::tui::widgets::question_dialog::{QuestionDialog, QuestionOrder, QuestionWay};
@@ -43,6 +45,33 @@ pub(super) fn open_picks(model: &mut Model) -> Vec<Effect> {
         doc: doc.to_owned(),
     });
     open(model, "Picks", ways.to_vec())
+}
+
+/// The parts of the work with batches, each with its name and a description.
+const BATCHES: [(BatchStep, &str, &str); 2] = [
+    (
+        BatchStep::Submit,
+        "submit",
+        "the missing calls, cheaper and within a day",
+    ),
+    (
+        BatchStep::Fetch,
+        "fetch",
+        "the votes of the batches that have ended",
+    ),
+];
+
+pub(super) fn open_batches(model: &mut Model) -> Vec<Effect> {
+    if let Some(why) = model.options.no_run.clone() {
+        model.say(Level::Error, &why);
+        return Vec::new();
+    }
+    let ways = BATCHES.map(|(step, name, doc)| QuestionWay {
+        set: QuestionSet::Batches(step),
+        name: name.to_owned(),
+        doc: doc.to_owned(),
+    });
+    open(model, "Batches", ways.to_vec())
 }
 
 /// Opens the questions of a feature.
@@ -125,13 +154,17 @@ pub(super) fn chosen(model: &mut Model, order: QuestionOrder) -> Vec<Effect> {
         ),
         _ => "the price is not known for every judge".to_owned(),
     };
+    let (title, verb) = match order.set {
+        QuestionSet::Batches(_) => ("Submit batches", "Submit"),
+        QuestionSet::Picks(_) | QuestionSet::Added(..) => ("Ask the judges", "Ask"),
+    };
     let question = format!(
-        "{}: {cost}. {} Ask?",
+        "{}: {cost}. {} {verb}?",
         counted(order.price.calls, "call"),
         budget_words(model)
     );
     model.questions.asked = Some(order);
-    model.confirm("Ask the judges", &question, ConfirmFor::Questions);
+    model.confirm(title, &question, ConfirmFor::Questions);
     Vec::new()
 }
 
@@ -178,6 +211,7 @@ pub(super) fn ended(
     match (set, model.screen()) {
         (QuestionSet::Picks(_), Screen::ADJUDICATION) => model.read_overview(),
         (QuestionSet::Picks(_), _) => Vec::new(),
+        (QuestionSet::Batches(_), _) => run::update::after_votes(model),
         // The result may be a scale, which the list and the documents show.
         (QuestionSet::Added(..), _) => {
             let mut effects = vec![model.read_scale()];
@@ -187,10 +221,28 @@ pub(super) fn ended(
     }
 }
 
+fn batch_words(outcome: &QuestionSetOutcome) -> (Level, String) {
+    let mut parts = outcome.notes.clone();
+    if outcome.stopped {
+        parts.push("stopped".to_owned());
+    }
+    if outcome.budget_reached {
+        parts.push("the budget is reached: raise it to submit the other calls".to_owned());
+    }
+    parts.extend(outcome.troubles.iter().cloned());
+    if parts.is_empty() {
+        parts.push("nothing was left to submit or to fetch".to_owned());
+    }
+    let is_done = !outcome.stopped && !outcome.budget_reached && outcome.troubles.is_empty();
+    let level = if is_done { Level::Good } else { Level::Warn };
+    (level, sanitize::line(&parts.join(" · ")).into_owned())
+}
+
 fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, String) {
     let progress = &outcome.progress;
     let missing = progress.all - progress.done.min(progress.all);
     let noun = match set {
+        QuestionSet::Batches(_) => return batch_words(outcome),
         QuestionSet::Picks(_) => "pick",
         QuestionSet::Added(questions, _) => questions.answer_noun(),
     };
@@ -210,8 +262,8 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
             counted(missing, "answer")
         ));
     }
-    let stopped = outcome.given_up.iter();
-    parts.extend(stopped.map(|line| sanitize::line(line).into_owned()));
+    let troubles = outcome.troubles.iter();
+    parts.extend(troubles.map(|line| sanitize::line(line).into_owned()));
     if missing == 0 && progress.failed == 0 && matches!(set, QuestionSet::Picks(_)) {
         let key = key_on(Command::ShowAdjudication, Screen::QUERIES);
         parts.push(format!(
@@ -244,6 +296,7 @@ mod tests {
             about: "2 pools".to_owned(),
             calls: 6,
             already: None,
+            pending: None,
             judges: vec!["gpt".to_owned()],
             expected_usd: Some(if paid { 0.2 } else { 0.0 }),
             worst_usd: Some(if paid { 0.5 } else { 0.0 }),
@@ -303,6 +356,51 @@ mod tests {
         }
         let once = [EXACTLY, QuestionSet::Picks(PickMode::AnyNumber)];
         assert_eq!(effects, once.map(|way| model.price_questions(way)));
+    }
+
+    #[test]
+    fn batches_are_submitted_after_a_yes_and_fetched_at_once() {
+        let submit = QuestionSet::Batches(BatchStep::Submit);
+        let fetch = QuestionSet::Batches(BatchStep::Fetch);
+        let mut model = model(Screen::RUN);
+        let now = Instant::now();
+        let mut effects = update(&mut model, pressed(KeyCode::Char('Q')), now);
+        assert_eq!(only(&effects), Some(&PriceQuestions(submit.clone())));
+        let priced = answer::<PriceQuestions>(&mut effects, price(true));
+        update(&mut model, priced, now);
+        assert_eq!(update(&mut model, pressed(KeyCode::Enter), now), []);
+        assert!(matches!(
+            model.overlays.last(),
+            Some(Overlay::Confirm(_, ConfirmFor::Questions))
+        ));
+        let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
+        assert_eq!(effects, [Effect::AskQuestions(submit, 6)]);
+        model.questions.going = None;
+
+        update(&mut model, pressed(KeyCode::Char('Q')), now);
+        let mut effects = update(&mut model, pressed(KeyCode::Down), now);
+        let open = QuestionSetPrice {
+            calls: 0,
+            pending: Some("2 open batches with 400 calls".to_owned()),
+            worst_usd: Some(0.0),
+            ..price(true)
+        };
+        let priced = answer::<PriceQuestions>(&mut effects, open);
+        update(&mut model, priced, now);
+        let effects = update(&mut model, pressed(KeyCode::Enter), now);
+        assert_eq!(effects, [Effect::AskQuestions(fetch.clone(), 0)]);
+        let outcome = QuestionSetOutcome {
+            notes: vec!["batch 1 (gpt): 398 votes, 2 failures".to_owned()],
+            troubles: vec!["batch 2 (gpt): the server is down".to_owned()],
+            ..QuestionSetOutcome::default()
+        };
+        ended(&mut model, Ok(outcome));
+        assert_eq!(
+            model.questions.ended.as_deref(),
+            Some(
+                "batches: batch 1 (gpt): 398 votes, 2 failures · batch 2 (gpt): the server is down"
+            )
+        );
     }
 
     #[test]

@@ -91,10 +91,10 @@ impl QuestionDialog {
         }
     }
 
-    /// The chosen option, if its price is known and there is something to ask.
+    /// The chosen option, if its price is known and there is something to do.
     fn order(&self) -> Option<QuestionOrder> {
         match self.ways.get(self.selected)? {
-            (way, Priced::Known(Ok(price))) if price.calls > 0 => Some(QuestionOrder {
+            (way, Priced::Known(Ok(price))) if !price.is_empty() => Some(QuestionOrder {
                 set: way.set.clone(),
                 price: price.clone(),
             }),
@@ -102,7 +102,7 @@ impl QuestionDialog {
         }
     }
 
-    /// Moves in the list; Enter accepts an option with something to ask.
+    /// Moves in the list; Enter accepts an option with something to do.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<QuestionOrder> {
         match event.code {
             KeyCode::Enter => {
@@ -124,14 +124,10 @@ impl QuestionDialog {
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let mut inner = boxed(self.title, theme, centred(area, WIDTH, HEIGHT), buf);
-        let asks = self.order().is_some();
+        let order = self.order();
         let choose: &[(&str, &str)] = &[("↑ ↓", "choose"), ("Esc", "cancel")];
-        let ask: &[(&str, &str)] = if asks {
-            &[("Enter", "ask the judges")]
-        } else {
-            &[]
-        };
-        let keys = [ask, choose].concat();
+        let ask = order.map(|order| ("Enter", order.set.action()));
+        let keys: Vec<_> = ask.into_iter().chain(choose.iter().copied()).collect();
         self.clicks.clear();
         let line = cut_bottom(&mut inner, 1);
         key_line(&keys, &self.clicks, Canvas::new(theme, line, buf));
@@ -190,7 +186,11 @@ fn words(price: &QuestionSetPrice, budget: &str) -> Vec<String> {
             "{there} are in the project and are not asked for again."
         ));
     }
+    if let Some(pending) = &price.pending {
+        words.push(format!("{pending}: what has ended is fetched first."));
+    }
     match (price.calls, price.expected_usd, price.worst_usd) {
+        (0, ..) if price.pending.is_some() => {}
         (0, ..) => words.push("Nothing is left to ask.".to_owned()),
         (_, _, Some(0.0)) => words.push("They cost nothing.".to_owned()),
         (_, Some(expected), Some(worst)) => words.push(format!(
@@ -220,6 +220,7 @@ mod tests {
             about: "20 pools".to_owned(),
             calls,
             already: Some("3 answers".to_owned()),
+            pending: None,
             judges: vec!["gpt".to_owned()],
             expected_usd: worst_usd.map(|usd| usd / 2.0),
             worst_usd,

@@ -160,9 +160,8 @@ impl BatchSubmitter<'_> {
         let limits = api.batch_limits();
         let mut chunk = BatchChunk::new();
         for query in queries {
-            let (pool, calls) = self
-                .outstanding(judge.as_ref(), id, *query, request)
-                .await?;
+            let (pool, calls) =
+                outstanding(self.store, judge.as_ref(), id, *query, request).await?;
             for call in calls {
                 let case = PresentedPair {
                     pool: Arc::clone(&pool),
@@ -227,31 +226,6 @@ impl BatchSubmitter<'_> {
         }
         self.hand_over(judge.as_ref(), api, id, chunk).await?;
         Ok(())
-    }
-
-    async fn outstanding(
-        &self,
-        judge: &dyn Judge,
-        id: JudgeId,
-        query: QueryKey,
-        request: &RunRequest,
-    ) -> Result<(Arc<PoolText>, Vec<OutstandingCall>), RunError> {
-        let (spec, request) = (judge.spec().clone(), request.clone());
-        let found = self
-            .store
-            .read(move |db| {
-                let plan = plan_so_far(db, query, &request, &[spec], &[id])?;
-                let calls =
-                    db.outstanding(query, &plan.planned, &[id], &plan.shown, request.selection)?;
-                let depth = if calls.is_empty() {
-                    Some(0)
-                } else {
-                    request.text_depth()
-                };
-                Ok((Arc::new(db.pool_text(query, depth)?), calls))
-            })
-            .await?;
-        Ok(found)
     }
 
     /// Stores the answer that the project already holds, if there is one.
@@ -346,4 +320,29 @@ impl BatchSubmitter<'_> {
             }
         }
     }
+}
+
+/// The calls of a judge on a query that no vote and no batch has answered, with the texts.
+async fn outstanding(
+    store: &Store,
+    judge: &dyn Judge,
+    id: JudgeId,
+    query: QueryKey,
+    request: &RunRequest,
+) -> Result<(Arc<PoolText>, Vec<OutstandingCall>), RunError> {
+    let (spec, request) = (judge.spec().clone(), request.clone());
+    let found = store
+        .read(move |db| {
+            let plan = plan_so_far(db, query, &request, &[spec], &[id])?;
+            let calls =
+                db.outstanding(query, &plan.planned, &[id], &plan.shown, request.selection)?;
+            let depth = if calls.is_empty() {
+                Some(0)
+            } else {
+                request.text_depth()
+            };
+            Ok((Arc::new(db.pool_text(query, depth)?), calls))
+        })
+        .await?;
+    Ok(found)
 }

@@ -6,7 +6,7 @@ use super::rerank::estimate::{CallVolume, MethodEstimate};
 use super::rerank::run::{RerankEvent, run};
 use crate::app::error::AppError;
 use crate::app::question_set::{
-    PreparedQuestions, QuestionSetOutcome, QuestionSetPrice, TellProgress,
+    PreparedQuestions, QuestionSession, QuestionSetOutcome, QuestionSetPrice,
 };
 use crate::app::text_format::counted;
 use crate::client::RunControl;
@@ -67,15 +67,11 @@ impl PricedQuestions {
         })
     }
 
-    async fn asked(
-        self,
-        store: &Store,
-        control: watch::Receiver<RunControl>,
-        mut tell: TellProgress<'_>,
-    ) -> Result<QuestionSetOutcome, AppError> {
+    async fn asked(self, mut session: QuestionSession<'_>) -> Result<QuestionSetOutcome, AppError> {
         let mut outcome = QuestionSetOutcome::of(self.missing);
         let (events_to, mut events) = mpsc::unbounded_channel();
-        let asking = tokio::spawn((self.ask)(store.clone(), control.clone(), events_to));
+        let (store, control) = (session.store.clone(), session.control.clone());
+        let asking = tokio::spawn((self.ask)(store, control, events_to));
         while let Some(event) = events.recv().await {
             match event {
                 RerankEvent::Ranked(row) => {
@@ -83,12 +79,12 @@ impl PricedQuestions {
                     outcome.progress.done += answers;
                     outcome.progress.invalid += unreadable;
                     outcome.progress.failed += usize::from(row.failure.is_some());
-                    tell(&outcome.progress);
+                    (session.tell)(&outcome.progress);
                 }
                 RerankEvent::Linked { answered } => {
                     outcome.progress.done += 1;
                     outcome.progress.invalid += usize::from(!answered);
-                    tell(&outcome.progress);
+                    (session.tell)(&outcome.progress);
                 }
                 RerankEvent::Called(_) => {}
                 RerankEvent::Again(line) => tracing::warn!("{line}"),
@@ -100,7 +96,7 @@ impl PricedQuestions {
             }
         }
         asking.await.map_err(AppError::failed)??;
-        let cancelled = control.borrow().cancelled;
+        let cancelled = session.control.borrow().cancelled;
         Ok(outcome.ended(cancelled))
     }
 }
@@ -110,12 +106,10 @@ impl PreparedQuestions for PricedQuestions {
         self.price.clone()
     }
 
-    fn run<'a>(
+    fn run(
         self: Box<Self>,
-        store: &'a Store,
-        control: watch::Receiver<RunControl>,
-        tell: TellProgress<'a>,
-    ) -> BoxFuture<'a, Result<QuestionSetOutcome, AppError>> {
-        Box::pin(self.asked(store, control, tell))
+        session: QuestionSession<'_>,
+    ) -> BoxFuture<'_, Result<QuestionSetOutcome, AppError>> {
+        Box::pin(self.asked(session))
     }
 }

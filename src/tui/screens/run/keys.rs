@@ -7,6 +7,7 @@ use crate::tui::keymap::command::Command as Do;
 pub(super) const KEYS: &[Binding] = &[
     shown(&[key('s')], Do::StartRun, "start"),
     shown(&[key('S')], Do::StopRun, "stop"),
+    shown(&[key('Q')], Do::Batches, "batches"),
     shown(&[key('+'), key('=')], Do::MoreCalls, "more"),
     shown(&[key('-')], Do::FewerCalls, "fewer"),
     shown(&[key('$')], Do::SetBudget, "budget"),

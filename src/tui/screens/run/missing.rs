@@ -9,6 +9,16 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::Line;
 
+/// The calls whose votes are still to be fetched.
+fn in_batches(calls: usize) -> String {
+    let verb = if calls == 1 { "is" } else { "are" };
+    format!(
+        "{} {verb} in batches: {} fetches them.",
+        text::counted(calls, "missing vote"),
+        key_on(Command::Batches, Screen::RUN)
+    )
+}
+
 /// Empty during a run.
 pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     if model.run.running {
@@ -38,6 +48,7 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
              questions.",
             text::counted(estimate.free_votes(), "missing vote")
         ),
+        0 if estimate.pending > 0 => in_batches(estimate.pending),
         0 if model.queries.failures(None) > 0 => return Vec::new(),
         0 => "Nothing is missing: every battle has all its votes.".to_owned(),
         calls => {
@@ -48,7 +59,11 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
                 "at no cost.".to_owned()
             };
             let calls = text::counted(calls, "missing vote");
-            format!("Press {start} to ask for {most}{calls}: {price}")
+            let words = format!("Press {start} to ask for {most}{calls}: {price}");
+            match estimate.pending {
+                0 => words,
+                pending => format!("{words} {}", in_batches(pending)),
+            }
         }
     };
     text::lines(&words, columns, theme.strong())

@@ -13,7 +13,7 @@ pub(crate) fn line(model: &Model, theme: &Theme) -> Option<Line<'static>> {
                 "{}: {} of {}",
                 set.describe(),
                 text::count(progress.done),
-                text::counted(progress.all, "answer")
+                text::counted(progress.all, set.unit())
             )];
             for (count, what) in [(progress.invalid, "unusable"), (progress.failed, "failed")] {
                 parts.extend((count > 0).then(|| format!("{} {what}", text::count(count))));

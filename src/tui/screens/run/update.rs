@@ -115,13 +115,14 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 /// Which commands are available now: a run can be stopped and its judges dropped while it is in
-/// progress.
+/// progress, and batches submitted or fetched while it is not.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::StartRun => !model.run.running || model.run.control.paused,
         Command::StopRun => model.run.running || model.questions.going.is_some(),
         Command::NextJudge => model.run.progress.is_some(),
         Command::DropJudge => model.run.running,
+        Command::Batches => !model.run.running,
         _ => true,
     }
 }
@@ -365,6 +366,13 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
         words,
         badge,
     });
+    let mut effects = after_votes(model);
+    effects.extend(ask_pair::price_again(model));
+    effects
+}
+
+/// Reads what new votes have changed.
+pub(crate) fn after_votes(model: &mut Model) -> Vec<Effect> {
     let mut effects = vec![model.list()];
     if model.run.progress.is_none() && model.run.last.is_none() {
         effects.push(model.read_last_run());
@@ -373,7 +381,6 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
         effects.push(model.price_next_run());
     }
     effects.extend(model.reload());
-    effects.extend(ask_pair::price_again(model));
     effects
 }
 

@@ -75,7 +75,13 @@ impl Task for PriceQuestions {
     const IN_TURN: bool = false;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
-        prepare(&context.store(), context.options(), &self.0).map(|prepared| prepared.price())
+        prepare(
+            &context.store(),
+            context.ensemble(),
+            context.options(),
+            &self.0,
+        )
+        .map(|prepared| prepared.price())
     }
 }
 

@@ -177,7 +177,8 @@ mod tests {
         ) {
             let [query, a, b] = texts.clone();
             let example = PromptExample { query, a, b, people: Outcome::A };
-            let prompt = with_examples("=== system ===\nJudge.\n=== case ===\n", "=== case ===", &[example]);
+            let places = ("{{examples}}", "=== case ===");
+            let prompt = with_examples("=== system ===\nJudge.\n=== case ===\n", places, &[example]);
             let prompt = PromptWords::new(&prompt.unwrap());
             for text in texts.iter().filter(|text| normalized(text).chars().count() >= LEAST) {
                 prop_assert!(prompt.hold(text), "{text:?}");

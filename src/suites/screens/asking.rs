@@ -2,7 +2,6 @@
 //! without confirmation.
 
 use super::bench::Bench;
-use super::snapshot;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::annotate::judge_history::{JudgeHistory, SetAsideJudge};
 use crate::app::annotate::pair_question::{PairQuestion, PricedQuestion};
@@ -262,7 +261,14 @@ fn batches_are_priced_before_they_are_submitted() {
         question_set::priced(model, &QuestionSet::Batches(BatchStep::Submit), Ok(price));
         Vec::new()
     }));
-    snapshot("batches-120x40", bench.shot());
+    let priced = bench.shot();
+    for words in [
+        "400 calls to gpt about 8 queries.",
+        "2 open batches with 120 calls: what has ended is fetched first.",
+        "Enter submit",
+    ] {
+        assert!(priced.contains(words), "{words}: {priced}");
+    }
     bench.press("enter");
     let asked = bench.shot();
     assert!(asked.contains("400 calls: about $0.40 expected"), "{asked}");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const BIG: [&str; 5] = ["vote", "failure", "call", "battle", "document"];
 
 /// Statements that may read a big table completely: a part of their text, and the reason.
-const WHOLE: [(&str, &str); 16] = [
+const WHOLE: [(&str, &str); 17] = [
     (
         "SELECT query AS id, count(*) AS there",
         "a look through the whole file, of `doctor` and `backup`",
@@ -39,6 +39,10 @@ const WHOLE: [(&str, &str); 16] = [
     (
         "SELECT cause, count(DISTINCT battle)",
         "a judge's whole report",
+    ),
+    (
+        "SELECT count(DISTINCT battle) FROM failure",
+        "the report of a trial, once",
     ),
     (
         "SELECT query, a, b, judge, margin",

@@ -7,17 +7,20 @@ use std::io::{self, Write};
 
 /// Writes a value as JSON on one line.
 pub fn write_line<T: Serialize>(out: &mut dyn Write, value: &T) -> io::Result<()> {
-    writeln!(out, "{}", escaped(&serde_json::to_string(value)?))
+    writeln!(out, "{}", escaped(serde_json::to_string(value)?))
 }
 
 /// Formats a value as indented JSON, with a final line break.
 pub fn pretty<T: Serialize>(value: &T) -> serde_json::Result<String> {
-    Ok(escaped(&serde_json::to_string_pretty(value)?) + "\n")
+    Ok(escaped(serde_json::to_string_pretty(value)?) + "\n")
 }
 
 /// Hazards can only occur in strings: the rest of JSON is plain ASCII, with line breaks if it is
 /// indented.
-fn escaped(json: &str) -> String {
+fn escaped(json: String) -> String {
+    if !json.contains(|ch| ch != '\n' && sanitize::is_hazard(ch)) {
+        return json;
+    }
     let mut text = String::with_capacity(json.len());
     for ch in json.chars() {
         if ch != '\n' && sanitize::is_hazard(ch) {

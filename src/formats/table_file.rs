@@ -11,7 +11,8 @@ use clap::ValueEnum;
 pub use column::{CellKind, Column};
 #[cfg(feature = "parquet")]
 use parquet::ParquetTable;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use std::io::{self, Write};
 
 /// The format of a table. A header and cells that no spreadsheet evaluates as formulas are in CSV
@@ -47,80 +48,60 @@ impl TableFormat {
 
 /// A table that is being written.
 pub struct TableWriter<'a> {
-    columns: &'a [Column],
+    rows: RowEncoder<'a>,
     sink: Sink<'a>,
 }
 
 enum Sink<'a> {
-    Csv(Box<SafeCsv<&'a mut (dyn Write + Send)>>),
-    Jsonl(&'a mut (dyn Write + Send)),
+    Text(&'a mut (dyn Write + Send)),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetTable<'a>>),
 }
 
-impl<'a> TableWriter<'a> {
-    pub fn new(
-        columns: &'a [Column],
-        format: TableFormat,
-        out: &'a mut (dyn Write + Send),
-    ) -> io::Result<Self> {
-        let sink = match format {
+/// Turns the rows of a table into what its file contains. Threads may share it.
+#[derive(Clone, Copy, Debug)]
+pub struct RowEncoder<'a> {
+    columns: &'a [Column],
+    format: TableFormat,
+}
+
+/// Rows that only need to be appended to their file.
+#[derive(Debug)]
+pub struct EncodedRows(Encoded);
+
+#[derive(Debug)]
+enum Encoded {
+    Text(Vec<u8>),
+    Cells(Vec<Vec<Value>>),
+}
+
+impl<'a> RowEncoder<'a> {
+    /// Encodes objects with a member for each column; missing members are null.
+    pub fn encode(&self, rows: impl IntoIterator<Item = Value>) -> io::Result<EncodedRows> {
+        let cells = rows.into_iter().map(|row| self.cells(row));
+        Ok(EncodedRows(match self.format {
             TableFormat::Csv => {
-                let mut table = SafeCsv::new(out);
-                table
-                    .row(columns.iter().map(|column| column.name))
-                    .map_err(of_csv)?;
-                Sink::Csv(Box::new(table))
+                let mut table = SafeCsv::new(Vec::new());
+                for cells in cells {
+                    let texts = cells?.into_iter().map(|cell| match cell {
+                        Value::Null => String::new(),
+                        Value::String(text) => text,
+                        other => other.to_string(),
+                    });
+                    table.row(texts).map_err(of_csv)?;
+                }
+                Encoded::Text(table.finish().map_err(of_csv)?)
             }
-            TableFormat::Jsonl => Sink::Jsonl(out),
-            #[cfg(feature = "parquet")]
-            TableFormat::Parquet => Sink::Parquet(Box::new(ParquetTable::new(columns, out)?)),
-            #[cfg(not(feature = "parquet"))]
-            TableFormat::Parquet => {
-                return Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET));
+            TableFormat::Jsonl => {
+                let mut text = Vec::new();
+                for cells in cells {
+                    let (columns, cells) = (self.columns, cells?);
+                    safe_json::write_line(&mut text, &JsonRow { columns, cells })?;
+                }
+                Encoded::Text(text)
             }
-        };
-        Ok(Self { columns, sink })
-    }
-
-    /// Writes an object with a member for each column; missing members are null.
-    pub fn write(&mut self, row: Value) -> io::Result<()> {
-        let cells = self.cells(row)?;
-        match &mut self.sink {
-            Sink::Csv(table) => {
-                let cells = cells.into_iter().map(|cell| match cell {
-                    Value::Null => String::new(),
-                    Value::String(text) => text,
-                    other => other.to_string(),
-                });
-                table.row(cells).map_err(of_csv)
-            }
-            Sink::Jsonl(out) => {
-                let is_there = |(column, cell): &(&Column, Value)| {
-                    column.kind != CellKind::Json || !cell.is_null()
-                };
-                let object: Map<String, Value> = self
-                    .columns
-                    .iter()
-                    .zip(cells)
-                    .filter(is_there)
-                    .map(|(column, cell)| (column.name.to_owned(), cell))
-                    .collect();
-                safe_json::write_line(*out, &object)
-            }
-            #[cfg(feature = "parquet")]
-            Sink::Parquet(table) => table.write(cells),
-        }
-    }
-
-    /// Writes the remaining rows; without this call the file is incomplete.
-    pub fn finish(self) -> io::Result<()> {
-        match self.sink {
-            Sink::Csv(table) => table.finish().map(drop).map_err(of_csv),
-            Sink::Jsonl(out) => out.flush(),
-            #[cfg(feature = "parquet")]
-            Sink::Parquet(table) => table.finish(),
-        }
+            TableFormat::Parquet => Encoded::Cells(cells.collect::<io::Result<_>>()?),
+        }))
     }
 
     /// One cell per column; rejects a row with other members.
@@ -145,6 +126,81 @@ impl<'a> TableWriter<'a> {
         match members.keys().find(|name| !known(name)) {
             Some(other) => wrong(other),
             None => Ok(cells),
+        }
+    }
+}
+
+/// A row as an object. Cells of JSON that are null are left out.
+struct JsonRow<'a> {
+    columns: &'a [Column],
+    cells: Vec<Value>,
+}
+
+impl Serialize for JsonRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let is_there =
+            |(column, cell): &(&Column, &Value)| column.kind != CellKind::Json || !cell.is_null();
+        let members = self.columns.iter().zip(&self.cells).filter(is_there);
+        serializer.collect_map(members.map(|(column, cell)| (column.name, cell)))
+    }
+}
+
+impl<'a> TableWriter<'a> {
+    pub fn new(
+        columns: &'a [Column],
+        format: TableFormat,
+        out: &'a mut (dyn Write + Send),
+    ) -> io::Result<Self> {
+        let sink = match format {
+            TableFormat::Csv => {
+                let mut header = SafeCsv::new(&mut *out);
+                header
+                    .row(columns.iter().map(|column| column.name))
+                    .map_err(of_csv)?;
+                header.finish().map_err(of_csv)?;
+                Sink::Text(out)
+            }
+            TableFormat::Jsonl => Sink::Text(out),
+            #[cfg(feature = "parquet")]
+            TableFormat::Parquet => Sink::Parquet(Box::new(ParquetTable::new(columns, out)?)),
+            #[cfg(not(feature = "parquet"))]
+            TableFormat::Parquet => {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET));
+            }
+        };
+        let rows = RowEncoder { columns, format };
+        Ok(Self { rows, sink })
+    }
+
+    /// The encoder of its rows, for threads that prepare them.
+    pub fn encoder(&self) -> RowEncoder<'a> {
+        self.rows
+    }
+
+    /// Writes an object with a member for each column; missing members are null.
+    pub fn write(&mut self, row: Value) -> io::Result<()> {
+        let encoded = self.rows.encode([row])?;
+        self.append(encoded)
+    }
+
+    /// Writes rows of [`TableWriter::encoder`].
+    pub fn append(&mut self, rows: EncodedRows) -> io::Result<()> {
+        match (rows.0, &mut self.sink) {
+            (Encoded::Text(text), Sink::Text(out)) => out.write_all(&text),
+            #[cfg(feature = "parquet")]
+            (Encoded::Cells(rows), Sink::Parquet(table)) => {
+                rows.into_iter().try_for_each(|cells| table.write(cells))
+            }
+            _ => Err(io::Error::other("rows of a table of another format")),
+        }
+    }
+
+    /// Writes the remaining rows; without this call the file is incomplete.
+    pub fn finish(self) -> io::Result<()> {
+        match self.sink {
+            Sink::Text(out) => out.flush(),
+            #[cfg(feature = "parquet")]
+            Sink::Parquet(table) => table.finish(),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::formats::own_tables::VOTES;
 use crate::formats::table_file::{CellKind, Column, TableFormat, TableWriter};
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteReasoning;
-use crate::store::{Store, StoreError};
+use crate::store::{Db, Store, StoreError};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -24,60 +24,62 @@ pub fn write_votes(
     format: TableFormat,
     out: &mut (dyn Write + Send),
 ) -> Result<usize, AppError> {
-    let mut gone = 0;
     let pool = Column::of("pool", CellKind::Json).or_null();
     let columns = match format {
         TableFormat::Jsonl => [&VOTES[..], &[pool]].concat(),
         TableFormat::Csv | TableFormat::Parquet => VOTES.to_vec(),
     };
-    let mut rows = TableWriter::new(&columns, format, out)?;
-    for key in keys {
-        let key = *key;
-        let ((info, mut pool), documents, (judges, counting), battles) =
-            store.read_blocking(move |db| {
-                let counting: Vec<JudgeId> =
-                    db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
-                let judges = db.all_judges()?;
-                let ids: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
-                let mut reasoning = EmbeddedReasoning::default();
-                let rows = db.rows(key)?;
-                let battles = rows.battles.into_iter().chain(rows.probes);
-                let battles = battles
-                    .map(|record| {
-                        let votes = reasoning.battle_votes(db, key, record.battle.id, &ids)?;
-                        Ok((record, votes))
-                    })
-                    .collect::<Result<Vec<_>, StoreError>>()?;
-                let pool = match format {
-                    TableFormat::Jsonl => Some(db.pool(key)?),
-                    TableFormat::Csv | TableFormat::Parquet => None,
-                };
-                Ok((
-                    (db.query(key)?, pool),
-                    db.documents(key)?,
-                    (judges, counting),
-                    battles,
-                ))
-            })?;
-        let name_of = |judge: JudgeId| {
-            judges
-                .iter()
-                .find(|(id, _)| *id == judge)
-                .map(|(_, spec)| &spec.name)
+    let mut table = TableWriter::new(&columns, format, out)?;
+    let rows = table.encoder();
+    let encoded = |db: &Db, key: QueryKey| {
+        let exported = QueryVotes::read(db, key, format)?;
+        Ok((exported.gone, rows.encode(exported.rows)))
+    };
+    let mut gone = 0;
+    store.read_each(keys, encoded, |_, (gone_here, encoded)| {
+        gone += gone_here;
+        table.append(encoded?)?;
+        Ok::<_, AppError>(())
+    })?;
+    table.finish()?;
+    Ok(gone)
+}
+
+/// The rows of one query.
+struct QueryVotes {
+    rows: Vec<Value>,
+    /// Number of votes whose reasoning cannot be regenerated.
+    gone: usize,
+}
+
+impl QueryVotes {
+    fn read(db: &Db, key: QueryKey, format: TableFormat) -> Result<Self, StoreError> {
+        let info = db.query(key)?;
+        let documents = db.documents(key)?;
+        let counting: Vec<JudgeId> = db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
+        let judges = db.all_judges()?;
+        let ids: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
+        let spec_of = |judge: JudgeId| {
+            let found = judges.iter().find(|(id, _)| *id == judge);
+            found.map(|(_, spec)| spec)
         };
-        for (record, votes) in battles {
+        let mut reasoning = EmbeddedReasoning::default();
+        let mut exported = Self {
+            rows: Vec::new(),
+            gone: 0,
+        };
+        let stored = db.rows(key)?;
+        for record in stored.battles.into_iter().chain(stored.probes) {
             let battle = record.battle;
-            let asked: Option<Vec<_>> = record
-                .asked
-                .map(|asked| asked.into_iter().filter_map(name_of).collect());
-            for vote in votes {
-                let spec = judges
-                    .iter()
-                    .find(|(id, _)| *id == vote.judge)
-                    .map(|(_, spec)| spec);
+            let asked: Option<Vec<_>> = record.asked.map(|asked| {
+                let names = asked.into_iter().filter_map(spec_of);
+                names.map(|spec| &spec.name).collect()
+            });
+            for vote in reasoning.battle_votes(db, key, battle.id, &ids)? {
+                let spec = spec_of(vote.judge);
                 let failure = vote.result.as_ref().err();
-                gone += usize::from(vote.reasoning == VoteReasoning::Gone);
-                let mut row = json!({
+                exported.gone += usize::from(vote.reasoning == VoteReasoning::Gone);
+                exported.rows.push(json!({
                     "query": info.id,
                     "a": documents[battle.a].id,
                     "b": documents[battle.b].id,
@@ -98,21 +100,22 @@ pub fn write_votes(
                     "raw": vote.raw,
                     "message": failure.map(|(_, message)| message),
                     "asked": asked,
-                });
-                if let Some(pool) = pool.take() {
-                    row["pool"] = pool_value(&pool)?;
-                }
-                rows.write(row)?;
+                }));
             }
         }
+        if format == TableFormat::Jsonl
+            && let Some(first) = exported.rows.first_mut()
+        {
+            first["pool"] = pool_value(&db.pool(key)?)?;
+        }
+        Ok(exported)
     }
-    rows.finish()?;
-    Ok(gone)
 }
 
 /// A pool in the format of a dataset.
-fn pool_value(pool: &Pool) -> Result<Value, AppError> {
+fn pool_value(pool: &Pool) -> Result<Value, StoreError> {
     let mut line = Vec::new();
-    write_pool(&mut line, pool)?;
-    serde_json::from_slice(&line).map_err(|error| AppError::Failed(error.to_string()))
+    let written = write_pool(&mut line, pool);
+    written.map_err(|error| StoreError::Internal(error.to_string()))?;
+    Ok(serde_json::from_slice(&line)?)
 }

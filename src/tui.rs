@@ -29,7 +29,7 @@ pub mod view;
 pub(crate) mod widgets;
 
 use crate::app::import::typed_path;
-use crate::app::text_editor::TextEditor;
+use crate::app::text_editor::{Draft, EditedText, EditorFailure, TextEditor};
 use crate::config::ScreenConfig;
 use crate::domain::number_words::counted;
 use crate::judge::JudgeEnsemble;
@@ -141,6 +141,7 @@ pub fn run(
         drawn: Instant::now() - FRAME,
         dirty: true,
         leaving: false,
+        edited: None,
     };
     let (end, mut runner) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
     // Restore the terminal before waiting for anything.
@@ -186,6 +187,13 @@ fn setting<T: std::str::FromStr<Err: std::fmt::Display>>(
         })
 }
 
+/// A text to open in an editor.
+struct TextToEdit {
+    editor: TextEditor,
+    text: String,
+    is_guideline: bool,
+}
+
 struct App {
     model: Model,
     theme: Theme,
@@ -196,6 +204,8 @@ struct App {
     drawn: Instant,
     dirty: bool,
     leaving: bool,
+    /// A text to open in the user's editor.
+    edited: Option<TextToEdit>,
 }
 
 impl App {
@@ -242,6 +252,9 @@ impl App {
         #[cfg(debug_assertions)]
         panic_on_request("worker");
         loop {
+            if let Some(text) = self.edited.take() {
+                self.edit(text, guard, signals, &mut keys).await?;
+            }
             // Check this before `is_lost`: if the terminal is lost after this point, `written`
             // completes.
             let writing = !terminal::is_idle();
@@ -324,6 +337,70 @@ impl App {
         Ok(())
     }
 
+    /// Lends the terminal to the user's editor until it exits. Runs and reads continue, and their
+    /// answers are shown when the editor has ended.
+    async fn edit(
+        &mut self,
+        wanted: TextToEdit,
+        guard: &mut TerminalGuard,
+        signals: &mut Signals,
+        keys: &mut TerminalEvents,
+    ) -> Result<(), TuiError> {
+        let TextToEdit {
+            editor,
+            text: before,
+            is_guideline,
+        } = wanted;
+        let word = if is_guideline { "guideline" } else { "prompt" };
+        self.model.suspended.get_or_insert(Instant::now());
+        // The editor reads the keys from now on.
+        keys.stop();
+        terminal::restore()?;
+        let edited = match Draft::create(&before, word) {
+            Ok(draft) => self.wait_for_editor(&editor, draft, signals).await,
+            Err(failure) => Err(failure),
+        };
+        self.resume(guard, keys)?;
+        let msg = if is_guideline {
+            Msg::GuidelineEdited { before, edited }
+        } else {
+            Msg::Edited(edited)
+        };
+        self.handle(msg, guard, keys)
+    }
+
+    /// Runs the editor. It is stopped together with this process, and ended if this process must
+    /// end.
+    async fn wait_for_editor(
+        &mut self,
+        editor: &TextEditor,
+        draft: Draft,
+        signals: &mut Signals,
+    ) -> Result<EditedText, EditorFailure> {
+        let command = tokio::process::Command::from(editor.command(&draft))
+            .kill_on_drop(true)
+            .spawn();
+        let exit = match command {
+            Err(error) => Err(error),
+            Ok(mut child) => loop {
+                tokio::select! {
+                    exit = child.wait() => break exit,
+                    request = signals.next() => match request {
+                        Request::Stop => if let Err(error) = terminal::stop_process() {
+                            break Err(error);
+                        },
+                        Request::Continue => {}
+                        Request::End => {
+                            self.leaving = true;
+                            return Err(draft.kept("the workbench ends"));
+                        }
+                    },
+                }
+            },
+        };
+        draft.after(editor, exit)
+    }
+
     /// When something is due without an event: the next frame, the end of a toast, or the verdict
     /// keys, which work again shortly after typing.
     fn wake_at(&self) -> Option<Instant> {
@@ -392,6 +469,14 @@ impl App {
             match effect {
                 Effect::Quit => self.leaving = true,
                 Effect::Redraw => guard.redraw()?,
+                Effect::Edit(text) => {
+                    let editor = self.model.options.editor.clone();
+                    self.edited = editor.map(|editor| TextToEdit {
+                        editor,
+                        text,
+                        is_guideline: false,
+                    });
+                }
                 // The signal goes to the whole job, this process included.
                 Effect::Suspend => {
                     if !terminal::ask_to_stop()? {
@@ -403,36 +488,28 @@ impl App {
                         text,
                     ))?;
                 }
-                Effect::EditGuideline(text) => self.edit_guideline(text, guard, keys)?,
+                Effect::EditGuideline(text) => self.edit_guideline(text),
                 effect => self.runner.carry_out(effect, self.model.run.control),
             }
         }
         Ok(())
     }
 
-    /// Lends the terminal to the person's editor. Runs and reads continue, and their answers are
-    /// shown when the editor has ended.
-    fn edit_guideline(
-        &mut self,
-        before: String,
-        guard: &mut TerminalGuard,
-        keys: &mut TerminalEvents,
-    ) -> Result<(), TuiError> {
+    /// Opens the guideline in the person's editor.
+    fn edit_guideline(&mut self, text: String) {
         let Some(editor) = TextEditor::of_person() else {
             let file = key_on(Command::ChooseGuideline, Screen::REVIEW);
             self.model.inform(&format!(
                 "no editor: set $VISUAL or $EDITOR before you start the workbench, or press \
                  {file} to take the guideline from a file"
             ));
-            return Ok(());
+            return;
         };
-        self.model.suspended.get_or_insert(Instant::now());
-        // The editor reads the keys from now on.
-        keys.stop();
-        terminal::restore()?;
-        let edited = editor.edit(&before, "guideline");
-        self.resume(guard, keys)?;
-        self.handle(Msg::GuidelineEdited { before, edited }, guard, keys)
+        self.edited = Some(TextToEdit {
+            editor,
+            text,
+            is_guideline: true,
+        });
     }
 
     fn draw(&mut self, guard: &mut TerminalGuard) -> Result<(), TuiError> {

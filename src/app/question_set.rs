@@ -32,15 +32,18 @@ pub enum QuestionSet {
     Batches(BatchStep),
     /// Questions of a feature, asked of these judges.
     Added(&'static dyn AddedQuestions, Vec<String>),
+    /// Questions of a feature with parameters of their own.
+    Given(Arc<dyn AddedQuestions>),
 }
 
 impl QuestionSet {
     /// The plural noun for the answers.
-    pub fn noun(&self) -> &'static str {
+    pub fn noun(&self) -> &str {
         match self {
             Self::Picks(_) => "picks",
             Self::Batches(_) => "batches",
             Self::Added(questions, _) => questions.noun(),
+            Self::Given(questions) => questions.noun(),
         }
     }
 
@@ -48,7 +51,7 @@ impl QuestionSet {
     pub fn unit(&self) -> &'static str {
         match self {
             Self::Batches(_) => "call",
-            Self::Picks(_) | Self::Added(..) => "answer",
+            Self::Picks(_) | Self::Added(..) | Self::Given(_) => "answer",
         }
     }
 
@@ -57,14 +60,14 @@ impl QuestionSet {
         match self {
             Self::Batches(BatchStep::Submit) => "submit",
             Self::Batches(BatchStep::Fetch) => "fetch",
-            Self::Picks(_) | Self::Added(..) => "ask the judges",
+            Self::Picks(_) | Self::Added(..) | Self::Given(_) => "ask the judges",
         }
     }
 
     /// Describes what is asked of whom.
     pub fn describe(&self) -> String {
         match self {
-            Self::Picks(_) | Self::Batches(_) => self.noun().to_owned(),
+            Self::Picks(_) | Self::Batches(_) | Self::Given(_) => self.noun().to_owned(),
             Self::Added(_, judges) => {
                 format!(
                     "{} of {}",
@@ -77,9 +80,9 @@ impl QuestionSet {
 }
 
 /// A kind of questions that a feature asks.
-pub trait AddedQuestions: Debug + Sync {
+pub trait AddedQuestions: Debug + Send + Sync {
     /// The plural noun for the answers.
-    fn noun(&self) -> &'static str;
+    fn noun(&self) -> &str;
 
     /// The noun for an answer that has arrived.
     fn answer_noun(&self) -> &'static str;

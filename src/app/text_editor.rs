@@ -2,9 +2,9 @@
 
 use crate::formats::file;
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use uuid::Uuid;
 
 /// The command line of an editor.
@@ -34,6 +34,14 @@ impl EditorFailure {
             draft: None,
         }
     }
+
+    /// The reason, and the file that stays.
+    pub fn kept_words(&self) -> String {
+        let kept = self.draft.as_ref().map_or(String::new(), |draft| {
+            format!("; the text stays in {}", draft.display())
+        });
+        format!("{self}{kept}")
+    }
 }
 
 impl TextEditor {
@@ -52,41 +60,81 @@ impl TextEditor {
     /// # Errors
     /// The editor cannot be started or fails, or the copy cannot be written or read.
     pub fn edit(&self, text: &str, word: &str) -> Result<EditedText, EditorFailure> {
-        let name = format!("overrule-{word}-{}.md", Uuid::now_v7());
-        let draft = std::env::temp_dir().join(name);
-        file::create_new(&draft)
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(EditorFailure::new)?;
-        let edited = self.run(&draft).and_then(|()| read(&draft));
-        match edited {
-            Ok(text) => Ok(EditedText { text, draft }),
-            Err(failure) if read(&draft).is_ok_and(|found| found == text) => {
-                std::fs::remove_file(&draft).map_err(EditorFailure::new)?;
-                Err(failure)
-            }
-            Err(failure) => Err(EditorFailure {
-                draft: Some(draft),
-                ..failure
-            }),
-        }
+        let draft = Draft::create(text, word)?;
+        let exit = self.command(&draft).status();
+        draft.after(self, exit)
     }
 
-    fn run(&self, path: &Path) -> Result<(), EditorFailure> {
-        let Self(editor) = self;
-        let mut words = editor.split_whitespace();
-        let program = words.next().unwrap_or_default();
-        let status = Command::new(program)
-            .args(words)
-            .arg(path)
-            .status()
-            .map_err(|error| {
-                EditorFailure::new(format!("{editor:?} cannot be started: {error}"))
-            })?;
-        if status.success() {
-            Ok(())
-        } else {
-            let words = format!("{editor:?} ended with {status}; nothing was stored");
-            Err(EditorFailure::new(words))
+    /// The command that opens a draft. The editor's own command may have arguments.
+    pub fn command(&self, draft: &Draft) -> Command {
+        let mut words = self.0.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).arg(&draft.path);
+        command
+    }
+}
+
+/// A copy of a text, for an editor.
+#[derive(Debug)]
+pub struct Draft {
+    path: PathBuf,
+    before: String,
+}
+
+impl Draft {
+    /// Writes the text to a new file, which has this word in its name.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(text: &str, word: &str) -> Result<Self, EditorFailure> {
+        let name = format!("overrule-{word}-{}.md", Uuid::now_v7());
+        let path = std::env::temp_dir().join(name);
+        file::create_new(&path)
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(EditorFailure::new)?;
+        Ok(Self {
+            path,
+            before: text.to_owned(),
+        })
+    }
+
+    /// The text after the editor has exited.
+    ///
+    /// # Errors
+    /// The editor could not be started or failed, or the file cannot be read.
+    pub fn after(
+        self,
+        TextEditor(editor): &TextEditor,
+        exit: io::Result<ExitStatus>,
+    ) -> Result<EditedText, EditorFailure> {
+        let problem = match exit {
+            Ok(status) if status.success() => match read(&self.path) {
+                Ok(text) => {
+                    return Ok(EditedText {
+                        text,
+                        draft: self.path,
+                    });
+                }
+                Err(failure) => failure.message,
+            },
+            Ok(status) => format!("{editor:?} ended with {status}; nothing was stored"),
+            Err(error) => format!("{editor:?} cannot be started: {error}"),
+        };
+        Err(self.kept(&problem))
+    }
+
+    /// Gives up for a reason. The file stays if the person has changed it.
+    pub fn kept(self, problem: &str) -> EditorFailure {
+        let is_unchanged = read(&self.path).is_ok_and(|found| found == self.before);
+        if !is_unchanged {
+            return EditorFailure {
+                draft: Some(self.path),
+                ..EditorFailure::new(problem)
+            };
+        }
+        match std::fs::remove_file(&self.path) {
+            Ok(()) => EditorFailure::new(problem),
+            Err(error) => EditorFailure::new(error),
         }
     }
 }

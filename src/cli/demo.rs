@@ -3,6 +3,7 @@
 use crate::app::annotate::RunRequest;
 use crate::app::choose_judges::{ChosenJudges, bound_note, is_paid};
 use crate::app::project::{Sample, open_sample};
+use crate::app::text_editor::TextEditor;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, DEFAULT_PROJECT, usage};
 use crate::cli::output;
 use crate::cli::spending::kept_budget;
@@ -196,6 +197,7 @@ fn show_one(
         sample,
         new_project: free_name(),
         start,
+        editor: TextEditor::of_person(),
         opened_ms: now_ms(),
         ..TuiOptions::default()
     };

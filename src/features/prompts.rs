@@ -4,4 +4,5 @@ pub mod app;
 pub mod command;
 pub mod domain;
 pub mod merge;
+pub(crate) mod screen;
 pub mod store;

@@ -79,8 +79,9 @@ impl Runner {
                 self.limit_spending(usd);
                 self.start_job(Job::write(KeepBudget(usd), |_, ()| Vec::new()), control);
             }
-            Effect::Copy(_)
+            Effect::Edit(_)
             | Effect::EditGuideline(_)
+            | Effect::Copy(_)
             | Effect::Suspend
             | Effect::Redraw
             | Effect::Quit => {}

@@ -41,11 +41,13 @@ use super::widgets::palette::Palette;
 use super::widgets::prompt::LinePrompt;
 use super::widgets::question_dialog::QuestionDialog;
 use super::widgets::settings_dialog::SettingsDialog;
+use super::widgets::text_editor::TextEditor;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
 use crate::app::init::discovery::FoundServer;
 use crate::app::project::Sample;
+use crate::app::text_editor;
 use crate::client::RunControl;
 use crate::config::{Config, JudgingConfig};
 use crate::domain::sanitize;
@@ -85,13 +87,15 @@ pub enum Overlay {
     Export(ExportDialog),
     Questions(QuestionDialog),
     Settings(SettingsDialog),
+    /// A text that is edited on this screen.
+    Editor(TextEditor, Screen),
 }
 
 impl Overlay {
     /// Whether its keys are text.
     pub(crate) fn is_typed_into(&self) -> bool {
         match self {
-            Self::Palette(_) | Self::Prompt(..) => true,
+            Self::Palette(_) | Self::Prompt(..) | Self::Editor(..) => true,
             Self::Import(dialog) => dialog.is_typed_into(),
             Self::Export(dialog) => dialog.is_typed_into(),
             Self::Help(_)
@@ -107,6 +111,7 @@ impl Overlay {
     pub(crate) fn keys_of_click(&self, at: Position) -> Vec<KeyCode> {
         let (clicks, selected) = match self {
             Self::Prompt(..) => return Vec::new(),
+            Self::Editor(editor, _) => return editor.keys_of_click(at),
             Self::Palette(palette) => (&palette.clicks, palette.selected_row()),
             Self::Import(dialog) => (&dialog.clicks, dialog.selected()),
             Self::Export(dialog) => (&dialog.clicks, dialog.selected()),
@@ -212,6 +217,8 @@ pub struct TuiOptions {
     pub remembered: Remembered,
     /// The initial screen.
     pub start: Start,
+    /// The user's editor, if one is set.
+    pub editor: Option<text_editor::TextEditor>,
     /// When the workbench was opened, in milliseconds since the Unix epoch.
     pub opened_ms: i64,
 }

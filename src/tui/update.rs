@@ -25,12 +25,14 @@ use super::message::{Effect, Msg};
 use super::model::Model;
 use super::screens::run;
 use super::widgets::toast::Level;
+use crate::app::text_editor::{EditedText, EditorFailure};
 use crate::registry::SCREENS;
 use std::time::Instant;
 
 pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     let before = model.subject();
-    let effects = answer(model, msg, now);
+    let mut effects = answer(model, msg, now);
+    effects.extend(question_set::open_offered(model));
     if model.subject() != before {
         model.search = None;
     }
@@ -88,9 +90,26 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::GuidelineEdited { before, edited } => {
             return requests::settings::guideline_edited(model, &before, edited);
         }
+        Msg::Edited(edited) => return text_edited(model, edited),
         Msg::Failed(error) => model.say(Level::Error, &error),
     }
     Vec::new()
+}
+
+/// The editor has ended: the screen takes the text.
+fn text_edited(model: &mut Model, edited: Result<EditedText, EditorFailure>) -> Vec<Effect> {
+    match edited {
+        Ok(EditedText { text, draft }) => {
+            if let Err(error) = std::fs::remove_file(draft) {
+                model.say(Level::Error, &error.to_string());
+            }
+            model.behavior().edited(model, text)
+        }
+        Err(failure) => {
+            model.say(Level::Error, &failure.kept_words());
+            Vec::new()
+        }
+    }
 }
 
 #[cfg(test)]

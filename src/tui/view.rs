@@ -97,6 +97,9 @@ pub fn view(
                 areas.caret = prompt.render(theme, line, buf);
             }
             Overlay::Confirm(confirm, _) => confirm.render(theme, area, buf),
+            Overlay::Editor(editor, _) => {
+                areas.caret = editor.render(theme, areas.panes[0], inset(bottom), buf);
+            }
         }
     }
     Theme::make_legible(buf);

@@ -19,6 +19,7 @@ pub mod question_dialog;
 pub(crate) mod score_axis;
 mod scroll_box;
 pub mod settings_dialog;
+pub mod text_editor;
 pub mod toast;
 
 use self::clicks::ClickAreas;

@@ -11,6 +11,7 @@ mod fake_provider;
 mod init;
 mod leaving;
 mod permissions;
+mod prompts;
 mod review;
 mod sampling;
 mod signals;

@@ -1,11 +1,14 @@
 //! Lists, finds and adds versions of prompts, and tries them on the regression set.
 
 mod log;
+mod preview;
 pub mod replacement;
 mod set;
 pub mod trial;
+pub mod trial_questions;
 mod versions;
 
 pub use log::log_entries;
+pub use preview::{RequestPreview, request_preview};
 pub use set::RegressionSet;
 pub use versions::{NewVersion, add_version, find_version, versions};

@@ -1,6 +1,6 @@
 //! Prompts: their texts, and the judges that vote with them.
 
-use crate::domain::battle::Pair;
+use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::features::prompts::domain::PromptUse;
 use crate::judge::prompt::battle_prompt_of_hash;
@@ -27,6 +27,7 @@ pub struct StoredPrompt {
 /// A vote of a judge on a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairVote {
+    pub battle: BattleId,
     pub query: QueryKey,
     pub pair: Pair,
     /// Whether the document later in the pool was shown first.
@@ -39,22 +40,24 @@ pub struct PairVote {
     pub cost_usd: Option<f64>,
 }
 
-const PAIR_VOTE: &str = "query, a, b, swapped, margin, tokens_input, tokens_output, cost_usd";
+const PAIR_VOTE: &str = "battle.id, query, a, b, swapped, margin, tokens_input, tokens_output,
+                         cost_usd";
 
 impl PairVote {
     fn read(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
-        let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
-        let (swapped, margin): (bool, Margin) = (row.get(3)?, row.get(4)?);
+        let (a, b): (usize, usize) = (row.get(2)?, row.get(3)?);
+        let (swapped, margin): (bool, Margin) = (row.get(4)?, row.get(5)?);
         let reversed = a > b;
         let vote = |pair| {
             Ok(Self {
-                query: QueryKey(row.get(0)?),
+                battle: BattleId(row.get(0)?),
+                query: QueryKey(row.get(1)?),
                 pair,
                 later_first: swapped != reversed,
                 margin: if reversed { margin.flipped() } else { margin },
-                tokens_input: row.get(5)?,
-                tokens_output: row.get(6)?,
-                cost_usd: row.get(7)?,
+                tokens_input: row.get(6)?,
+                tokens_output: row.get(7)?,
+                cost_usd: row.get(8)?,
             })
         };
         Pair::new(a, b).map(vote).transpose()

@@ -156,7 +156,7 @@ impl AnswerForm {
     }
 
     /// The placeholders that a case must contain or may contain; [`super::inputs`] has others.
-    pub(super) fn names(self) -> &'static [&'static str] {
+    pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Slots | Self::Verdicts | Self::Ranking | Self::Selection | Self::Best => LINEUP,
             Self::Grade | Self::YesNo => SINGLE,

@@ -55,6 +55,7 @@ pub(crate) fn prepare(
         QuestionSet::Added(questions, judges) => {
             questions.prepare(store, &configuration, judges, seed)
         }
+        QuestionSet::Given(questions) => questions.prepare(store, &configuration, &[], seed),
     }
 }
 

@@ -37,6 +37,8 @@ pub enum Msg {
         before: String,
         edited: Result<EditedText, EditorFailure>,
     },
+    /// The editor that was opened for a text of the screen has ended.
+    Edited(Result<EditedText, EditorFailure>),
     /// Something failed for external reasons.
     Failed(String),
 }
@@ -56,6 +58,8 @@ pub enum Effect {
     KeepBudget(Option<f64>),
     /// Store decisions under this name from now on.
     Rename(String),
+    /// Open a text in the user's editor, which takes over the terminal.
+    Edit(String),
     /// Copy text to the clipboard.
     Copy(String),
     /// Open the project's guideline in the person's editor.

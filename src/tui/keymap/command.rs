@@ -117,6 +117,12 @@ commands! {
     TestJudge "test-judge" "Ask the judge one question; asks first if it costs money.";
     EditJudge "edit-judge" "Edit the judge's address, key variable and parameters.";
     NextPrompt "next-prompt" "Use the next prompt for the judge.";
+    EditPrompt "edit-prompt" "Edit a copy of the judge's prompt.";
+    TryPrompt "try-prompt" "Try the prompt on decided pairs; priced first.";
+    TestPrompt "test-prompt" "Test the finished prompt on held-out pairs; asks first.";
+    UsePrompt "use-prompt" "Use the prompt for the judge or a copy; asks first.";
+    DecideTrial "decide-trial" "Judge the pairs that would decide the trial, blind.";
+    ShowPromptSet "show-prompt-set" "List the pairs on which prompts are tuned and tested.";
     SaveJudges "save-judges" "Write the chosen judges to overrule.toml and use them.";
     ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
     ShowStudent "show-student" "Show how good a student of the ensemble is.";

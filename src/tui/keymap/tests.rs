@@ -76,7 +76,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 
 /// Commands that are equivalent on different screens, such as the next item, the sort order, or the
 /// next judge.
-const FAMILIES: [&[Command]; 27] = [
+const FAMILIES: [&[Command]; 31] = [
     // Edits what the screen is about.
     &[Command::EditJudge, Command::EditGuideline],
     // More of what the screen is about: calls at a time, methods, students, judges.
@@ -85,6 +85,8 @@ const FAMILIES: [&[Command]; 27] = [
         Command::RunMethod,
         Command::TrainStudent,
         Command::SetUpJudges,
+        // A prompt for a judge.
+        Command::UsePrompt,
     ],
     &[
         Command::NextSurprise,
@@ -139,12 +141,17 @@ const FAMILIES: [&[Command]; 27] = [
         Command::PreferNeither,
         // No verdict is given where judges are set up.
         Command::TestJudge,
+        Command::TryPrompt,
     ],
     &[Command::JudgeB, Command::RuleNot, Command::PreferRight],
     &[Command::JudgeAStrongly, Command::PreferLeftStrongly],
     &[Command::JudgeBStrongly, Command::PreferRightStrongly],
     // A pause of the run, or of a person whose time is measured.
     &[Command::PauseRun, Command::PauseTask],
+    // The queue, and the part of it that decides a trial.
+    &[Command::ShowQueue, Command::DecideTrial],
+    // A list behind the screen: cycles, or the pairs that prompts are tuned on.
+    &[Command::ShowCycles, Command::ShowPromptSet],
     // Zero: the baseline of the other methods, or none of the documents.
     &[Command::SetBaseline, Command::NoneServes],
     // The list of queries and a duel use this letter for duels, as no judge is chosen there.
@@ -167,6 +174,10 @@ const FAMILIES: [&[Command]; 27] = [
     &[Command::BorderForward, Command::MoreSentences],
     // Questions to the judges, with the price first: about a pair, or in batches.
     &[Command::AskJudges, Command::Batches],
+    // The scope of the queue; judges and their prompts belong to the whole project too.
+    &[Command::WholeProject, Command::EditPrompt],
+    // Decisions of people: those that differ, or those that test a prompt.
+    &[Command::Conflicts, Command::TestPrompt],
     // Accepting, on a full screen and on an input line.
     &[Command::Open, Command::Submit],
 ];

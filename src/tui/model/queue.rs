@@ -8,7 +8,7 @@ use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::review::CurrentItem;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 #[derive(Debug, Default)]
 pub struct QueueState {
@@ -19,6 +19,8 @@ pub struct QueueState {
     pub conflicts: bool,
     /// Only battles on which this judge disagrees with the others.
     pub against: Option<JudgeId>,
+    /// Only pairs of these queries, if set.
+    pub within: Option<HashSet<QueryKey>>,
     /// The items to judge, in order of priority.
     pub items: Vec<QueueItem>,
     /// The latest described pair, for the lines about the selected item; `None` while it is

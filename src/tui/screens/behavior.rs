@@ -188,6 +188,16 @@ pub(crate) trait ScreenBehavior: Sync {
         Vec::new()
     }
 
+    /// The text in the text area of this screen has changed.
+    fn typing(&self, _model: &mut Model, _text: String) -> Vec<Effect> {
+        Vec::new()
+    }
+
+    /// A text was edited, in the text area of this screen or in the user's editor.
+    fn edited(&self, _model: &mut Model, _text: String) -> Vec<Effect> {
+        Vec::new()
+    }
+
     /// The two documents that it is about, A first; the same one twice on the diagonal of a matrix.
     fn pair(&self, _model: &Model, _open: &OpenQuery) -> Option<(usize, usize)> {
         None

@@ -73,6 +73,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Overlay::Palette(palette) => palette.handle(key).map(OverlayResult::Run),
         Overlay::Prompt(prompt, _) => prompt.handle(key).map(OverlayResult::Typed),
         Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| OverlayResult::Closed),
+        Overlay::Editor(editor, _) => editor.handle(key).map(OverlayResult::Typed),
     };
     match outcome {
         KeyOutcome::Consumed => {
@@ -84,6 +85,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             settings::preview(model);
             let mut effects = import::look(model, wanted);
             effects.extend(question_set::look(model));
+            effects.extend(follow_editor(model));
             return effects;
         }
         KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
@@ -114,7 +116,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
                 }
                 return Vec::new();
             }
-            if typed_into {
+            if typed_into && key.code != KeyCode::Esc {
                 model.typed = Some(model.now);
             }
             return on_submitted(model, result);
@@ -172,10 +174,13 @@ pub(super) fn on_paste(model: &mut Model, text: &str) -> Vec<Effect> {
         Some(Overlay::Palette(palette)) => palette.paste(text),
         Some(Overlay::Export(dialog)) => dialog.paste(text),
         Some(Overlay::Import(dialog)) => wanted = dialog.paste(text),
+        Some(Overlay::Editor(editor, _)) => editor.paste(text),
         _ => {}
     }
     follow_filter(model);
-    import::look(model, wanted)
+    let mut effects = import::look(model, wanted);
+    effects.extend(follow_editor(model));
+    effects
 }
 
 enum OverlayResult {
@@ -262,6 +267,9 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             ConfirmFor::Screen(screen) => registry::screen(screen).confirmed(model),
             ConfirmFor::Command(command) => on_command(model, command),
         },
+        (Some(Overlay::Editor(_, screen)), OverlayResult::Typed(text)) => {
+            registry::screen(screen).edited(model, text)
+        }
         _ => Vec::new(),
     }
 }
@@ -289,6 +297,15 @@ fn find(model: &mut Model, text: &str) {
     if let Some(place) = found(model, text) {
         model.move_in_matrix(|heat, count| heat.move_to(place, heat.cursor.1, count));
     }
+}
+
+/// Passes a text on while it is typed.
+fn follow_editor(model: &mut Model) -> Vec<Effect> {
+    let Some(Overlay::Editor(editor, screen)) = model.overlays.last() else {
+        return Vec::new();
+    };
+    let text = editor.text();
+    registry::screen(*screen).typing(model, text)
 }
 
 /// Updates the filter of the list, and the search in the texts, while they are typed.

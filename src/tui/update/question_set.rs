@@ -87,6 +87,14 @@ pub(super) fn open_added(model: &mut Model, offer: &QuestionOffer) -> Vec<Effect
     open(model, offer.title, ways)
 }
 
+/// Opens the questions that a screen has offered.
+pub(super) fn open_offered(model: &mut Model) -> Vec<Effect> {
+    match model.questions.offered.take() {
+        Some((title, ways)) => open(model, title, ways),
+        None => Vec::new(),
+    }
+}
+
 /// Opens the dialog; while judges are being asked, asks whether to stop that.
 fn open(model: &mut Model, title: &'static str, ways: Vec<QuestionWay>) -> Vec<Effect> {
     if model.questions.going.is_some() {
@@ -156,7 +164,9 @@ pub(super) fn chosen(model: &mut Model, order: QuestionOrder) -> Vec<Effect> {
     };
     let (title, verb) = match order.set {
         QuestionSet::Batches(_) => ("Submit batches", "Submit"),
-        QuestionSet::Picks(_) | QuestionSet::Added(..) => ("Ask the judges", "Ask"),
+        QuestionSet::Picks(_) | QuestionSet::Added(..) | QuestionSet::Given(_) => {
+            ("Ask the judges", "Ask")
+        }
     };
     let question = format!(
         "{}: {cost}. {} {verb}?",
@@ -213,7 +223,7 @@ pub(super) fn ended(
         (QuestionSet::Picks(_), _) => Vec::new(),
         (QuestionSet::Batches(_), _) => run::update::after_votes(model),
         // The result may be a scale, which the list and the documents show.
-        (QuestionSet::Added(..), _) => {
+        (QuestionSet::Added(..) | QuestionSet::Given(_), _) => {
             let mut effects = vec![model.read_scale()];
             effects.extend(model.behavior().answered(model));
             effects
@@ -245,6 +255,7 @@ fn outcome_words(set: &QuestionSet, outcome: &QuestionSetOutcome) -> (Level, Str
         QuestionSet::Batches(_) => return batch_words(outcome),
         QuestionSet::Picks(_) => "pick",
         QuestionSet::Added(questions, _) => questions.answer_noun(),
+        QuestionSet::Given(questions) => questions.answer_noun(),
     };
     let mut parts = vec![counted(progress.done, noun)];
     let counts = [(progress.invalid, "invalid"), (progress.failed, "failed")];

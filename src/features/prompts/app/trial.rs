@@ -6,10 +6,14 @@ mod case;
 mod examples;
 mod looks;
 mod outcome;
+mod reading;
+mod reasonings;
 mod set_texts;
 
 pub use looks::{HeldOutLooks, LOOKS_BEFORE_FRESH_PAIRS, look_at};
 pub use outcome::{JudgeFigures, TrialResult, TriedPair};
+pub use reading::TrialReading;
+pub use reasonings::BothReasonings;
 
 use super::set::RegressionSet;
 use crate::app::annotate::prompt_inputs::LackingInputs;
@@ -51,7 +55,7 @@ pub enum TrialPairs {
 }
 
 /// The prompt and the pairs to try.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TrialRequest {
     pub judge: String,
     /// The text of the prompt.
@@ -419,6 +423,7 @@ mod tests {
             votes.insert(
                 (key, pair),
                 PairVote {
+                    battle: crate::domain::battle::BattleId(0),
                     query: key,
                     pair,
                     later_first: at % 2 == 1,

@@ -16,7 +16,8 @@ use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::watch_questions;
 use crate::features::prompts::app::trial::{
-    PromptTrial, TrialEstimate, TrialPairs, TrialRequest, TrialResult, look_at, prepare_trial,
+    PromptTrial, TrialEstimate, TrialPairs, TrialReading, TrialRequest, TrialResult, look_at,
+    prepare_trial,
 };
 use crate::features::prompts::app::{find_version, versions};
 use crate::features::prompts::domain::SetPart;
@@ -104,8 +105,10 @@ impl TryCommand {
             (RunEnd::default(), Spend::default())
         };
         let result = trial.result(&store)?;
-        self.print(context, &store, &trial, &result, (end, spend))?;
-        finish(result.missing, end)
+        let missing = result.missing;
+        let trial = Arc::unwrap_or_clone(trial);
+        self.print(context, &store, (trial, result), (end, spend))?;
+        finish(missing, end)
     }
 
     /// Prints the result. On the held-out part, this is a look, even if some calls have failed. The
@@ -114,8 +117,7 @@ impl TryCommand {
         &self,
         context: &CommandContext,
         store: &Store,
-        trial: &PromptTrial,
-        result: &TrialResult,
+        (trial, result): (PromptTrial, TrialResult),
         (end, spend): (RunEnd, Spend),
     ) -> CommandResult {
         let is_final = trial.request.part == SetPart::HeldOut;
@@ -133,18 +135,22 @@ impl TryCommand {
             };
         }
         let looks = (is_final && result.comparison.pairs > 0)
-            .then(|| look_at(store, trial, result, &context.annotator()))
+            .then(|| look_at(store, &trial, &result, &context.annotator()))
             .transpose()?;
-        let pairs: Vec<_> = trial
+        let reading = TrialReading {
+            trial,
+            result,
+            looks,
+        };
+        let pairs: Vec<_> = reading
+            .trial
             .cases
             .iter()
             .map(|case| (case.query, case.decided.clone()))
             .collect();
         let names = store.read_blocking(move |db| Names::read(db, &pairs))?;
         let report = TrialReport {
-            trial,
-            result,
-            looks,
+            reading: &reading,
             spend,
             names: &names,
         };

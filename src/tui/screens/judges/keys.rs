@@ -10,6 +10,7 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('X')], Do::WithoutJudge, "without it"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('K')], Do::ShowTables, "numbers"),
+    shown(&[key('P')], Do::EditPrompt, "prompt"),
     shown(&[key('+')], Do::SetUpJudges, "set up"),
     hidden(&[key('Y')], Do::ShowStudent, "student"),
 ];

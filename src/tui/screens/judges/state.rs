@@ -3,6 +3,7 @@
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::vote::JudgeId;
+use crate::judge::JudgeSpec;
 use crate::tui::model::Model;
 use crate::tui::screens::additions::AddedRaters;
 
@@ -36,6 +37,13 @@ impl JudgesState {
 }
 
 impl Model {
+    /// The judge under the cursor of the judges screen.
+    pub(crate) fn judge_under_cursor(&self) -> Option<&JudgeSpec> {
+        let state = self.judges();
+        let judges = &state.report.as_ref()?.rater_data.judges;
+        judges.get(state.cursor).map(|(_, spec)| spec)
+    }
+
     pub(super) fn judges(&self) -> &JudgesState {
         self.state()
     }

@@ -20,11 +20,19 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     let Some(report) = &model.judges().report else {
         return !matches!(
             command,
-            Command::Open | Command::WithoutJudge | Command::ShowTables | Command::StartRun
+            Command::Open
+                | Command::WithoutJudge
+                | Command::ShowTables
+                | Command::StartRun
+                | Command::EditPrompt
         );
     };
     if command == Command::StartRun {
         return report.rater_data.judges.is_empty();
+    }
+    if command == Command::EditPrompt {
+        let judge = model.judge_under_cursor();
+        return judge.is_some_and(|judge| !judge.is_offline() && !judge.prompt_hash.is_empty());
     }
     let one = model.judges().cursor < report.rater_data.judges.len();
     one || !matches!(command, Command::Open | Command::WithoutJudge)

@@ -106,6 +106,11 @@ impl Model {
         let filter = self.queue.filter.trim();
         let only = (!filter.is_empty()).then(|| self.queries.matching_keys(filter, None));
         self.queue.narrowed = only.is_some();
+        let within = self.queue.within.clone();
+        let only = match (only, within) {
+            (Some(only), Some(within)) => Some(&only & &within),
+            (only, within) => only.or(within),
+        };
         let request = QueueRequest {
             policy: self.queue.policy,
             scope: self.queue.scope,

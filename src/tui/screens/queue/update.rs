@@ -13,6 +13,7 @@ use crate::tui::model::Model;
 use crate::tui::navigation::{cycled, moved};
 use crate::tui::requests;
 use crate::tui::screens::{Screen, review, run};
+use std::collections::HashSet;
 
 /// Rows of a page before one was drawn.
 const PAGE: usize = 50;
@@ -32,6 +33,16 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 /// Opens the queue of battles on which a judge disagrees with the others, or of all.
 pub(crate) fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Effect> {
     model.queue.against = judge;
+    model.queue.within = None;
+    model.queue.current = None;
+    model.stack.push(Screen::QUEUE);
+    ask_anew(model)
+}
+
+/// Opens the queue of battles of these queries.
+pub(crate) fn show_within(model: &mut Model, queries: HashSet<QueryKey>) -> Vec<Effect> {
+    model.queue.against = None;
+    model.queue.within = Some(queries);
     model.queue.current = None;
     model.stack.push(Screen::QUEUE);
     ask_anew(model)

@@ -368,6 +368,9 @@ fn headline(model: &Model) -> String {
         let judged = text::counted(queue.stats.conflicts, "pair");
         parts.push(format!("{judged} judged by you already"));
     }
+    if queue.within.is_some() {
+        parts.push("queries on which prompts are tuned".to_owned());
+    }
     if queue.against.is_some() {
         parts.push("one judge against the others".to_owned());
     }

@@ -120,10 +120,7 @@ pub(crate) fn guideline_edited(
         }
         Ok(edited) => vec![model.keep_guideline(NewGuideline::Edited(edited))],
         Err(failure) => {
-            let kept = failure.draft.as_ref().map_or(String::new(), |draft| {
-                format!("; the text stays in {}", draft.display())
-            });
-            model.say(Level::Error, &format!("{failure}{kept}"));
+            model.say(Level::Error, &failure.kept_words());
             Vec::new()
         }
     }

@@ -8,19 +8,14 @@ use crate::domain::spend::Spend;
 use crate::domain::verdict::ErrorCause;
 use crate::domain::vote::{Margin, Outcome};
 use crate::features::prompts::app::trial::{
-    HeldOutLooks, JudgeFigures, LOOKS_BEFORE_FRESH_PAIRS, PromptTrial, TrialPairs, TrialResult,
-    TriedPair,
+    HeldOutLooks, JudgeFigures, LOOKS_BEFORE_FRESH_PAIRS, TrialReading, TriedPair,
 };
 use crate::features::prompts::command::set::{Names, outcome_name};
-use crate::features::prompts::domain::{
-    Conclusion, PairChange, PromptComparison, SIGNIFICANT, p_words,
-};
+use crate::features::prompts::domain::{PairChange, p_words};
 use serde_json::{Value, json};
 
 pub(super) struct TrialReport<'a> {
-    pub(super) trial: &'a PromptTrial,
-    pub(super) result: &'a TrialResult,
-    pub(super) looks: Option<HeldOutLooks>,
+    pub(super) reading: &'a TrialReading,
     /// The spending of this command.
     pub(super) spend: Spend,
     pub(super) names: &'a Names,
@@ -28,7 +23,11 @@ pub(super) struct TrialReport<'a> {
 
 impl TrialReport<'_> {
     pub(super) fn json(&self) -> Value {
-        let (trial, result) = (self.trial, self.result);
+        let TrialReading {
+            trial,
+            result,
+            looks,
+        } = self.reading;
         let examples = trial.examples.iter().map(|of| {
             json!({
                 "query": of.query, "low": of.pair.low(), "high": of.pair.high(),
@@ -44,7 +43,7 @@ impl TrialReport<'_> {
             "prompt": trial.prompt.hash,
             "part": trial.request.part,
             "set": trial.request.pairs,
-            "sentence": self.sentence(),
+            "sentence": self.reading.sentence(),
             "result": self.comparison_json(),
             "old": result.old,
             "new": result.new,
@@ -54,7 +53,7 @@ impl TrialReport<'_> {
             "examples": examples.collect::<Vec<_>>(),
             "examples_of": trial.request.examples_of,
             "pairs": pairs.collect::<Vec<_>>(),
-            "looks": self.looks,
+            "looks": looks,
             "cost_usd": result.cost_usd,
             "spent_usd": self.spend.told_usd(),
         })
@@ -77,16 +76,10 @@ impl TrialReport<'_> {
         })
     }
 
-    /// Whether the prompts can be tested against each other. If only overruled judgments were tried,
-    /// nothing could break.
-    fn is_test(&self) -> bool {
-        self.trial.request.pairs != TrialPairs::Overruled
-    }
-
     /// The comparison, without a p-value and a conclusion if there is no test.
     fn comparison_json(&self) -> Value {
-        let mut found = json!(self.comparison());
-        if !self.is_test() {
+        let mut found = json!(self.reading.comparison());
+        if !self.reading.is_test() {
             for name in ["mcnemar_p", "query_p", "conclusion", "expected_verdicts"] {
                 found[name] = Value::Null;
             }
@@ -94,36 +87,9 @@ impl TrialReport<'_> {
         found
     }
 
-    /// The result in words.
-    fn sentence(&self) -> String {
-        let found = &self.result.comparison;
-        if !self.is_test() {
-            return format!(
-                "The new prompt fixes {} of the {} judgments that people overruled. Only those \
-                 were tried, so nothing could break: --set all compares the prompts.",
-                found.fixed, found.pairs
-            );
-        }
-        self.comparison().sentence()
-    }
-
-    /// The comparison. A difference on the held-out part is concluded only if it holds after Holm's
-    /// correction.
-    fn comparison(&self) -> PromptComparison {
-        let found = self.result.comparison.clone();
-        let is_shown = self.looks.is_none_or(|of| of.holm_p <= SIGNIFICANT);
-        match found.conclusion {
-            Conclusion::Better | Conclusion::Worse if !is_shown => PromptComparison {
-                conclusion: Conclusion::NoDifference,
-                ..found
-            },
-            _ => found,
-        }
-    }
-
     pub(super) fn text(&self) -> String {
-        let found = &self.result.comparison;
-        let mut text = format!("{}\n\n", self.sentence());
+        let found = &self.reading.result.comparison;
+        let mut text = format!("{}\n\n", self.reading.sentence());
         let table = [
             vec![
                 "old right".to_owned(),
@@ -137,7 +103,7 @@ impl TrialReport<'_> {
             ],
         ];
         text += &output::table(&["", ">new right", ">new wrong"], &table);
-        if let Some(p) = found.query_p.filter(|_| self.is_test()) {
+        if let Some(p) = found.query_p.filter(|_| self.reading.is_test()) {
             text += &format!(
                 "some queries have several pairs; randomization test over queries: p = {}\n",
                 p_words(p)
@@ -152,8 +118,8 @@ impl TrialReport<'_> {
     }
 
     fn figures(&self) -> Vec<Vec<String>> {
-        let (old, new) = (&self.result.old, &self.result.new);
-        let found = &self.result.comparison;
+        let (old, new) = (&self.reading.result.old, &self.reading.result.new);
+        let found = &self.reading.result.comparison;
         let both = |name: &str, of: &dyn Fn(&JudgeFigures) -> String| {
             vec![name.to_owned(), of(old), of(new)]
         };
@@ -182,7 +148,7 @@ impl TrialReport<'_> {
     }
 
     fn difference(&self) -> String {
-        let Some(difference) = self.result.comparison.difference else {
+        let Some(difference) = self.reading.result.comparison.difference else {
             return String::new();
         };
         let interval = or_dash(difference.interval, |of| {
@@ -195,7 +161,7 @@ impl TrialReport<'_> {
     }
 
     fn causes(&self) -> String {
-        let causes = &self.result.comparison.causes;
+        let causes = &self.reading.result.comparison.causes;
         if !causes.iter().any(|of| of.cause.is_some()) {
             return String::new();
         }
@@ -217,6 +183,7 @@ impl TrialReport<'_> {
         let is_changed =
             |pair: &&TriedPair| matches!(pair.change, PairChange::Fixed | PairChange::Broken);
         let rows: Vec<Vec<String>> = self
+            .reading
             .result
             .pairs
             .iter()
@@ -249,7 +216,7 @@ impl TrialReport<'_> {
     }
 
     fn remarks(&self) -> String {
-        let (left_out, result) = (&self.trial.left_out, self.result);
+        let (left_out, result) = (&self.reading.trial.left_out, &self.reading.result);
         let mut lines = Vec::new();
         for (count, why) in [
             (left_out.without_vote, "the judge has not voted on"),
@@ -266,7 +233,7 @@ impl TrialReport<'_> {
                 counted(result.unreadable, "answer")
             ));
         }
-        for of in &self.trial.examples {
+        for of in &self.reading.trial.examples {
             lines.push(format!(
                 "example in the prompt: {}, documents {} and {}",
                 clean(of.query.as_str()),
@@ -274,12 +241,12 @@ impl TrialReport<'_> {
                 of.pair.high() + 1
             ));
         }
-        if let Some(looks) = self.looks {
+        if let Some(looks) = self.reading.looks {
             lines.push(look_words(looks));
         }
         lines.push(format!(
             "prompt {}; the answers cost {}, of which this command spent {}",
-            self.trial.prompt.hash,
+            self.reading.trial.prompt.hash,
             or_dash(result.cost_usd, usd),
             self.spend.words()
         ));

@@ -94,7 +94,6 @@ impl Db {
 
     /// Rolls back the work that panicked.
     fn after_panic(&mut self) -> StoreError {
-        self.replies.end_ahead();
         drop(
             self.connection
                 .execute_batch("ROLLBACK TO step; RELEASE step"),
@@ -156,19 +155,6 @@ impl Db {
                 .execute_batch("ROLLBACK TO step; RELEASE step")?;
         }
         Ok(())
-    }
-
-    /// Runs an import of many votes, whose replies are packed on another thread. Must be part of a
-    /// transaction.
-    pub(crate) fn in_bulk<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.defer_foreign_keys()?;
-        self.replies.start_ahead();
-        let result = work(self).and_then(|result| {
-            self.replies.flush(&self.connection)?;
-            Ok(result)
-        });
-        self.replies.end_ahead();
-        result
     }
 
     /// Lets rows reference others that are inserted later in the same transaction.

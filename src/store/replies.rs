@@ -1,12 +1,10 @@
 //! Texts written by judges with their votes, stored apart from the votes and compressed with a
 //! dictionary trained on the project's replies.
 
-mod ahead;
 mod dictionary;
 mod packing;
 
 use super::error::{Result, StoreError};
-use ahead::PackAhead;
 pub(super) use dictionary::Dictionary;
 use dictionary::Training;
 pub(super) use packing::ReplyText;
@@ -32,18 +30,6 @@ pub(super) struct Replies {
     writing: RefCell<Option<Writing>>,
     writing_texts: RefCell<Option<Writing>>,
     reading: RefCell<HashMap<Option<i64>, Unpacker>>,
-    ahead: RefCell<Ahead>,
-}
-
-/// Whether replies are packed on another thread.
-#[derive(Default)]
-enum Ahead {
-    /// Each reply is packed and stored at once.
-    #[default]
-    Off,
-    /// In a bulk import, until there is a dictionary.
-    Waiting,
-    Running(PackAhead),
 }
 
 impl fmt::Debug for Replies {
@@ -151,18 +137,6 @@ impl Writing {
         Ok(PackedReply { dictionary, bytes })
     }
 
-    /// A packer with the current dictionary on another thread.
-    fn pack_ahead(&mut self, connection: &Connection) -> Result<PackAhead> {
-        let row = self.dictionary_row(connection)?;
-        let level = self.kind.level();
-        let packer = match &self.dictionary {
-            Some((_, dictionary)) => Packer::with(dictionary.bytes(), level)
-                .map_err(|error| StoreError::Internal(error.to_string()))?,
-            None => Packer::default(),
-        };
-        PackAhead::begin(connection, row, packer, level)
-    }
-
     /// Uses `dictionary` from now on.
     fn use_dictionary(&mut self, connection: &Connection, dictionary: Dictionary) -> Result<()> {
         if let Ok(packer) = Packer::with(dictionary.bytes(), self.kind.level()) {
@@ -196,36 +170,8 @@ impl Replies {
             Some(writing) => writing,
             empty => empty.insert(Writing::begin(connection, self, Kind::Reply)?),
         };
-        let plain = packing::plain(text)?;
-        let mut ahead = self.ahead.borrow_mut();
-        if matches!(*ahead, Ahead::Waiting) && matches!(writing.training, Training::Over) {
-            *ahead = Ahead::Running(writing.pack_ahead(connection)?);
-        }
-        if let Ahead::Running(ahead) = &mut *ahead {
-            return ahead.keep(connection, plain).map(Some);
-        }
-        drop(ahead);
-        let packed = writing.pack(connection, plain)?;
+        let packed = writing.pack(connection, packing::plain(text)?)?;
         self.add(connection, &packed).map(Some)
-    }
-
-    /// Packs further replies on another thread, until [`Replies::end_ahead`].
-    /// Foreign keys must be deferred until then.
-    pub(super) fn start_ahead(&self) {
-        *self.ahead.borrow_mut() = Ahead::Waiting;
-    }
-
-    /// Stores the replies that are being packed, so that they can be read.
-    pub(super) fn flush(&self, connection: &Connection) -> Result<()> {
-        match &mut *self.ahead.borrow_mut() {
-            Ahead::Running(ahead) => ahead.flush(connection),
-            Ahead::Off | Ahead::Waiting => Ok(()),
-        }
-    }
-
-    /// Packs each reply at once again. Replies that were not flushed are dropped.
-    pub(super) fn end_ahead(&self) {
-        *self.ahead.borrow_mut() = Ahead::Off;
     }
 
     /// Packs a document's text; `None` if that would not make it shorter.
@@ -273,11 +219,6 @@ impl Replies {
 
     /// Adds a reply that is already packed.
     pub(super) fn add(&self, connection: &Connection, reply: &PackedReply) -> Result<i64> {
-        if matches!(*self.ahead.borrow(), Ahead::Running(_)) {
-            // The next rows are reserved.
-            self.flush(connection)?;
-            self.start_ahead();
-        }
         connection
             .prepare_cached("INSERT INTO reply (dictionary, packed) VALUES (?1, ?2)")?
             .execute(params![reply.dictionary, reply.bytes])?;

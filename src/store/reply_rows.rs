@@ -31,7 +31,6 @@ impl VoteReasoning {
 impl Db {
     /// A packed reply.
     pub(super) fn packed_reply(&self, reply: i64) -> Result<PackedReply> {
-        self.replies.flush(&self.connection)?;
         self.one(
             "SELECT dictionary, packed FROM reply WHERE id = ?1",
             [reply],
@@ -51,7 +50,6 @@ impl Db {
 
     /// An identical packed reply of another vote from the same call.
     pub(super) fn same_reply(&self, call_key: &[u8], reply: &PackedReply) -> Result<Option<i64>> {
-        self.replies.flush(&self.connection)?;
         self.maybe_value(
             "SELECT reply.id FROM vote JOIN reply ON reply.id = vote.reply
              WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 AND dictionary IS ?2
@@ -71,7 +69,6 @@ impl Db {
         let Some(reply) = reply else {
             return Ok(ReplyText::default());
         };
-        self.replies.flush(&self.connection)?;
         let mut statement = self
             .connection
             .prepare_cached("SELECT dictionary, packed FROM reply WHERE id = ?1")?;

@@ -141,8 +141,7 @@ pub(super) fn import(
 ) -> Result<PoolsImport, AppError> {
     let readers = [open_counted(path, progress)?, open_counted(path, progress)?];
     let (name, dataset) = (display_name(path), stem(path));
-    let imported =
-        store.write_blocking(move |db| db.in_bulk(|db| add(db, readers, &name, &dataset)))?;
+    let imported = store.write_blocking(move |db| add(db, readers, &name, &dataset))?;
     store.update_estimates()?;
     Ok(imported)
 }

@@ -67,7 +67,7 @@ pub fn check(
 pub fn import(store: &Store, path: &Path) -> Result<VotesImport, AppError> {
     let file = VotesFile::open(path)?;
     let _lock = RunLock::take(store.path()).map_err(AppError::failed)?;
-    let imported = store.write_blocking(move |db| db.in_bulk(|db| file.import(db)))?;
+    let imported = store.write_blocking(move |db| file.import(db))?;
     store.update_estimates()?;
     Ok(imported)
 }

@@ -32,7 +32,7 @@ pub enum QuestionSet {
     Batches(BatchStep),
     /// Questions of a feature, asked of these judges.
     Added(&'static dyn AddedQuestions, Vec<String>),
-    /// Questions of a feature with parameters of their own.
+    /// Questions of a feature that take parameters.
     Given(Arc<dyn AddedQuestions>),
 }
 

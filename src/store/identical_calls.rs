@@ -7,7 +7,9 @@ use super::runs::RunId;
 use super::{Db, Result};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::{JudgeId, Margin};
+use crate::judge::{JudgeReply, RateLimits, Usage};
 use rusqlite::params;
+use std::time::Duration;
 
 /// Identifies a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +27,25 @@ pub struct BoughtReply {
     pub model: Option<String>,
     /// Whether a document was truncated for the judge.
     pub truncated: bool,
+}
+
+impl From<BoughtReply> for JudgeReply {
+    /// The reply, to be read again. It was paid for with the call that it answered.
+    fn from(bought: BoughtReply) -> Self {
+        Self {
+            text: bought.raw.unwrap_or_default(),
+            outside: None,
+            model: bought.model,
+            stop_reason: None,
+            request_id: None,
+            usage: Usage::default(),
+            cost_usd: None,
+            latency: Duration::ZERO,
+            fingerprint: None,
+            odds: None,
+            limits: RateLimits::default(),
+        }
+    }
 }
 
 /// The answer of a call that became a vote.

@@ -3,7 +3,7 @@
 
 use crate::client::now_ms;
 use crate::domain::vote::JudgeId;
-use crate::judge::{Judge, JudgeReply, PresentedPair, RateLimits, Usage, opinion_of};
+use crate::judge::{Judge, PresentedPair, Usage, opinion_of};
 use crate::registry;
 use crate::store::identical_calls::{BoughtReply, KnownVote};
 use crate::store::outstanding::OutstandingCall;
@@ -11,7 +11,6 @@ use crate::store::runs::RunId;
 use crate::store::votes::{CallOutcome, CallRecord};
 use crate::store::{Db, StoreError};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// An answer that the project holds.
 #[derive(Clone, Debug)]
@@ -91,23 +90,10 @@ impl OpenCall {
     }
 
     fn reasoning(&self, bought: &BoughtReply) -> String {
-        let Some(text) = bought.raw.clone() else {
+        if bought.raw.is_none() {
             return String::new();
-        };
-        let reply = JudgeReply {
-            text,
-            outside: None,
-            model: bought.model.clone(),
-            stop_reason: None,
-            request_id: None,
-            usage: Usage::default(),
-            cost_usd: None,
-            latency: Duration::ZERO,
-            fingerprint: None,
-            odds: None,
-            limits: RateLimits::default(),
-        };
-        opinion_of(self.judge.as_ref(), &self.case, reply)
+        }
+        opinion_of(self.judge.as_ref(), &self.case, bought.clone().into())
             .map(|(_, opinion)| opinion.thoughts.join("\n"))
             .unwrap_or_default()
     }

@@ -3,29 +3,21 @@
 use crate::domain::corpus::QueryId;
 use crate::features::duel::store::DuelKey;
 use crate::store::Result;
-use crate::store::merge::{AddedCount, CountedRows, Merger};
+use crate::store::merge::{AddedCount, Merger};
 use std::collections::HashSet;
 
-const DUELS: AddedCount = AddedCount {
-    name: "duels",
-    noun: "duel",
-    rows: CountedRows::New,
-};
-const EVENTS: AddedCount = AddedCount {
-    name: "duel_events",
-    noun: "duel event",
-    rows: CountedRows::New,
-};
-const SKIPPED_DUELS: AddedCount = AddedCount {
-    name: "duels_left_out",
-    noun: "duel",
-    rows: CountedRows::Skipped("skipped, because one of their queries is skipped"),
-};
-const SKIPPED_PARTICIPANTS: AddedCount = AddedCount {
-    name: "duel_participants_left_out",
-    noun: "participant",
-    rows: CountedRows::Skipped("skipped, because this name has different tasks in that duel here"),
-};
+const DUELS: AddedCount = AddedCount::new("duels", "duel");
+const EVENTS: AddedCount = AddedCount::new("duel_events", "duel event");
+const SKIPPED_DUELS: AddedCount = AddedCount::skipped(
+    "duels_left_out",
+    "duel",
+    "skipped, because one of their queries is skipped",
+);
+const SKIPPED_PARTICIPANTS: AddedCount = AddedCount::skipped(
+    "duel_participants_left_out",
+    "participant",
+    "skipped, because this name has different tasks in that duel here",
+);
 
 pub(crate) const COUNTS: &[AddedCount] = &[DUELS, EVENTS, SKIPPED_DUELS, SKIPPED_PARTICIPANTS];
 

@@ -1,7 +1,7 @@
 //! Calls and results of reranking methods in the other file.
 
 use crate::store::Result;
-use crate::store::merge::{AddedCount, CountedRows, MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, MatchedQuery, Merger};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -11,16 +11,8 @@ const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, fai
                       shared_calls, tokens_in, tokens_out, cost_usd, wall_ms, service_ms, repairs,
                       truncated, document_chars, cut, failure, failure_type, created_ms";
 
-const CALLS: AddedCount = AddedCount {
-    name: "rerank_calls",
-    noun: "reranking call",
-    rows: CountedRows::Detail,
-};
-const RESULTS: AddedCount = AddedCount {
-    name: "rerank_results",
-    noun: "method ranking",
-    rows: CountedRows::New,
-};
+const CALLS: AddedCount = AddedCount::detail("rerank_calls", "reranking call");
+const RESULTS: AddedCount = AddedCount::new("rerank_results", "method ranking");
 
 pub(crate) const COUNTS: &[AddedCount] = &[CALLS, RESULTS];
 

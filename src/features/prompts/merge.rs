@@ -2,7 +2,7 @@
 
 use crate::judge::PromptText;
 use crate::judge::prompt::Template;
-use crate::store::merge::{AddedCount, CountedRows, Merger};
+use crate::store::merge::{AddedCount, Merger};
 use crate::store::{Db, Result};
 use rusqlite::types::Value;
 use rusqlite::{Row, Rows, params_from_iter};
@@ -11,16 +11,8 @@ const PROMPT: &str =
     "hash, text, fields, project_texts, parent, note, author, examples, created_ms";
 const LOOK: &str = "uid, judge, hash, identity, cases, pairs, p, result, author, created_ms";
 
-const PROMPTS: AddedCount = AddedCount {
-    name: "prompts",
-    noun: "prompt",
-    rows: CountedRows::New,
-};
-const LOOKS: AddedCount = AddedCount {
-    name: "prompt_looks",
-    noun: "held-out look",
-    rows: CountedRows::New,
-};
+const PROMPTS: AddedCount = AddedCount::new("prompts", "prompt");
+const LOOKS: AddedCount = AddedCount::new("prompt_looks", "held-out look");
 
 pub(crate) const COUNTS: &[AddedCount] = &[PROMPTS, LOOKS];
 

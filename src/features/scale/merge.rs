@@ -1,13 +1,9 @@
 //! Links of the other file and their answers.
 
 use crate::store::Result;
-use crate::store::merge::{AddedCount, CountedRows, Merger};
+use crate::store::merge::{AddedCount, Merger};
 
-const ANSWERS: AddedCount = AddedCount {
-    name: "link_answers",
-    noun: "link answer",
-    rows: CountedRows::New,
-};
+const ANSWERS: AddedCount = AddedCount::new("link_answers", "link answer");
 
 pub(crate) const COUNTS: &[AddedCount] = &[ANSWERS];
 

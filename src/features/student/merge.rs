@@ -3,7 +3,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::prediction::QueryPredictions;
 use crate::features::student::store::{Packed, unpacked};
-use crate::store::merge::{AddedCount, CountedRows, MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, MatchedQuery, Merger};
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
@@ -12,11 +12,7 @@ const TABLE: &str = "student";
 const STUDENT: &str = "uid, name, step, source, hash, model, annotator, created_ms";
 
 /// New students, counting each checkpoint.
-const STUDENTS: AddedCount = AddedCount {
-    name: "students",
-    noun: "student",
-    rows: CountedRows::New,
-};
+const STUDENTS: AddedCount = AddedCount::new("students", "student");
 
 pub(crate) const COUNTS: &[AddedCount] = &[STUDENTS];
 

@@ -12,6 +12,26 @@ pub struct AddedCount {
     pub rows: CountedRows,
 }
 
+impl AddedCount {
+    /// New rows, listed among those that were added.
+    pub const fn new(name: &'static str, noun: &'static str) -> Self {
+        let rows = CountedRows::New;
+        Self { name, noun, rows }
+    }
+
+    /// New rows that only JSON lists.
+    pub const fn detail(name: &'static str, noun: &'static str) -> Self {
+        let rows = CountedRows::Detail;
+        Self { name, noun, rows }
+    }
+
+    /// Rows that were skipped, with the reason.
+    pub const fn skipped(name: &'static str, noun: &'static str, reason: &'static str) -> Self {
+        let rows = CountedRows::Skipped(reason);
+        Self { name, noun, rows }
+    }
+}
+
 /// Which rows a feature counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedRows {

@@ -2,11 +2,8 @@
 
 use super::PromptTrial;
 use crate::domain::battle::Pair;
-use crate::judge::{JudgeReply, Usage};
 use crate::store::corpus::QueryKey;
-use crate::store::identical_calls::BoughtReply;
 use crate::store::{Db, StoreError};
-use std::time::Duration;
 
 /// What a judge wrote about a pair under the old and the new prompt. It saw the same document first
 /// under both.
@@ -42,7 +39,7 @@ impl PromptTrial {
             (Some(reply), _) => self
                 .judge
                 .judge
-                .parse(&asked.case, &judge_reply(reply))
+                .parse(&asked.case, &reply.into())
                 .map_or_else(|_| String::new(), |opinion| opinion.thoughts.join("\n")),
             (None, Some(vote)) => written(vote.battle, vote.judge)?,
             (None, None) => String::new(),
@@ -52,22 +49,5 @@ impl PromptTrial {
             old: written(case.old.battle, self.old.0)?,
             new,
         }))
-    }
-}
-
-/// A stored reply, to be read again.
-fn judge_reply(reply: BoughtReply) -> JudgeReply {
-    JudgeReply {
-        text: reply.raw.unwrap_or_default(),
-        outside: None,
-        model: reply.model,
-        stop_reason: None,
-        request_id: None,
-        usage: Usage::default(),
-        cost_usd: None,
-        latency: Duration::ZERO,
-        fingerprint: None,
-        odds: None,
-        limits: Default::default(),
     }
 }

@@ -289,9 +289,9 @@ fn the_main_job_from_start_to_undo() {
     terminal.wait("every battle has all its votes");
     terminal.keys("\r");
     terminal.wait("zELO, 95 %");
-    terminal.wait(" offline · ");
     terminal.keys("o");
     terminal.wait("hybrid order");
+    terminal.wait(" offline · ");
     terminal.keys("o");
     terminal.wait("zELO order");
     terminal.keys("d");

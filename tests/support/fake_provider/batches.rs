@@ -355,7 +355,7 @@ impl Job {
 
     /// The results, in another order than the requests.
     fn results(&self, faults: &BatchFaults, part: Part) -> String {
-        let mut written = Vec::new();
+        let (mut written, mut orphans) = (Vec::new(), Vec::new());
         if faults.stranger {
             let mut other = self.lines[0].clone();
             let name = if other.get("key").is_some() {
@@ -376,6 +376,7 @@ impl Job {
             } else if at < self.made() {
                 let answer = self.result(line, at < self.failing + self.unusable, faults);
                 if faults.repeat {
+                    orphans.push(error(line));
                     written.extend([error(line), answer.clone()]);
                 }
                 written.push(answer);
@@ -384,6 +385,11 @@ impl Job {
             }
         }
         written.truncate(written.len().saturating_sub(faults.lose_lines));
+        // An error that precedes a repeated answer is not lost without it: alone, it would mean
+        // that the call had failed.
+        if faults.repeat && written.last().is_some_and(|last| orphans.contains(last)) {
+            written.pop();
+        }
         let mut text: String = written.iter().map(|line| format!("{line}\n")).collect();
         if faults.garbage {
             text.push_str("<html>");

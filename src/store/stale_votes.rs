@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 const EARLIER: &str = "earlier_inputs";
 
 impl Db {
-    /// Sets aside the votes of a query whose judges were shown a part of `before` that is now
-    /// different. They stay in the project under an earlier identity of the judge, so they count no
-    /// longer, and the next run asks again. Returns their number.
+    /// Sets aside the votes and failures of a query whose judges were shown a part of `before` that
+    /// is now different. They stay in the project under an earlier identity of the judge, so they count no
+    /// longer, and the next run asks again. Returns the number of votes.
     ///
     /// A judge whose prompt is unknown keeps its votes, because nobody knows what it was shown.
     pub(super) fn set_stale_votes_aside(
@@ -26,7 +26,7 @@ impl Db {
     ) -> Result<usize> {
         let after = self.inputs_of(query)?;
         let mut votes = 0;
-        for (judge, spec) in self.judges_with_votes_on(query)? {
+        for (judge, spec) in self.judges_asked_about(query)? {
             let prompt = registry::known_prompt(self, &spec.prompt_hash)?;
             let Some(template) = prompt.as_ref().and_then(Template::of_stored) else {
                 continue;
@@ -39,10 +39,17 @@ impl Db {
             }
             let earlier = self.earlier_identity(query, &spec)?;
             for document in changed {
+                let moved = params![judge.0, earlier.0, query.0, document];
                 votes += self.change(
                     "UPDATE vote SET judge = ?2 WHERE judge = ?1 AND battle IN (SELECT id
                      FROM battle WHERE query = ?3 AND (a = ?4 OR b = ?4))",
-                    params![judge.0, earlier.0, query.0, document],
+                    moved,
+                )?;
+                // A question that failed for good can be asked again with other data.
+                self.change(
+                    "UPDATE failure SET judge = ?2 WHERE judge = ?1 AND battle IN (SELECT id
+                     FROM battle WHERE query = ?3 AND (a = ?4 OR b = ?4))",
+                    moved,
                 )?;
             }
             self.recount(query, judge)?;
@@ -51,28 +58,28 @@ impl Db {
         Ok(votes)
     }
 
-    fn judges_with_votes_on(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
-        let voted: Vec<i64> = self.all(
-            "SELECT judge FROM call_total WHERE query = ?1 AND votes > 0",
+    fn judges_asked_about(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
+        let asked: Vec<i64> = self.all(
+            "SELECT judge FROM call_total WHERE query = ?1",
             [query.0],
             |row| row.get(0),
         )?;
         let judges = self.all_judges()?.into_iter();
         Ok(judges
-            .filter(|(judge, spec)| voted.contains(&judge.0) && !is_earlier(spec))
+            .filter(|(judge, spec)| asked.contains(&judge.0) && !is_earlier(spec))
             .collect())
     }
 
-    /// An identity of the judge under which it has no vote on the query.
+    /// An identity of the judge under which it was asked nothing about the query.
     fn earlier_identity(&self, query: QueryKey, spec: &JudgeSpec) -> Result<JudgeId> {
         let mut number = 1;
         loop {
             let earlier = self.judge(&numbered(spec, number))?;
-            let votes: Option<usize> = self.maybe_value(
-                "SELECT votes FROM call_total WHERE query = ?1 AND judge = ?2",
+            let is_used: bool = self.value(
+                "SELECT EXISTS (SELECT 1 FROM call_total WHERE query = ?1 AND judge = ?2)",
                 params![query.0, earlier.0],
             )?;
-            if votes.unwrap_or(0) == 0 {
+            if !is_used {
                 return Ok(earlier);
             }
             number += 1;

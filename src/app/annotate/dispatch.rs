@@ -165,9 +165,10 @@ pub(super) async fn run(
         Some(held) => held,
         None => Arc::new(RunLock::take(store.path())?),
     };
-    let (lacking, of) = (LackingInputs::of(&ensemble), request.queries.clone());
+    let lacking = LackingInputs::of(&ensemble);
+    let of = request.queries.clone().unwrap_or_default();
     store
-        .read(move |db| check_project(db, lacking, of.as_deref()))
+        .read(move |db| check_project(db, lacking, &of))
         .await?;
     let specs = specs_of(&ensemble);
     let prompts = prompt_texts(&ensemble);

@@ -6,7 +6,7 @@ pub(super) mod time;
 
 use super::judge_history::JudgeHistory;
 use super::plan::probe_shares;
-use super::prompt_inputs::LackingInputs;
+use super::prompt_inputs::{LackingInputs, check_project};
 use super::request::RunRequest;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::Pool;
@@ -259,12 +259,12 @@ impl CostEstimate {
             let known = (Some(store), probe, &mut identical);
             self.add_texts(id.as_str(), &pool, ensemble, request, known)?;
         }
-        lacking.check()?;
+        store.read_blocking(move |db| check_project(db, lacking, &[]))?;
         Ok(self)
     }
 
-    /// Adds a pool. `known` contains the project that may already have votes on it, the number of
-    /// pairs to probe, and the questions that the run asks earlier.
+    /// Adds the texts of a pool. The last argument holds the project that may already have votes on
+    /// it, the number of pairs to probe, and the questions that the run asks earlier.
     fn add_texts(
         &mut self,
         id: &str,

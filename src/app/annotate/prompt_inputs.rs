@@ -28,6 +28,16 @@ impl LackingInputs {
         self.inputs.retain(|input| !input.is_in(pool));
     }
 
+    fn look_in_queries(&mut self, db: &Db, queries: &[QueryKey]) -> Result<(), StoreError> {
+        for query in queries {
+            if self.inputs.is_empty() {
+                break;
+            }
+            self.look_in(&db.inputs_of(*query)?);
+        }
+        Ok(())
+    }
+
     /// # Errors
     /// No pool has some input.
     pub fn check(&self) -> Result<(), StoreError> {
@@ -53,22 +63,16 @@ impl LackingInputs {
     }
 }
 
-/// Checks the queries of a run; without a list, all queries that can be judged.
-pub(super) fn check_project(
+/// Checks the queries of a run and, before it reports an input as lacking, all that can be judged:
+/// an input that only some queries have is empty for the others.
+pub fn check_project(
     db: &Db,
     mut lacking: LackingInputs,
-    queries: Option<&[QueryKey]>,
+    queries: &[QueryKey],
 ) -> Result<(), StoreError> {
-    let all = match queries {
-        _ if lacking.inputs.is_empty() => return Ok(()),
-        Some(_) => Vec::new(),
-        None => db.runnable_queries()?,
-    };
-    for query in queries.unwrap_or(&all) {
-        lacking.look_in(&db.inputs_of(*query)?);
-        if lacking.inputs.is_empty() {
-            return Ok(());
-        }
+    lacking.look_in_queries(db, queries)?;
+    if !lacking.inputs.is_empty() {
+        lacking.look_in_queries(db, &db.runnable_queries()?)?;
     }
     lacking.check()
 }

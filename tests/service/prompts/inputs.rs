@@ -95,6 +95,18 @@ fn titles_and_metadata_are_shown_where_the_prompt_asks_and_a_misspelled_field_is
             (0..4).any(|at| body.contains(&format!("Title {at} costs {}: text {at}", 10 + at)));
         assert!(shown && !body.contains("grade"), "{body}");
     }
+    // A query without prices is asked about alone, because others of the project have them.
+    let documents = [
+        json!({"id": "x", "content": "one"}),
+        json!({"id": "y", "content": "two"}),
+    ];
+    let line = json!({"query": {"id": "r", "query": "buses"}, "documents": documents});
+    std::fs::write(desk.path("in.jsonl"), format!("{line}\n")).unwrap();
+    self::done(&desk, &["import", "in.jsonl"]);
+    let alone = [
+        "annotate", "--pair", "r", "x", "y", "--judges", "gpt", "--yes",
+    ];
+    self::done(&desk, &alone);
 }
 
 /// Nine documents, of which the first has this price.
@@ -109,12 +121,44 @@ fn priced(first: u32) -> String {
     format!("{line}\n")
 }
 
-#[test]
-fn votes_on_documents_whose_shown_metadata_changed_are_asked_for_again() {
-    let desk = informed();
+/// A project whose judge `gpt` is shown prices.
+fn with_prices() -> Desk {
     let shown = "{{metadata_b.price}}: {{b}}";
     let prompt = OWN.replace("{{a}}", "{{metadata_a.price}}: {{a}}");
-    std::fs::write(desk.path("own.md"), prompt.replace("{{b}}", shown)).unwrap();
+    with_prompt(&prompt.replace("{{b}}", shown))
+}
+
+#[test]
+fn a_question_that_failed_for_good_is_asked_again_if_the_shown_metadata_changed() {
+    let desk = with_prices();
+    let annotate = |first| {
+        std::fs::write(desk.path("in.jsonl"), priced(first)).unwrap();
+        let before = desk.server.requests().len();
+        let done = desk.annotate(&["--judges", "gpt", "--yes", "--probe", "0"]);
+        assert!(done.status.code().is_some(), "{}", told(&done));
+        desk.server.requests().len() - before
+    };
+    assert_eq!(annotate(100), 36);
+    // Eight pairs have the document; the question about one of them failed.
+    desk.change(
+        "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
+         tokens_output, created_ms, again)
+         SELECT battle, judge, swapped, 'malformed', 'no answer', 1, 10, 10, 1, 0 FROM vote
+         WHERE battle = (SELECT min(id) FROM battle WHERE a = 0 OR b = 0)",
+    );
+    desk.change(
+        "DELETE FROM vote WHERE battle = (SELECT min(id) FROM battle WHERE a = 0 OR b = 0)",
+    );
+    assert_eq!(annotate(100), 0);
+    assert_eq!(annotate(900), 8);
+    let of_former = "SELECT count(*) FROM failure JOIN judge ON judge.id = judge
+        WHERE params LIKE '%earlier_inputs%'";
+    assert_eq!(desk.count(of_former), 1);
+}
+
+#[test]
+fn votes_on_documents_whose_shown_metadata_changed_are_asked_for_again() {
+    let desk = with_prices();
     let annotate = |first| {
         std::fs::write(desk.path("in.jsonl"), priced(first)).unwrap();
         let before = desk.server.requests().len();

@@ -115,6 +115,8 @@ impl PreparedBatches {
                     "{name} made no call: {why}; its calls can be made again"
                 )),
                 CollectedBatch::Troubled(trouble) => {
+                    // Answers that came before the trouble are stored.
+                    is_new = true;
                     outcome.troubles.push(format!("{name}: {trouble}"));
                 }
             }

@@ -16,7 +16,7 @@ pub use reading::TrialReading;
 pub use reasonings::BothReasonings;
 
 use super::set::RegressionSet;
-use crate::app::annotate::prompt_inputs::LackingInputs;
+use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::judge_report::rater_data::JudgedQueries;
@@ -37,7 +37,7 @@ use examples::ExamplePair;
 use outcome::TrialAnswers;
 use serde::Serialize;
 use set_texts::{SetTexts, SetVotes};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
@@ -161,7 +161,7 @@ pub fn prepare_trial(
     let mut lacking = LackingInputs::of(&chosen.ensemble);
     let tried = cases.iter().flat_map(|case| &case.asked);
     tried.for_each(|asked| lacking.look_in(&asked.case.pool));
-    lacking.check()?;
+    store.read_blocking(move |db| check_project(db, lacking, &[]))?;
     Ok(PromptTrial {
         judge: PairJudge { judge },
         old: (id, spec),
@@ -339,13 +339,14 @@ impl PromptTrial {
         Ok(store.write_blocking(move |db| db.add_prompt(&stored))?)
     }
 
-    /// Asks the questions that have no stored answer.
+    /// Asks the questions that have no stored answer. Returns how many were answered, and how many
+    /// of the answers cannot be read; pairs with the same texts are one question.
     pub async fn ask(
         &self,
         store: &Store,
         control: watch::Receiver<RunControl>,
         events: mpsc::UnboundedSender<RerankEvent>,
-    ) -> Result<(), AppError> {
+    ) -> Result<(usize, usize), AppError> {
         let (judge, asked, retry) = (self.judge.clone(), self.asked(), self.request.retry);
         let open = store
             .read(move |db| {
@@ -356,8 +357,16 @@ impl PromptTrial {
                     .collect::<Vec<_>>())
             })
             .await?;
-        self.judge.ask(store, open, control, &events).await?;
-        Ok(())
+        let keys: Vec<_> = open.iter().map(|pair| self.judge.key(pair)).collect();
+        let answers = self.judge.ask(store, open, control, &events).await?;
+        let mut unreadable: HashMap<[u8; 32], bool> = HashMap::new();
+        for (key, answer) in keys.into_iter().zip(answers) {
+            if let Some(answer) = answer {
+                unreadable.insert(key, answer.margin.is_err());
+            }
+        }
+        let bad = unreadable.values().filter(|bad| **bad).count();
+        Ok((unreadable.len(), bad))
     }
 
     /// The result of the answers that the project holds.

@@ -107,13 +107,10 @@ impl PreparedTrial {
                 RerankEvent::Ranked(_) | RerankEvent::Linked { .. } => {}
             }
         }
-        asking.await.map_err(AppError::failed)??;
-        let (project, trial) = (store.clone(), Arc::clone(&self.trial));
-        let result = tokio::task::spawn_blocking(move || trial.result(&project));
-        let result = result.await.map_err(AppError::failed)??;
-        // Only stored answers are counted in the end: a call may have been retried.
-        outcome.progress.done = calls - result.missing.min(calls);
-        outcome.progress.invalid = result.unreadable.min(outcome.progress.done);
+        let (answered, unreadable) = asking.await.map_err(AppError::failed)??;
+        // Questions are counted in the end, and not calls, of which some may be repeated.
+        outcome.progress.done = answered.min(calls);
+        outcome.progress.invalid = unreadable;
         let cancelled = control.borrow().cancelled;
         Ok(outcome.ended(cancelled))
     }

@@ -253,7 +253,7 @@ fn watch_trial(
     let (store, trial) = (store.clone(), Arc::clone(trial));
     let (mut made, mut spend) = (0, Spend::default());
     let mut pace = ProgressPace::new();
-    let (end, ()) = watch_questions(
+    let (end, _) = watch_questions(
         control,
         |control, events| async move { trial.ask(&store, control, events).await },
         |event| {

@@ -22,6 +22,7 @@ use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 const OPEN: Slot = Slot::of(Screen::PROMPT, "prompt");
 const PREVIEW: Slot = Slot::of(Screen::PROMPT, "preview");
@@ -56,16 +57,11 @@ impl Task for OpenPrompt {
             None => first_case(&store)?,
         };
         let setting = format!("prompt of {}", self.judge);
-        let (about, is_undoable) = store.read_blocking(move |db| {
-            let about = case.map(|case| about(db, case)).transpose()?;
-            let mut changes = db.setting_changes()?.into_iter();
-            Ok((about, changes.any(|change| change.setting == setting)))
-        })?;
+        let changes = store.read_blocking(|db| db.setting_changes())?;
         Ok(FoundPrompt {
             version,
             case,
-            about: about.unwrap_or_default(),
-            is_undoable,
+            is_undoable: changes.iter().any(|change| change.setting == setting),
         })
     }
 }
@@ -82,14 +78,6 @@ fn first_case(store: &Store) -> Result<Option<(QueryKey, Pair)>, AppError> {
         let first = queries.iter().find(|query| query.documents > 1);
         Ok(first.and_then(|query| Some((query.key, Pair::new(0, 1)?))))
     })?)
-}
-
-/// A query and a pair of its documents in words.
-fn about(db: &Db, (query, pair): (QueryKey, Pair)) -> store::Result<String> {
-    let name = db.query(query)?.id;
-    let low = db.document_title(query, pair.low())?;
-    let high = db.document_title(query, pair.high())?;
-    Ok(format!("{}: {low} × {high}", name.as_str()))
 }
 
 #[derive(Debug, PartialEq)]
@@ -166,10 +154,12 @@ impl Task for ReadTrial {
                 Ok((pair_titles(db, &pairs)?, tuning))
             })?;
             Ok(OpenTrial {
-                reading: (!is_final || missing == 0).then_some(TrialReading {
-                    trial,
-                    result,
-                    looks,
+                reading: (!is_final || missing == 0).then(|| {
+                    Arc::new(TrialReading {
+                        trial,
+                        result,
+                        looks,
+                    })
                 }),
                 missing,
                 titles,
@@ -182,7 +172,7 @@ impl Task for ReadTrial {
 /// Reads the reasonings about a tried pair.
 #[derive(Debug)]
 pub(super) struct ReadReasonings {
-    reading: TrialReading,
+    reading: Arc<TrialReading>,
     tried: TriedPair,
 }
 
@@ -224,7 +214,16 @@ impl Task for ReadSet {
             .collect();
         let (titles, looks) =
             store.read_blocking(move |db| Ok((pair_titles(db, &pairs)?, db.prompt_looks()?)))?;
-        Ok(OpenSet { set, titles, looks })
+        let count = |part| {
+            let of_part = set.pairs.iter().filter(|(_, of)| of.part() == part);
+            of_part.count()
+        };
+        Ok(OpenSet {
+            parts: [count(SetPart::Tuning), count(SetPart::HeldOut)],
+            set,
+            titles,
+            looks,
+        })
     }
 }
 
@@ -296,7 +295,7 @@ impl Model {
             return Vec::new();
         };
         let request = ReadReasonings {
-            reading: reading.clone(),
+            reading: Arc::clone(reading),
             tried: tried.clone(),
         };
         let job = Job::read(request, |model, found| {

@@ -10,6 +10,7 @@ use crate::features::prompts::store::PromptLook;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::Model;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The title, or else the first words, of a pair's low and high document.
 pub(super) type PairTitles = [String; 2];
@@ -19,7 +20,6 @@ pub(super) type PairTitles = [String; 2];
 pub(super) struct FoundPrompt {
     pub(super) version: PromptVersion,
     pub(super) case: Option<(QueryKey, Pair)>,
-    pub(super) about: String,
     pub(super) is_undoable: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct PromptChoice {
 #[derive(Debug)]
 pub(crate) struct OpenTrial {
     /// `None` for a final test that is incomplete: each look at a result counts.
-    pub(super) reading: Option<TrialReading>,
+    pub(super) reading: Option<Arc<TrialReading>>,
     /// Number of questions without an answer.
     pub(super) missing: usize,
     pub(super) titles: HashMap<(QueryKey, Pair), PairTitles>,
@@ -65,6 +65,8 @@ pub(crate) struct OpenReasonings {
 #[derive(Debug, Default)]
 pub(crate) struct OpenSet {
     pub(super) set: RegressionSet,
+    /// Number of pairs for tuning and of pairs that are held out.
+    pub(super) parts: [usize; 2],
     pub(super) titles: HashMap<(QueryKey, Pair), PairTitles>,
     pub(super) looks: Vec<PromptLook>,
 }
@@ -80,8 +82,6 @@ pub(crate) struct PromptState {
     pub(super) problem: Option<String>,
     /// The pair of the preview.
     pub(super) case: Option<(QueryKey, Pair)>,
-    /// The query and the documents of this pair, in words.
-    pub(super) about: String,
     pub(super) preview: Option<Result<RequestPreview, String>>,
     /// The first visible line of the text and of the preview.
     pub(super) scroll: [usize; 2],
@@ -109,7 +109,6 @@ impl Default for PromptState {
             draft: String::new(),
             problem: None,
             case: None,
-            about: String::new(),
             preview: None,
             scroll: [0; 2],
             in_preview: false,
@@ -153,7 +152,7 @@ impl PromptState {
         self.trial.as_ref()?.as_deref().ok()
     }
 
-    pub(super) fn reading(&self) -> Option<&TrialReading> {
+    pub(super) fn reading(&self) -> Option<&Arc<TrialReading>> {
         self.found()?.reading.as_ref()
     }
 

@@ -42,7 +42,10 @@ pub(super) fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::PROMPT);
     if model.prompt().judge == name && model.prompt().version.is_some() {
         // The draft is kept.
-        model.prompt_mut().case = case.or(model.prompt().case);
+        let state = model.prompt_mut();
+        if case.is_some() && case != state.case {
+            (state.case, state.preview) = (case, None);
+        }
         let mut effects = model.preview_request();
         effects.extend(edit(model));
         return effects;
@@ -71,7 +74,6 @@ pub(super) fn opened(model: &mut Model, found: FoundPrompt) -> Vec<Effect> {
     let has_text = found.version.text.is_some();
     state.version = Some(found.version);
     state.case = found.case;
-    state.about = found.about;
     state.is_undoable = found.is_undoable;
     if !has_text {
         return Vec::new();

@@ -18,8 +18,11 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, PromptFor};
 use crate::tui::screens::Screen;
+use crate::tui::slot::Slot;
 use crate::tui::text;
 use crate::tui::widgets::toast::Level;
+
+const DESCRIBE: Slot = Slot::of(Screen::PROMPT, "use");
 
 impl PromptChoice {
     fn prepare(
@@ -149,18 +152,21 @@ pub(super) fn named(model: &mut Model, name: &str) -> Vec<Effect> {
         name: name.trim().to_owned(),
         hash: version.hash.clone(),
     };
+    let screen = model.screen();
     let job = Job::try_task(DescribeUse(choice.clone()), move |model, words| {
         match words {
+            // The person has gone on to something else.
+            Ok(_) if model.screen() != screen || !model.overlays.is_empty() => {}
             Ok(words) => {
                 model.prompt_mut().confirming = PendingConfirm::Use(choice);
-                let purpose = ConfirmFor::Screen(model.screen());
+                let purpose = ConfirmFor::Screen(screen);
                 model.confirm("Use the prompt", &words, purpose);
             }
             Err(error) => model.say(Level::Error, &error.to_string()),
         }
         Vec::new()
     });
-    vec![job.into()]
+    vec![job.latest(&mut model.jobs, DESCRIBE).into()]
 }
 
 /// Changes the judges, and opens the project again.

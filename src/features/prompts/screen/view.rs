@@ -61,9 +61,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
         text::lines(&sanitize::block(text), usize::from(columns), theme.text())
     };
     pane(0, "prompt", left, wrapped(&state.draft, left.width));
-    let about = match state.about.as_str() {
-        "" => "request".to_owned(),
-        about => format!("request about {}", sanitize::line(about)),
+    let about = match &state.preview {
+        Some(Ok(preview)) => format!("request about {}", sanitize::line(&preview.about)),
+        _ => "request".to_owned(),
     };
     pane(1, &about, right, request_lines(state, theme, right.width));
     areas

@@ -4,7 +4,7 @@ use super::source;
 use crate::domain::sanitize;
 use crate::domain::verdict::ErrorCause;
 use crate::domain::vote::Outcome;
-use crate::features::prompts::domain::{DecidedPair, SetPart};
+use crate::features::prompts::domain::DecidedPair;
 use crate::features::prompts::screen::state::OpenSet;
 use crate::features::prompts::screen::trial::distinct;
 use crate::tui::canvas::Canvas;
@@ -75,11 +75,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
 }
 
 fn sentence(open: &OpenSet) -> String {
-    let count = |part| {
-        let parts = open.set.pairs.iter().map(|(_, of)| of.part());
-        parts.filter(|of| *of == part).count()
-    };
-    let (tuning, held_out) = (count(SetPart::Tuning), count(SetPart::HeldOut));
+    let [tuning, held_out] = open.parts;
     if tuning + held_out == 0 {
         return "No pair tests prompts yet: judge pairs blind in the review, or import gold \
                 pairs."

@@ -196,13 +196,15 @@ impl CheckedFile {
             self.content,
             CheckedContent::AiScores(_) | CheckedContent::Picks(_)
         );
-        let _lock = brings_answers
-            .then(|| RunLock::take(store.path()))
-            .transpose()
-            .map_err(AppError::failed)?;
+        let lock = match RunLock::take(store.path()) {
+            Err(error) if brings_answers => return Err(AppError::failed(error)),
+            taken => taken,
+        };
+        // Queries may be added during a run, but not changed: its judges are being shown them.
+        let keep_known = lock.as_ref().err().map(ToString::to_string);
         Ok(match self.content {
             CheckedContent::Dataset(_) => {
-                ImportedFile::Pools(datasets::import(store, path, progress)?)
+                ImportedFile::Pools(datasets::import(store, path, progress, keep_known)?)
             }
             CheckedContent::AiScores(_) => {
                 ImportedFile::Pools(ai_scores::import(store, path, progress)?)
@@ -213,7 +215,9 @@ impl CheckedFile {
             CheckedContent::Ranking(name, run) => {
                 ImportedFile::Ranking(rankings::import(store, path, name, run)?)
             }
-            CheckedContent::PoolTable(table) => ImportedFile::PoolTable(table.import(store, path)?),
+            CheckedContent::PoolTable(table) => {
+                ImportedFile::PoolTable(table.import(store, path, keep_known)?)
+            }
             CheckedContent::Picks(picks) => ImportedFile::Picks(picks::import(store, path, picks)?),
         })
     }

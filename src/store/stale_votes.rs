@@ -2,7 +2,7 @@
 //! project has now.
 
 use super::corpus::QueryKey;
-use super::{Db, Result};
+use super::{Db, Result, StoreError};
 use crate::domain::vote::JudgeId;
 use crate::judge::prompt::Template;
 use crate::judge::{JudgeSpec, PoolText};
@@ -15,8 +15,8 @@ const EARLIER: &str = "earlier_inputs";
 
 impl Db {
     /// Sets aside the votes and failures of a query whose judges were shown a part of `before` that
-    /// is now different. They stay in the project under an earlier identity of the judge, so they count no
-    /// longer, and the next run asks again. Returns the number of votes.
+    /// is now different. They stay in the project under an earlier identity of the judge, so they count
+    /// no longer, and the next run asks again. Returns the number of votes.
     ///
     /// A judge whose prompt is unknown keeps its votes, because nobody knows what it was shown.
     pub(super) fn set_stale_votes_aside(
@@ -37,6 +37,7 @@ impl Db {
             if changed.is_empty() {
                 continue;
             }
+            self.check_open_batches(query, judge, &spec.name, &changed)?;
             let earlier = self.earlier_identity(query, &spec)?;
             for document in changed {
                 let moved = params![judge.0, earlier.0, query.0, document];
@@ -60,7 +61,11 @@ impl Db {
 
     fn judges_asked_about(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
         let asked: Vec<i64> = self.all(
-            "SELECT judge FROM call_total WHERE query = ?1",
+            "SELECT judge FROM call_total WHERE query = ?1
+             UNION
+             SELECT batch.judge FROM batch_call JOIN batch ON batch.id = batch_call.batch
+             JOIN battle ON battle.id = batch_call.battle
+             WHERE closed_ms IS NULL AND done = 0 AND battle.query = ?1",
             [query.0],
             |row| row.get(0),
         )?;
@@ -68,6 +73,33 @@ impl Db {
         Ok(judges
             .filter(|(judge, spec)| asked.contains(&judge.0) && !is_earlier(spec))
             .collect())
+    }
+
+    /// Refuses a change of documents about which open batches of the judge will be answered: their
+    /// answers would count as if the judge had been shown the new data.
+    fn check_open_batches(
+        &self,
+        query: QueryKey,
+        judge: JudgeId,
+        name: &str,
+        documents: &[usize],
+    ) -> Result<()> {
+        let pairs: Vec<[usize; 2]> = self.all(
+            "SELECT a, b FROM batch_call JOIN batch ON batch.id = batch_call.batch
+             JOIN battle ON battle.id = batch_call.battle
+             WHERE closed_ms IS NULL AND done = 0 AND batch.judge = ?1 AND battle.query = ?2",
+            params![judge.0, query.0],
+            |row| Ok([row.get(0)?, row.get(1)?]),
+        )?;
+        let open = pairs.iter().flatten().any(|at| documents.contains(at));
+        if !open {
+            return Ok(());
+        }
+        Err(StoreError::Conflict(format!(
+            "an open batch of {name:?} asks about query {:?} with the earlier data; fetch its \
+             answers first (`overrule batch fetch`), or cancel it",
+            self.query(query)?.id.as_str()
+        )))
     }
 
     /// An identity of the judge under which it was asked nothing about the query.

@@ -86,7 +86,7 @@ impl CheckedDataset {
     /// Imports the whole dataset into the project; the returned keys are those of the requested
     /// queries.
     pub fn import(&self, store: &Store) -> Result<PoolsImport, AppError> {
-        let mut imported = import(store, &self.path, &ReadProgress::default())?;
+        let mut imported = import(store, &self.path, &ReadProgress::default(), None)?;
         if !self.only.is_empty() {
             let only = self.only.clone();
             imported.keys = store.read_blocking(move |db| {
@@ -178,15 +178,20 @@ pub(super) fn check_lines(
     }
 }
 
-/// Imports a file in one transaction.
+/// Imports a file in one transaction. `keep_known` is a reason to change no query of the project.
 pub(super) fn import(
     store: &Store,
     path: &Path,
     progress: &ReadProgress,
+    keep_known: Option<String>,
 ) -> Result<PoolsImport, AppError> {
     let reader = open_counted(path, progress)?;
     let (name, dataset) = (display_name(path), stem(path));
-    Ok(store.write_blocking(move |db| add(db, reader, &name, &dataset))?)
+    Ok(store.write_blocking(move |db| {
+        let imported = add(db, reader, &name, &dataset)?;
+        imported.check_known(keep_known.as_deref())?;
+        Ok(imported)
+    })?)
 }
 
 /// Adds the content of a reader of the file `name` as the dataset with that name.

@@ -67,6 +67,18 @@ impl PoolsImport {
         self.keys.push(imported.key());
     }
 
+    /// Refuses an import that has changed queries of the project, if there is a reason.
+    pub(super) fn check_known(&self, reason: Option<&str>) -> Result<(), StoreError> {
+        match reason {
+            Some(reason) if self.queries_updated > 0 => Err(StoreError::Conflict(format!(
+                "{}: changes {} of the project, which judges may be reading: {reason}",
+                sanitize::line(&self.file),
+                counted(self.queries_updated, "query")
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Describes which existing queries were updated; `None` if nothing differs.
     pub fn updated(&self) -> Option<String> {
         (self.queries_updated > 0).then(|| {

@@ -131,7 +131,12 @@ impl PoolTable {
     }
 
     /// Imports queries, documents and ranking, or nothing.
-    pub(super) fn import(self, store: &Store, path: &Path) -> Result<PoolTableImport, AppError> {
+    pub(super) fn import(
+        self,
+        store: &Store,
+        path: &Path,
+        keep_known: Option<String>,
+    ) -> Result<PoolTableImport, AppError> {
         for pool in &self.pools {
             let pool = pool.clone();
             store
@@ -154,6 +159,7 @@ impl PoolTable {
             for pool in &pools {
                 import.add(db.add_pool(pool, &dataset)?, pool);
             }
+            import.check_known(keep_known.as_deref())?;
             Ok::<_, StoreError>((import, db.put_ranking(&name, &run, now_ms())?))
         })?;
         Ok(PoolTableImport {

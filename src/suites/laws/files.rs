@@ -1,6 +1,7 @@
 //! The project file: concurrent users, and files that are not projects.
 
 use super::bench::{bench, bits};
+use crate::app::import::{ImportOptions, check};
 use crate::app::merge::merge;
 use crate::app::run_lock::{LockError, RunLock};
 use crate::domain::verdict::Decision;
@@ -9,6 +10,7 @@ use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Store, StoreError};
 use crate::suites::fixtures::pool;
 use proptest::prelude::*;
+use serde_json::json;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -323,6 +325,32 @@ fn a_trigger_made_while_the_project_is_open_does_not_run() {
         db.verdicts_in_force(key)
     });
     assert_eq!(said.unwrap()[0].decision, Decision::B);
+}
+
+#[test]
+fn an_import_changes_no_query_that_a_run_is_asking_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let store = Store::open(&path("p.db")).unwrap();
+    let import = |file: &str, price: u32| {
+        let pool = json!({"query": {"id": file, "query": "trams"}, "documents": [
+            {"id": "x", "content": "one", "metadata": {"price": price}},
+            {"id": "y", "content": "two"},
+        ]});
+        std::fs::write(path(file), format!("{pool}\n")).unwrap();
+        let checked = check(&path(file), &ImportOptions::default()).unwrap();
+        checked.import(&store).map(|imported| imported.to_string())
+    };
+    import("known.jsonl", 1).unwrap();
+    let held = RunLock::take(store.path()).unwrap();
+    let refused = import("known.jsonl", 2).unwrap_err().to_string();
+    assert!(refused.contains("which judges may be reading"), "{refused}");
+    // Further queries may be added, and equal ones do no harm.
+    import("known.jsonl", 1).unwrap();
+    import("new.jsonl", 1).unwrap();
+    drop(held);
+    let changed = import("known.jsonl", 2).unwrap();
+    assert!(changed.contains("votes stay"), "{changed}");
 }
 
 #[cfg(unix)]

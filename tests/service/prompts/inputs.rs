@@ -188,3 +188,22 @@ fn votes_on_documents_whose_shown_metadata_changed_are_asked_for_again() {
     let judges = desk.run(&["judges", "--json"]);
     assert_eq!(judges.status.code(), Some(0), "{}", told(&judges));
 }
+
+#[test]
+fn metadata_that_an_open_batch_shows_is_not_replaced() {
+    let desk = with_prices();
+    std::fs::write(desk.path("in.jsonl"), priced(100)).unwrap();
+    let batch = ["--judges", "gpt", "--yes", "--probe", "0", "--batch"];
+    assert_eq!(desk.annotate(&batch).status.code(), Some(3));
+    std::fs::write(desk.path("in.jsonl"), priced(900)).unwrap();
+    let refused = desk.run(&["import", "in.jsonl"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(
+        told(&refused).contains("open batch of \"gpt\""),
+        "{}",
+        told(&refused)
+    );
+    // The price of the first document has not changed, so nothing of its answers is stale.
+    std::fs::write(desk.path("in.jsonl"), priced(100)).unwrap();
+    self::done(&desk, &["import", "in.jsonl"]);
+}

@@ -102,7 +102,7 @@ impl Store {
         let Some(basis) = basis else {
             return Ok(());
         };
-        let learned = self.read_blocking(move |db| db.learn_prior(ensemble))?;
+        let learned = self.learn_prior(ensemble)?;
         let other_prior = self.write_blocking(move |db| db.keep_prior(ensemble, learned))?;
         let queries = self.read_blocking(move |db| db.queries_of(ensemble))?;
         let (mut pooled, mut done) = (Dispersion::default(), 0);

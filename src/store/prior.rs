@@ -2,7 +2,7 @@
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
-use super::{Db, Result};
+use super::{Db, Result, Store, StoreError};
 use crate::domain::ranking::{self, LearnedPrior, RankingSettings};
 use crate::domain::rating::{Dispersion, MAX_DENSE, PRIOR_BATTLES, PriorEvidence};
 use crate::domain::sampling::adaptive::AdaptivePlan;
@@ -13,33 +13,99 @@ const QUERIES: usize = 200;
 /// Maximum cost of an estimate: the cubes of the queries' document counts, summed.
 const WORK: usize = QUERIES * 100 * 100 * 100;
 
+/// The queries from which a prior is learned.
+struct PriorSample {
+    queries: Vec<QueryKey>,
+    /// Number of queries of the ensemble.
+    all: usize,
+    settings: RankingSettings,
+}
+
+impl PriorSample {
+    /// What the votes on a query say about the prior, and the number of their judges.
+    fn evidence(&self, db: &Db, query: QueryKey) -> Result<(Option<PriorEvidence>, usize)> {
+        let rows = db.fitted_rows(query, &self.settings)?;
+        let evidence = ranking::prior_evidence(&rows, &self.settings);
+        Ok((evidence, rows.judges.len()))
+    }
+
+    /// The most probable prior; `None` if there are too few battles.
+    fn prior(&self, pooled: &PooledEvidence) -> Option<LearnedPrior> {
+        let PooledEvidence { evidence, judges } = pooled;
+        let assumed = 1.0 / (*judges).max(1) as f64;
+        let phi =
+            |dispersion: Dispersion| self.settings.phi.or(dispersion.phi()).unwrap_or(assumed);
+        let battles = evidence.battles();
+        if battles * self.all < PRIOR_BATTLES * self.queries.len() {
+            return None;
+        }
+        let lambda = evidence.best(phi)?;
+        Some(LearnedPrior { lambda, battles })
+    }
+}
+
+/// The evidence of several queries.
+#[derive(Default)]
+struct PooledEvidence {
+    evidence: PriorEvidence,
+    /// The largest number of judges.
+    judges: usize,
+}
+
+impl PooledEvidence {
+    fn add(&mut self, (evidence, judges): &(Option<PriorEvidence>, usize)) {
+        self.judges = self.judges.max(*judges);
+        if let Some(of_query) = evidence {
+            self.evidence = std::mem::take(&mut self.evidence).pooled(of_query);
+        }
+    }
+}
+
+impl Store {
+    /// [`Db::learn_prior`] on all cores. Blocks.
+    pub fn learn_prior(&self, ensemble: EnsembleId) -> Result<Option<LearnedPrior>> {
+        let Some(sample) = self.read_blocking(move |db| db.prior_sample(ensemble))? else {
+            return Ok(None);
+        };
+        let mut pooled = PooledEvidence::default();
+        self.read_each(
+            &sample.queries,
+            |db, query| sample.evidence(db, query),
+            |_, found| {
+                pooled.add(&found);
+                Ok::<_, StoreError>(())
+            },
+        )?;
+        Ok(sample.prior(&pooled))
+    }
+}
+
 impl Db {
     /// Estimates the prior from an ensemble's votes: `None` if it is not to be learned or there are
     /// too few battles. Changes nothing.
     pub fn learn_prior(&self, ensemble: EnsembleId) -> Result<Option<LearnedPrior>> {
+        let Some(sample) = self.prior_sample(ensemble)? else {
+            return Ok(None);
+        };
+        let mut pooled = PooledEvidence::default();
+        for query in &sample.queries {
+            pooled.add(&sample.evidence(self, *query)?);
+        }
+        Ok(sample.prior(&pooled))
+    }
+
+    /// The queries from which an ensemble's prior is learned; `None` if it is not to be learned.
+    fn prior_sample(&self, ensemble: EnsembleId) -> Result<Option<PriorSample>> {
         let settings = self.settings()?;
         if !settings.learns_prior() {
             return Ok(None);
         }
-        let (sampled, all) = self.sampled(ensemble)?;
-        let mut evidence = PriorEvidence::default();
-        let mut judges = 1;
-        for query in &sampled {
-            let rows = self.fitted_rows(*query, &settings)?;
-            judges = judges.max(rows.judges.len());
-            if let Some(of_query) = ranking::prior_evidence(&rows, &settings) {
-                evidence = evidence.pooled(&of_query);
-            }
-        }
-        let assumed = 1.0 / judges as f64;
-        let phi = |dispersion: Dispersion| settings.phi.or(dispersion.phi()).unwrap_or(assumed);
-        let battles = evidence.battles();
-        if battles * all < PRIOR_BATTLES * sampled.len() {
-            return Ok(None);
-        }
-        Ok(evidence
-            .best(phi)
-            .map(|lambda| LearnedPrior { lambda, battles }))
+        let (queries, all) = self.sampled(ensemble)?;
+        Ok(Some(PriorSample {
+            queries,
+            all,
+            settings,
+        }))
     }
 
     /// An evenly spaced sample of an ensemble's queries, as large as the cost allows, and the

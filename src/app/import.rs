@@ -1,6 +1,7 @@
 //! Imports files into a project: recognizes each by its beginning, checks all of it, and imports
 //! all of it or nothing.
 
+mod ahead;
 pub mod ai_scores;
 pub mod datasets;
 mod file_content;

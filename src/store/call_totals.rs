@@ -9,6 +9,7 @@ use super::{Db, Result};
 use crate::domain::judge_report::{BothOrders, PositionCounts, as_shown};
 use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
+use std::collections::BTreeMap;
 
 /// A stored call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +32,65 @@ pub(super) const IS_SHARED: &str =
     "vote.call_key IS NOT NULL AND vote.run IS NOT NULL AND vote.latency_ms IS NULL
     AND vote.cost_usd IS 0.0 AND vote.tokens_input = 0 AND vote.tokens_output = 0";
 
+/// Totals of calls that are not stored yet, by judge; a bulk import stores them once per query.
+#[derive(Debug, Default)]
+pub struct CallTally(BTreeMap<JudgeId, CallTotals>);
+
+/// The columns of a row of `call_total`.
+#[derive(Clone, Copy, Debug, Default)]
+struct CallTotals {
+    votes: i64,
+    votes_priced: i64,
+    votes_usd: f64,
+    asked: i64,
+    asked_priced: i64,
+    asked_usd: f64,
+    failures: i64,
+    failures_priced: i64,
+    failures_usd: f64,
+    named_first: i64,
+    tied: i64,
+    shared: i64,
+}
+
+impl CallTotals {
+    fn add(&mut self, kept: KeptCall, cost_usd: Option<f64>) {
+        let (priced, usd) = (i64::from(cost_usd.is_some()), cost_usd.unwrap_or(0.0));
+        match kept {
+            KeptCall::Failure => {
+                self.failures += 1;
+                self.failures_priced += priced;
+                self.failures_usd += usd;
+            }
+            KeptCall::Vote {
+                asked,
+                margin,
+                swapped,
+                shared,
+            } => {
+                self.votes += 1;
+                self.votes_priced += priced;
+                self.votes_usd += usd;
+                if asked {
+                    self.asked += 1;
+                    self.asked_priced += priced;
+                    self.asked_usd += usd;
+                }
+                let tied = margin == 0.0;
+                self.named_first += i64::from(!tied && (margin > 0.0) == swapped);
+                self.tied += i64::from(tied);
+                self.shared += i64::from(shared);
+            }
+        }
+    }
+}
+
+impl CallTally {
+    pub(super) fn add(&mut self, judge: JudgeId, kept: KeptCall, cost_usd: Option<f64>) {
+        self.0.entry(judge).or_default().add(kept, cost_usd);
+    }
+}
+
 impl Db {
     /// Adds a newly stored call to the totals of its query and judge.
     pub(super) fn count_call(
@@ -40,54 +100,51 @@ impl Db {
         kept: KeptCall,
         cost_usd: Option<f64>,
     ) -> Result<()> {
-        let (voted, asked, named_first, tied, shared) = match kept {
-            KeptCall::Failure => (false, false, false, false, false),
-            KeptCall::Vote {
-                asked,
-                margin,
-                swapped,
-                shared,
-            } => {
-                let tied = margin == 0.0;
-                let named_first = !tied && (margin > 0.0) == swapped;
-                (true, asked, named_first, tied, shared)
-            }
-        };
-        self.change(
-            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked,
-             asked_priced, asked_usd,
-                 failures, failures_priced, failures_usd, named_first, tied, shared)
-             SELECT query, ?2, ?3, ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN coalesce(?5,
-             0.0) ELSE 0.0 END,
-                 ?4, ?4 AND ?5 IS NOT NULL, CASE WHEN ?4 THEN coalesce(?5, 0.0) ELSE 0.0 END,
-                 NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5,
-                 0.0) END,
-                 ?6, ?7, ?8
-             FROM battle WHERE id = ?1
-             ON CONFLICT (query, judge) DO UPDATE SET
-                 votes = votes + excluded.votes,
-                 votes_priced = votes_priced + excluded.votes_priced,
-                 votes_usd = votes_usd + excluded.votes_usd,
-                 asked = asked + excluded.asked,
-                 asked_priced = asked_priced + excluded.asked_priced,
-                 asked_usd = asked_usd + excluded.asked_usd,
-                 failures = failures + excluded.failures,
-                 failures_priced = failures_priced + excluded.failures_priced,
-                 failures_usd = failures_usd + excluded.failures_usd,
-                 named_first = named_first + excluded.named_first,
-                 tied = tied + excluded.tied,
-                 shared = shared + excluded.shared",
-            params![
-                battle,
-                judge,
-                voted,
-                asked,
-                cost_usd,
-                named_first,
-                tied,
-                shared
-            ],
-        )?;
+        let query = self.value("SELECT query FROM battle WHERE id = ?1", [battle])?;
+        let mut tally = CallTally::default();
+        tally.add(JudgeId(judge), kept, cost_usd);
+        self.count_calls(QueryKey(query), &mut tally)
+    }
+
+    /// Adds newly stored calls to the totals of a query, and empties the tally.
+    pub fn count_calls(&self, query: QueryKey, tally: &mut CallTally) -> Result<()> {
+        for (judge, totals) in std::mem::take(&mut tally.0) {
+            self.change(
+                "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked,
+                     asked_priced, asked_usd, failures, failures_priced, failures_usd, named_first,
+                     tied, shared)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                 ON CONFLICT (query, judge) DO UPDATE SET
+                     votes = votes + excluded.votes,
+                     votes_priced = votes_priced + excluded.votes_priced,
+                     votes_usd = votes_usd + excluded.votes_usd,
+                     asked = asked + excluded.asked,
+                     asked_priced = asked_priced + excluded.asked_priced,
+                     asked_usd = asked_usd + excluded.asked_usd,
+                     failures = failures + excluded.failures,
+                     failures_priced = failures_priced + excluded.failures_priced,
+                     failures_usd = failures_usd + excluded.failures_usd,
+                     named_first = named_first + excluded.named_first,
+                     tied = tied + excluded.tied,
+                     shared = shared + excluded.shared",
+                params![
+                    query.0,
+                    judge.0,
+                    totals.votes,
+                    totals.votes_priced,
+                    totals.votes_usd,
+                    totals.asked,
+                    totals.asked_priced,
+                    totals.asked_usd,
+                    totals.failures,
+                    totals.failures_priced,
+                    totals.failures_usd,
+                    totals.named_first,
+                    totals.tied,
+                    totals.shared,
+                ],
+            )?;
+        }
         Ok(())
     }
 

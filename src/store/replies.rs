@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// Maximum number of dictionaries kept ready for reading.
 const READY: usize = 8;
@@ -24,11 +25,20 @@ pub(super) struct PackedReply {
     pub(super) bytes: Vec<u8>,
 }
 
+/// A packed reply whose dictionary may not have a row yet.
+#[derive(Clone)]
+pub struct PackedAhead {
+    dictionary: Option<Arc<Dictionary>>,
+    bytes: Vec<u8>,
+}
+
 /// Packs and unpacks the replies of one connection.
 #[derive(Default)]
 pub(super) struct Replies {
-    writing: RefCell<Option<Writing>>,
-    writing_texts: RefCell<Option<Writing>>,
+    writing: RefCell<Option<TextPacker>>,
+    writing_texts: RefCell<Option<TextPacker>>,
+    /// The rows of dictionaries, by their hashes.
+    rows: RefCell<HashMap<[u8; 32], i64>>,
     reading: RefCell<HashMap<Option<i64>, Unpacker>>,
 }
 
@@ -46,26 +56,19 @@ enum Kind {
     Text,
 }
 
-impl Kind {
-    /// Compression level. A project's document texts arrive all at once, its replies over hours.
-    fn level(self) -> i32 {
-        match self {
-            Self::Reply => 9,
-            Self::Text => 5,
-        }
-    }
-}
+/// Compression level: twice as fast as the next, for 2 % more bytes.
+const LEVEL: i32 = 5;
 
-/// The current packer for replies or for document texts.
-struct Writing {
-    kind: Kind,
+/// Packs replies or document texts with the project's dictionary. It needs no connection, so a bulk
+/// import packs on another thread than the one that inserts.
+pub struct TextPacker {
     packer: Packer,
-    /// The dictionary used by `packer`, and its row.
-    dictionary: Option<(i64, Dictionary)>,
+    /// The dictionary used by `packer`.
+    dictionary: Option<Arc<Dictionary>>,
     training: Training,
 }
 
-impl Writing {
+impl TextPacker {
     /// Uses the project's latest dictionary. If there is none yet, it is trained from existing and
     /// new replies.
     fn begin(connection: &Connection, replies: &Replies, kind: Kind) -> Result<Self> {
@@ -85,27 +88,20 @@ impl Writing {
             .prepare_cached(latest)?
             .query_row([], |row| row.try_into())
             .optional()?;
+        let mut packer = Self {
+            packer: Packer::default(),
+            dictionary: None,
+            training: Training::default(),
+        };
         if let Some((id, bytes)) = latest {
-            // Ignore a dictionary that cannot be used: paid answers must be stored anyway.
-            let (packer, dictionary) = Packer::with(&bytes, kind.level())
-                .ok()
-                .map(|packer| (packer, Some((id, Dictionary::new(bytes)))))
-                .unwrap_or_default();
-            return Ok(Self {
-                kind,
-                packer,
-                dictionary,
-                training: Training::Over,
-            });
+            let dictionary = Dictionary::new(bytes);
+            replies.rows.borrow_mut().insert(*dictionary.hash(), id);
+            packer.use_dictionary(dictionary);
+            packer.training = Training::Over;
+            return Ok(packer);
         }
-        let mut training = Training::default();
         if kind == Kind::Text {
-            return Ok(Self {
-                kind,
-                packer: Packer::default(),
-                dictionary: None,
-                training,
-            });
+            return Ok(packer);
         }
         let mut statement = connection
             .prepare_cached("SELECT dictionary, packed FROM reply ORDER BY id DESC LIMIT ?1")?;
@@ -116,46 +112,42 @@ impl Writing {
                 .map_err(|error| StoreError::from(rusqlite::Error::from(error)))
                 .and_then(|packed| replies.plain(connection, dictionary, packed));
             if let Ok(plain) = plain {
-                training.take(&plain);
+                packer.training.take(&plain);
             }
         }
-        Ok(Self {
-            kind,
-            packer: Packer::default(),
-            dictionary: None,
-            training,
-        })
+        Ok(packer)
+    }
+
+    /// Packs a judge's reasoning; `None` if there is none.
+    pub fn reasoning(&mut self, reasoning: &str) -> Result<Option<PackedAhead>> {
+        if reasoning.is_empty() {
+            return Ok(None);
+        }
+        let text = ReplyText {
+            reasoning: reasoning.to_owned(),
+            ..ReplyText::default()
+        };
+        Ok(Some(self.pack(packing::plain(&text)?)))
     }
 
     /// Packs a text. A dictionary is used once there are enough samples to train it.
-    fn pack(&mut self, connection: &Connection, plain: Vec<u8>) -> Result<PackedReply> {
+    fn pack(&mut self, plain: Vec<u8>) -> PackedAhead {
         if let Some(trained) = self.training.take(&plain) {
-            self.use_dictionary(connection, trained)?;
+            self.use_dictionary(trained);
         }
-        let dictionary = self.dictionary_row(connection)?;
-        let bytes = self.packer.pack(plain, self.kind.level());
-        Ok(PackedReply { dictionary, bytes })
+        PackedAhead {
+            dictionary: self.dictionary.clone(),
+            bytes: self.packer.pack(plain, LEVEL),
+        }
     }
 
-    /// Uses `dictionary` from now on.
-    fn use_dictionary(&mut self, connection: &Connection, dictionary: Dictionary) -> Result<()> {
-        if let Ok(packer) = Packer::with(dictionary.bytes(), self.kind.level()) {
-            let id = dictionary.enter(connection)?;
+    /// Uses `dictionary` from now on. A dictionary that zstd cannot read is ignored: paid answers
+    /// must be stored anyway.
+    fn use_dictionary(&mut self, dictionary: Dictionary) {
+        if let Ok(packer) = Packer::with(dictionary.bytes(), LEVEL) {
             self.packer = packer;
-            self.dictionary = Some((id, dictionary));
+            self.dictionary = Some(Arc::new(dictionary));
         }
-        Ok(())
-    }
-
-    /// The row of the current dictionary. A rolled-back transaction may have removed the row.
-    fn dictionary_row(&mut self, connection: &Connection) -> Result<Option<i64>> {
-        let Some((id, dictionary)) = &mut self.dictionary else {
-            return Ok(None);
-        };
-        if !dictionary.stands_at(connection, *id)? {
-            *id = dictionary.enter(connection)?;
-        }
-        Ok(Some(*id))
     }
 }
 
@@ -168,10 +160,18 @@ impl Replies {
         let mut writing = self.writing.borrow_mut();
         let writing = match &mut *writing {
             Some(writing) => writing,
-            empty => empty.insert(Writing::begin(connection, self, Kind::Reply)?),
+            empty => empty.insert(TextPacker::begin(connection, self, Kind::Reply)?),
         };
-        let packed = writing.pack(connection, packing::plain(text)?)?;
-        self.add(connection, &packed).map(Some)
+        let packed = writing.pack(packing::plain(text)?);
+        self.add_ahead(connection, packed).map(Some)
+    }
+
+    /// A packer of replies for another thread. The replies that it packs must be added on this
+    /// connection.
+    pub(super) fn packer(&self, connection: &Connection) -> Result<TextPacker> {
+        // Later replies of the connection use the dictionary that the packer may train.
+        self.writing.borrow_mut().take();
+        TextPacker::begin(connection, self, Kind::Reply)
     }
 
     /// Packs a document's text; `None` if that would not make it shorter.
@@ -183,10 +183,13 @@ impl Replies {
         let mut writing = self.writing_texts.borrow_mut();
         let writing = match &mut *writing {
             Some(writing) => writing,
-            empty => empty.insert(Writing::begin(connection, self, Kind::Text)?),
+            empty => empty.insert(TextPacker::begin(connection, self, Kind::Text)?),
         };
-        let packed = writing.pack(connection, text.as_bytes().to_vec())?;
-        Ok((packed.bytes.len() < text.len()).then_some(packed))
+        let packed = writing.pack(text.as_bytes().to_vec());
+        if packed.bytes.len() >= text.len() {
+            return Ok(None);
+        }
+        self.entered(connection, packed).map(Some)
     }
 
     /// Unpacks a document's text.
@@ -208,13 +211,41 @@ impl Replies {
             .iter()
             .map(packing::plain)
             .collect::<Result<Vec<_>>>()?;
-        let mut writing = Writing::begin(connection, self, Kind::Reply)?;
+        let mut writing = TextPacker::begin(connection, self, Kind::Reply)?;
         if let Some(trained) = dictionary::trained(&samples) {
-            writing.use_dictionary(connection, trained)?;
+            writing.use_dictionary(trained);
             writing.training = Training::Over;
         }
         *self.writing.borrow_mut() = Some(writing);
         Ok(())
+    }
+
+    /// Adds a reply that a packer of this connection has packed.
+    pub(super) fn add_ahead(&self, connection: &Connection, reply: PackedAhead) -> Result<i64> {
+        self.add(connection, &self.entered(connection, reply)?)
+    }
+
+    /// The row of a packed reply, after its dictionary was added if it is new. A rolled-back
+    /// transaction may have removed a dictionary.
+    fn entered(&self, connection: &Connection, packed: PackedAhead) -> Result<PackedReply> {
+        let PackedAhead { dictionary, bytes } = packed;
+        let Some(dictionary) = dictionary else {
+            return Ok(PackedReply {
+                dictionary: None,
+                bytes,
+            });
+        };
+        let mut rows = self.rows.borrow_mut();
+        let known = rows.get(dictionary.hash()).copied();
+        let row = match known {
+            Some(row) if dictionary.stands_at(connection, row)? => row,
+            _ => dictionary.enter(connection)?,
+        };
+        rows.insert(*dictionary.hash(), row);
+        Ok(PackedReply {
+            dictionary: Some(row),
+            bytes,
+        })
     }
 
     /// Adds a reply that is already packed.

@@ -1,9 +1,11 @@
 //! Votes and failures: the results of calls.
 
+pub use super::call_totals::CallTally;
 use super::call_totals::KeptCall;
 use super::columns::KEPT_OF_KEY;
 use super::corpus::QueryKey;
 use super::replies::ReplyText;
+pub use super::replies::{PackedAhead, TextPacker};
 use super::reply_rows::VoteReasoning;
 use super::runs::RunId;
 use super::{Db, Result};
@@ -121,41 +123,9 @@ impl Db {
                     raw: call.raw.clone(),
                     request_id: request_id.clone(),
                 };
-                self.change(
-                    "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input,
-                     tokens_cached,
-                         tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run,
-                         created_ms, call_key,
-                         model, stop_reason, reply)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
-                     ?17, ?18)",
-                    params![
-                        call.battle.0,
-                        call.judge.0,
-                        call.swapped,
-                        margin.get(),
-                        call.attempt,
-                        usage.input,
-                        usage.cached,
-                        usage.output,
-                        usage.thinking,
-                        call.cost_usd,
-                        call.latency_ms,
-                        call.truncated,
-                        call.run.map(|run| run.0),
-                        call.created_ms,
-                        call.call_key.as_ref().map(|key| &key[..KEPT_OF_KEY]),
-                        self.name(model.as_deref())?,
-                        self.name(stop_reason.as_deref())?,
-                        self.replies.keep(&self.connection, &text)?,
-                    ],
-                )?;
-                let kept = KeptCall::Vote {
-                    asked: call.run.is_some(),
-                    margin: margin.get(),
-                    swapped: call.swapped,
-                    shared: call.is_shared(),
-                };
+                let names = [model.as_deref(), stop_reason.as_deref()];
+                let reply = self.replies.keep(&self.connection, &text)?;
+                let kept = self.insert_vote(call, *margin, names, reply)?;
                 self.count_call(call.battle.0, call.judge.0, kept, call.cost_usd)?;
             }
             CallOutcome::Failure { cause, message } => {
@@ -187,6 +157,78 @@ impl Db {
         }
         self.touch_query_of(call.battle)?;
         Ok(Recorded::Kept)
+    }
+
+    /// [`Db::record`] with packed reasoning, for many calls on a query: the caller counts the tally
+    /// and marks the query as changed once for all of them.
+    pub fn record_packed(
+        &self,
+        call: &CallRecord,
+        reply: Option<PackedAhead>,
+        tally: &mut CallTally,
+    ) -> Result<()> {
+        let CallOutcome::Vote { margin, .. } = &call.result else {
+            return self.record(call).map(drop);
+        };
+        if self.has_voted(call.battle, call.judge)? {
+            return self.record(call).map(drop);
+        }
+        let reply = match reply {
+            Some(reply) => Some(self.replies.add_ahead(&self.connection, reply)?),
+            None => None,
+        };
+        let kept = self.insert_vote(call, *margin, [None, None], reply)?;
+        tally.add(call.judge, kept, call.cost_usd);
+        Ok(())
+    }
+
+    /// A packer for the replies of [`Db::record_packed`].
+    pub fn reply_packer(&self) -> Result<TextPacker> {
+        self.replies.packer(&self.connection)
+    }
+
+    /// Inserts a vote, given the names of the model and the stop reason, and its reply.
+    fn insert_vote(
+        &self,
+        call: &CallRecord,
+        margin: Margin,
+        [model, stop_reason]: [Option<&str>; 2],
+        reply: Option<i64>,
+    ) -> Result<KeptCall> {
+        let usage = call.usage;
+        self.change(
+            "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                 tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms,
+                 call_key, model, stop_reason, reply)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                 ?18)",
+            params![
+                call.battle.0,
+                call.judge.0,
+                call.swapped,
+                margin.get(),
+                call.attempt,
+                usage.input,
+                usage.cached,
+                usage.output,
+                usage.thinking,
+                call.cost_usd,
+                call.latency_ms,
+                call.truncated,
+                call.run.map(|run| run.0),
+                call.created_ms,
+                call.call_key.as_ref().map(|key| &key[..KEPT_OF_KEY]),
+                self.name(model)?,
+                self.name(stop_reason)?,
+                reply,
+            ],
+        )?;
+        Ok(KeptCall::Vote {
+            asked: call.run.is_some(),
+            margin: margin.get(),
+            swapped: call.swapped,
+            shared: call.is_shared(),
+        })
     }
 
     /// Marks the numbers of a battle's query as changed.

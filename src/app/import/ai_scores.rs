@@ -1,5 +1,6 @@
 //! zBench's `ai_scores.json`: imports recorded votes without making any calls.
 
+use super::ahead::{ReadAhead, read_ahead};
 use super::imported::PoolsImport;
 use super::preview::PoolCounts;
 use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
@@ -14,10 +15,10 @@ use crate::formats::problem::Problem;
 use crate::judge::FailureCause;
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteReasoning;
-use crate::store::votes::{CallOutcome, CallRecord};
+use crate::store::votes::{CallOutcome, CallRecord, CallTally, PackedAhead, TextPacker};
 use crate::store::{Db, Store, StoreError};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -150,7 +151,7 @@ pub(super) fn import(
 /// then for the votes, so that only texts and no votes are kept in memory.
 pub fn add(
     db: &mut Db,
-    readers: [impl BufRead; 2],
+    readers: [impl BufRead + Send; 2],
     name: &str,
     dataset: &str,
 ) -> Result<PoolsImport, StoreError> {
@@ -229,17 +230,23 @@ pub fn add(
         keys.insert(id, key);
     }
     drop(gathered);
-    let mut texts = TextHashes::default();
+    let packer = db.reply_packer()?;
     let mut games = NextGames::default();
-    for pair in
-        ai_scores::read_scored_pairs(second, name, ExpectedJudges::Any).filter_map(Result::ok)
-    {
-        if texts.contradicted_by(&pair).is_some() || pair.meets_itself() {
-            continue;
-        }
-        if let Some(key) = keys.get(pair.query_id.as_str()) {
-            import_votes(db, *key, &pair, &judges, &mut games, &mut import)?;
-        }
+    let mut tallies: BTreeMap<QueryKey, CallTally> = BTreeMap::new();
+    read_ahead(
+        db,
+        |ahead| read_votes(second, name, packer, ahead),
+        |pair: PackedPair| match keys.get(pair.pair.query_id.as_str()) {
+            Some(key) => {
+                let tally = tallies.entry(*key).or_default();
+                import_votes(db, (*key, tally), pair, &judges, &mut games, &mut import)
+            }
+            None => Ok(()),
+        },
+    )??;
+    for (key, mut tally) in tallies {
+        db.count_calls(key, &mut tally)?;
+        db.touch(key)?;
     }
     if !import.keys.is_empty() {
         db.need_estimates()?;
@@ -270,13 +277,45 @@ fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError>
 /// For each pair, the first game that its next battle in the file may be.
 type NextGames = HashMap<(QueryKey, usize, usize), u32>;
 
+/// A pair whose reasonings are packed for the project.
+struct PackedPair {
+    pair: ZbenchPair,
+    /// For each of its votes.
+    replies: Vec<Option<PackedAhead>>,
+}
+
+/// Hands over the valid pairs of a file, except those of a document with itself.
+fn read_votes(
+    reader: impl BufRead,
+    name: &str,
+    mut packer: TextPacker,
+    ahead: &mut ReadAhead<PackedPair>,
+) -> Result<(), StoreError> {
+    let mut texts = TextHashes::default();
+    let pairs = ai_scores::read_scored_pairs(reader, name, ExpectedJudges::Any);
+    for pair in pairs.filter_map(Result::ok) {
+        if texts.contradicted_by(&pair).is_some() || pair.meets_itself() {
+            continue;
+        }
+        let replies = pair.votes.iter().map(|(_, vote)| match vote {
+            RecordedVote::Vote { thought, .. } => packer.reasoning(thought),
+            RecordedVote::OutOfRange { .. } | RecordedVote::Failure => Ok(None),
+        });
+        let replies = replies.collect::<Result<_, _>>()?;
+        if !ahead.put(PackedPair { pair, replies }) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Imports one battle's votes into the first of the pair's games in which none of its judges has a
 /// different vote. A file can therefore be imported repeatedly, and in addition to votes from
 /// elsewhere.
 fn import_votes(
     db: &Db,
-    query: QueryKey,
-    pair: &ZbenchPair,
+    (query, tally): (QueryKey, &mut CallTally),
+    PackedPair { pair, replies }: PackedPair,
     judges: &HashMap<String, JudgeId>,
     games: &mut NextGames,
     import: &mut PoolsImport,
@@ -291,15 +330,17 @@ fn import_votes(
             Some((battle, stored_a)) => (battle, stored_a != a, false),
             None => (db.add_fought_battle(query, a, b, game)?, false, true),
         };
-        let votes: Vec<(JudgeId, CallRecord)> = pair
-            .votes
-            .iter()
-            .filter_map(|(name, vote)| Some((*judges.get(name)?, vote)))
-            .map(|(judge, vote)| (judge, call(battle, judge, vote, reversed)))
-            .collect();
         let mut fresh = Vec::new();
         let mut fits = true;
-        for (judge, call) in votes {
+        for (at, (name, vote)) in pair.votes.iter().enumerate() {
+            let Some(judge) = judges.get(name).copied() else {
+                continue;
+            };
+            let call = call(battle, judge, vote, reversed);
+            if new {
+                fresh.push((at, call));
+                continue;
+            }
             match (&call.result, db.vote_on(battle, judge)?) {
                 (
                     CallOutcome::Vote {
@@ -313,19 +354,19 @@ fn import_votes(
                 }
                 (CallOutcome::Failure { .. }, Some(_)) => fits = false,
                 (CallOutcome::Failure { .. }, None) if db.has_failed(battle, judge)? => {}
-                (_, None) => fresh.push(call),
+                (_, None) => fresh.push((at, call)),
             }
         }
         if !fits {
             continue;
         }
         import.battles += usize::from(new);
-        for call in fresh {
+        for (at, call) in fresh {
             match call.result {
                 CallOutcome::Vote { .. } => import.votes += 1,
                 CallOutcome::Failure { .. } => import.failures += 1,
             }
-            db.record(&call)?;
+            db.record_packed(&call, replies[at].clone(), tally)?;
         }
         return Ok(());
     }

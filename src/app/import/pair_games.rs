@@ -45,10 +45,11 @@ pub(super) struct VoteInGame {
 }
 
 impl VoteInGame {
+    /// A vote with its score and the hash of its reasoning, on the documents at `a` and `b`.
     pub(super) fn new(
         judge: JudgeId,
         vote: &ExternalVote,
-        score: Margin,
+        (score, reasoning): (Margin, [u8; 32]),
         a: usize,
         b: usize,
     ) -> Self {
@@ -57,7 +58,7 @@ impl VoteInGame {
             a,
             first: if vote.swapped { b } else { a },
             score,
-            reasoning: text_hash(&vote.reasoning),
+            reasoning,
             game: vote.exported.as_ref().map(|place| place.game),
         }
     }

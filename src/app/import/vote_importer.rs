@@ -8,12 +8,13 @@ use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::{JudgeId, Margin};
-use crate::formats::problem::Problem;
-use crate::formats::votes::{ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure};
+use crate::formats::votes::{
+    ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure, text_hash,
+};
 use crate::judge::{FailureCause, JudgeSpec};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
-use crate::store::votes::CallOutcome;
+use crate::store::votes::{CallOutcome, CallTally, PackedAhead, TextPacker};
 use crate::store::{Db, StoreError};
 use serde_json::Value;
 use std::collections::hash_map::Entry;
@@ -34,7 +35,35 @@ pub(super) struct VotesImporter<'a> {
     /// The row IDs of the file's judges with their names, in order of their first vote.
     file_judges: Vec<(Vec<JudgeId>, String)>,
     queries: HashMap<String, ImportedQuery>,
+    bad_lines: BTreeSet<Option<u64>>,
     report: VotesImport,
+}
+
+/// A line of a file.
+pub(super) enum ReadVote {
+    Vote(Box<PackedVote>),
+    /// The line has this number and is no vote.
+    Problem(Option<u64>),
+}
+
+/// A vote with its reasoning packed for the project.
+pub(super) struct PackedVote {
+    vote: ExternalVote,
+    /// The hash of the reasoning.
+    reasoning: [u8; 32],
+    reply: Option<PackedAhead>,
+}
+
+impl PackedVote {
+    pub(super) fn of(vote: ExternalVote, packer: &mut TextPacker) -> Result<Self, StoreError> {
+        let is_vote = matches!(vote.answer, ExternalAnswer::Vote(_));
+        let text = if is_vote { vote.reasoning.as_str() } else { "" };
+        Ok(Self {
+            reasoning: text_hash(text),
+            reply: packer.reasoning(text)?,
+            vote,
+        })
+    }
 }
 
 struct ImportedQuery {
@@ -45,6 +74,7 @@ struct ImportedQuery {
     verdicts: ImportedVerdicts,
     /// Judges whose votes did not count in the exporting project.
     not_counting: HashSet<JudgeId>,
+    tally: CallTally,
     voted: bool,
     changed: bool,
 }
@@ -77,32 +107,27 @@ impl<'a> VotesImporter<'a> {
             judges: HashMap::new(),
             file_judges: Vec::new(),
             queries: HashMap::new(),
+            bad_lines: BTreeSet::new(),
             report: VotesImport::default(),
         }
     }
 
-    /// Imports all votes, skipping lines that are not votes.
-    pub(super) fn import(
-        mut self,
-        votes: impl Iterator<Item = Result<ExternalVote, Problem>>,
-    ) -> Result<VotesImport, StoreError> {
-        let mut bad = BTreeSet::new();
-        for vote in votes {
-            match vote {
-                Ok(vote) => self.add(&vote)?,
-                Err(problem) => {
-                    bad.insert(problem.line);
-                }
+    /// Adds a vote, or counts a line that is none.
+    pub(super) fn add(&mut self, read: ReadVote) -> Result<(), StoreError> {
+        let PackedVote {
+            vote,
+            reasoning,
+            reply,
+        } = match read {
+            ReadVote::Vote(vote) => *vote,
+            ReadVote::Problem(line) => {
+                self.bad_lines.insert(line);
+                return Ok(());
             }
-        }
-        self.report.skipped = bad.len();
-        self.finish()
-    }
-
-    fn add(&mut self, vote: &ExternalVote) -> Result<(), StoreError> {
+        };
         let mut query = match self.queries.remove(vote.query.as_str()) {
             Some(query) => query,
-            None => self.query(vote)?,
+            None => self.query(&vote)?,
         };
         if let Some(pool) = vote.exported.as_ref().and_then(|place| place.pool.as_ref()) {
             for document in &pool.documents {
@@ -114,11 +139,16 @@ impl<'a> VotesImporter<'a> {
             self.place(&mut query, &vote.b)?,
         );
         match &vote.answer {
-            ExternalAnswer::Vote(score) => self.add_vote(&mut query, vote, *score, a, b)?,
-            ExternalAnswer::Failure(failure) => {
-                self.add_failure(&mut query, vote, failure, a, b)?;
+            ExternalAnswer::Vote(score) => {
+                let score = (*score, reasoning, reply);
+                self.add_vote(&mut query, &vote, score, a, b)?;
             }
-            ExternalAnswer::Verdict(score) => self.add_verdict(&mut query, vote, *score, a, b)?,
+            ExternalAnswer::Failure(failure) => {
+                self.add_failure(&mut query, &vote, failure, a, b)?;
+            }
+            ExternalAnswer::Verdict(score) => {
+                self.add_verdict(&mut query, &vote, *score, a, b)?;
+            }
         }
         self.queries.insert(vote.query.as_str().to_owned(), query);
         Ok(())
@@ -173,6 +203,7 @@ impl<'a> VotesImporter<'a> {
             games: HashMap::new(),
             verdicts: ImportedVerdicts::default(),
             not_counting: HashSet::new(),
+            tally: CallTally::default(),
             voted: false,
             changed: fresh,
         })
@@ -247,7 +278,7 @@ impl<'a> VotesImporter<'a> {
         &mut self,
         query: &mut ImportedQuery,
         vote: &ExternalVote,
-        score: Margin,
+        (score, reasoning, reply): (Margin, [u8; 32], Option<PackedAhead>),
         a: usize,
         b: usize,
     ) -> Result<(), StoreError> {
@@ -258,7 +289,7 @@ impl<'a> VotesImporter<'a> {
         };
         let key = query.key;
         let games = query.games(self.db, pair)?;
-        let in_game = |judge| VoteInGame::new(judge, vote, score, a, b);
+        let in_game = |judge| VoteInGame::new(judge, vote, (score, reasoning), a, b);
         let mut known = judges.iter().map(|judge| in_game(*judge));
         if known.any(|vote| games.matches(&vote)) {
             self.report.unchanged += 1;
@@ -270,13 +301,14 @@ impl<'a> VotesImporter<'a> {
             self.db.add_fought_battle(key, a, b, number)
         })?;
         self.ask(placed.battle, placed.partial.then_some(judge), vote)?;
-        self.db.record(&recorded_call(
+        let call = recorded_call(
             placed.battle,
             judge,
             placed.swapped,
             vote.created_ms.unwrap_or(self.now_ms),
-            recorded_vote(placed.margin, &vote.reasoning),
-        ))?;
+            recorded_vote(placed.margin, ""),
+        );
+        self.db.record_packed(&call, reply, &mut query.tally)?;
         query.changed = true;
         self.report.votes += 1;
         let is_graded = ![0.0, 1.0].contains(&score.get().abs());
@@ -397,13 +429,18 @@ impl<'a> VotesImporter<'a> {
     }
 
     /// Sets whose votes count.
-    fn finish(mut self) -> Result<VotesImport, StoreError> {
-        let mut queries: Vec<&ImportedQuery> = self.queries.values().collect();
+    pub(super) fn finish(mut self) -> Result<VotesImport, StoreError> {
+        let mut queries: Vec<ImportedQuery> =
+            std::mem::take(&mut self.queries).into_values().collect();
         queries.sort_by_key(|query| query.key);
         let mut changed = false;
-        for query in queries {
-            let newly_counting = query.voted && self.let_count(query)?;
-            if query.voted && !self.all_count_for(query)? {
+        for mut query in queries {
+            if query.changed {
+                self.db.count_calls(query.key, &mut query.tally)?;
+                self.db.touch(query.key)?;
+            }
+            let newly_counting = query.voted && self.let_count(&query)?;
+            if query.voted && !self.all_count_for(&query)? {
                 self.report.keep_their_judges += 1;
             }
             changed |= query.changed || newly_counting;
@@ -412,6 +449,7 @@ impl<'a> VotesImporter<'a> {
         if changed {
             self.db.need_estimates()?;
         }
+        self.report.skipped = self.bad_lines.len();
         self.report.rule = self.db.final_rule()?;
         self.report.vote_rule = self.db.settings()?.vote_rule;
         Ok(self.report)

@@ -1,13 +1,15 @@
 //! Imports pairwise judgments of other systems and people vote by vote.
 
+use super::ahead::{ReadAhead, read_ahead};
 use super::imported::VotesImport;
 use super::sample::RecordSample;
-use super::vote_importer::VotesImporter;
+use super::vote_importer::{PackedVote, ReadVote, VotesImporter};
 use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{InputReader, display_name, open, stem};
 use crate::app::run_lock::RunLock;
 use crate::client::now_ms;
 use crate::formats::votes::{KnownTexts, read_votes, text_hash};
+use crate::store::votes::TextPacker;
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -90,19 +92,44 @@ pub fn rehearse(paths: &[PathBuf], project: Option<&Store>) -> Result<Vec<VotesI
 /// are skipped.
 pub fn add(
     db: &mut Db,
-    votes: impl BufRead,
+    votes: impl BufRead + Send,
     file: &str,
     dataset: &str,
 ) -> Result<VotesImport, StoreError> {
-    let votes = read_votes(votes, file, |query: &str| {
-        known_texts(db, query).map_err(Into::into)
-    })
-    .given_before(latest_ms());
-    let import = VotesImporter::new(db, dataset, now_ms()).import(votes)?;
+    let packer = db.reply_packer()?;
+    let read = |ahead: &mut ReadAhead<ReadVote>| read_all(votes, file, packer, ahead);
+    let mut importer = VotesImporter::new(db, dataset, now_ms());
+    read_ahead(db, read, |vote| importer.add(vote))??;
+    let import = importer.finish()?;
     Ok(VotesImport {
         file: file.to_owned(),
         ..import
     })
+}
+
+/// Hands over all votes of a file, and a problem for each line that is none.
+fn read_all(
+    votes: impl BufRead,
+    file: &str,
+    mut packer: TextPacker,
+    ahead: &mut ReadAhead<ReadVote>,
+) -> Result<(), StoreError> {
+    let lookup = ahead.lookup();
+    let votes = read_votes(votes, file, |query: &str| {
+        let query = query.to_owned();
+        let known = lookup.of(move |db| known_texts(db, &query));
+        known.map_err(Into::into)
+    });
+    for vote in votes.given_before(latest_ms()) {
+        let read = match vote {
+            Ok(vote) => ReadVote::Vote(Box::new(PackedVote::of(vote, &mut packer)?)),
+            Err(problem) => ReadVote::Problem(problem.line),
+        };
+        if !ahead.put(read) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// A file to be read into a project.

@@ -4,7 +4,7 @@ use super::pair_votes::{PairVotes, VotePlace};
 use super::{MatchedQuery, Merger};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
-use crate::store::call_totals::{IS_SHARED, KeptCall};
+use crate::store::call_totals::{CallTally, IS_SHARED, KeptCall};
 use crate::store::vote_details::VoteReasoning;
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
@@ -25,6 +25,7 @@ impl Merger<'_> {
     pub(crate) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut ours = PairVotes::read(self.db, query.ours)?;
         let battles = self.battles(query, &mut ours)?;
+        let mut tally = CallTally::default();
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply,
              {PLAIN},
@@ -32,6 +33,12 @@ impl Merger<'_> {
              FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1
              ORDER BY vote.created_ms, vote.battle, vote.judge"
         ))?;
+        let insert = format!(
+            "INSERT INTO vote (battle, judge, run, swapped, margin, model, stop_reason, reply,
+                 {PLAIN})
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                 ?18)"
+        );
         let mut rows = statement.query([query.theirs])?;
         while let Some(row) = rows.next()? {
             let (battle, turned) = found(&battles, row.get(0)?)?;
@@ -85,15 +92,7 @@ impl Merger<'_> {
             for column in 0..PLAIN.split(',').count() {
                 values.push(row.get(8 + column)?);
             }
-            self.db.change(
-                &format!(
-                    "INSERT INTO vote (battle, judge, run, swapped, margin, model, stop_reason,
-                     reply, {PLAIN})
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
-                     ?17, ?18)"
-                ),
-                params_from_iter(values),
-            )?;
+            self.db.change(&insert, params_from_iter(values))?;
             let cost_usd: Option<f64> = row.get("cost_usd")?;
             let kept = KeptCall::Vote {
                 asked: run.is_some(),
@@ -101,12 +100,13 @@ impl Merger<'_> {
                 swapped,
                 shared: row.get("shared")?,
             };
-            self.db.count_call(battle, judge.0, kept, cost_usd)?;
+            tally.add(judge, kept, cost_usd);
             self.merged.votes += 1;
             self.merged.spent_usd += cost_usd.unwrap_or(0.0);
             query.changed = true;
         }
-        self.failures(query, &battles)
+        self.failures(query, &battles, &mut tally)?;
+        self.db.count_calls(query.ours, &mut tally)
     }
 
     /// Translates a name of the other file to ours.
@@ -147,7 +147,12 @@ impl Merger<'_> {
     /// Failures have no name of their own: one with the same words at the same moment is the same.
     /// So is one with the same words in the same run if both come from batches, which have no
     /// latency: two projects may have fetched the same batch at different times.
-    fn failures(&mut self, query: &mut MatchedQuery, battles: &BattleRows) -> Result<()> {
+    fn failures(
+        &mut self,
+        query: &mut MatchedQuery,
+        battles: &BattleRows,
+        tally: &mut CallTally,
+    ) -> Result<()> {
         const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd,
                                latency_ms, created_ms, raw,
             again";
@@ -198,8 +203,7 @@ impl Merger<'_> {
                 params_from_iter(values),
             )?;
             let cost_usd: Option<f64> = row.get("cost_usd")?;
-            self.db
-                .count_call(battle, judge.0, KeptCall::Failure, cost_usd)?;
+            tally.add(judge, KeptCall::Failure, cost_usd);
             self.merged.failures += 1;
             self.merged.spent_usd += cost_usd.unwrap_or(0.0);
             query.changed = true;

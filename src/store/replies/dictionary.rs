@@ -35,6 +35,11 @@ impl Dictionary {
         &self.bytes
     }
 
+    /// The SHA-256 of the bytes.
+    pub(super) fn hash(&self) -> &[u8; 32] {
+        &self.hash
+    }
+
     /// The row of the dictionary, which is added if it is missing.
     pub(in crate::store) fn enter(&self, connection: &Connection) -> Result<i64> {
         connection

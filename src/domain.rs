@@ -19,6 +19,7 @@ pub mod judge_report;
 pub mod judge_set;
 pub mod metrics;
 pub(crate) mod named;
+pub mod non_inferiority;
 pub mod number_words;
 pub(crate) mod numeric;
 pub(crate) mod parallel;

@@ -3,6 +3,7 @@
 //! `registry.rs`.
 
 pub mod duel;
+pub mod gate;
 pub mod lab;
 pub mod methods;
 pub mod prompts;

@@ -20,7 +20,7 @@ use crate::features::methods::command::MethodsSubcommand;
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
-use crate::features::{duel, methods, prompts, scale, student};
+use crate::features::{duel, gate, methods, prompts, scale, student};
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
@@ -95,6 +95,8 @@ pub(crate) enum FeatureCommand {
     Scale(scale::command::ScaleCommand),
     /// Edit prompts of judges, and try them on pairs people decided
     Prompt(prompts::command::PromptCommand),
+    /// Decide whether a judge may replace another one
+    Gate(gate::command::GateCommand),
     /// Train and test small models that learn from the votes
     Student(student::command::StudentCommand),
     #[command(flatten)]
@@ -109,6 +111,7 @@ impl FeatureCommand {
             Self::Methods(command) => command.run(context),
             Self::Scale(command) => command.run(context),
             Self::Prompt(command) => command.run(context),
+            Self::Gate(command) => command.run(context),
             Self::Student(command) => command.run(context),
             Self::Duel(command) => command.run(context),
             Self::Lab(command) => command.run(context),
@@ -122,7 +125,10 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
         "Compare rankings",
         &["rerank", "methods", "duel", "nine", "sbr"],
     ),
-    ("Build on the votes", &["prompt", "student", "scale"]),
+    (
+        "Build on the votes",
+        &["prompt", "gate", "student", "scale"],
+    ),
     ("Simulate", &["lab"]),
 ];
 

@@ -30,6 +30,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "sampling",
     "judges",
     "prompts",
+    "gate",
     "providers",
     "rerankers",
     "money",

@@ -40,6 +40,14 @@ impl CommandFailure {
         }
     }
 
+    /// Done, with a negative result that is already printed: exit code 1.
+    pub(crate) fn negative() -> Self {
+        Self {
+            code: 1,
+            error: None,
+        }
+    }
+
     /// Interrupted: exit code 130.
     pub(crate) fn interrupted() -> Self {
         Self {

@@ -26,8 +26,9 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 7] = [
+const FEATURE_USES: [&str; 8] = [
     "duel methods",
+    "gate prompts",
     "lab duel",
     "lab methods",
     "prompts methods",

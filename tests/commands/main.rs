@@ -29,6 +29,7 @@ mod exported_votes;
 mod files;
 mod fitting;
 mod foreign;
+mod gate;
 mod gold;
 mod hostile;
 mod importing;

@@ -12,7 +12,9 @@ use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::answering_models::changed_model;
-use crate::domain::judge_report::{ENOUGH_PAIRS, JudgeReport, ParameterBasis, judge_model};
+use crate::domain::judge_report::{
+    AltTest, ENOUGH_PAIRS, JudgeReport, ParameterBasis, judge_model,
+};
 use crate::domain::number_words::{count, fixed, signed};
 use crate::domain::sanitize;
 use crate::domain::vote::Outcome as Side;
@@ -38,8 +40,10 @@ they agree if both prefer the same document, or if both say tie. There are four 
              corrected use the verdict given before that, if there was one
 
 The sentence about a judge follows from its 95 % intervals. If they are too wide, it says so. \
-`as good as a person` means that the judge agrees with people at most 5 points less than people do \
-with each other, on at least 20 pairs that two people judged blind.
+Below the table, each judge is compared with a person, on the pairs that two or more people judged \
+blind: each person in turn is compared with the others, and so is the judge. `as good as a person` \
+means that the judge agrees with people at most 5 points less than people do with each other, and \
+`worse than a person` that it agrees less, both with 95 % confidence and on at least 20 pairs.
 
 Intervals resample queries, not battles. `first doc.` is how often the judge prefers the document \
 shown first; ties count half, and it is corrected for which documents were shown first, so that an \
@@ -135,6 +139,14 @@ impl JudgeReportText {
             row["conclusion"] = conclusion(&record.conclusion());
             row["reasoning"] = json!(self.0.audits[at]);
             row["margins"] = json!(self.0.margins.get(&at));
+            row["alt_test"] = self
+                .0
+                .alt_tests
+                .get(&at)
+                .map_or(Value::Null, |of| match of {
+                    Ok(test) => self.alt_test_json(test),
+                    Err(few) => json!({"refused": few.words(), "items": few.items}),
+                });
             if let Some(joint) = &self.0.joint {
                 row["joint"] = json!(joint.judges.iter().find(|judge| judge.judge == at));
             }
@@ -175,6 +187,7 @@ impl JudgeReportText {
         let others = json!({
             "ensemble": self.ensemble(),
             "people_with_each_other": self.0.people_with_each_other,
+            "people_with_themselves": self.0.people_with_themselves,
             "kappa": kappa,
             "alpha": {
                 "people": self.0.alpha_people.as_ref().map(|alpha| alpha.value),
@@ -236,6 +249,7 @@ impl JudgeReportText {
         text.push_str(&output::table(&header, &rows));
         text.push_str(&self.revealed_words());
         text.push('\n');
+        text.push_str(&self.ceiling_words());
         text.extend(self.2.iter().map(|panel| panel.words.as_str()));
         let pairs: Vec<Vec<String>> = self
             .0
@@ -392,6 +406,68 @@ impl JudgeReportText {
             }
         }
         text
+    }
+
+    fn alt_test_json(&self, test: &AltTest) -> Value {
+        let mut found = json!(test);
+        for (row, of) in test.people.iter().enumerate() {
+            found["people"][row]["person"] = json!(self.0.rater_data.people.get(of.person));
+        }
+        found
+    }
+
+    /// The results of the alternative annotator test, or why there are none.
+    fn alt_test_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (at, found) in &self.0.alt_tests {
+            let name = sanitize::line(&self.0.rater_data.judges[*at].1.name);
+            match found {
+                Ok(test) => lines.push(format!("{name}, alt-test: {}", test.words())),
+                Err(few) if self.0.people_with_each_other.is_some() => {
+                    lines.push(format!("{name}, alt-test: {}", few.words()));
+                }
+                Err(_) => {}
+            }
+        }
+        lines
+    }
+
+    /// How the judges compare with a person, and people with themselves.
+    fn ceiling_words(&self) -> String {
+        let mut lines: Vec<String> = self
+            .0
+            .rater_data
+            .judges
+            .iter()
+            .enumerate()
+            .filter_map(|(at, (_, spec))| {
+                let card = self.0.cards.iter().find(|card| card.judge == Some(at));
+                let gap = card?.gap?;
+                Some(format!(
+                    "{}: {}",
+                    sanitize::line(&spec.name),
+                    gap.sentence()
+                ))
+            })
+            .collect();
+        lines.extend(self.alt_test_lines());
+        let ensemble = self.0.ensemble.as_ref().and_then(|card| card.gap);
+        lines.extend(ensemble.map(|gap| format!("ensemble: {}", gap.sentence())));
+        let repeats = self.0.people_with_themselves;
+        lines.extend(repeats.map(|share| {
+            format!(
+                "people repeat their verdict on {:.0} % of {} ({:.0}–{:.0})",
+                100.0 * share.value,
+                counted(share.n, "repeated pair"),
+                100.0 * share.interval.low,
+                100.0 * share.interval.high
+            )
+        }));
+        if lines.is_empty() {
+            return String::new();
+        }
+        let lines = lines.join("\n");
+        format!("compared with a person, leaving one person out at a time:\n{lines}\n\n")
     }
 
     /// The judges' agreement with people's verdicts after the reveal, if it differs.

@@ -6,6 +6,7 @@
 //! that favors the document **shown first** is positive. Failed calls are not votes and are not
 //! included here. Rows whose two documents are the same are skipped.
 
+mod alt_test;
 mod both_orders;
 mod calibration;
 mod cards;
@@ -24,10 +25,11 @@ mod report;
 mod vote_cases;
 mod weakest_judge;
 
+pub use alt_test::{AltTest, EPSILON, TooFewItems, alt_test, alt_test_items};
 pub use both_orders::{BothOrders, as_shown};
 pub use calibration::Calibration;
 pub use cards::ReportSums;
-pub use conclusion::{ENOUGH_PAIRS, JudgeConclusion, answer_finding};
+pub use conclusion::{JudgeConclusion, answer_finding};
 pub use judge_model::{JudgeModel, ParameterBasis, judge_model};
 pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
 pub use length_bias::{LengthBias, LengthSlope};
@@ -37,7 +39,9 @@ pub use logistic::{RegressionTrial, judge_regression};
 pub use margin_curves::{
     CalibratedMargins, MarginEvidence, MarginReference, margin_curves, margin_evidence,
 };
-pub use people_agreement::{PeopleAgreement, PeopleGap, PersonVote, people_with_each_other};
+pub use people_agreement::{
+    ENOUGH_PAIRS, PeopleAgreement, PeopleGap, PersonVote, people_with_each_other,
+};
 pub use position_counts::{AnswerFinding, PositionCounts};
 pub use position_flips::PositionFlips;
 pub use position_shift::PositionShift;

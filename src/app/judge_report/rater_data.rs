@@ -4,7 +4,7 @@
 use crate::app::review::assignment_history;
 use crate::domain::battle::Pair;
 use crate::domain::judge_report::{HumanVerdict, PersonVote, QueryTally, Rating};
-use crate::domain::priority::{self, Assignment};
+use crate::domain::priority::{self, Assignment, DrawReason};
 use crate::domain::verdict::ErrorCause;
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::judge::JudgeSpec;
@@ -43,6 +43,9 @@ pub struct RaterData {
     pub never_blind: usize,
     /// Each person's verdict on each pair.
     pub person_verdicts: Vec<PersonVerdict>,
+    /// The pairs that were drawn at random for a person, by index of the query: the controls of
+    /// queues, and imported pairs if all of them state the same inclusion probability.
+    pub random_pairs: HashSet<(usize, Pair)>,
 }
 
 impl RaterData {
@@ -159,10 +162,20 @@ pub fn rater_data(
     };
     let mut person: HashMap<String, usize> = HashMap::new();
     let inclusion = drawn.chances();
+    let controls = drawn.controls();
+    found.random_pairs = controls
+        .filter_map(|(key, pair)| Some((judged.place(key)?, pair)))
+        .collect();
+    let (mut imported, mut stated) = (Vec::new(), HashSet::new());
     for (key, said) in SaidOnQuery::load(db, scope)? {
         let Some(query) = judged.place(key) else {
             continue;
         };
+        for row in said.rows.values().filter(|row| is_imported(row)) {
+            let pair = Pair::new(row.verdict.a, row.verdict.b);
+            imported.extend(pair.map(|pair| (query, pair)));
+            stated.insert(row.inclusion.map(f64::to_bits));
+        }
         for verdict in &db.verdicts_in_force(key)? {
             let Some(last) = said.rows.get(&verdict.uid) else {
                 continue;
@@ -181,7 +194,14 @@ pub fn rater_data(
         }
         person_verdicts(&said, query, &mut person, &mut found);
     }
+    if stated.len() == 1 && !stated.contains(&None) {
+        found.random_pairs.extend(imported);
+    }
     Ok(found)
+}
+
+fn is_imported(row: &StoredVerdict) -> bool {
+    row.role.as_deref() == Some(IMPORTED)
 }
 
 /// A verdict that counts, as it was first given.
@@ -312,7 +332,7 @@ impl InclusionChances {
     /// imported file. A verdict given outside any queue has none, even if a queue has shown the
     /// person the same pair.
     fn of(&self, row: &StoredVerdict) -> Option<f64> {
-        if row.role.as_deref() == Some(IMPORTED) {
+        if is_imported(row) {
             return row.inclusion;
         }
         row.shown.as_ref()?;
@@ -361,6 +381,14 @@ impl DrawnPairs {
             .flatten()
             .filter(|pair| tally.has_voted(**pair));
         self.voted.extend(voted.map(|pair| (query, *pair)));
+    }
+
+    /// The pairs that a queue drew at random for someone.
+    fn controls(&self) -> impl Iterator<Item = (QueryKey, Pair)> + '_ {
+        let lines = self.shown.iter().flat_map(|(_, lines)| lines);
+        lines
+            .filter(|(_, line)| matches!(line.draw, DrawReason::Control { .. }))
+            .map(|(query, line)| (*query, line.key.pair))
     }
 
     /// The probabilities of the pairs drawn so far.

@@ -3,12 +3,14 @@
 
 use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rater_data};
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
+use crate::app::review::annotator_statistics::{Fraction, annotator_statistics};
 use crate::domain::agreement::{self, Share};
 use crate::domain::answering_models::AnsweringModel;
 use crate::domain::judge_report::{
-    BothOrders, CardFits, FitSearch, JudgeConclusion, JudgeModel, JudgePair, JudgeRecord,
-    JudgeReport, MarginEvidence, PositionCounts, Rating, ReportSums, VoteCases, WeakestJudge,
-    judge_alpha, judge_pairs, margin_evidence, people_with_each_other, weakest_judge,
+    AltTest, BothOrders, CardFits, EPSILON, FitSearch, JudgeConclusion, JudgeModel, JudgePair,
+    JudgeRecord, JudgeReport, MarginEvidence, PositionCounts, Rating, ReportSums, TooFewItems,
+    VoteCases, WeakestJudge, alt_test, alt_test_items, judge_alpha, judge_pairs, margin_evidence,
+    people_with_each_other, weakest_judge,
 };
 use crate::domain::number_words::counted;
 use crate::domain::sanitize;
@@ -50,6 +52,11 @@ pub struct RaterReport {
     pub people_with_each_other: Option<Share>,
     /// Krippendorff's α over the people.
     pub alpha_people: Option<agreement::Alpha>,
+    /// The alternative annotator test of each judge that has votes on pairs people judged, by
+    /// judge.
+    pub alt_tests: BTreeMap<usize, std::result::Result<AltTest, TooFewItems>>,
+    /// How often people answer a pair that the queue repeats as they did the first time.
+    pub people_with_themselves: Option<Share>,
     /// Whether each judge's margins are informative beyond their direction, by judge, according to
     /// people's verdicts.
     pub margins: BTreeMap<usize, MarginEvidence>,
@@ -106,11 +113,16 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
         let models = models.collect();
         Ok((named, db.both_orders(&ids, scope)?, replaced, models))
     })?;
-    let (rater_data, selective, rule) = store.read_blocking(move |db| {
+    let (rater_data, selective, rule, repeats) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
-        Ok((data, db.has_escalated()?, db.settings()?.vote_rule))
+        let mut repeats = Fraction::default();
+        for annotator in db.queue_annotators(scope)? {
+            repeats.join(&annotator_statistics(db, &annotator, scope)?.consistent);
+        }
+        Ok((data, db.has_escalated()?, db.settings()?.vote_rule, repeats))
     })?;
     let mut report = walk.report(rater_data, &fits);
+    report.people_with_themselves = repeats.share();
     (report.calls, report.audits, report.named) = (calls, audits, named);
     (report.both_orders, report.replaced) = (both_orders, replaced);
     report.models = models;
@@ -212,6 +224,14 @@ impl ReportWalk {
         let people = people_ratings(&rater_data);
         let margins = margin_evidence(&self.people, &rater_data.verdicts);
         let alpha_people = judge_alpha(&people);
+        let alt_tests = (0..judges)
+            .filter_map(|judge| {
+                let own = self.people.iter().filter(|rating| rating.judge == judge);
+                let own: Vec<Rating> = own.copied().collect();
+                let items = || alt_test_items(&own, &votes, &rater_data.random_pairs);
+                (!own.is_empty()).then(|| (judge, alt_test(&items(), EPSILON)))
+            })
+            .collect();
         let mut on_judged = self.people;
         on_judged.extend(people);
         let with_people = judge_pairs(&on_judged)
@@ -232,6 +252,8 @@ impl ReportWalk {
             alpha_judges: cards.alpha,
             people_with_each_other: people_with_each_other(&votes),
             alpha_people,
+            people_with_themselves: None,
+            alt_tests,
             ensemble: (judges > 1 && !cards.judges.is_empty()).then_some(cards.together),
             cards: cards.judges,
             calls: Vec::new(),

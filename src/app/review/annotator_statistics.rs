@@ -23,6 +23,15 @@ impl Fraction {
         *of += 1;
     }
 
+    /// Adds the counts of another one.
+    pub fn join(&mut self, other: &Self) {
+        for (query, (part, of)) in &other.of_query {
+            let (own_part, own_of) = self.of_query.entry(*query).or_default();
+            *own_part += part;
+            *own_of += of;
+        }
+    }
+
     /// The share with its 95 % interval over queries; `None` if the denominator is zero.
     pub fn share(&self) -> Option<Share> {
         let of_query = self.of_query.values();

@@ -72,6 +72,9 @@ pub(super) fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> V
             "value": shift.first_share(), "interval_95": shift.first_interval(),
         })),
         "gap_to_people": card.and_then(|card| card.gap),
+        "compared_with_person": card.and_then(|card| card.gap).map(|gap| json!({
+            "words": gap.words(), "finding": gap.comparison(), "sentence": gap.sentence(),
+        })),
         "response": card.and_then(|card| card.response.as_ref()),
         "length": card.map(|card| &card.length),
         "calibration": card.and_then(|card| card.calibration.as_ref()),

@@ -1,15 +1,11 @@
 //! The most important statement that a judge's statistics support, as one sentence.
 
+use super::people_agreement::{ENOUGH_PAIRS, PersonComparison, worse_by};
 use super::{AnswerFinding, BothOrders, JudgeReport, PeopleGap, PositionCounts};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::number_words::fixed;
 use serde::Serialize;
 
-/// Minimum number of pairs for a statement about agreement with people.
-pub const ENOUGH_PAIRS: usize = 20;
-/// A judge counts as good as a person if its agreement with people is at most this much below that
-/// of people with each other.
-const MARGIN: f64 = 0.05;
 /// Share of answers for one position above which a judge depends too much on the order.
 const LEANS: f64 = 0.6;
 
@@ -26,8 +22,8 @@ pub enum JudgeConclusion {
     LeansSecond(f64),
     /// The share of pairs whose answer changes with the order.
     Flips(f64),
-    /// Agrees with people less than people do with each other; with its share.
-    WorseThanPeople(Option<f64>),
+    /// Agrees with people less than people do with each other; with the difference.
+    WorseThanPeople(f64),
     /// The share of votes for the longer document, if the judge prefers it beyond what the scores
     /// explain.
     PrefersLonger(f64),
@@ -105,10 +101,7 @@ impl JudgeConclusion {
                 format!("leans to the second document ({})", percent(share))
             }
             Self::Flips(share) => format!("changes its answer with the order ({})", percent(share)),
-            Self::WorseThanPeople(share) => {
-                let share = share.map_or(String::new(), |share| format!(" ({})", percent(share)));
-                format!("not as good as a person{share}")
-            }
+            Self::WorseThanPeople(by) => worse_by(by),
             Self::PrefersLonger(share) => format!("prefers long documents ({})", percent(share)),
             Self::PrefersShorter(share) => format!("prefers short documents ({})", percent(share)),
             Self::AsGoodAsPeople => "as good as a person".to_owned(),
@@ -182,10 +175,8 @@ fn leans(card: &JudgeReport) -> Option<JudgeConclusion> {
 
 fn worse(card: &JudgeReport) -> Option<JudgeConclusion> {
     let gap = enough(card).ok()?;
-    (gap.high < 0.0).then(|| {
-        let blind = card.people.blind.map(|share| share.value);
-        JudgeConclusion::WorseThanPeople(blind)
-    })
+    let is_worse = gap.comparison() == PersonComparison::Worse;
+    is_worse.then_some(JudgeConclusion::WorseThanPeople(-gap.value))
 }
 
 /// The share alone is not a bias, because longer documents may really be better, so the slope at
@@ -208,24 +199,31 @@ fn compared_with_people(card: Option<&JudgeReport>) -> JudgeConclusion {
     let Some(card) = card else {
         return JudgeConclusion::NotEnough(MissingEvidence::BlindPairs(0));
     };
-    match enough(card) {
-        Ok(gap) if gap.low >= -MARGIN => JudgeConclusion::AsGoodAsPeople,
-        Ok(gap) => JudgeConclusion::NotEnough(MissingEvidence::Gap(gap)),
-        Err(missing) => JudgeConclusion::NotEnough(missing),
+    let gap = match enough(card) {
+        Ok(gap) => gap,
+        Err(missing) => return JudgeConclusion::NotEnough(missing),
+    };
+    match (gap.comparison(), gap.interval) {
+        (PersonComparison::AsGood, _) => JudgeConclusion::AsGoodAsPeople,
+        (_, Some(interval)) => JudgeConclusion::NotEnough(MissingEvidence::Gap(interval)),
+        (_, None) => JudgeConclusion::NotEnough(MissingEvidence::NoInterval(gap.n)),
     }
 }
 
-/// The interval of the gap to people, if there are enough pairs.
-fn enough(card: &JudgeReport) -> Result<Interval, MissingEvidence> {
+/// The gap to people, if there are enough pairs for an interval.
+fn enough(card: &JudgeReport) -> Result<PeopleGap, MissingEvidence> {
     let blind = card.people.blind.map_or(0, |share| share.n);
     if blind < ENOUGH_PAIRS {
         return Err(MissingEvidence::BlindPairs(blind));
     }
-    let PeopleGap { interval, n, .. } = card.gap.unwrap_or_default();
-    if n < ENOUGH_PAIRS {
-        return Err(MissingEvidence::JudgedTwice(n));
+    let gap = card.gap.unwrap_or_default();
+    if gap.n < ENOUGH_PAIRS {
+        return Err(MissingEvidence::JudgedTwice(gap.n));
     }
-    interval.ok_or(MissingEvidence::NoInterval(n))
+    match gap.interval {
+        Some(_) => Ok(gap),
+        None => Err(MissingEvidence::NoInterval(gap.n)),
+    }
 }
 
 #[cfg(test)]
@@ -292,7 +290,8 @@ mod tests {
     )]
     #[case(60, Some((-0.12, 0.03)), 40, "not enough to tell (−12 to 3 points from a person)")]
     #[case(60, Some((-0.04, 0.03)), 40, "as good as a person")]
-    #[case(60, Some((-0.30, -0.1)), 40, "not as good as a person (61 %)")]
+    #[case(60, Some((-0.04, -0.01)), 40, "as good as a person")]
+    #[case(60, Some((-0.30, -0.1)), 40, "worse than a person by 20 points")]
     fn the_gap_to_people_decides_about_quality(
         #[case] blind: usize,
         #[case] gap: Option<(f64, f64)>,
@@ -302,9 +301,10 @@ mod tests {
         let mut card = card();
         card.people.blind = share(0.61, 0.5, 0.7, blind);
         card.gap = Some(PeopleGap {
-            value: 0.0,
+            value: gap.map_or(0.0, |(low, high)| (low + high) / 2.0),
             interval: gap.map(|(low, high)| Interval { low, high }),
             n,
+            ..PeopleGap::default()
         });
         assert_eq!(words(&card), expected);
     }

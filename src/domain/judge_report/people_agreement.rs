@@ -5,9 +5,16 @@ use crate::domain::agreement::{
     ClusteredError, Interval, SampledItem, Share, SurveyShare, survey_share,
 };
 use crate::domain::battle::Pair;
+use crate::domain::number_words::{counted, fixed, signed};
 use crate::domain::vote::Outcome;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Minimum number of pairs for a statement about agreement with people.
+pub const ENOUGH_PAIRS: usize = 20;
+/// A judge is as good as a person if its agreement with people is at most this much below that of
+/// people with each other.
+const MARGIN: f64 = 0.05;
 
 /// How often a judge agrees with people, over the pairs with both a vote and a verdict other than
 /// *cannot tell*.
@@ -40,16 +47,96 @@ pub struct PersonVote {
     pub outcome: Outcome,
 }
 
-/// A judge's agreement with people minus that of people with each other, on the pairs that at least
-/// two people judged blind.
+/// A judge's agreement with people minus the agreement of people with each other, on the pairs that
+/// at least two people judged blind.
+///
+/// Each person in turn is compared with the others on a pair, and so is the judge; the pair counts
+/// with the mean over its people. The judge could not do better than `people` by imitating a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PeopleGap {
     /// In −1..=1; negative if the judge agrees with people less than they do with each other.
     pub value: f64,
-    /// Its interval, clustered by query.
+    /// Its t interval, clustered by query.
     pub interval: Option<Interval>,
     /// Number of pairs.
     pub n: usize,
+    pub queries: usize,
+    /// The agreement of a person with the others on these pairs: the ceiling.
+    pub people: MeanAgreement,
+    /// The agreement of the judge with the same people on these pairs.
+    pub judge: MeanAgreement,
+}
+
+/// A mean agreement in 0..=1 with its t interval, clustered by query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct MeanAgreement {
+    pub value: f64,
+    pub interval: Option<Interval>,
+}
+
+/// How a judge compares with a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonComparison {
+    AsGood,
+    Worse,
+    NotEnough,
+}
+
+impl PeopleGap {
+    /// The comparison that the interval supports. A gap of less than 5 points is as good.
+    pub fn comparison(&self) -> PersonComparison {
+        match self.interval.filter(|_| self.n >= ENOUGH_PAIRS) {
+            Some(gap) if gap.low >= -MARGIN => PersonComparison::AsGood,
+            Some(gap) if gap.high < 0.0 => PersonComparison::Worse,
+            _ => PersonComparison::NotEnough,
+        }
+    }
+
+    /// The comparison in words.
+    pub fn words(&self) -> String {
+        match self.comparison() {
+            PersonComparison::AsGood => "as good as a person".to_owned(),
+            PersonComparison::Worse => worse_by(-self.value),
+            PersonComparison::NotEnough => "not enough to tell".to_owned(),
+        }
+    }
+
+    /// The comparison with its numbers.
+    pub fn sentence(&self) -> String {
+        let percent = |of: MeanAgreement| {
+            let interval = of.interval.map_or(String::new(), |interval| {
+                format!(
+                    " ({:.0}–{:.0})",
+                    100.0 * interval.low,
+                    100.0 * interval.high
+                )
+            });
+            format!("{:.0} %{interval}", 100.0 * of.value)
+        };
+        let gap = self.interval.map_or(String::new(), |interval| {
+            format!(
+                " (gap {} to {} points)",
+                signed(100.0 * interval.low, 0),
+                signed(100.0 * interval.high, 0)
+            )
+        });
+        format!(
+            "{}{gap}: it agrees with people on {}, a person with the others on {}, over {} of {}",
+            self.words(),
+            percent(self.judge),
+            percent(self.people),
+            counted(self.n, "pair"),
+            counted(self.queries, "query"),
+        )
+    }
+}
+
+/// `worse than a person by 22 points`, of a share.
+pub(super) fn worse_by(share: f64) -> String {
+    let points = fixed(100.0 * share, 0);
+    let unit = if points == "1" { "point" } else { "points" };
+    format!("worse than a person by {points} {unit}")
 }
 
 type VotesByPair = BTreeMap<(usize, Pair), Vec<Outcome>>;
@@ -92,26 +179,46 @@ pub(super) fn people_gap(ratings: &[Rating], people: &[PersonVote]) -> Option<Pe
     for (key, outcome) in ratings.iter().filter_map(Rating::on_pair) {
         votes.entry(key).or_default().push(outcome);
     }
-    let gap = |(key, said): ((usize, Pair), Vec<Outcome>)| {
+    let agreements = |(key, said): ((usize, Pair), Vec<Outcome>)| {
         let votes = votes.get(&key)?;
         let equal: usize = votes
             .iter()
             .map(|vote| said.iter().filter(|outcome| *outcome == vote).count())
             .sum();
         let judge = equal as f64 / (votes.len() * said.len()) as f64;
-        Some((key.0, judge - equal_pairs(&said)))
+        Some((key.0, [judge, equal_pairs(&said)]))
     };
-    let gaps: Vec<(usize, f64)> = judged_twice(people).into_iter().filter_map(gap).collect();
-    let n = gaps.len();
-    let value = gaps.iter().map(|(_, gap)| gap).sum::<f64>() / n as f64;
-    let error = ClusteredError::new(
-        gaps.iter()
-            .map(|(query, gap)| (*query, (gap - value) / n as f64)),
-    );
-    (n > 0).then(|| PeopleGap {
+    let found: Vec<(usize, [f64; 2])> = judged_twice(people)
+        .into_iter()
+        .filter_map(agreements)
+        .collect();
+    let of = |least: f64, value: &dyn Fn([f64; 2]) -> f64| {
+        mean_agreement(found.iter().map(|(query, of)| (*query, value(*of))), least)
+    };
+    let gap = of(-1.0, &|[judge, people]| judge - people)?;
+    let queries: BTreeSet<usize> = found.iter().map(|(query, _)| *query).collect();
+    Some(PeopleGap {
+        value: gap.value,
+        interval: gap.interval,
+        n: found.len(),
+        queries: queries.len(),
+        people: of(0.0, &|[_, people]| people)?,
+        judge: of(0.0, &|[judge, _]| judge)?,
+    })
+}
+
+/// The mean of values in `least`..=1, each with its query; `None` without values.
+fn mean_agreement(
+    values: impl Iterator<Item = (usize, f64)> + Clone,
+    least: f64,
+) -> Option<MeanAgreement> {
+    let n = values.clone().count() as f64;
+    let value = values.clone().map(|(_, value)| value).sum::<f64>() / n;
+    let influences = values.map(|(query, of)| (query, (of - value) / n));
+    let error = ClusteredError::new(influences);
+    (n > 0.0).then(|| MeanAgreement {
         value,
-        interval: error.and_then(|error| error.interval(value, -1.0, 1.0)),
-        n,
+        interval: error.and_then(|error| error.interval(value, least, 1.0)),
     })
 }
 
@@ -169,6 +276,7 @@ fn agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> (SurveyShare, Sur
 mod tests {
     use super::super::tests::{rating, verdict};
     use super::*;
+    use serde::Deserialize;
 
     #[test]
     fn a_tie_agrees_with_a_tie_and_with_nothing_else() {
@@ -275,6 +383,130 @@ mod tests {
         assert!(gap.interval.unwrap().low < -0.5);
         assert_eq!(people_gap(&[], &people), None);
         assert!((equal_pairs(&[Outcome::A, Outcome::A, Outcome::B]) - 1.0 / 3.0).abs() < 1e-12);
+    }
+
+    const CEILING: &str = include_str!("../../../tests/golden/trust2/ceiling.json");
+    const LABELS: &str = include_str!("../../../tests/golden/agreement/pandalm_labels.json");
+
+    #[derive(Deserialize)]
+    struct Ceiling {
+        tolerance: f64,
+        pandalm: BTreeMap<String, Expected>,
+        synthetic: Synthetic,
+    }
+
+    #[derive(Deserialize)]
+    struct Expected {
+        items: usize,
+        human: Bounds,
+        judge: Bounds,
+        gap: Bounds,
+    }
+
+    #[derive(Deserialize)]
+    struct Bounds {
+        value: f64,
+        low: f64,
+        high: f64,
+    }
+
+    #[derive(Deserialize)]
+    struct Synthetic {
+        people: Vec<Vec<usize>>,
+        judge: Vec<usize>,
+        cluster: Vec<usize>,
+        expected: Expected,
+    }
+
+    fn agrees(found: &PeopleGap, expected: &Expected, tolerance: f64) {
+        assert_eq!(found.n, expected.items);
+        for (value, interval, expected) in [
+            (found.value, found.interval, &expected.gap),
+            (found.people.value, found.people.interval, &expected.human),
+            (found.judge.value, found.judge.interval, &expected.judge),
+        ] {
+            let interval = interval.unwrap();
+            for (found, expected) in [
+                (value, expected.value),
+                (interval.low, expected.low),
+                (interval.high, expected.high),
+            ] {
+                assert!((found - expected).abs() < tolerance, "{found} {expected}");
+            }
+        }
+    }
+
+    /// The votes of people and of a judge on items, each with its query.
+    fn labelled(
+        items: impl IntoIterator<Item = (usize, Vec<Outcome>, Outcome)>,
+    ) -> (Vec<Rating>, Vec<PersonVote>) {
+        let (mut ratings, mut people) = (Vec::new(), Vec::new());
+        for (item, (query, said, judge)) in items.into_iter().enumerate() {
+            let margin = match judge {
+                Outcome::A => -1.0,
+                Outcome::Tie => 0.0,
+                Outcome::B => 1.0,
+            };
+            ratings.push(Rating {
+                query,
+                ..rating(0, 2 * item, 2 * item + 1, margin)
+            });
+            let pair = Pair::new(2 * item, 2 * item + 1).unwrap();
+            people.extend(
+                said.into_iter()
+                    .enumerate()
+                    .map(|(person, outcome)| PersonVote {
+                        person,
+                        query,
+                        pair,
+                        outcome,
+                    }),
+            );
+        }
+        (ratings, people)
+    }
+
+    #[test]
+    fn the_ceiling_is_that_of_the_reference() {
+        let golden: Ceiling = serde_json::from_str(CEILING).unwrap();
+        let outcome = |label| [Outcome::A, Outcome::Tie, Outcome::B][label];
+        let made = &golden.synthetic;
+        let items = made.cluster.iter().zip(&made.people).zip(&made.judge);
+        let (ratings, people) = labelled(items.map(|((query, people), judge)| {
+            let people = people.iter().map(|label| outcome(*label)).collect();
+            (*query, people, outcome(*judge))
+        }));
+        let found = people_gap(&ratings, &people).unwrap();
+        agrees(&found, &made.expected, golden.tolerance);
+        assert_eq!(found.queries, 40);
+        assert_eq!(found.comparison(), PersonComparison::NotEnough);
+
+        // Each battle is a cluster of its own.
+        let labels: serde_json::Value = serde_json::from_str(LABELS).unwrap();
+        let battles: Vec<Vec<Option<Outcome>>> = labels["battles"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|labels| {
+                let labels = labels.as_str().unwrap().chars();
+                let label = |label| match label {
+                    '1' => Some(Outcome::A),
+                    '2' => Some(Outcome::B),
+                    '0' => Some(Outcome::Tie),
+                    _ => None,
+                };
+                labels.map(label).collect()
+            })
+            .collect();
+        let items = battles.iter().enumerate().filter_map(|(query, labels)| {
+            let people = labels[..3].iter().map(|label| label.unwrap()).collect();
+            Some((query, people, labels[3]?))
+        });
+        let (ratings, people) = labelled(items);
+        let found = people_gap(&ratings, &people).unwrap();
+        let expected = &golden.pandalm["gpt-3.5-turbo"];
+        agrees(&found, expected, golden.tolerance);
+        assert_eq!(found.words(), "worse than a person by 22 points");
     }
 
     #[test]

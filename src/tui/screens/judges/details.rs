@@ -82,7 +82,23 @@ fn facts(model: &Model, report: &RaterReport, row: &JudgeRow<'_>) -> Vec<Fact> {
     let card = row.card;
     let both = row.place.and_then(|at| report.both_orders.get(at));
     if let Some(card) = card {
-        facts.push(Fact("People", people_words(report, card)));
+        facts.push(Fact("People", people_words(card)));
+        facts.extend(
+            card.gap
+                .map(|gap| Fact("Ceiling", format!("{}.", gap.sentence()))),
+        );
+        let alt_test = row
+            .place
+            .and_then(|at| report.alt_tests.get(&at)?.as_ref().ok());
+        facts.extend(alt_test.map(|test| Fact("Alt-test", format!("{}.", test.words()))));
+        facts.extend(report.people_with_themselves.map(|found| {
+            let words = format!(
+                "people repeat their verdict on {} of {}.",
+                share(found),
+                text::counted(found.n, "repeated pair")
+            );
+            Fact("Repeats", words)
+        }));
         facts.extend(unblind_facts(report, card));
     }
     facts.extend(
@@ -132,8 +148,8 @@ fn facts(model: &Model, report: &RaterReport, row: &JudgeRow<'_>) -> Vec<Fact> {
     facts
 }
 
-/// Agreement with people's blind verdicts, and that of people with each other.
-fn people_words(report: &RaterReport, card: &JudgeReport) -> String {
+/// Agreement with people's blind verdicts.
+fn people_words(card: &JudgeReport) -> String {
     let share = |found: Share| {
         if found.n < ENOUGH_PAIRS {
             let decimals = usize::from(found.part.fract() != 0.0);
@@ -145,11 +161,7 @@ fn people_words(report: &RaterReport, card: &JudgeReport) -> String {
     let Some(blind) = card.people.blind else {
         return "nobody has judged a pair of this judge blind.".to_owned();
     };
-    let other = report.people_with_each_other.filter(|_| card.gap.is_some());
-    let other = other.map_or(String::new(), |other| {
-        format!("; people agree with each other on {}", share(other))
-    });
-    format!("agrees on {}{other}.", share(blind))
+    format!("agrees on {}.", share(blind))
 }
 
 /// Verdicts that were never blind, or that changed after the votes were shown.

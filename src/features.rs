@@ -5,6 +5,7 @@
 pub mod duel;
 pub mod gate;
 pub mod lab;
+pub mod measure;
 pub mod methods;
 pub mod prompts;
 pub mod scale;

@@ -20,7 +20,7 @@ use crate::features::methods::command::MethodsSubcommand;
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
-use crate::features::{duel, gate, methods, prompts, scale, student};
+use crate::features::{duel, gate, measure, methods, prompts, scale, student};
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
@@ -93,6 +93,8 @@ pub(crate) enum FeatureCommand {
     Methods(MethodsSubcommand),
     /// Calibrate scores across queries with a few graded documents
     Scale(scale::command::ScaleCommand),
+    /// Measure a run, or the difference of two, by rulings on drawn documents
+    Measure(measure::command::MeasureCommand),
     /// Edit prompts of judges, and try them on pairs people decided
     Prompt(prompts::command::PromptCommand),
     /// Decide whether a judge may replace another one
@@ -110,6 +112,7 @@ impl FeatureCommand {
         match self {
             Self::Methods(command) => command.run(context),
             Self::Scale(command) => command.run(context),
+            Self::Measure(command) => command.run(context),
             Self::Prompt(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Student(command) => command.run(context),
@@ -123,7 +126,7 @@ impl FeatureCommand {
 pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
     (
         "Compare rankings",
-        &["rerank", "methods", "duel", "nine", "sbr"],
+        &["rerank", "methods", "measure", "duel", "nine", "sbr"],
     ),
     (
         "Build on the votes",
@@ -160,6 +163,7 @@ pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
     duel::merge::unite,
     methods::merge::calls,
     scale::merge::links,
+    measure::merge::measurements,
 ];
 
 /// What features count during a merge, in the order shown.
@@ -169,6 +173,7 @@ pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[
     scale::merge::COUNTS,
     duel::merge::COUNTS,
     prompts::merge::COUNTS,
+    measure::merge::COUNTS,
 ];
 
 /// What features compute after a merge, outside of its transaction.

@@ -43,6 +43,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "picks",
     "adjudication",
     "evaluate",
+    "measure",
     "methods",
     "student",
     "scale",

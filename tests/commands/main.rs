@@ -35,6 +35,7 @@ mod hostile;
 mod importing;
 mod ledgers;
 mod manual;
+mod measuring;
 mod merging;
 mod methods;
 mod overruling;

@@ -1,0 +1,211 @@
+//! Laws of the estimator, and its coverage in simulated pools.
+
+use super::design::{FrameQuery, MeasuredFrame};
+use super::estimate::{ALPHA, CombinedEstimate, FEWEST_DRAWS, IntervalKind};
+use super::expected::ExpectedMetric;
+use super::series::{Draw, MeasuredSeries};
+use crate::domain::numeric::{best_first, sigma};
+use crate::domain::sampling::SeededRng;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn precision(cutoff: usize) -> ExpectedMetric {
+    let metric = format!("p@{cutoff}").parse().expect("a metric");
+    ExpectedMetric::of(metric).expect("an expected metric")
+}
+
+/// The ranks of documents whose scores are given.
+fn ranked(scores: &[f64], depth: usize) -> Vec<Option<usize>> {
+    let mut ranks = vec![None; scores.len()];
+    for (rank, at) in best_first(scores).into_iter().take(depth).enumerate() {
+        ranks[at] = Some(rank + 1);
+    }
+    ranks
+}
+
+/// A pool: the probability that the fit gives each document, its scores in two runs, its relevance.
+type Pool = Vec<(f64, f64, f64, bool)>;
+
+fn pools() -> impl Strategy<Value = Vec<Pool>> {
+    vec(
+        vec((0.01..0.99, 0.0..1.0, 0.0..1.0, any::<bool>()), 3..7),
+        1..4,
+    )
+}
+
+fn frame_of(pools: &[Pool], metric: ExpectedMetric) -> MeasuredFrame {
+    let query = |pool: &Pool| {
+        let scores =
+            |of: fn(&(f64, f64, f64, bool)) -> f64| pool.iter().map(of).collect::<Vec<_>>();
+        FrameQuery {
+            runs: vec![ranked(&scores(|of| of.1), 5), ranked(&scores(|of| of.2), 5)],
+        }
+    };
+    MeasuredFrame {
+        metric,
+        queries: pools.iter().map(query).collect(),
+    }
+}
+
+/// The mean of the metric over queries, given all rulings.
+fn truth(frame: &MeasuredFrame, relevant: &[Vec<bool>]) -> f64 {
+    let known: Vec<Vec<Option<bool>>> = relevant
+        .iter()
+        .map(|of| of.iter().copied().map(Some).collect())
+        .collect();
+    let unused: Vec<Vec<f64>> = relevant.iter().map(|of| vec![0.5; of.len()]).collect();
+    frame.design(&known, &unused).mean
+}
+
+proptest! {
+    #[test]
+    fn draw_probabilities_sum_to_one_and_reach_every_document(pools in pools(), ndcg in any::<bool>()) {
+        let metric = if ndcg { "ndcg@3" } else { "p@3" };
+        let metric = ExpectedMetric::of(metric.parse().expect("a metric")).expect("expected");
+        let frame = frame_of(&pools, metric);
+        let known: Vec<_> = pools.iter().map(|of| vec![None; of.len()]).collect();
+        let p: Vec<Vec<f64>> = pools.iter().map(|of| of.iter().map(|of| of.0).collect()).collect();
+        let design = frame.design(&known, &p);
+        let count = design.candidates.len();
+        if count > 0 {
+            let sum: f64 = design.candidates.iter().map(|of| of.probability).sum();
+            prop_assert!((sum - 1.0).abs() < 1e-12);
+            let floor = 0.1 / count as f64 - 1e-15;
+            prop_assert!(design.candidates.iter().all(|of| of.probability >= floor));
+        }
+    }
+
+    /// Over all possible draws, Σ probability · Z is the true difference: one draw is unbiased,
+    /// however wrong the probabilities of relevance are.
+    #[test]
+    fn one_draw_is_unbiased_for_precision(pools in pools()) {
+        let frame = frame_of(&pools, precision(2));
+        let known: Vec<_> = pools.iter().map(|of| vec![None; of.len()]).collect();
+        let p: Vec<Vec<f64>> = pools.iter().map(|of| of.iter().map(|of| of.0).collect()).collect();
+        let relevant: Vec<Vec<bool>> =
+            pools.iter().map(|of| of.iter().map(|of| of.3).collect()).collect();
+        let design = frame.design(&known, &p);
+        let queries = pools.len() as f64;
+        let expected: f64 = design.candidates.iter().map(|of| {
+            let y = f64::from(u8::from(relevant[of.query][of.document]));
+            let z = design.mean
+                + of.gradient * (y - of.relevance) / (of.probability * queries);
+            of.probability * z
+        }).sum();
+        if !design.candidates.is_empty() {
+            prop_assert!((expected - truth(&frame, &relevant)).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn swapping_the_runs_changes_the_sign(pools in pools()) {
+        let mut frame = frame_of(&pools, precision(2));
+        let known: Vec<_> = pools.iter().map(|of| vec![None; of.len()]).collect();
+        let p: Vec<Vec<f64>> = pools.iter().map(|of| of.iter().map(|of| of.0).collect()).collect();
+        let one = frame.design(&known, &p);
+        frame.queries.iter_mut().for_each(|of| of.runs.reverse());
+        let other = frame.design(&known, &p);
+        prop_assert!((one.mean + other.mean).abs() < 1e-12);
+        prop_assert!((one.variance - other.variance).abs() < 1e-12);
+    }
+}
+
+/// A world in which judges err alike within a query: zELO is the true score plus noise, relevance
+/// depends on the true score and on the query.
+struct World {
+    frame: MeasuredFrame,
+    scores: Vec<Vec<(f64, f64)>>,
+    relevant: Vec<Vec<bool>>,
+}
+
+fn world(rng: &mut SeededRng, queries: usize) -> World {
+    const DOCUMENTS: usize = 25;
+    let mut world = World {
+        frame: MeasuredFrame {
+            metric: precision(10),
+            queries: Vec::new(),
+        },
+        scores: Vec::new(),
+        relevant: Vec::new(),
+    };
+    for _ in 0..queries {
+        let level = rng.normal() * 0.6 - 1.0;
+        let quality: Vec<f64> = (0..DOCUMENTS).map(|_| rng.normal()).collect();
+        let noisy = |rng: &mut SeededRng, sd: f64| -> Vec<f64> {
+            quality.iter().map(|of| of + sd * rng.normal()).collect()
+        };
+        let zelo = noisy(rng, 0.7);
+        let (first, second) = (noisy(rng, 1.0), noisy(rng, 1.3));
+        world.frame.queries.push(FrameQuery {
+            runs: vec![ranked(&first, 20), ranked(&second, 20)],
+        });
+        world
+            .scores
+            .push(zelo.into_iter().map(|of| (of, 0.0)).collect());
+        let relevant = quality
+            .iter()
+            .map(|of| rng.unit() < sigma(level + 1.8 * of));
+        world.relevant.push(relevant.collect());
+    }
+    world
+}
+
+/// Draws and rules this many times; returns the estimate after each ruling from the twentieth.
+fn measured(world: &World, rulings: usize, seed: u64) -> Vec<CombinedEstimate> {
+    let mut known: Vec<Vec<Option<bool>>> = world
+        .relevant
+        .iter()
+        .map(|of| vec![None; of.len()])
+        .collect();
+    let mut draws: Vec<Draw> = Vec::new();
+    let mut rng = SeededRng::new(seed, &["draws"]);
+    let series = |known: &[Vec<Option<bool>>], draws: &[Draw]| {
+        let frame = world.frame.clone();
+        MeasuredSeries::new(frame, &world.scores, known.to_vec(), draws.to_vec())
+    };
+    for step in 0..rulings {
+        let design = series(&known, &draws).design();
+        let drawn = design.draw(rng.unit()).expect("documents are left");
+        draws.push(Draw {
+            annotator: "ana".to_owned(),
+            step,
+            query: drawn.query,
+            document: drawn.document,
+            probability: drawn.probability,
+            relevance: drawn.relevance,
+            gradient: drawn.gradient,
+            variance: design.variance,
+            mean: design.mean,
+        });
+        known[drawn.query][drawn.document] = Some(world.relevant[drawn.query][drawn.document]);
+    }
+    let counts: Vec<usize> = (FEWEST_DRAWS..=rulings).collect();
+    series(&known, &draws).history(&counts)
+}
+
+/// The t interval covers at a number of rulings that was set beforehand, and the sequence holds at
+/// all of them at once, where the t interval would not.
+#[test]
+fn intervals_cover_the_difference_of_precision() {
+    const WORLDS: u64 = 60;
+    const RULINGS: usize = 60;
+    let (mut covered, mut sequence_wrong, mut t_wrong, mut sum) = (0, 0, 0, 0.0);
+    for seed in 0..WORLDS {
+        let mut rng = SeededRng::new(seed, &["world"]);
+        let world = world(&mut rng, 20);
+        let truth = truth(&world.frame, &world.relevant);
+        let history = measured(&world, RULINGS, seed);
+        let misses =
+            |of: &CombinedEstimate, kind| (of.value - truth).abs() > of.half_width(kind, ALPHA);
+        let last = history.last().expect("an estimate");
+        covered += usize::from(!misses(last, IntervalKind::Student));
+        sum += last.value - truth;
+        let ever = |kind| history.iter().any(|of| misses(of, kind));
+        sequence_wrong += usize::from(ever(IntervalKind::Sequence));
+        t_wrong += usize::from(ever(IntervalKind::Student));
+    }
+    assert!(covered >= 54, "{covered} of {WORLDS}");
+    assert!(sequence_wrong <= 3, "{sequence_wrong} of {WORLDS}");
+    assert!(t_wrong > sequence_wrong, "{t_wrong} of {WORLDS}");
+    assert!((sum / WORLDS as f64).abs() < 0.01, "{sum}");
+}

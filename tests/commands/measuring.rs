@@ -1,0 +1,65 @@
+//! `measure`: the next document to rule on, and what the rulings show.
+
+use crate::support::{Sandbox, dataset};
+
+/// Eight judged queries, and their zELO as a run.
+fn measured() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([12; 8]));
+    sandbox.done("annotate in.jsonl out.jsonl --judges bm25 --yes");
+    sandbox.done("export run --out zelo.trec");
+    sandbox
+}
+
+#[test]
+fn a_document_is_drawn_ruled_on_and_counted() {
+    let sandbox = measured();
+    let measure = "measure --run zelo.trec --baseline original --metric p@3 --json";
+    let found = sandbox.json(measure);
+    assert_eq!(
+        (&found["drawn"], &found["not_yet"]),
+        (&0.into(), &true.into())
+    );
+    assert!(found["these_queries"].is_null() && found["verdict"].is_null());
+    let item = found["next"]["item"].as_str().unwrap().to_owned();
+    assert_eq!(sandbox.json(measure)["next"]["item"], item.as_str());
+    sandbox.done(&format!("rule --item {item} --ruling partially"));
+    let found = sandbox.json(measure);
+    assert_eq!((&found["drawn"], &found["ruled"]), (&1.into(), &1.into()));
+    assert_ne!(found["next"]["item"], item.as_str());
+    let other = sandbox.json(&format!("{measure} --annotator ada"));
+    assert_eq!(
+        (&other["drawn"], &other["next"]["number"]),
+        (&1.into(), &1.into())
+    );
+    let told = sandbox.done("measure --run zelo.trec --metric ndcg@3");
+    told.prints("Not yet: 0 of 20 rulings on drawn documents.");
+    told.prints("First order: the interval can be too narrow");
+    told.prints("Rule on it with `overrule rule --item ");
+}
+
+#[test]
+fn what_cannot_be_measured_is_refused_with_a_remedy() {
+    let sandbox = measured();
+    sandbox.refused(
+        "measure --run nothing",
+        2,
+        &["no such ranking or file", "original"],
+    );
+    sandbox.refused(
+        "measure --run zelo.trec --metric bpref",
+        2,
+        &["bpref: cannot be measured; expected p@K"],
+    );
+    sandbox.refused(
+        "measure --run zelo.trec --baseline original --margin 0",
+        2,
+        &["--margin must be above 0"],
+    );
+    sandbox.write("other.trec", "q0 Q0 elsewhere 1 1.0 x\n");
+    sandbox.refused(
+        "measure --run other.trec",
+        2,
+        &["skipped 1 query with documents in the top 10 that are not in the pool: q0"],
+    );
+}

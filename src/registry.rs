@@ -327,6 +327,7 @@ pub(crate) const SCREENS: &[&dyn ScreenBehavior] = &[
     &prompts::screen::set::SetScreen,
     &methods::screen::MethodsScreen,
     &methods::screen::rankings::RankingsScreen,
+    &measure::screen::MeasureScreen,
     &student::screen::StudentScreen,
     &student::screen::battles::StudentBattlesScreen,
     &screens::cycles::CyclesScreen,

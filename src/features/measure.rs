@@ -4,4 +4,7 @@ pub mod app;
 pub mod command;
 pub mod domain;
 pub mod merge;
+pub(crate) mod screen;
+#[cfg(test)]
+mod screens;
 pub mod store;

@@ -125,6 +125,9 @@ commands! {
     ShowPromptSet "show-prompt-set" "List the pairs on which prompts are tuned and tested.";
     SaveJudges "save-judges" "Write the chosen judges to overrule.toml and use them.";
     ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
+    ShowMeasure "show-measure" "Measure a method against the baseline, with few rulings.";
+    NextMetric "next-metric" "Measure the next metric.";
+    NextMargin "next-margin" "Choose the largest difference that counts as equal.";
     ShowStudent "show-student" "Show how good a student of the ensemble is.";
     NextStudent "next-student" "Show the next student.";
     NextFigure "next-figure" "Show the next figure of the student.";

@@ -76,7 +76,7 @@ fn a_scope_redefines_a_global_key_only_where_listed() {
 
 /// Commands that are equivalent on different screens, such as the next item, the sort order, or the
 /// next judge.
-const FAMILIES: [&[Command]; 31] = [
+const FAMILIES: [&[Command]; 32] = [
     // Edits what the screen is about.
     &[Command::EditJudge, Command::EditGuideline],
     // More of what the screen is about: calls at a time, methods, students, judges.
@@ -114,7 +114,18 @@ const FAMILIES: [&[Command]; 31] = [
     &[Command::WriteNote, Command::Import],
     // Another view of the same data: a layer of the matrix, a truth, a figure; or a different
     // amount of it.
-    &[Command::NextLayer, Command::NextTruth, Command::NextFigure],
+    &[
+        Command::NextLayer,
+        Command::NextTruth,
+        Command::NextFigure,
+        Command::NextMetric,
+    ],
+    // The matrix of a query, the measurement of a method, or its margin.
+    &[
+        Command::ShowMatrix,
+        Command::ShowMeasure,
+        Command::NextMargin,
+    ],
     &[Command::PreviousLayer, Command::PreviousFigure],
     &[Command::Zoom, Command::NextDepth],
     // An explanation: the order of two documents, or a judge's full reasoning.

@@ -9,6 +9,7 @@ use crate::domain::sampling::SeededRng;
 use crate::features::measure::domain::DrawDesign;
 use crate::features::measure::store::{StoredDraw, StoredMeasurement};
 use crate::store::Store;
+use crate::store::corpus::QueryKey;
 use crate::store::printed_items::PrintedDocument;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub struct NextDocument {
     /// The ID that `overrule rule --item` takes.
     pub item: String,
+    pub key: QueryKey,
     pub query: QueryId,
     pub query_text: String,
     pub document: DocId,
@@ -62,6 +64,7 @@ pub fn next_document(
         let items = db.print_documents(&annotator, &[printed])?;
         Ok(NextDocument {
             item: items.into_iter().next().unwrap_or_default(),
+            key,
             query: query_id,
             query_text: db.query(key)?.text,
             title: db

@@ -11,5 +11,6 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('0')], Do::SetBaseline, "baseline"),
     shown(&[key('z')], Do::NextDepth, "depth"),
     shown(&[key('+'), key('=')], Do::RunMethod, "run a method"),
+    shown(&[key('m')], Do::ShowMeasure, "measure"),
     shown(&[key('>')], Do::Export, "picture"),
 ];

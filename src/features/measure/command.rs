@@ -150,7 +150,7 @@ fn describe(report: &MeasureReport) -> String {
             ));
         }
     }
-    let time = if report.active_ms > 0 {
+    let time = if report.timed > 0 {
         let seconds = report.active_ms as f64 / 1000.0;
         format!(
             ", {} for {}",

@@ -228,7 +228,7 @@ impl MeasureReport {
 
     /// Mean viewing time of a ruling.
     fn seconds_per_ruling(&self) -> Option<f64> {
-        (self.active_ms > 0).then(|| self.active_ms as f64 / 1000.0 / self.timed as f64)
+        (self.timed > 0).then(|| self.active_ms as f64 / 1000.0 / self.timed as f64)
     }
 
     pub fn json(&self, next: Option<&NextDocument>) -> Value {

@@ -6,7 +6,7 @@ use crate::app::review::review_queue::{
 };
 use crate::cli::command::{CommandContext, CommandResult, annotator, usage};
 use crate::cli::output;
-use crate::cli::output::clean;
+use crate::cli::output::{JsonArray, clean};
 use crate::domain::battle::Pair;
 use crate::domain::number_words::counted;
 use crate::domain::priority::{DrawReason, Policy};
@@ -16,7 +16,7 @@ use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
 use crate::store::printed_items::PrintedPair;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal as _;
@@ -177,12 +177,15 @@ impl QueueCommand {
             }
         });
         let printed: Vec<PrintedPair> = printed.collect();
-        let kept = printed.clone();
-        let ids = if store.is_read_only() {
-            vec![None; printed.len()]
+        let (printed, ids): (_, Vec<Option<String>>) = if store.is_read_only() {
+            let none = vec![None; printed.len()];
+            (printed, none)
         } else {
-            let ids = store.write_blocking(move |db| db.print_pairs(&annotator, &kept))?;
-            ids.into_iter().map(Some).collect()
+            let (printed, ids) = store.write_blocking(move |db| {
+                let ids = db.print_pairs(&annotator, &printed)?;
+                Ok((printed, ids))
+            })?;
+            (printed, ids.into_iter().map(Some).collect())
         };
         let named = |pair: &PrintedPair| -> [String; 3] {
             let Some((query, ids)) = names.get(&pair.query) else {
@@ -200,28 +203,27 @@ impl QueueCommand {
             ));
         }
         if self.json {
-            let rows: Vec<Value> = lines
-                .map(|(((item, gold), pair), id)| {
-                    let [query, a, b] = named(pair);
-                    json!({
-                        "item": id,
-                        "query": query, "a": a, "b": b,
+            let mut rows = JsonArray::new();
+            for (((item, gold), pair), id) in lines {
+                let [query, a, b] = named(pair);
+                rows.push(&json!({
+                    "item": id,
+                    "query": query, "a": a, "b": b,
+                    "policy": policy,
+                    "priority": item.priority,
+                    "draw": draw_name(item.draw),
+                    "chance": item.draw.chance(),
+                    "sampling": {
                         "policy": policy,
-                        "priority": item.priority,
-                        "draw": draw_name(item.draw),
-                        "chance": item.draw.chance(),
-                        "sampling": {
-                            "policy": policy,
-                            "inclusion": item.draw.chance(),
-                            "control": matches!(item.draw, DrawReason::Control { .. }),
-                            "repeat": item.draw == DrawReason::Repeat,
-                            "gold": gold,
-                        },
-                        "standing": standing_name(item.standing),
-                    })
-                })
-                .collect();
-            return output::json(&rows);
+                        "inclusion": item.draw.chance(),
+                        "control": matches!(item.draw, DrawReason::Control { .. }),
+                        "repeat": item.draw == DrawReason::Repeat,
+                        "gold": gold,
+                    },
+                    "standing": standing_name(item.standing),
+                }))?;
+            }
+            return rows.end();
         }
         if items.is_empty() {
             return output::text(match (self.conflicts, judged) {

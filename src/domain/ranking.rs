@@ -153,6 +153,11 @@ impl View {
         Self::build(rows, settings, QUICK_DOCUMENTS)
     }
 
+    /// The same scores, ranks and verdicts, without errors and intervals at any number of documents.
+    pub fn without_errors(rows: QueryRows, settings: RankingSettings) -> Self {
+        Self::build(rows, settings, 0)
+    }
+
     fn build(rows: QueryRows, settings: RankingSettings, errors_up_to: usize) -> Self {
         let fitted = FittedRows::new(&rows, &settings, errors_up_to);
         let FittedRows {

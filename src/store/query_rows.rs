@@ -145,6 +145,13 @@ impl Db {
         Ok(View::new(rows, settings))
     }
 
+    /// The scores, ranks and verdicts of [`Db::view`], without errors and intervals, which take most
+    /// of its time.
+    pub fn view_without_errors(&self, query: QueryKey) -> Result<View> {
+        let (rows, settings) = self.view_inputs(query)?;
+        Ok(View::without_errors(rows, settings))
+    }
+
     /// The view of votes and verdicts alone, without the project's student, from which another
     /// student may learn.
     pub fn view_without_student(&self, query: QueryKey) -> Result<View> {

@@ -73,7 +73,8 @@ pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffec
                 (printed.query, printed.a, printed.b, Some(printed.item))
             }
         };
-        let before = db.view(query)?;
+        // The answer is about ranks and verdicts only.
+        let before = db.view_without_errors(query)?;
         let uid = db.add_verdict(&NewVerdict {
             note: given.note,
             confidence: given.confidence,
@@ -83,7 +84,7 @@ pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffec
             item,
             ..NewVerdict::open(query, a, b, given.decision, &given.annotator)
         })?;
-        let (after, documents) = (db.view(query)?, db.documents(query)?);
+        let (after, documents) = (db.view_without_errors(query)?, db.documents(query)?);
         let pair = Pair::new(a, b);
         let id = |at: usize| documents[at].id.clone();
         let in_force = pair.and_then(|pair| after.verdict(pair));

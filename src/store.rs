@@ -54,7 +54,7 @@ pub mod runs;
 mod schema;
 pub mod setting_changes;
 pub mod settings;
-mod stale_votes;
+pub mod stale_votes;
 pub mod summary_cache;
 mod threads;
 pub mod upgrade;

@@ -59,6 +59,14 @@ impl Db {
         Ok(votes)
     }
 
+    /// Whether votes of a judge with this name were set aside.
+    pub fn has_votes_set_aside(&self, judge: &str) -> Result<bool> {
+        let judges = self.all_judges()?;
+        Ok(judges
+            .iter()
+            .any(|(_, spec)| spec.name == judge && is_earlier(spec)))
+    }
+
     fn judges_asked_about(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
         let asked: Vec<i64> = self.all(
             "SELECT judge FROM call_total WHERE query = ?1
@@ -119,7 +127,8 @@ impl Db {
     }
 }
 
-fn is_earlier(spec: &JudgeSpec) -> bool {
+/// Whether this is the identity of votes that were set aside, and not of a judge that can be asked.
+pub fn is_earlier(spec: &JudgeSpec) -> bool {
     let params = serde_json::from_str::<Value>(&spec.params);
     params.is_ok_and(|params| params.get(EARLIER).is_some())
 }

@@ -1,7 +1,7 @@
 //! Prompts that show the guideline, titles and metadata.
 
 use super::{OWN, done, listed, prompt_of, with_prompt};
-use crate::desk::{Desk, told};
+use crate::desk::{Desk, json_of, told};
 use serde_json::{Value, json};
 
 /// A project whose judge `gpt` is shown the guideline.
@@ -182,6 +182,24 @@ fn votes_on_documents_whose_shown_metadata_changed_are_asked_for_again() {
     assert!(words.contains("8 votes of judges"), "{words}");
     // The earlier votes are still there, and are used again when the price returns.
     assert_eq!(desk.count("SELECT count(*) FROM vote"), 80);
+    std::fs::write(desk.path("in.jsonl"), priced(100)).unwrap();
+    done(&desk, &["import", "in.jsonl"]);
+    let dry = [
+        "annotate",
+        "in.jsonl",
+        "--judges",
+        "gpt,claude",
+        "--probe",
+        "0",
+        "--dry-run",
+        "--json",
+    ];
+    let estimate = json_of(&desk.run(&dry));
+    assert_eq!(
+        (&estimate["identical"], &estimate["judges"][0]["calls"]),
+        (&json!(8), &json!(0)),
+        "{estimate}"
+    );
     assert_eq!(annotate(100).0.len(), 0);
     assert_eq!(desk.count("SELECT count(*) FROM vote"), 88);
     assert_eq!(desk.count("SELECT count(DISTINCT battle) FROM vote"), 36);

@@ -59,8 +59,10 @@ pub(super) struct IdenticalCalls {
     /// The query with each query text; `None` if several queries have it.
     queries: HashMap<String, Option<String>>,
     asked: HashSet<[u8; 32]>,
-    /// For each judge, whether it was asked about pairs outside runs.
-    has_bought: Vec<bool>,
+    /// For each judge, whether the project may hold answers to any of its questions: it was asked
+    /// about pairs outside runs, or votes of it were set aside because the data changed, which may
+    /// have changed back.
+    has_answers: Vec<bool>,
     store: Option<Store>,
     /// Whether pending calls of open batches are left to the batch.
     in_batches: bool,
@@ -79,12 +81,13 @@ impl IdenticalCalls {
             .iter()
             .map(|judge| judge.spec().name.clone())
             .collect();
-        let (known, has_bought) = match store {
+        let (known, has_answers) = match store {
             Some(store) => store.read_blocking(move |db| {
-                let has_bought = names
-                    .iter()
-                    .map(|name| registry::has_bought_replies(db, name));
-                Ok((db.queries()?, has_bought.collect::<Result<_, _>>()?))
+                let has_answers = names.iter().map(|name| {
+                    Ok(registry::has_bought_replies(db, name)? || db.has_votes_set_aside(name)?)
+                });
+                let has_answers = has_answers.collect::<Result<_, StoreError>>()?;
+                Ok((db.queries()?, has_answers))
             })?,
             None => (Vec::new(), vec![false; names.len()]),
         };
@@ -104,7 +107,7 @@ impl IdenticalCalls {
         Ok(Self {
             queries,
             asked: HashSet::new(),
-            has_bought,
+            has_answers,
             store: store.cloned(),
             in_batches,
         })
@@ -123,7 +126,7 @@ impl IdenticalCalls {
         for (at, judge) in ensemble.iter().enumerate() {
             let mut suspects: Vec<&PlannedCall> =
                 calls.iter().filter(|call| call.judge == at).collect();
-            if !repeats_query && !self.has_bought[at] && !suspects.is_empty() {
+            if !repeats_query && !self.has_answers[at] && !suspects.is_empty() {
                 let twins = twins(judge.as_ref(), text);
                 suspects.retain(|call| {
                     twins.contains(&call.pair.low()) || twins.contains(&call.pair.high())

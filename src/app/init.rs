@@ -29,6 +29,16 @@ pub struct JudgeChoice {
     pub key: Option<&'static str>,
 }
 
+impl JudgeChoice {
+    /// Its prompt; `None` for an offline judge, and for one that decides by letters, which has its
+    /// own.
+    fn prompt(&self, prompts: FilePrompts) -> Option<&'static str> {
+        provider_named(&self.provider)
+            .is_some_and(|provider| !provider.decides())
+            .then_some(prompts.usual)
+    }
+}
+
 /// A judge that the user asks for by name.
 #[derive(Clone, Debug, Default)]
 pub struct WantedJudge<'a> {
@@ -55,6 +65,15 @@ impl From<Rubric> for FilePrompts {
 }
 
 impl FilePrompts {
+    /// The prompts of new judges of a project: that of its votes, or else the one for its queries.
+    pub fn of_project(db: &Db) -> Result<Self, StoreError> {
+        if let Some(prompts) = Self::of_votes(db)? {
+            return Ok(prompts);
+        }
+        let queries = db.queries()?;
+        Ok(Rubric::of_queries(queries.iter().map(|query| query.text.as_str())).into())
+    }
+
     /// The built-in prompt of most votes of the project, which its judges keep: with another one,
     /// all of these votes would have to be paid for again. `None` without such votes.
     pub fn of_votes(db: &Db) -> Result<Option<Self>, StoreError> {
@@ -221,9 +240,8 @@ pub fn judges_file(judges: &[JudgeChoice], prompts: FilePrompts) -> Result<Strin
         if let Some(url) = &judge.base_url {
             text.push_str(&format!("base_url = {}\n", quoted(url)));
         }
-        // A judge that decides by letters has its own prompt.
-        if !provider_named(&judge.provider).is_some_and(|provider| provider.decides()) {
-            text.push_str(&format!("prompt = {}\n", quoted(prompts.usual)));
+        if let Some(prompt) = judge.prompt(prompts) {
+            text.push_str(&format!("prompt = {}\n", quoted(prompt)));
         }
         match judge.key {
             Some(_) => text.push_str("# max_output_tokens = 4096   # thinking included\n"),

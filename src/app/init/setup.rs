@@ -3,7 +3,7 @@
 //! are.
 
 use super::discovery::Discovery;
-use super::{JudgeChoice, choices, name_of, write_judges_file};
+use super::{FilePrompts, JudgeChoice, choices, name_of, write_judges_file};
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::formats::file;
@@ -11,6 +11,8 @@ use crate::judge::ensemble::{
     DEFAULT, FILE, JudgeConfig, JudgesFile, check_provider, judge_prices, own_prices,
 };
 use crate::judge::prompt::BATTLE_PROMPTS;
+#[cfg(test)]
+use crate::judge::prompt::Rubric;
 use crate::judge::provider::registry::key_variables;
 use crate::judge::{Judge, JudgeEnsemble, OFFLINE, offline};
 use serde::Deserialize;
@@ -73,6 +75,8 @@ pub struct JudgeSetup {
     /// The content of the file; `None` if there is none.
     before: Option<String>,
     pub candidates: Vec<Candidate>,
+    /// The prompts of judges that are added.
+    prompts: FilePrompts,
     /// Number of servers with models on this machine.
     pub servers: usize,
     /// Number of keys that are set.
@@ -81,10 +85,11 @@ pub struct JudgeSetup {
 
 impl JudgeSetup {
     /// Reads the file of a project and adds the judges that were found, the vendors' presets whose
-    /// keys are missing, and the offline judges.
+    /// keys are missing, and the offline judges. The judges that are not in the file get `prompts`.
     pub fn read(
         configuration: &JudgeConfiguration<'_>,
         found: &Discovery,
+        prompts: FilePrompts,
     ) -> Result<Self, AppError> {
         let path = configuration.project.with_file_name(FILE);
         let before = match file::read_to_string(&path) {
@@ -92,7 +97,7 @@ impl JudgeSetup {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(AppError::file(&path, format!("cannot be read: {error}"))),
         };
-        let mut setup = Self::of(path, before, found)?;
+        let mut setup = Self::of(path, before, found, prompts)?;
         setup.learn(configuration, found)?;
         Ok(setup)
     }
@@ -100,11 +105,16 @@ impl JudgeSetup {
     /// The judges that were found for a project without a file.
     #[cfg(test)]
     pub fn without_file(found: &Discovery) -> Result<Self, AppError> {
-        Self::of(FILE.into(), None, found)
+        Self::of(FILE.into(), None, found, Rubric::default().into())
     }
 
     /// The candidates, without their prices.
-    fn of(path: PathBuf, before: Option<String>, found: &Discovery) -> Result<Self, AppError> {
+    fn of(
+        path: PathBuf,
+        before: Option<String>,
+        found: &Discovery,
+        prompts: FilePrompts,
+    ) -> Result<Self, AppError> {
         let mut candidates = before.as_deref().map_or(Ok(Vec::new()), listed)?;
         let presets = judges_of(DEFAULT)?.into_iter().map(JudgeChoice::from);
         let embedded = offline::NAMES.map(|name| JudgeChoice {
@@ -118,13 +128,14 @@ impl JudgeSetup {
                 (&known.config.provider, &known.config.model) == (&choice.provider, &choice.model)
             };
             if !candidates.iter().any(is_known) {
-                candidates.push(Candidate::found(&choice, &candidates));
+                candidates.push(Candidate::found(&choice, &candidates, prompts));
             }
         }
         Ok(Self {
             path,
             before,
             candidates,
+            prompts,
             servers: found.servers.len(),
             keys: found.keys.len(),
         })
@@ -176,7 +187,7 @@ impl JudgeSetup {
         let candidate = Candidate {
             chosen: true,
             price: CandidatePrice::Unknown,
-            ..Candidate::found(&choice, &self.candidates)
+            ..Candidate::found(&choice, &self.candidates, self.prompts)
         };
         check_provider(&candidate.config).map_err(AppError::invalid)?;
         self.candidates.push(candidate);
@@ -551,13 +562,14 @@ impl Candidate {
     }
 
     /// A judge that was found, with a name that no other one has.
-    fn found(choice: &JudgeChoice, others: &[Self]) -> Self {
+    fn found(choice: &JudgeChoice, others: &[Self], prompts: FilePrompts) -> Self {
         let taken: Vec<String> = others.iter().map(|one| one.config.name.clone()).collect();
         let config = JudgeConfig {
             name: name_of(choice, &taken),
             provider: choice.provider.clone(),
             model: choice.model.clone(),
             base_url: choice.base_url.clone(),
+            prompt: choice.prompt(prompts).map(str::to_owned),
             ..JudgeConfig::default()
         };
         Self::new(config, choice.key)
@@ -637,6 +649,7 @@ mod tests {
             path: FILE.into(),
             before: text.map(str::to_owned),
             candidates: text.map_or(Vec::new(), |text| listed(text).unwrap()),
+            prompts: Rubric::default().into(),
             servers: 0,
             keys: 0,
         }
@@ -690,7 +703,10 @@ mod tests {
             .collect();
         assert_eq!(
             judges,
-            [("small", Some("choice"), Some(4)), ("qwen3:8b", None, None)]
+            [
+                ("small", Some("choice"), Some(4)),
+                ("qwen3:8b", Some("score-2"), None)
+            ]
         );
         assert_eq!(read.judges[0].params["temperature"], 0.5);
         assert_eq!(read.embedders.len(), 1);
@@ -723,10 +739,20 @@ mod tests {
         assert!(text.starts_with("# The judges of this project"), "{text}");
         assert!(
             text.ends_with(
-                "[[judge]]\nname = \"qwen3:8b\"\nprovider = \"ollama\"\nmodel = \"qwen3:8b\"\n"
+                "[[judge]]\nname = \"qwen3:8b\"\nprovider = \"ollama\"\nmodel = \"qwen3:8b\"\n\
+                 prompt = \"score-2\"\n"
             ),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_judge_that_is_added_gets_the_prompt_of_the_votes() {
+        let mut setup = setup(None);
+        setup.prompts.usual = "score";
+        setup.add("ollama qwen3:8b").unwrap();
+        let prompts = setup.chosen().map(|of| of.config.prompt.as_deref());
+        assert_eq!(prompts.collect::<Vec<_>>(), [Some("score")]);
     }
 
     #[test]
@@ -744,6 +770,7 @@ mod tests {
                     key: None,
                 },
                 &[],
+                Rubric::default().into(),
             )
         });
         let read = JudgesFile::parse(&setup.text().unwrap()).unwrap();

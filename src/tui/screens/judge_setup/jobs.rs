@@ -5,6 +5,7 @@ use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::judge_history::set_aside;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::AppError;
+use crate::app::init::FilePrompts;
 use crate::app::init::discovery::look_around;
 use crate::app::init::setup::{Candidate, JudgeSetup, folder_of};
 use crate::app::judge_check::{TestCall, test_call};
@@ -56,7 +57,10 @@ impl Task for LookAround {
             let folder = folder_of(configuration.project);
             let keys = &configuration.config.keys;
             let found = runtime()?.block_on(look_around(folder, keys, Vec::new()))?;
-            JudgeSetup::read(configuration, &found)
+            let prompts = context
+                .store()
+                .read_blocking(|db| FilePrompts::of_project(db))?;
+            JudgeSetup::read(configuration, &found, prompts)
         })
     }
 }

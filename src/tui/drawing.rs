@@ -1,6 +1,7 @@
 //! State left behind by a frame: where things were drawn, and caches for the next frame.
 
 use super::panes::{PaneBorder, SplitPanes};
+use super::text::WrappedText;
 use super::widgets::heatmap::{HeatmapCache, Viewport};
 use crate::domain::priority::Certainty;
 use ratatui::layout::{Position, Rect};
@@ -81,4 +82,6 @@ pub struct Caches {
     /// Of the small matrix next to the list of queries.
     pub preview: HeatmapCache,
     pub top: TopCertainty,
+    /// Long texts of the screen that is shown.
+    pub texts: [WrappedText; 3],
 }

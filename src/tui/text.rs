@@ -12,7 +12,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
+mod wrapped_text;
+
 pub use crate::domain::number_words::{count, counted, duration, fixed, probability, signed, usd};
+pub use wrapped_text::WrappedText;
 
 const ELLIPSIS: &str = "…";
 /// The separator between two parts.

@@ -44,8 +44,8 @@ impl ScreenBehavior for PromptScreen {
         "prompts"
     }
 
-    fn view(&self, model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
-        view::view(model, canvas)
+    fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+        view::view(model, canvas, caches)
     }
 
     fn update(&self, model: &mut Model, command: Command) -> Vec<Effect> {

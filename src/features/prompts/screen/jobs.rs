@@ -80,7 +80,7 @@ fn first_case(store: &Store) -> Result<Option<(QueryKey, Pair)>, AppError> {
     })?)
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct PreviewRequest {
     judge: String,
     text: String,
@@ -255,20 +255,30 @@ impl Model {
         vec![job.latest(&mut self.jobs, OPEN).into()]
     }
 
-    /// Computes the request of the draft.
-    pub(super) fn preview_request(&mut self) -> Vec<Effect> {
+    /// The request that the screen is to show.
+    fn wanted_preview(&self) -> Option<PreviewRequest> {
         let state = self.prompt();
-        let Some(case) = state.case else {
-            return Vec::new();
-        };
-        let request = PreviewRequest {
+        Some(PreviewRequest {
             judge: state.judge.clone(),
             text: state.draft.clone(),
-            case,
+            case: state.case?,
+        })
+    }
+
+    /// Computes the request of the draft. While an earlier one is being computed, a person may go on
+    /// typing: the latest draft follows when it is done.
+    pub(super) fn preview_request(&mut self) -> Vec<Effect> {
+        let wanted = self.wanted_preview();
+        let Some(request) = wanted.filter(|_| !self.jobs.is_pending(PREVIEW)) else {
+            return Vec::new();
         };
-        let job = Job::try_task(request, |model, preview| {
+        let computed = request.clone();
+        let job = Job::try_task(request, move |model, preview| {
             model.prompt_mut().preview = Some(preview.map_err(|error| error.to_string()));
-            Vec::new()
+            if model.wanted_preview() == Some(computed) {
+                return Vec::new();
+            }
+            model.preview_request()
         });
         vec![job.latest(&mut self.jobs, PREVIEW).into()]
     }

@@ -4,7 +4,7 @@ use super::state::PromptState;
 use crate::app::text_format::counted;
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
-use crate::tui::drawing::Areas;
+use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::text;
@@ -14,10 +14,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 
+/// Maximum number of lines about the request.
+const HEAD: usize = 4;
 /// Columns from which the text and the request are next to each other.
 const WIDE: u16 = 100;
 
-pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
     let state = model.prompt();
@@ -33,9 +35,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     text::line(&head, columns, theme.strong()).render(cut(&mut rest, 1), buf);
     let (words, style) = match &state.problem {
         Some(problem) => (sanitize::line(problem).into_owned(), theme.error()),
-        None => (placeholder_words(state), theme.muted()),
+        None => (request_words(state), theme.muted()),
     };
-    let lines = text::first_lines(&words, columns, 2, style);
+    let lines = text::first_lines(&words, columns, HEAD, style);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut(&mut rest, rows), buf);
     let parts = [Constraint::Fill(1), Constraint::Fill(1)];
@@ -47,25 +49,37 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     let is_typed = matches!(model.overlays.last(), Some(Overlay::Editor(..)));
     let mut areas = Areas::default();
     let focus = [!state.in_preview, state.in_preview && !is_typed];
-    let mut pane = |at: usize, words: &str, mut area: Rect, lines: Vec<Line<'static>>| {
+    let mut pane = |at: usize, words: &str, mut area: Rect, lines: &[&Line<'static>]| {
         heading(words, focus[at], theme, cut(&mut area, 1), buf);
         let page = usize::from(area.height);
         let first = state.scroll[at].min(lines.len().saturating_sub(page));
         areas.panes[at] = area;
         areas.sides[at] = lines.len();
         areas.firsts[at] = first;
-        let shown: Vec<Line<'static>> = lines.into_iter().skip(first).take(page).collect();
-        Paragraph::new(shown).render(area, buf);
+        for (row, line) in area.rows().zip(lines.iter().skip(first)) {
+            line.render(row, buf);
+        }
     };
-    let wrapped = |text: &str, columns: u16| {
-        text::lines(&sanitize::block(text), usize::from(columns), theme.text())
+    let [draft, system, message] = &mut caches.texts;
+    let draft = draft.lines(&state.draft, usize::from(left.width), theme.text());
+    pane(0, "prompt", left, &draft.iter().collect::<Vec<_>>());
+    let columns = usize::from(right.width);
+    let Some(Ok(preview)) = &state.preview else {
+        let lines = missing_preview(state, theme, columns);
+        pane(1, "request", right, &lines.iter().collect::<Vec<_>>());
+        return areas;
     };
-    pane(0, "prompt", left, wrapped(&state.draft, left.width));
-    let about = match &state.preview {
-        Some(Ok(preview)) => format!("request about {}", sanitize::line(&preview.about)),
-        _ => "request".to_owned(),
-    };
-    pane(1, &about, right, request_lines(state, theme, right.width));
+    let about = format!("request about {}", sanitize::line(&preview.about));
+    let label = |words| Line::styled(words, theme.muted());
+    let (of_system, blank, of_message) = (label("system"), Line::default(), label("message"));
+    let system = system.lines(&preview.system, columns, theme.text());
+    let message = message.lines(&preview.message, columns, theme.text());
+    let lines = [&of_system]
+        .into_iter()
+        .chain(system)
+        .chain([&blank, &of_message])
+        .chain(message);
+    pane(1, &about, right, &lines.collect::<Vec<_>>());
     areas
 }
 
@@ -94,51 +108,30 @@ fn headline(state: &PromptState) -> Option<String> {
     ))
 }
 
-/// The placeholders, and the tokens of the request.
-fn placeholder_words(state: &PromptState) -> String {
+/// The tokens of the request, and the placeholders that a prompt may contain.
+fn request_words(state: &PromptState) -> String {
     let Some(Ok(preview)) = &state.preview else {
         return String::new();
     };
-    let names: Vec<String> = preview
-        .placeholders
-        .iter()
-        .map(|name| format!("{{{{{name}}}}}"))
-        .collect();
     let usd = match preview.usd {
         Some(0.0) => "free".to_owned(),
         Some(usd) => format!("{} a call", text::usd(usd)),
         None => "price unknown".to_owned(),
     };
     format!(
-        "{} · about {} and {usd}, estimated from the texts",
-        names.join(" "),
-        text::counted(preview.tokens as usize, "token")
+        "about {} and {usd}, estimated from the texts · placeholders in {{{{ }}}}: {}",
+        text::counted(preview.tokens as usize, "token"),
+        preview.placeholders.join(" ")
     )
 }
 
-fn request_lines(state: &PromptState, theme: &Theme, columns: u16) -> Vec<Line<'static>> {
-    let columns = usize::from(columns);
+/// Why there is no request.
+fn missing_preview(state: &PromptState, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     match &state.preview {
         None if state.case.is_none() => {
             text::lines("the project has no pair to show", columns, theme.muted())
         }
-        None => text::lines("loading …", columns, theme.muted()),
         Some(Err(why)) => text::lines(&sanitize::line(why), columns, theme.error()),
-        Some(Ok(preview)) => {
-            let mut lines = vec![Line::styled("system", theme.muted())];
-            lines.extend(text::lines(
-                &sanitize::block(&preview.system),
-                columns,
-                theme.text(),
-            ));
-            lines.push(Line::default());
-            lines.push(Line::styled("message", theme.muted()));
-            lines.extend(text::lines(
-                &sanitize::block(&preview.message),
-                columns,
-                theme.text(),
-            ));
-            lines
-        }
+        _ => text::lines("loading …", columns, theme.muted()),
     }
 }

@@ -155,7 +155,7 @@ impl TrialReport<'_> {
             format!("{} to {}", signed(of.low, 2), signed(of.high, 2))
         });
         format!(
-            "agreement with people: {} (95 % over queries: {interval})\n",
+            "change of agreement with people: {} (95 % over queries: {interval})\n",
             signed(difference.value, 2)
         )
     }

@@ -255,7 +255,7 @@ fn remarks(reading: &TrialReading, found: &PromptComparison) -> Vec<String> {
             )
         });
         parts.push(format!(
-            "agreement {} (95 % over queries: {interval})",
+            "change of agreement {} (95 % over queries: {interval})",
             signed(of.value, 2)
         ));
     }

@@ -180,6 +180,7 @@ impl JudgeConfiguration<'_> {
             can,
             match kind {
                 RerankKind::Link => "cannot compare documents of two queries",
+                RerankKind::Revise => "cannot write a prompt",
                 _ => "can only compare two documents, in battles (zelo)",
             },
             "answer such questions",

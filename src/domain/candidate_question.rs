@@ -64,6 +64,8 @@ pub enum Answer {
     Margin(f64),
     /// For [`Question::Score`]: one for each candidate shown; higher is better.
     Scores(Vec<f64>),
+    /// A text that was asked for.
+    Text(String),
     /// A reply that does not answer the question, with the reason.
     Unreadable(String),
 }

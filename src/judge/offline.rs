@@ -154,7 +154,9 @@ impl Judge for LexicalJudge {
         match question {
             JudgeQuestion::Pair(_) | JudgeQuestion::Pool(_) => true,
             // Scores of different queries are not comparable.
-            JudgeQuestion::Rerank(question) => question.ask != RerankAsk::Link,
+            JudgeQuestion::Rerank(question) => {
+                !matches!(question.ask, RerankAsk::Link | RerankAsk::Revise)
+            }
         }
     }
 

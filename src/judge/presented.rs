@@ -238,7 +238,7 @@ pub enum JudgeQuestion<'a> {
     Rerank(&'a PresentedQuestion),
 }
 
-/// The question that a reranking method asks a judge about its candidates.
+/// The question that a reranking method asks a judge about its candidates, or a similar one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RerankAsk {
     /// Rank all of them, best first.
@@ -253,6 +253,9 @@ pub enum RerankAsk {
     Best,
     /// How relevant the candidate shown is.
     Grade(GradeScale),
+    /// Revise the instructions of a judge, which stand in the place of the query; the candidates are
+    /// judgments that people overruled.
+    Revise,
 }
 
 /// The kinds of reranking questions. A judge is built for one of them, because each has its own
@@ -266,6 +269,7 @@ pub enum RerankKind {
     Best,
     YesNo,
     Grade,
+    Revise,
 }
 
 impl RerankAsk {
@@ -278,6 +282,7 @@ impl RerankAsk {
             Self::Best => RerankKind::Best,
             Self::Grade(GradeScale::YesNo) => RerankKind::YesNo,
             Self::Grade(GradeScale::ZeroToThree) => RerankKind::Grade,
+            Self::Revise => RerankKind::Revise,
         }
     }
 }
@@ -315,6 +320,7 @@ impl PresentedQuestion {
             RerankKind::Best => RerankAsk::Best,
             RerankKind::YesNo => RerankAsk::Grade(GradeScale::YesNo),
             RerankKind::Grade => RerankAsk::Grade(GradeScale::ZeroToThree),
+            RerankKind::Revise => RerankAsk::Revise,
         };
         Self {
             pool: Arc::new(PoolText::new("", Vec::new())),

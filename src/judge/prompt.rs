@@ -24,6 +24,7 @@
 mod answer_form;
 mod document;
 mod inputs;
+mod instructions;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use super::metadata::MetadataFields;
 
 pub use answer_form::AnswerForm;
 pub use inputs::{ProjectTexts, PromptInput};
+pub use instructions::{InstructionsError, check_instructions, instructions, with_instructions};
 pub use template::{CASE, EXAMPLES, PromptText, Template, TemplateError};
 pub(super) use template::{rerank_task_text, task_text};
 
@@ -60,6 +62,9 @@ pub const GRADE: &str = include_str!("../../assets/prompts/grade.md");
 /// The template that asks whether one document is relevant, in one word whose probabilities are
 /// read.
 pub const YES_NO: &str = include_str!("../../assets/prompts/yesno.md");
+
+/// The template that asks to revise the instructions of a judge.
+pub const REVISION: &str = include_str!("../../assets/prompts/revision.md");
 
 /// The embedded templates for battles, by the name that `prompt` in `overrule.toml` has. A text
 /// never changes, because votes reference it by its hash: a better one gets another name.
@@ -168,5 +173,6 @@ pub fn embedded(answer: AnswerForm) -> &'static str {
         AnswerForm::Best => BEST,
         AnswerForm::Grade => GRADE,
         AnswerForm::YesNo => YES_NO,
+        AnswerForm::Revision => REVISION,
     }
 }

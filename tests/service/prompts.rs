@@ -3,6 +3,7 @@
 
 mod inputs;
 mod replacing;
+mod suggestions;
 mod trials;
 
 use crate::desk::{Desk, json_of, told};

@@ -4,9 +4,12 @@ mod log;
 mod preview;
 pub mod replacement;
 mod set;
+mod set_texts;
+pub mod suggestion;
 pub mod trial;
 pub mod trial_questions;
 mod versions;
+mod voting_judge;
 
 pub use log::log_entries;
 pub use preview::{RequestPreview, request_preview};

@@ -2,6 +2,7 @@
 
 mod edit;
 mod set;
+mod suggest;
 mod try_prompt;
 mod use_prompt;
 mod versions;
@@ -19,7 +20,8 @@ Examples:
   overrule prompt list
   overrule prompt edit gpt --note \"prefer evidence\"
   overrule prompt diff gpt 1f3a
-  overrule prompt try gpt mine.md --dry-run"
+  overrule prompt try gpt mine.md --dry-run
+  overrule prompt suggest gpt --with claude"
 )]
 pub(crate) struct PromptCommand {
     #[command(subcommand)]
@@ -42,6 +44,8 @@ enum PromptAction {
     Set(set::SetCommand),
     /// Try a prompt on pairs that people decided, and compare it with the votes of the judge
     Try(try_prompt::TryCommand),
+    /// Ask a judge to propose a revision of a prompt
+    Suggest(suggest::SuggestCommand),
     /// Replace the prompt of a judge, or add a judge with it
     Use(use_prompt::UseCommand),
 }
@@ -56,6 +60,7 @@ impl PromptCommand {
             PromptAction::Export(export) => export.run(context),
             PromptAction::Set(set) => set.run(context),
             PromptAction::Try(trial) => trial.run(context),
+            PromptAction::Suggest(suggest) => suggest.run(context),
             PromptAction::Use(replacement) => replacement.run(context),
         }
     }

@@ -4,6 +4,7 @@
 mod comparison;
 mod examples;
 mod leakage;
+mod overruled;
 mod regression_set;
 mod version;
 
@@ -13,5 +14,6 @@ pub use comparison::{
 };
 pub use examples::{PromptExample, with_examples};
 pub use leakage::{PromptWords, normalized};
+pub use overruled::OverruledJudgment;
 pub use regression_set::{DecidedPair, SetPart};
 pub use version::{PromptUse, PromptVersion};

@@ -82,8 +82,9 @@ pub(super) fn judge(
         template
     };
     let cap = config.max_output_tokens.unwrap_or(limits.cap);
-    // A verdict on each document of a pool needs more tokens.
-    let needs_room = is_told_to_think(&config.params) || template.answer == AnswerForm::Verdicts;
+    // A verdict on each document of a pool needs more tokens, and so do instructions.
+    let is_long = matches!(template.answer, AnswerForm::Verdicts | AnswerForm::Revision);
+    let needs_room = is_told_to_think(&config.params) || is_long;
     let short_cap = limits
         .short_cap
         .filter(|_| cap == limits.cap && !needs_room);

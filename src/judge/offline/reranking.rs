@@ -29,6 +29,8 @@ pub(super) fn answer(
             );
         }
         RerankAsk::Best => json!({ "best": first }),
+        // Such a judge cannot write, so it is not asked.
+        RerankAsk::Revise => json!({ "prompt": question.pool.query }),
         // Lexical scores of two queries are not comparable, so such a judge is not asked.
         RerankAsk::Compare | RerankAsk::Link => {
             json!({ "winner": if first == 1 { "A" } else { "B" } })

@@ -8,6 +8,7 @@
 //! | the same after reasoning, in a fence, after prose or a draft | no answer | read |
 //! | only `[2] > [1]`, `[2, 1]` or `2, 1`, if numbers are requested | no answer | read |
 //! | `2.0`, `"2"` for a number, `"b"` or `"Document B"` for a winner, a line break in a string | no answer | read |
+//! | `{"prompt": "…"}`, if instructions are requested: any text that a prompt can hold in their place | read | read |
 //! | `true` for a number, `2.5`, a nested list, `null`, two objects that differ, one copied from a document | no answer | no answer |
 //! | `Yes` or `No`, with Markdown or a period, if requested; not with other words | no answer | read |
 
@@ -25,6 +26,7 @@ use super::written::Written;
 use crate::domain::candidate_question::{Answer, GradeScale};
 use crate::judge::call::{AnswerProbabilities, FailureCause, JudgeReply};
 use crate::judge::presented::{PresentedQuestion, RerankAsk};
+use crate::judge::prompt::{InstructionsError, check_instructions};
 use serde_json::Value;
 
 /// The highest grade of [`GradeScale::ZeroToThree`].
@@ -51,6 +53,8 @@ pub enum InvalidAnswer {
     NotAGrade(String),
     #[error("the reply is neither Yes nor No: {0}")]
     NeitherYesNorNo(String),
+    #[error(transparent)]
+    NotInstructions(#[from] InstructionsError),
 }
 
 impl InvalidAnswer {
@@ -86,7 +90,7 @@ pub fn read_answer(
             _ => tolerant(ask, part, &written)?,
         };
         match answer {
-            Some(answer) => Ok(answer),
+            Some(answer) => accepted(question, answer),
             None if scan::declines(part) => Err(NoAnswer::Declined(shown(part)).into()),
             None => Err(error),
         }
@@ -115,7 +119,16 @@ pub fn read_answer_strictly(
                 .and_then(|value| in_object(ask, &value, strict_integer, strict_winner)),
         },
     };
-    read.map_err(|error| Written::of(reply, &[]).outside_or(error))
+    read.and_then(|answer| accepted(question, answer))
+        .map_err(|error| Written::of(reply, &[]).outside_or(error))
+}
+
+/// The answer, unless it is a text that cannot replace the instructions shown.
+fn accepted(question: &PresentedQuestion, answer: Answer) -> Result<Answer, InvalidAnswer> {
+    if let Answer::Text(text) = &answer {
+        check_instructions(&question.pool.query, text)?;
+    }
+    Ok(answer)
 }
 
 /// The probability of yes, if `part` is the word yes or no: the model's own probability, or else 1
@@ -152,6 +165,7 @@ fn contract(ask: RerankAsk) -> (&'static str, &'static str) {
         RerankAsk::Best => ("best", "number"),
         RerankAsk::Compare | RerankAsk::Link => ("winner", "letter"),
         RerankAsk::Grade(_) => ("grade", "number"),
+        RerankAsk::Revise => ("prompt", "text"),
     }
 }
 
@@ -186,6 +200,10 @@ fn in_object(
             grade @ 0..=HIGHEST_GRADE => Ok(Answer::Grade(grade as f64 / HIGHEST_GRADE as f64)),
             other => Err(InvalidAnswer::NotAGrade(other.to_string())),
         },
+        RerankAsk::Revise => found
+            .as_str()
+            .map(|text| Answer::Text(text.to_owned()))
+            .ok_or_else(missing),
     }
 }
 
@@ -298,6 +316,7 @@ fn bare(ask: RerankAsk, text: &str) -> Option<Answer> {
             let one = ask != RerankAsk::Best || numbers.len() == 1;
             one.then_some(Answer::Numbers(numbers))
         }
+        RerankAsk::Revise => None,
         RerankAsk::Grade(_) => {
             let grade: i64 = text.parse().ok()?;
             (0..=HIGHEST_GRADE)

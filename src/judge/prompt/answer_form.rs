@@ -1,5 +1,6 @@
 //! The form of answer requested from a judge, in words and as a schema.
 
+use super::inputs::known_inputs;
 use crate::domain::adjudication::{EvidenceLabel, PickMode};
 use crate::judge::presented::RerankKind;
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use strum::{EnumString, IntoStaticStr};
 const PAIR: &[&str] = &["query", "a", "b", "mark", "cut_a", "cut_b", "query_mark"];
 const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
 const LINK: &[&str] = &["query_a", "a", "query_b", "b", "mark", "cut_a", "cut_b"];
+const REVISION: &[&str] = &["prompt", "judgments", "task", "mark"];
 const SINGLE: &[&str] = &["query", "document", "mark", "cut"];
 
 /// Maximum number of thoughts and maximum number of characters of each, for servers that accept
@@ -42,6 +44,8 @@ pub enum AnswerForm {
     Grade,
     /// One word: Yes or No.
     YesNo,
+    /// `{"prompt": "…"}`: the revised instructions of a judge.
+    Revision,
 }
 
 impl AnswerForm {
@@ -63,6 +67,7 @@ impl AnswerForm {
             RerankKind::Best => Self::Best,
             RerankKind::YesNo => Self::YesNo,
             RerankKind::Grade => Self::Grade,
+            RerankKind::Revise => Self::Revision,
         }
     }
 
@@ -109,6 +114,7 @@ impl AnswerForm {
             Self::Winner | Self::Link => json!({"winner": {"type": "string", "enum": ["A", "B"]}}),
             Self::Best => json!({"best": {"type": "integer"}}),
             Self::Grade => json!({"grade": {"type": "integer"}}),
+            Self::Revision => json!({"prompt": {"type": "string"}}),
             Self::Letter | Self::YesNo => return None,
         };
         let (mut properties, mut required) = match self {
@@ -161,8 +167,15 @@ impl AnswerForm {
             Self::Slots | Self::Verdicts | Self::Ranking | Self::Selection | Self::Best => LINEUP,
             Self::Grade | Self::YesNo => SINGLE,
             Self::Link => LINK,
+            Self::Revision => REVISION,
             Self::Score | Self::Choice | Self::Letter | Self::Winner => PAIR,
         }
+    }
+
+    /// All placeholders that a prompt may contain, those of the texts first.
+    pub fn placeholders(self) -> impl Iterator<Item = &'static str> {
+        let inputs = known_inputs(self.is_of_pairs()).split(", ");
+        self.names().iter().copied().chain(inputs)
     }
 
     /// The reminder appended to the message if an answer was unreadable.
@@ -224,6 +237,11 @@ impl AnswerForm {
                 "An earlier answer to this message could not be read. Answer with exactly one JSON \
                  object, \
                  {\"grade\": 0, 1, 2 or 3}, and no other text."
+            }
+            Self::Revision => {
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON \
+                 object, {\"prompt\": \"...\"}, and no other text; it holds the complete \
+                 instructions, without new text in double braces."
             }
             Self::YesNo => {
                 "An earlier answer to this message could not be read. Answer with exactly one \

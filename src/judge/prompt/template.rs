@@ -29,7 +29,8 @@ const METADATA: &str = "metadata 1";
 const PROJECT_TEXTS: &str = "project texts 1";
 /// The placeholder that a trial replaces by examples.
 pub const EXAMPLES: &str = "{{examples}}";
-const SYSTEM: &str = "=== system ===";
+/// The line before the standing instructions.
+pub const SYSTEM: &str = "=== system ===";
 /// The line before the message of a case.
 pub const CASE: &str = "=== case ===";
 /// Number of placeholders that a case must contain; they come first among the names.
@@ -40,7 +41,7 @@ pub enum TemplateError {
     #[error(
         "the prompt does not begin with \"answer: \" and one of score, choice, letter (for \
          battles), slots, verdicts (for picks), \
-         ranking, selection, winner, best, grade, yesno (for reranking), link (for two queries)"
+         ranking, selection, winner, best, grade, yesno (for reranking), link (for two queries), revision (for prompts)"
     )]
     Answer,
     /// A divider is missing.
@@ -297,7 +298,7 @@ impl Template {
         let cut = cut.shared(pool.documents.len());
         let documents = pool.documents.iter().map(|text| &**text);
         let task = task_text(lineup.ask, pool.documents.len());
-        self.fill_list(pool, documents, cut, task)
+        self.fill_list(pool, ("document", documents), cut, task)
     }
 
     /// The prompt for a reranking question, with documents truncated to `cut`. For a template with
@@ -337,10 +338,13 @@ impl Template {
                 // In the order of the names.
                 self.filled(&[query, text, mark.into(), remark.into()], &[])
             }
-            RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best => {
-                let count = question.shown.len();
-                let task = rerank_task_text(question.ask, count);
-                self.fill_list(&question.pool, texts, cut, task)
+            RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best | RerankAsk::Revise => {
+                let task = rerank_task_text(question.ask, question.shown.len());
+                let noun = match question.ask {
+                    RerankAsk::Revise => "judgment",
+                    _ => "document",
+                };
+                self.fill_list(&question.pool, (noun, texts), cut, task)
             }
         }
     }
@@ -348,7 +352,7 @@ impl Template {
     fn fill_list<'a>(
         &self,
         pool: &PoolText,
-        documents: impl Iterator<Item = &'a str>,
+        (noun, documents): (&str, impl Iterator<Item = &'a str>),
         cut: DocumentCut,
         task: String,
     ) -> JudgePrompt {
@@ -370,7 +374,7 @@ impl Template {
             // Writing to a string cannot fail.
             let _ = write!(
                 documents,
-                "{gap}[[document {number} {mark}]]{remark}\n{text}\n[[/document {number} {mark}]]"
+                "{gap}[[{noun} {number} {mark}]]{remark}\n{text}\n[[/{noun} {number} {mark}]]"
             );
         }
         // In the order of the names.
@@ -414,7 +418,7 @@ impl Template {
 }
 
 /// The texts before and after the line `divider`.
-fn divide<'a>(text: &'a str, divider: &str) -> Option<(&'a str, &'a str)> {
+pub(super) fn divide<'a>(text: &'a str, divider: &str) -> Option<(&'a str, &'a str)> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         if line.trim_end() == divider {
@@ -477,7 +481,7 @@ fn system_pieces(text: &str) -> Result<Vec<TemplatePiece>, TemplateError> {
 }
 
 /// The text before the next placeholder, its name, and the text after it.
-fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
+pub(super) fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let (before, after) = text.split_once("{{")?;
     let (name, after) = after.split_once("}}")?;
     Some((before, name.trim(), after))
@@ -572,6 +576,10 @@ pub(crate) fn rerank_task_text(ask: RerankAsk, documents: usize) -> String {
             "Name the document that serves its own query better: \"winner\" is \"A\" or \"B\"."
                 .to_owned()
         }
+        RerankAsk::Revise => format!(
+            "Revise the instructions so that the judge would decide these {documents} judgments as \
+             people did, and judgments like them."
+        ),
         RerankAsk::Grade(GradeScale::ZeroToThree) => {
             "Grade the document: \"grade\" is 0, 1, 2 or 3.".to_owned()
         }

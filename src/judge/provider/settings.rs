@@ -26,6 +26,8 @@ const VERDICTS_OUTPUT: u64 = 700;
 /// without reasons.
 const RANKING_OUTPUT: u64 = 250;
 const NAME_OUTPUT: u64 = 100;
+/// The same for the instructions of a judge: those of the built-in prompts have up to 500 tokens.
+const REVISION_OUTPUT: u64 = 700;
 /// Maximum plausible charge for one call, in dollars.
 const MOST_USD: f64 = 1_000.0;
 /// Maximum number of tokens that a provider adds around our texts.
@@ -167,6 +169,7 @@ impl JudgeSettings {
             | AnswerForm::Best
             | AnswerForm::Grade
             | AnswerForm::YesNo => NAME_OUTPUT,
+            AnswerForm::Revision => REVISION_OUTPUT,
             AnswerForm::Score | AnswerForm::Choice | AnswerForm::Letter | AnswerForm::Slots => {
                 TYPICAL_OUTPUT
             }

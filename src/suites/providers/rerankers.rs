@@ -10,7 +10,7 @@ use crate::judge::{
     FailureCause, Judge, JudgeQuestion, PoolText, PresentedQuestion, RerankAsk, Retry,
     call_adapting, read_answer, read_answer_strictly,
 };
-use crate::suites::fake_provider::{FakeProvider, Fault, relevance};
+use crate::suites::fake_provider::{CURE, FakeProvider, Fault, relevance};
 use std::sync::Arc;
 
 const TEXTS: [&str; 4] = [
@@ -125,7 +125,7 @@ async fn what_is_too_long_is_cut_and_no_key_is_repeated() {
     assert_eq!(scored.exchange.request_id.as_deref(), Some("[key]"));
 }
 
-const ASKS: [RerankAsk; 7] = [
+const ASKS: [RerankAsk; 8] = [
     RerankAsk::Rank,
     RerankAsk::Select { count: 2 },
     RerankAsk::Best,
@@ -133,6 +133,7 @@ const ASKS: [RerankAsk; 7] = [
     RerankAsk::Link,
     RerankAsk::Grade(GradeScale::ZeroToThree),
     RerankAsk::Grade(GradeScale::YesNo),
+    RerankAsk::Revise,
 ];
 
 fn question(ask: RerankAsk) -> PresentedQuestion {
@@ -186,6 +187,7 @@ async fn judges_of_every_provider_answer_reranking_questions() {
                 RerankAsk::Best => Answer::Numbers(vec![4]),
                 RerankAsk::Compare | RerankAsk::Link => Answer::SecondWins(true),
                 RerankAsk::Grade(_) => Answer::Grade(1.0),
+                RerankAsk::Revise => Answer::Text(format!("what lowers fever\n{CURE}")),
             };
             match (answer, expected) {
                 // Computed from its logarithm.

@@ -1,7 +1,7 @@
 //! Answers to reranking questions, of judges and of rerank services, by a relevance that the
 //! documents state themselves.
 
-use super::answer::hash;
+use super::answer::{CURE, hash};
 use super::wire::Dialect;
 use serde_json::{Value, json};
 
@@ -49,6 +49,7 @@ enum Kind {
     Link,
     Grade,
     YesNo,
+    Revise,
 }
 
 impl Asked {
@@ -68,6 +69,8 @@ impl Asked {
             Kind::Grade
         } else if prompt.contains("nothing else: Yes or No.") {
             Kind::YesNo
+        } else if prompt.contains("\"prompt\" holds the complete new instructions") {
+            Kind::Revise
         } else {
             return None;
         };
@@ -80,12 +83,17 @@ impl Asked {
         let documents = match kind {
             Kind::Winner | Kind::Link => vec![between("document A")?, between("document B")?],
             Kind::Grade | Kind::YesNo => vec![between("document")?],
+            Kind::Revise => (1..)
+                .map_while(|number| between(&format!("judgment {number}")))
+                .collect(),
             _ => (1..)
                 .map_while(|number| between(&format!("document {number}")))
                 .collect(),
         };
         Some(Self {
-            query: between("query").or_else(|| between("query A"))?,
+            query: ["query", "query A", "instructions"]
+                .into_iter()
+                .find_map(between)?,
             documents,
             kind,
         })
@@ -124,6 +132,7 @@ impl Asked {
             Kind::Best => json!({ "best": order[0] }),
             Kind::Winner | Kind::Link => json!({ "winner": if order[0] == 1 { "A" } else { "B" } }),
             Kind::Grade => json!({ "grade": (3.0 * of(&1)).round().clamp(0.0, 3.0) as i64 }),
+            Kind::Revise => json!({ "prompt": format!("{}\n{CURE}", self.query) }),
             Kind::YesNo => return if of(&1) >= 0.5 { "Yes" } else { "No" }.to_owned(),
         };
         answer.to_string()

@@ -1,6 +1,6 @@
 //! The wire formats, from the server's side.
 
-use super::answer::{Lineup, Shown, margin};
+use super::answer::{CURE, Lineup, Shown, margin};
 use super::fault::Answer;
 use super::rerank::{self, Asked};
 use super::{Recorded, State};
@@ -301,7 +301,11 @@ pub(super) fn good_text(dialect: Dialect, recorded: &Recorded) -> String {
     if let Some(lineup) = Lineup::of(&prompt) {
         return lineup.answer(&dialect.model(recorded));
     }
-    let shown = Shown::of(&prompt);
+    let shown = Shown {
+        // The sentence may also stand in the system prompt.
+        is_cured: recorded.body.to_string().contains(CURE),
+        ..Shown::of(&prompt)
+    };
     let margin = margin(&dialect.model(recorded), &shown);
     let (letter, choice) = match margin {
         m if m < 0.0 => ("A", "A"),

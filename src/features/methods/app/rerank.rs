@@ -2,6 +2,7 @@
 //! existing runs. Paid answers are stored in the project before they count, and are never bought
 //! twice.
 
+mod asked_targets;
 mod candidates;
 pub mod estimate;
 mod judge_panel;
@@ -15,6 +16,7 @@ mod query_run;
 mod question;
 pub mod run;
 mod service;
+pub mod single_question;
 mod truncated;
 
 pub use candidates::CandidateShuffle;

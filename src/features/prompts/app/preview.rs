@@ -53,7 +53,7 @@ pub fn request_preview(
     let (usage, usd) = judge.estimate(&prompt);
     Ok(RequestPreview {
         about,
-        placeholders: template.answer.names().to_vec(),
+        placeholders: template.answer.placeholders().collect(),
         system: prompt.system,
         message: prompt.user,
         tokens: usage.input,

@@ -8,7 +8,6 @@ mod looks;
 mod outcome;
 mod reading;
 mod reasonings;
-mod set_texts;
 
 pub use looks::{HeldOutLooks, LOOKS_BEFORE_FRESH_PAIRS, look_at};
 pub use outcome::{JudgeFigures, TrialResult, TriedPair};
@@ -16,10 +15,11 @@ pub use reading::TrialReading;
 pub use reasonings::BothReasonings;
 
 use super::set::RegressionSet;
+use super::set_texts::{SetTexts, SetVotes};
+use super::voting_judge::{VotingJudge, voting_judge};
 use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
-use crate::app::judge_report::rater_data::JudgedQueries;
 use crate::client::{RunControl, now_ms};
 use crate::domain::battle::Pair;
 use crate::domain::sanitize;
@@ -27,16 +27,15 @@ use crate::domain::vote::JudgeId;
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::pair_judge::{AskedPair, PairAnswer, PairJudge};
 use crate::features::methods::app::rerank::run::RerankEvent;
-use crate::features::prompts::domain::{DecidedPair, PromptWords, SetPart};
+use crate::features::prompts::domain::{PromptWords, SetPart};
 use crate::features::prompts::store::StoredPrompt;
 use crate::judge::{JudgeSpec, PoolText, PresentedPair, PromptText};
+use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::{Db, Store, StoreError};
 use case::TrialCase;
 use examples::ExamplePair;
 use outcome::TrialAnswers;
 use serde::Serialize;
-use set_texts::{SetTexts, SetVotes};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -172,62 +171,6 @@ pub fn prepare_trial(
         notes: chosen.notes,
         request,
     })
-}
-
-/// A judge with its votes on pairs of the set.
-struct VotingJudge {
-    id: JudgeId,
-    spec: JudgeSpec,
-    votes: SetVotes,
-}
-
-/// The judge with this name that has voted on most pairs of the set, and its votes. Judges that
-/// count for some query come first.
-fn voting_judge(
-    db: &Db,
-    name: &str,
-    set: &[(QueryKey, DecidedPair)],
-) -> Result<Option<VotingJudge>, StoreError> {
-    let named = |judges: Vec<(JudgeId, JudgeSpec)>| {
-        judges
-            .into_iter()
-            .filter(|(_, spec)| spec.name == name)
-            .collect::<Vec<_>>()
-    };
-    let counting = named(JudgedQueries::read(db, None)?.judges);
-    let others = named(db.all_judges()?);
-    for judges in [counting, others] {
-        let mut best: Option<VotingJudge> = None;
-        for (id, spec) in judges {
-            let votes = votes_on(db, id, set)?;
-            if votes.len() > best.as_ref().map_or(0, |best| best.votes.len()) {
-                best = Some(VotingJudge { id, spec, votes });
-            }
-        }
-        if best.is_some() {
-            return Ok(best);
-        }
-    }
-    Ok(None)
-}
-
-fn votes_on(
-    db: &Db,
-    judge: JudgeId,
-    set: &[(QueryKey, DecidedPair)],
-) -> Result<SetVotes, StoreError> {
-    let wanted: HashSet<(QueryKey, Pair)> = set.iter().map(|(key, of)| (*key, of.pair)).collect();
-    let queries: HashSet<QueryKey> = set.iter().map(|(key, _)| *key).collect();
-    let mut votes = SetVotes::new();
-    for query in queries {
-        for vote in db.pair_votes_of(query, judge)? {
-            let place = (query, vote.pair);
-            if wanted.contains(&place) {
-                votes.entry(place).or_insert(vote);
-            }
-        }
-    }
-    Ok(votes)
 }
 
 /// The pairs to try, in the order of the set.
@@ -396,6 +339,7 @@ mod tests {
     use super::*;
     use crate::domain::corpus::QueryId;
     use crate::domain::vote::{Margin, Outcome};
+    use crate::features::prompts::domain::DecidedPair;
     use crate::features::prompts::store::PairVote;
     use proptest::prelude::*;
     use std::collections::BTreeMap;

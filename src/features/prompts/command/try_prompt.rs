@@ -193,7 +193,7 @@ impl TryCommand {
 }
 
 /// Reports missing answers, and returns the corresponding result.
-fn finish(missing: usize, end: RunEnd) -> CommandResult {
+pub(super) fn finish(missing: usize, end: RunEnd) -> CommandResult {
     if missing == 0 {
         return Ok(());
     }
@@ -270,7 +270,7 @@ fn watch_trial(
     Ok((end, spend))
 }
 
-fn progress(made: usize, calls: usize, spend: Spend) -> String {
+pub(super) fn progress(made: usize, calls: usize, spend: Spend) -> String {
     format!(
         "{made} of {} made, spent {}",
         counted(calls, "call"),

@@ -167,16 +167,23 @@ impl DiffCommand {
                 .into());
             }
         };
-        let (old_text, new_text) = (text_of(&old)?, text_of(&new)?);
-        let changes = TextDiff::from_lines(old_text, new_text)
-            .unified_diff()
-            .header(&old.hash, &new.hash)
-            .to_string();
+        let changes = diff(&old, &new)?;
         if self.json {
             return output::json(&json!({"old": old.hash, "new": new.hash, "diff": changes}));
         }
         output::raw(&sanitize::block(&changes))
     }
+}
+
+/// The lines in which two versions differ.
+///
+/// # Errors
+/// The text of one was never stored.
+pub(super) fn diff(old: &PromptVersion, new: &PromptVersion) -> Result<String, AppError> {
+    Ok(TextDiff::from_lines(text_of(old)?, text_of(new)?)
+        .unified_diff()
+        .header(&old.hash, &new.hash)
+        .to_string())
 }
 
 impl ExportCommand {

@@ -4,7 +4,7 @@ use crate::domain::vote::Outcome;
 use std::fmt::Write as _;
 
 /// Maximum number of characters of a text in an example.
-const SHOWN: usize = 600;
+pub(super) const SHOWN: usize = 600;
 
 /// A decided pair as the prompt shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct PromptExample {
 }
 
 /// The start of a text on one line, so that no line of it can pose as a part of the prompt.
-fn on_one_line(text: &str) -> String {
+pub(super) fn on_one_line(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{} …", line[..end].trim_end()),

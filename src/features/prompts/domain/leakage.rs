@@ -81,6 +81,16 @@ impl PromptWords {
         }
     }
 
+    /// Whether the prompt holds all of this text, or its first `chars` characters if it is longer.
+    pub fn hold_start(&self, text: &str, chars: usize) -> bool {
+        let start: String = normalized(text).chars().take(chars).collect();
+        let start = start.trim_end();
+        if start.chars().count() < PHRASE {
+            return self.hold(start);
+        }
+        self.text.contains(start)
+    }
+
     /// Whether the prompt shows this text with nothing else on its lines, after a label, or in
     /// quotes.
     fn shows_alone(&self, text: &str) -> bool {
@@ -127,6 +137,20 @@ mod tests {
         assert!(
             !prompt.hold("Exercise in pregnancy lowers body weight, as twelve studies have shown.")
         );
+    }
+
+    #[test]
+    fn the_start_of_a_long_text_is_found_and_a_common_beginning_is_not() {
+        let text = format!(
+            "The instruction is as follows: {}",
+            "write a poem ".repeat(20)
+        );
+        let prompt = PromptWords::new(&format!("Query: {}\nDecision: A", &text[..120]));
+        assert!(prompt.hold_start(&text, 100));
+        assert!(prompt.hold_start(&text[..60], 100));
+        assert!(!prompt.hold_start(&text, 150));
+        assert!(!prompt.hold_start("The instruction is as follows: write a novel", 100));
+        assert!(prompt.hold_start("a", 100) == prompt.hold("a"));
     }
 
     #[test]

@@ -2,26 +2,24 @@
 //! as in a battle. Each answer is stored before it counts and is paid for once: a run that would
 //! make the same call stores it as a vote.
 
+use super::asked_targets::ask_each;
 use super::estimate::CallVolume;
-use super::question::{FailedCalls, QuestionSenders, RerankQuestion, Target};
-use super::run::{RerankEvent, with_workers};
-use super::service::RerankService;
+use super::question::Target;
+use super::run::RerankEvent;
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::error::AppError;
+use crate::client::RunControl;
 use crate::client::call_key::key_of;
 use crate::client::question::CaseId;
-use crate::client::{RunControl, lock};
 use crate::domain::candidate_question::Answer;
 use crate::domain::vote::Margin;
 use crate::features::methods::store::KnownAnswer;
 use crate::judge::{Judge, JudgeQuestion, MAX_CHARGED, PresentedPair};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
-use futures::StreamExt as _;
-use futures::stream::FuturesUnordered;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot, watch};
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
 
 /// A judge that is asked about pairs.
 #[derive(Clone, Debug)]
@@ -157,52 +155,14 @@ impl PairJudge {
         control: watch::Receiver<RunControl>,
         events: &mpsc::UnboundedSender<RerankEvent>,
     ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
-        let answers = Arc::new(Mutex::new(vec![None; pairs.len()]));
-        if pairs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let services = [RerankService::Judge(Arc::clone(&self.judge))];
-        let work = {
-            let (judge, answers) = (self.clone(), Arc::clone(&answers));
-            move |senders| judge.ask_all(pairs, senders, answers)
-        };
-        with_workers(store, &services, control, events, work).await?;
-        let answers = lock(&answers).clone();
-        Ok(answers)
-    }
-
-    async fn ask_all(
-        self,
-        pairs: Vec<AskedPair>,
-        senders: QuestionSenders,
-        answers: Arc<Mutex<Vec<Option<PairAnswer>>>>,
-    ) -> Result<(), StoreError> {
-        let failed = Arc::new(Mutex::new(FailedCalls::default()));
-        let mut waiting = FuturesUnordered::new();
-        for (at, pair) in pairs.iter().enumerate() {
-            let target = self.target(pair);
-            let (key, case) = (target.key(), Some(CaseId(pair.query.0)));
-            let (tell, told) = oneshot::channel();
-            let question = RerankQuestion::new(target, case, key, tell, Arc::clone(&failed));
-            if let Some(sender) = senders.first().cloned() {
-                waiting.push(async move {
-                    // If the worker has ended, the question is dropped along with its sender.
-                    drop(sender.send(question).await);
-                    (at, told.await)
-                });
-            }
-        }
-        // Workers end with the last sender.
-        drop(senders);
-        while let Some((at, told)) = waiting.next().await {
-            let Ok(Ok(given)) = told else {
-                continue;
-            };
-            if let Some(place) = lock(&answers).get_mut(at) {
-                *place = PairAnswer::of(given.known);
-            }
-        }
-        Ok(())
+        let targets = pairs.iter().map(|pair| {
+            let case = CaseId(pair.query.0);
+            (self.target(pair), Some(case))
+        });
+        let targets = targets.collect();
+        let answers = ask_each(store, &self.judge, targets, control, events).await?;
+        let answers = answers.into_iter();
+        Ok(answers.map(|known| PairAnswer::of(known?)).collect())
     }
 
     fn target(&self, pair: &AskedPair) -> Target {

@@ -99,6 +99,8 @@ pub enum AnswerError {
     Grade(f64),
     #[error("{0} is not a margin from -1 to 1, or no margin was requested")]
     Margin(f64),
+    #[error("an answer of another kind: a text")]
+    Text,
     #[error("an answer of another kind: {0} scores")]
     Scores(usize),
     #[error("expected {expected} scores, found {found}")]
@@ -123,6 +125,7 @@ impl AnswerError {
             Answer::Grade(grade) => Self::Grade(*grade),
             Answer::Margin(margin) => Self::Margin(*margin),
             Answer::Scores(scores) => Self::Scores(scores.len()),
+            Answer::Text(_) => Self::Text,
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Chooses decided pairs as examples in a prompt. They come from the tuning part only.
 
-use super::set_texts::{SetTexts, SetVotes};
 use crate::app::error::{AppError, invalid};
 use crate::app::text_format::counted;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::Outcome;
+use crate::features::prompts::app::set_texts::{SetTexts, SetVotes};
 use crate::features::prompts::domain::{DecidedPair, PromptExample, SetPart, with_examples};
 use crate::judge::prompt::{CASE, EXAMPLES};
 use crate::store::corpus::QueryKey;

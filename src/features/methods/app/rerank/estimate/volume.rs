@@ -15,7 +15,7 @@ pub struct CallVolume {
 
 impl CallVolume {
     /// No calls, at no cost.
-    pub(in super::super) const NONE: Self = Self {
+    pub const NONE: Self = Self {
         calls: 0.0,
         tokens_input: 0.0,
         tokens_output: 0.0,

@@ -1,6 +1,7 @@
 //! A judgment that people overruled, as a judge that revises the prompt is shown it.
 
 use super::examples::on_one_line;
+use crate::domain::number_words::signed;
 use crate::domain::verdict::ErrorCause;
 use crate::domain::vote::{Margin, Outcome};
 use std::fmt::Write as _;
@@ -33,12 +34,12 @@ impl OverruledJudgment {
     pub fn text(&self) -> String {
         let mut text = format!(
             "Query: {}\nDocument A: {}\nDocument B: {}\nThe judge decided: {}, with a score of \
-             {:+.2} from -1 (A) to 1 (B).\n",
+             {} from −1 (A) to 1 (B).\n",
             on_one_line(&self.query),
             on_one_line(&self.a),
             on_one_line(&self.b),
             words(self.judge.outcome()),
-            self.judge.get(),
+            signed(self.judge.get(), 2),
         );
         let mut add = |label: &str, value: &str| {
             let value = on_one_line(value);
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(text.lines().count(), 8, "{text}");
         assert!(text.starts_with("Query: trams in town\nDocument A: xxx"));
         assert!(text.contains(&format!("{} …\nDocument B: short\n", "x".repeat(600))));
-        assert!(text.contains("document A is better, with a score of -0.50 from"));
+        assert!(text.contains("document A is better, with a score of −0.50 from"));
         assert!(text.ends_with(
             "\nThe judge wrote: A is longer.\nPeople decided: document B is better\nCause: the \
              judges are wrong\nNote: length is no evidence"

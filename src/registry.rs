@@ -93,7 +93,7 @@ pub(crate) enum FeatureCommand {
     Methods(MethodsSubcommand),
     /// Calibrate scores across queries with a few graded documents
     Scale(scale::command::ScaleCommand),
-    /// Measure a run or a difference with few rulings
+    /// Measure rankings with few rulings and valid intervals
     Measure(measure::command::MeasureCommand),
     /// Edit prompts of judges, and try them on pairs people decided
     Prompt(prompts::command::PromptCommand),

@@ -53,7 +53,10 @@ fn prompt_of(desk: &Desk, judge: &str) -> Value {
 fn a_project_of_an_earlier_version_asks_nothing_and_knows_the_prompts_of_its_votes() {
     let desk = judged();
     let asked = desk.server.requests().len();
-    desk.change("DROP TABLE prompt; DROP TABLE prompt_look; PRAGMA user_version = 28");
+    desk.change(
+        "DROP TABLE prompt; DROP TABLE prompt_look; DROP TABLE measure_draw;
+         DROP TABLE measurement; PRAGMA user_version = 28",
+    );
     let again = desk.annotate(&["--yes", "--probe", "0"]);
     assert_eq!(again.status.code(), Some(0), "{}", told(&again));
     assert_eq!(desk.server.requests().len(), asked);

@@ -83,7 +83,7 @@ fn a_prompt_is_edited_tried_and_looked_at_with_five_keys() {
     terminal.pause();
     terminal.keys("G");
     terminal.wait(CURE);
-    terminal.wait("{{query}} {{a}} {{b}}");
+    terminal.wait("placeholders in {{ }}: query a b");
     terminal.wait("tokens and");
     assert_eq!(server.requests().len(), before, "the preview is not sent");
     terminal.keys("t");

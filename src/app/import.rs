@@ -188,6 +188,7 @@ impl CheckedFile {
             queries_here: queries.iter().filter(here).count(),
         })
     }
+
     /// Imports the whole file into a project, or nothing.
     pub fn import(self, store: &Store) -> Result<ImportedFile, AppError> {
         let (path, progress) = (&self.path, &self.progress);
@@ -197,12 +198,18 @@ impl CheckedFile {
             self.content,
             CheckedContent::AiScores(_) | CheckedContent::Picks(_)
         );
-        let lock = match RunLock::take(store.path()) {
-            Err(error) if brings_answers => return Err(AppError::failed(error)),
-            taken => taken,
+        let brings_texts = matches!(
+            self.content,
+            CheckedContent::Dataset(_) | CheckedContent::PoolTable(_)
+        );
+        let lock = (brings_answers || brings_texts).then(|| RunLock::take(store.path()));
+        let (_lock, keep_known) = match lock {
+            Some(Err(error)) if brings_answers => return Err(AppError::failed(error)),
+            // Queries may be added during a run, but not changed: its judges are being shown them.
+            Some(Err(error)) => (None, Some(error.to_string())),
+            Some(Ok(lock)) => (Some(lock), None),
+            None => (None, None),
         };
-        // Queries may be added during a run, but not changed: its judges are being shown them.
-        let keep_known = lock.as_ref().err().map(ToString::to_string);
         Ok(match self.content {
             CheckedContent::Dataset(_) => {
                 ImportedFile::Pools(datasets::import(store, path, progress, keep_known)?)

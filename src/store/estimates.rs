@@ -168,6 +168,12 @@ mod tests {
         let whole = Store::open(&folder.path().join("whole.db")).unwrap();
         whole.write_blocking(import).unwrap();
         whole.update_estimates().unwrap();
+        let ensembles = whole.read_blocking(|db| db.ensembles_in_force()).unwrap();
+        assert!(!ensembles.is_empty());
+        for ensemble in ensembles {
+            let one_by_one = whole.read_blocking(move |db| db.learn_prior(ensemble));
+            assert_eq!(whole.learn_prior(ensemble).unwrap(), one_by_one.unwrap());
+        }
         let path = folder.path().join("killed.db");
         let killed = Store::open(&path).unwrap();
         killed.write_blocking(import).unwrap();

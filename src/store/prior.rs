@@ -53,10 +53,10 @@ struct PooledEvidence {
 }
 
 impl PooledEvidence {
-    fn add(&mut self, (evidence, judges): &(Option<PriorEvidence>, usize)) {
-        self.judges = self.judges.max(*judges);
+    fn add(&mut self, evidence: Option<PriorEvidence>, judges: usize) {
+        self.judges = self.judges.max(judges);
         if let Some(of_query) = evidence {
-            self.evidence = std::mem::take(&mut self.evidence).pooled(of_query);
+            self.evidence = std::mem::take(&mut self.evidence).pooled(&of_query);
         }
     }
 }
@@ -71,8 +71,8 @@ impl Store {
         self.read_each(
             &sample.queries,
             |db, query| sample.evidence(db, query),
-            |_, found| {
-                pooled.add(&found);
+            |_, (evidence, judges)| {
+                pooled.add(evidence, judges);
                 Ok::<_, StoreError>(())
             },
         )?;
@@ -89,7 +89,8 @@ impl Db {
         };
         let mut pooled = PooledEvidence::default();
         for query in &sample.queries {
-            pooled.add(&sample.evidence(self, *query)?);
+            let (evidence, judges) = sample.evidence(self, *query)?;
+            pooled.add(evidence, judges);
         }
         Ok(sample.prior(&pooled))
     }
@@ -229,24 +230,21 @@ impl Db {
     pub fn learn_opening_prior(&self, ensemble: EnsembleId) -> Result<Option<f64>> {
         let settings = self.settings()?;
         let (sampled, all) = self.sampled(ensemble)?;
-        let mut evidence = PriorEvidence::default();
-        let mut judges = 1;
+        let mut pooled = PooledEvidence::default();
         for query in &sampled {
             let mut rows = self.fitted_rows(*query, &settings)?;
             let chosen = self.battles_chosen_by_scores(*query)?;
             rows.battles
                 .retain(|record| !chosen.contains(&record.battle.id));
-            judges = judges.max(rows.judges.len());
-            if let Some(of_query) = ranking::prior_evidence(&rows, &settings) {
-                evidence = evidence.pooled(&of_query);
-            }
+            pooled.add(ranking::prior_evidence(&rows, &settings), rows.judges.len());
         }
+        let PooledEvidence { evidence, judges } = pooled;
         if evidence.battles() * all < PRIOR_BATTLES * sampled.len() {
             return Ok(None);
         }
         // One cycle is too little to distinguish noise from a weak prior, so assume the noise of
         // independent judges.
-        let phi = settings.phi.unwrap_or(1.0 / judges as f64);
+        let phi = settings.phi.unwrap_or(1.0 / judges.max(1) as f64);
         Ok(evidence.best(|_| phi))
     }
 

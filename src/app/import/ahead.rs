@@ -43,7 +43,7 @@ impl<T: Send> ReadAhead<T> {
 pub(super) struct Lookup<T>(SyncSender<Message<T>>);
 
 impl<T> Lookup<T> {
-    /// What a read gives, after the records that were handed over before are stored.
+    /// What a read gives. The last records that were handed over may not be stored yet.
     ///
     /// # Errors
     /// That of the read, or nothing is wanted any more.
@@ -105,4 +105,45 @@ fn take_all<T>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suites::fixtures::pool;
+
+    #[test]
+    fn records_are_stored_in_order_and_lookups_read_the_project() {
+        let db = Db::scratch().unwrap();
+        db.add_pool(&pool(1, 2), "set").unwrap();
+        let numbers = 3 * TOGETHER + 1;
+        let mut stored = Vec::new();
+        let read = |ahead: &mut ReadAhead<usize>| {
+            let wanted = (0..numbers).take_while(|number| ahead.put(*number)).count();
+            let queries = ahead.lookup().of(|db| db.queries());
+            (wanted, queries.unwrap().len())
+        };
+        let (wanted, queries) = read_ahead(&db, read, |number| {
+            stored.push(number);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((wanted, queries), (numbers, 1));
+        assert_eq!(stored, Vec::from_iter(0..numbers));
+    }
+
+    #[test]
+    fn an_error_of_storing_ends_the_reading() {
+        let db = Db::scratch().unwrap();
+        let read = |ahead: &mut ReadAhead<usize>| {
+            (0..).take_while(|number| ahead.put(*number)).count();
+            // Nobody answers any more.
+            assert!(ahead.lookup().of(|_| Ok(())).is_err());
+        };
+        let stored = read_ahead(&db, read, |number| match number {
+            7 => Err(StoreError::Conflict("seven".to_owned())),
+            _ => Ok(()),
+        });
+        assert!(matches!(stored, Err(StoreError::Conflict(_))));
+    }
 }

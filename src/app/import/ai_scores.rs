@@ -315,7 +315,7 @@ fn read_votes(
 fn import_votes(
     db: &Db,
     (query, tally): (QueryKey, &mut CallTally),
-    PackedPair { pair, replies }: PackedPair,
+    PackedPair { pair, mut replies }: PackedPair,
     judges: &HashMap<String, JudgeId>,
     games: &mut NextGames,
     import: &mut PoolsImport,
@@ -366,7 +366,7 @@ fn import_votes(
                 CallOutcome::Vote { .. } => import.votes += 1,
                 CallOutcome::Failure { .. } => import.failures += 1,
             }
-            db.record_packed(&call, replies[at].clone(), tally)?;
+            db.record_packed(&call, replies[at].take(), tally)?;
         }
         return Ok(());
     }

@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(found.queries, 40);
         assert_eq!(found.comparison(), PersonComparison::NotEnough);
 
-        // Each battle is a cluster of its own.
+        // One cluster for each battle.
         let labels: serde_json::Value = serde_json::from_str(LABELS).unwrap();
         let battles: Vec<Vec<Option<Outcome>>> = labels["battles"]
             .as_array()

@@ -69,10 +69,10 @@ pub(super) fn reference_pairs(
                 counts.in_prompt += pairs.len();
                 continue;
             }
-            let documents = db.documents(query)?;
+            let documents = db.document_ids(query)?;
             for decided in pairs {
-                let [low, high] = [decided.pair.low(), decided.pair.high()]
-                    .map(|at| documents.get(at).map(|document| document.id.clone()));
+                let [low, high] =
+                    [decided.pair.low(), decided.pair.high()].map(|at| documents.get(at).cloned());
                 let (Some(low), Some(high)) = (low, high) else {
                     continue;
                 };

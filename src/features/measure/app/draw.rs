@@ -58,7 +58,7 @@ pub fn next_document(
         let printed = PrintedDocument {
             query: key,
             document: id.clone(),
-            // It is no control of the disagreements.
+            // Not drawn as a control of the disagreements.
             control_of: 0,
         };
         let items = db.print_documents(&annotator, &[printed])?;

@@ -70,7 +70,8 @@ struct Replay {
     k: usize,
     p: Vec<Vec<f64>>,
     runs: Vec<Vec<Vec<usize>>>,
-    floor: f64,
+    #[serde(rename = "floor")]
+    uniform_share: f64,
     steps: Vec<Step>,
     rows: Vec<Row>,
     final_mean: f64,
@@ -135,7 +136,7 @@ fn replays_of_draws_with_their_estimates_and_intervals() {
             let share = if step.kind == "uniform" {
                 1.0
             } else {
-                case.floor
+                case.uniform_share
             };
             design.set_probabilities(queries, share);
             let here =

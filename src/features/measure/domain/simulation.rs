@@ -70,8 +70,8 @@ proptest! {
         if count > 0 {
             let sum: f64 = design.candidates.iter().map(|of| of.probability).sum();
             prop_assert!((sum - 1.0).abs() < 1e-12);
-            let floor = 0.1 / count as f64 - 1e-15;
-            prop_assert!(design.candidates.iter().all(|of| of.probability >= floor));
+            let smallest = 0.1 / count as f64 - 1e-15;
+            prop_assert!(design.candidates.iter().all(|of| of.probability >= smallest));
         }
     }
 

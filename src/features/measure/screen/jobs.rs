@@ -1,6 +1,6 @@
 //! Reads a measurement and draws its next document; stores rulings.
 
-use super::state::OpenMeasurement;
+use super::state::{LEVEL, OpenMeasurement};
 use super::update;
 use crate::app::adjudication::data::ruling_context;
 use crate::app::error::{AppError, invalid};
@@ -21,9 +21,6 @@ use crate::tui::slot::Slot;
 use crate::tui::widgets::toast::Level;
 
 const MEASUREMENT: Slot = Slot::of(Screen::MEASURE, "measurement");
-
-/// The lowest relevant grade of the labels where people cannot tell.
-const LEVEL: i32 = 1;
 
 /// Reads a measurement, by default the latest of the project, and draws a document for the person.
 #[derive(Debug, PartialEq)]
@@ -94,7 +91,7 @@ impl Request for RuleOnDraw {
         let about = RulingContext {
             blind: true,
             active_ms: self.active_ms,
-            // It is no control of the disagreements.
+            // Not drawn as a control of the disagreements.
             control_of: Some(0),
             ..ruling_context(db, self.query, &self.document, LEVEL)?
         };

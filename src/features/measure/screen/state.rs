@@ -7,6 +7,9 @@ use std::time::Instant;
 /// Differences that can count as equal.
 pub(super) const MARGINS: [f64; 4] = [0.05, 0.1, 0.01, 0.02];
 
+/// The lowest relevant grade of the labels where people cannot tell.
+pub(super) const LEVEL: i32 = 1;
+
 /// A result, and the document to rule on next.
 #[derive(Debug)]
 pub(super) struct OpenMeasurement {

@@ -1,6 +1,6 @@
 //! Opens a measurement, and rules on drawn documents.
 
-use super::state::{MARGINS, MeasureState, OpenMeasurement};
+use super::state::{LEVEL, MARGINS, MeasureState, OpenMeasurement};
 use crate::app::error::AppError;
 use crate::domain::adjudication::Finding;
 use crate::domain::metrics::Metric;
@@ -51,7 +51,7 @@ fn of_methods(model: &Model) -> Option<MeasureRequest> {
         run: method.name.clone(),
         baseline: Some(report.baseline.clone()),
         metric: METRICS[0].parse().ok()?,
-        level: 1,
+        level: LEVEL,
     })
 }
 

@@ -10,9 +10,9 @@ use crate::app::error::{AppError, invalid};
 use crate::app::text_format::counted;
 use crate::client::{RunControl, now_ms};
 use crate::domain::candidate_question::Answer;
+use crate::domain::judge_report::as_shown;
 use crate::domain::sampling::SeededRng;
 use crate::domain::sanitize;
-use crate::domain::vote::Outcome;
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::app::rerank::single_question::SingleQuestion;
@@ -209,15 +209,10 @@ fn judgment_of(
     let (battle, judge) = (vote.battle, old.id);
     let votes = store.read_blocking(move |db| db.battle_votes(battle, &[judge]))?;
     let reasoning: Vec<&str> = votes.iter().map(|vote| vote.reasoning.text()).collect();
-    let (a, b, judge, people) = if vote.later_first {
-        let people = match of.people {
-            Outcome::A => Outcome::B,
-            Outcome::B => Outcome::A,
-            Outcome::Tie => Outcome::Tie,
-        };
-        (high, low, vote.margin.flipped(), people)
+    let (a, b, judge) = if vote.later_first {
+        (high, low, vote.margin.flipped())
     } else {
-        (low, high, vote.margin, of.people)
+        (low, high, vote.margin)
     };
     Ok(OverruledJudgment {
         query,
@@ -225,7 +220,7 @@ fn judgment_of(
         b,
         judge,
         reasoning: reasoning.join("\n"),
-        people,
+        people: as_shown(of.people, vote.later_first),
         cause: of.cause,
         note: of.note.clone(),
     })

@@ -109,8 +109,8 @@ pub fn prepare_suggestion(
     let shown = sanitize::line(&request.judge).into_owned();
     let Some(old) = old else {
         return Err(invalid!(
-            "{shown} has no vote on a pair of the regression set (`overrule prompt set`); decide \
-             pairs blindly in the review that it has judged"
+            "{shown} has no vote on a pair of the regression set (`overrule prompt set`); in \
+             the blind review, decide pairs that it has judged"
         ));
     };
     let hash = &old.spec.prompt_hash;

@@ -5,7 +5,7 @@ use super::pace::{Pace, TOO_LONG};
 use super::question::CaseId;
 use super::slots::ServerSlots;
 use super::window::{self, CallWindow};
-use crate::judge::{CallError, Exchange, FailureCause, JudgeEnsemble, JudgeLimits};
+use crate::judge::{CallError, Exchange, FailureCause, JudgeEnsemble, JudgeLimits, RateLimits};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,7 +132,16 @@ impl RateGate {
         self.window.answered(exchange.latency);
         self.health.answered(exchange.latency, now);
         self.pace.answered(begun.number);
-        self.pace.hear(&exchange.limits, in_flight, tokens, now);
+        self.hear(&exchange.limits, in_flight, tokens, now);
+    }
+
+    /// Reads the limits in a response's headers. Once the provider tells them, time alone no longer
+    /// opens the window.
+    fn hear(&mut self, limits: &RateLimits, in_flight: usize, tokens: u64, now: Instant) {
+        self.pace.hear(limits, in_flight, tokens, now);
+        if self.pace.is_told() {
+            self.window.stop_doubling();
+        }
     }
 
     /// Records the failure of a call about `case`. Returns `Stop` only the first time.
@@ -152,7 +161,7 @@ impl RateGate {
             self.window.refused();
             self.health.refused(now);
             self.pace.refused(begun.number, wait, now);
-            self.pace.hear(limits, in_flight, tokens, now);
+            self.hear(limits, in_flight, tokens, now);
             let since = *self.refused_since.get_or_insert(begun.at);
             match self.too_long(wait, now.saturating_duration_since(since)) {
                 Some(why) => Consequence::Stop(why),
@@ -180,7 +189,7 @@ impl RateGate {
                 // It answers some calls but not others, so it receives more than it can process.
                 self.window.timed_out();
             }
-            self.pace.hear(limits, in_flight, tokens, now);
+            self.hear(limits, in_flight, tokens, now);
             self.health.failed(error, case, begun.at, now)
         };
         match &consequence {
@@ -252,7 +261,6 @@ fn words(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::RateLimits;
 
     fn refusal(wait_s: u64) -> CallError {
         let mut error = CallError::new(FailureCause::RateLimited, "slow down");

@@ -171,6 +171,11 @@ impl Pace {
         }
     }
 
+    /// Whether the provider's headers told a limit.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told_requests.is_some() || self.told_tokens.is_some()
+    }
+
     pub fn is_limited(&self) -> bool {
         !matches!(self.learned, LearnedLimit::Nothing)
     }

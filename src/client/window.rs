@@ -1,5 +1,5 @@
-//! The number of calls in flight. The window starts large, grows while latency stays low, and
-//! shrinks when many calls are refused.
+//! The number of calls in flight. The window starts large, doubles by time until the first answers
+//! arrive, grows while latency stays low, and shrinks when many calls are refused.
 //!
 //! Times are arguments so that tests need not wait.
 
@@ -17,6 +17,9 @@ const BEGUN_PER_S: f64 = 100.0;
 const FASTER_AFTER: f64 = 0.2;
 /// In runs of this many calls, those in flight when a limit is met are a small share.
 const MANY_CALLS: usize = 800;
+/// In such runs, a full window doubles each time this much time has passed, until a call is refused
+/// or `SETTLED` answers have arrived: slow models would keep it at its first size for seconds.
+const DOUBLED_AFTER: Duration = Duration::from_millis(500);
 /// Slots that an answer adds before the first sign of strain.
 const QUICK: f64 = 7.0;
 /// Slots that an answer adds after it.
@@ -34,6 +37,16 @@ const SOME: f64 = 0.1;
 /// Above this share, the window is halved.
 const MANY: f64 = 0.5;
 
+/// Whether time alone opens the window.
+#[derive(Clone, Copy, Debug)]
+enum Doubling {
+    No,
+    /// Yes, from the first call on.
+    FromFirstCall,
+    /// Yes, if the window is full at this time.
+    Due(Instant),
+}
+
 /// Maximum number of calls in flight, which never exceeds the configured limit.
 #[derive(Clone, Debug)]
 pub struct CallWindow {
@@ -42,6 +55,7 @@ pub struct CallWindow {
     /// Calls that may begin at once, calls begun, and when the first of them began; `None` if calls
     /// may begin freely.
     start: Option<(usize, usize, Option<Instant>)>,
+    doubling: Doubling,
     strained: bool,
     /// Answers and refusals since the share was last checked.
     answered: u32,
@@ -64,6 +78,7 @@ impl CallWindow {
             limit,
             size: first as f64,
             start: adapts.then_some((first, 0, None)),
+            doubling: Doubling::No,
             strained: false,
             answered: 0,
             refused: 0,
@@ -119,7 +134,33 @@ impl CallWindow {
     pub fn expect(&mut self, calls: usize) {
         if calls >= MANY_CALLS {
             self.start = None;
+            if self.slots.is_none() {
+                self.doubling = Doubling::FromFirstCall;
+            }
         }
+    }
+
+    /// When the window doubles if all slots are in use then; `None` if only answers open it.
+    pub(crate) fn doubles_at(&self) -> Option<Instant> {
+        match self.doubling {
+            Doubling::Due(at) => Some(at),
+            Doubling::No | Doubling::FromFirstCall => None,
+        }
+    }
+
+    /// Doubles the window if it is due and all slots are in use.
+    pub(crate) fn double_if_due(&mut self, in_flight: usize, now: Instant) {
+        if self.doubles_at().is_some_and(|at| at <= now) {
+            if in_flight >= self.size() {
+                self.size = (2.0 * self.size).min(self.limit as f64);
+            }
+            self.doubling = Doubling::Due(now + DOUBLED_AFTER);
+        }
+    }
+
+    /// Lets only answers open the window from now on.
+    pub(crate) fn stop_doubling(&mut self) {
+        self.doubling = Doubling::No;
     }
 
     /// When the next call may begin, provided that the window has room.
@@ -133,6 +174,9 @@ impl CallWindow {
     }
 
     pub fn begin(&mut self, now: Instant) {
+        if matches!(self.doubling, Doubling::FromFirstCall) {
+            self.doubling = Doubling::Due(now + DOUBLED_AFTER);
+        }
         if let Some((_, begun, began)) = &mut self.start {
             *begun += 1;
             if now > *began.get_or_insert(now) + Duration::from_secs(2) {
@@ -149,6 +193,7 @@ impl CallWindow {
             _ => self.mean_s + NEWEST * (seconds - self.mean_s),
         };
         if self.seen >= SETTLED {
+            self.stop_doubling();
             self.best_s = self.best_s.min(self.mean_s);
         }
         self.answered += 1;
@@ -171,6 +216,7 @@ impl CallWindow {
 
     /// Records that the provider refused a call because of a limit.
     pub fn refused(&mut self) {
+        self.stop_doubling();
         self.refused += 1;
         self.look();
     }
@@ -193,6 +239,7 @@ impl CallWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const QUICKLY: Duration = Duration::from_millis(50);
 
@@ -223,6 +270,52 @@ mod tests {
         assert!((3_000..5_000).contains(&begun_by(800)), "{}", begun_by(800));
         window.expect(3_000);
         assert_eq!(window.ready(start), start);
+    }
+
+    const HALF: Duration = Duration::from_millis(500);
+
+    #[test]
+    fn a_full_window_doubles_by_time_in_large_runs() {
+        let start = Instant::now();
+        let mut window = CallWindow::new(150, 36, true);
+        window.expect(800);
+        assert_eq!(window.doubles_at(), None, "no call has begun");
+        window.begin(start);
+        let mut at = |halves: u32, in_flight| {
+            window.double_if_due(in_flight, start + HALF * halves);
+            assert_eq!(window.doubles_at(), Some(start + HALF * (halves + 1)));
+            window.size()
+        };
+        assert_eq!(at(1, 36), 72);
+        assert_eq!(at(2, 71), 72, "a slot is free");
+        assert_eq!(at(3, 72), 144);
+        assert_eq!(at(4, 144), 150, "the configured limit holds");
+        // Early calls do not double it more often.
+        let mut window = CallWindow::new(150, 36, true);
+        window.expect(800);
+        window.begin(start);
+        for ms in 0..500 {
+            let now = start + Duration::from_millis(ms);
+            window.double_if_due(36, now);
+            assert_eq!(window.doubles_at(), Some(start + HALF));
+        }
+        assert_eq!(window.size(), 36);
+    }
+
+    #[test]
+    fn small_runs_and_servers_with_unknown_slots_do_not_double_by_time() {
+        let start = Instant::now();
+        let mut small = CallWindow::new(150, 36, true);
+        small.expect(799);
+        let mut local = CallWindow::of_slots(150, ServerSlots::new());
+        local.expect(8_000);
+        for mut window in [small, local] {
+            let before = window.size();
+            window.begin(start);
+            assert_eq!(window.doubles_at(), None);
+            window.double_if_due(before, start + HALF);
+            assert_eq!(window.size(), before);
+        }
     }
 
     #[test]
@@ -282,5 +375,45 @@ mod tests {
             window.begin(now);
         }
         assert_eq!(window.size(), 256);
+    }
+
+    proptest! {
+        /// After a refusal or enough answers, a window that doubled by time behaves like one of the
+        /// same size that never did.
+        #[test]
+        fn refusals_and_answers_end_the_doubling_and_count_as_before(
+            doublings in 0..6u32,
+            answers in 0..40u32,
+            refusals in prop::collection::vec(prop::bool::weighted(0.6), 1..600),
+        ) {
+            let start = Instant::now();
+            let mut window = CallWindow::new(1_000, 36, true);
+            window.expect(8_000);
+            window.begin(start);
+            for at in 1..=doublings {
+                window.double_if_due(window.size(), start + HALF * at);
+            }
+            let size = 36 << doublings.min(5);
+            prop_assert_eq!(window.size(), size.min(1_000));
+            let mut plain = CallWindow::new(1_000, window.size(), true);
+            for window in [&mut window, &mut plain] {
+                (0..answers).for_each(|_| window.answered(QUICKLY));
+                window.refused();
+            }
+            let mut now = start + HALF * doublings;
+            for refused in refusals {
+                for window in [&mut window, &mut plain] {
+                    if refused {
+                        window.refused();
+                    } else {
+                        window.answered(QUICKLY);
+                    }
+                }
+                now += HALF;
+                prop_assert_eq!(window.doubles_at(), None);
+                window.double_if_due(window.size(), now);
+                prop_assert_eq!(window.size(), plain.size());
+            }
+        }
     }
 }

@@ -283,6 +283,9 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.take_back().await;
             }
             if !control.paused && !dropped {
+                lock(&self.gate)
+                    .window
+                    .double_if_due(self.flying.len(), now);
                 let places = self.places(&control);
                 // Keep this order: a row that completes immediately is sent in the same iteration,
                 // because no event would arrive for it later.
@@ -290,6 +293,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     self.prepare(places, now).await,
                     self.launch(&control, places, now),
                 );
+                // The first call may just have begun.
+                wake = earliest(wake, lock(&self.gate).window.doubles_at());
             }
             // This has just changed, so do not wait below for events that may never arrive.
             if self.budget_reached || lock(&self.gate).stopped.is_some() {

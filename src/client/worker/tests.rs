@@ -266,6 +266,8 @@ impl ServiceQuestion for ServerQuestion {
 struct WorkerSetup {
     places: usize,
     first: usize,
+    /// Number of calls that the gate is told to expect.
+    expected: usize,
     limits: JudgeLimits,
     worst_usd: Option<f64>,
     budget: Budget,
@@ -285,6 +287,7 @@ impl WorkerSetup {
         Self {
             places,
             first: FIRST,
+            expected: 0,
             limits: JudgeLimits::default(),
             worst_usd: Some(0.5),
             budget: Budget::new(None, 0.0),
@@ -338,7 +341,8 @@ async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -
         over,
         next_call: Mutex::new(start),
     });
-    let gate = RateGate::new(setup.limits, setup.places, setup.first, true, start);
+    let mut gate = RateGate::new(setup.limits, setup.places, setup.first, true, start);
+    gate.window.expect(setup.expected);
     let gate = Arc::new(Mutex::new(gate));
     let (questions, asked) = mpsc::channel(64);
     let (events, mut heard) = mpsc::channel(64);

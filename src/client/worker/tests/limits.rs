@@ -105,6 +105,50 @@ async fn all_places_are_used_at_the_speed_of_real_models() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn large_runs_use_all_slots_before_slow_models_answer() {
+    for (expected, at_most_s) in [(1_200, 1.5), (0, 4.5)] {
+        let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(seconds(4.0))));
+        let setup = WorkerSetup {
+            first: 36,
+            expected,
+            ..WorkerSetup::new(150)
+        };
+        let played = play(&server, 1_200, setup).await;
+        assert_eq!(played.answered.len(), 1_200);
+        let books = server.books();
+        let full = books.begun[149];
+        assert!(full <= seconds(at_most_s), "{expected}: {full:?}");
+        assert!(full >= seconds(at_most_s - 0.6), "{expected}: {full:?}");
+        assert_eq!(books.most_in_flight, 150);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn sporadic_refusals_cost_little_in_large_runs_at_the_speed_of_real_models() {
+    for share in [0.05, 0.2] {
+        let server = Arc::new(SimulatedServer::new(move |request| {
+            if draw(request, "refused") < share {
+                ServerFate::Refused(Some(seconds(1.0)))
+            } else {
+                ServerFate::Answer(seconds(4.0))
+            }
+        }));
+        let setup = WorkerSetup {
+            expected: 3_000,
+            ..WorkerSetup::new(150)
+        };
+        let played = play(&server, 3_000, setup).await;
+        assert_eq!((played.answered.len(), played.failed.len()), (3_000, 0));
+        // The bound: 20 rounds of 4 s.
+        assert!(
+            played.took <= seconds(1.1 * 80.0),
+            "{share}: {:?}",
+            played.took
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn limits_told_in_headers_are_used_up_without_refusals_or_stops() {
     // Calls, limit per minute, burst, latency in ms.
     for (calls, per_minute, burst, latency) in [
@@ -122,7 +166,11 @@ async fn limits_told_in_headers_are_used_up_without_refusals_or_stops() {
             };
             (fate, limit.told())
         }));
-        let played = play(&server, calls, WorkerSetup::new(256)).await;
+        let setup = WorkerSetup {
+            expected: calls,
+            ..WorkerSetup::new(256)
+        };
+        let played = play(&server, calls, setup).await;
         let books = server.books();
         let ideal_s = (calls as f64 - burst) / (per_minute / 60.0) + latency as f64 / 1e3;
         let what = format!(

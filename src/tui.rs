@@ -41,7 +41,6 @@ use drawing::Caches;
 use effects::Runner;
 pub use job::message;
 use key_gate::{KeyGate, PAUSE};
-use keymap::{Command, Screen, key_on};
 use message::{Effect, Msg};
 use model::{Model, Start, TuiOptions};
 use signals::{Request, Signals};
@@ -497,15 +496,8 @@ impl App {
 
     /// Opens the guideline in the person's editor.
     fn edit_guideline(&mut self, text: String) {
-        let Some(editor) = TextEditor::of_person() else {
-            let file = key_on(Command::ChooseGuideline, Screen::REVIEW);
-            self.model.inform(&format!(
-                "no editor: set $VISUAL or $EDITOR before you start the workbench, or press \
-                 {file} to take the guideline from a file"
-            ));
-            return;
-        };
-        self.edited = Some(TextToEdit {
+        let editor = self.model.options.editor.clone();
+        self.edited = editor.map(|editor| TextToEdit {
             editor,
             text,
             is_guideline: true,

@@ -33,6 +33,7 @@ use super::theme::{Ramp, ThemeChoice};
 use super::widgets::confirm::Confirm;
 use super::widgets::document_text::LayoutCache;
 use super::widgets::export_dialog::ExportDialog;
+use super::widgets::guideline_editor::GuidelineEditor;
 use super::widgets::heatmap::HeatmapState;
 use super::widgets::help::Help;
 use super::widgets::import_dialog::ImportDialog;
@@ -89,13 +90,14 @@ pub enum Overlay {
     Settings(SettingsDialog),
     /// A text that is edited on this screen.
     Editor(TextEditor, Screen),
+    Guideline(GuidelineEditor),
 }
 
 impl Overlay {
     /// Whether its keys are text.
     pub(crate) fn is_typed_into(&self) -> bool {
         match self {
-            Self::Palette(_) | Self::Prompt(..) | Self::Editor(..) => true,
+            Self::Palette(_) | Self::Prompt(..) | Self::Editor(..) | Self::Guideline(_) => true,
             Self::Import(dialog) => dialog.is_typed_into(),
             Self::Export(dialog) => dialog.is_typed_into(),
             Self::Help(_)
@@ -112,6 +114,7 @@ impl Overlay {
         let (clicks, selected) = match self {
             Self::Prompt(..) => return Vec::new(),
             Self::Editor(editor, _) => return editor.keys_of_click(at),
+            Self::Guideline(editor) => return editor.keys_of_click(at),
             Self::Palette(palette) => (&palette.clicks, palette.selected_row()),
             Self::Import(dialog) => (&dialog.clicks, dialog.selected()),
             Self::Export(dialog) => (&dialog.clicks, dialog.selected()),
@@ -169,6 +172,8 @@ pub enum ConfirmFor {
     StopQuestions,
     /// Store decisions under another name.
     Annotator,
+    /// Close the guideline without storing its changes.
+    DiscardGuideline,
     /// What this screen has asked.
     Screen(Screen),
     /// Run a command of this screen that was chosen on another one.

@@ -5,6 +5,7 @@ pub(crate) mod commands;
 pub(crate) mod destination;
 pub(crate) mod export;
 mod filter;
+mod guideline;
 pub(crate) mod import;
 pub(crate) mod leaving;
 pub(crate) mod log_page;

@@ -100,6 +100,9 @@ pub fn view(
             Overlay::Editor(editor, _) => {
                 areas.caret = editor.render(theme, areas.panes[0], inset(bottom), buf);
             }
+            Overlay::Guideline(editor) => {
+                areas.caret = editor.render(theme, body, inset(bottom), buf);
+            }
         }
     }
     Theme::make_legible(buf);

@@ -6,6 +6,7 @@ pub(crate) mod document_text;
 pub mod export_dialog;
 pub mod footer;
 pub(crate) mod gauge;
+pub mod guideline_editor;
 pub mod header;
 pub mod heatmap;
 pub mod help;

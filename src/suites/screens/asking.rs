@@ -230,13 +230,45 @@ fn a_guideline_is_edited_from_its_page_and_removed_with_a_dash() {
     assert_eq!(words, "the guideline is unchanged");
     bench.press("H");
     let page = bench.shot();
-    assert!(page.contains("; opens it in $EDITOR."), "{page}");
+    assert!(page.contains("; edits it."), "{page}");
     let now = bench.model.now;
     let effects = update(&mut bench.model, Msg::Key(Bench::key(";")), now);
     assert!(only::<ReadGuideline>(&effects).is_some(), "{effects:?}");
     assert!(bench.model.overlays.is_empty());
     bench.press("< - enter");
     assert_eq!(guideline(&bench), None);
+}
+
+#[test]
+fn a_guideline_is_edited_here_without_an_editor() {
+    let mut bench = Bench::judged(80, 24);
+    let guideline = |bench: &Bench| bench.store.read_blocking(|db| db.guideline()).unwrap();
+    bench.press("w enter ; N e w e r");
+    let page = bench.shot();
+    assert!(page.contains("Guideline · not stored"), "{page}");
+    assert!(page.contains("Ctrl-s store"), "{page}");
+    bench.press("esc");
+    let page = bench.shot();
+    assert!(
+        page.contains("Discard the changes to the guideline?"),
+        "{page}"
+    );
+    bench.press("n");
+    assert!(bench.shot().contains("Newer"), "a no keeps the text");
+    bench.press("ctrl-c");
+    assert!(
+        bench
+            .shot()
+            .contains("Quit without storing the changes to the guideline?")
+    );
+    bench.press("n");
+    assert_eq!(guideline(&bench), None);
+    bench.press("ctrl-s");
+    assert!(bench.model.overlays.is_empty());
+    assert_eq!(guideline(&bench).as_deref(), Some("Newer"));
+    bench.press("; x esc y");
+    assert!(bench.model.overlays.is_empty());
+    assert_eq!(guideline(&bench).as_deref(), Some("Newer"));
 }
 
 #[test]

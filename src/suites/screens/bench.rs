@@ -174,6 +174,10 @@ impl Bench {
 
     /// A key by its name.
     pub(crate) fn key(name: &str) -> KeyEvent {
+        if let Some(letter) = name.strip_prefix("ctrl-") {
+            let code = KeyCode::Char(letter.chars().next().unwrap());
+            return KeyEvent::new(code, KeyModifiers::CONTROL);
+        }
         let code = match name {
             "enter" => KeyCode::Enter,
             "esc" => KeyCode::Esc,

@@ -148,7 +148,7 @@ commands! {
     Conflicts "conflicts" "List where people differ; in adjudication, also your rulings.";
     PutOff "put-off" "Postpone this one: it comes after all others.";
     Guideline "guideline" "Read the project's guideline.";
-    EditGuideline "edit-guideline" "Edit the project's guideline in $EDITOR.";
+    EditGuideline "edit-guideline" "Edit the project's guideline, in $EDITOR if it is set.";
     ChooseGuideline "choose-guideline" "Take the project's guideline from a file.";
     Guess "guess" "Add to the verdict: it is a guess.";
     FairlySure "fairly-sure" "Add to the verdict: you are fairly sure.";

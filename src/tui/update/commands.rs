@@ -2,7 +2,9 @@
 
 use super::leaving::{leave_all, quit};
 use super::palette_entries::palette_entries;
-use super::{annotator, export, filter, import, offers, question_set, text_search, verdict_state};
+use super::{
+    annotator, export, filter, guideline, import, offers, question_set, text_search, verdict_state,
+};
 use crate::app::manual::Chapter;
 use crate::domain::sanitize;
 use crate::registry::{self, QUESTIONS, SCREENS};
@@ -38,9 +40,13 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
     }
     match command {
-        Command::Quit if model.run.running || model.stack.len() > 1 => {
+        Command::Quit
+            if model.run.running || model.stack.len() > 1 || guideline::is_unsaved(model) =>
+        {
             let resume = keymap::key_name(Command::StartRun, scope);
-            let question = if model.run.running {
+            let question = if guideline::is_unsaved(model) {
+                "Quit without storing the changes to the guideline?".to_owned()
+            } else if model.run.running {
                 format!(
                     "A run is in progress. Quit? What has been judged is kept; press {resume} next \
                      time to resume."

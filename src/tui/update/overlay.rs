@@ -3,7 +3,8 @@
 use super::commands::on_command;
 use super::leaving::quit;
 use super::{
-    annotator, destination, export, filter, import, offers, question_set, settings, text_search,
+    annotator, destination, export, filter, guideline, import, offers, question_set, settings,
+    text_search,
 };
 use crate::registry;
 use crate::tui::fuzzy::WordFilter;
@@ -74,6 +75,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Overlay::Prompt(prompt, _) => prompt.handle(key).map(OverlayResult::Typed),
         Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| OverlayResult::Closed),
         Overlay::Editor(editor, _) => editor.handle(key).map(OverlayResult::Typed),
+        Overlay::Guideline(editor) => editor.handle(key).map(OverlayResult::Typed),
     };
     match outcome {
         KeyOutcome::Consumed => {
@@ -104,6 +106,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             }
             Some(Overlay::Prompt(_, PromptFor::Search)) => model.search = None,
             Some(Overlay::Settings(dialog)) => settings::give_up(model, &dialog),
+            Some(Overlay::Guideline(editor)) => guideline::close(model, editor),
             _ => {}
         },
         KeyOutcome::Submitted(result) => {
@@ -175,6 +178,7 @@ pub(super) fn on_paste(model: &mut Model, text: &str) -> Vec<Effect> {
         Some(Overlay::Export(dialog)) => dialog.paste(text),
         Some(Overlay::Import(dialog)) => wanted = dialog.paste(text),
         Some(Overlay::Editor(editor, _)) => editor.paste(text),
+        Some(Overlay::Guideline(editor)) => editor.paste(text),
         _ => {}
     }
     follow_filter(model);
@@ -264,11 +268,18 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
             ConfirmFor::Stop => run::update::stop(model),
             ConfirmFor::Quit => quit(model),
             ConfirmFor::Annotator => annotator::confirmed(model),
+            ConfirmFor::DiscardGuideline => {
+                guideline::discard(model);
+                Vec::new()
+            }
             ConfirmFor::Screen(screen) => registry::screen(screen).confirmed(model),
             ConfirmFor::Command(command) => on_command(model, command),
         },
         (Some(Overlay::Editor(_, screen)), OverlayResult::Typed(text)) => {
             registry::screen(screen).edited(model, text)
+        }
+        (Some(Overlay::Guideline(editor)), OverlayResult::Typed(text)) => {
+            guideline::store(model, editor, text)
         }
         _ => Vec::new(),
     }

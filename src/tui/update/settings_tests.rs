@@ -11,7 +11,7 @@ use crate::tui::screens::additions::PutValues;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::key;
 use crate::tui::theme::Ramp;
-use crate::tui::update::requests::pages::{ReadGuideline, ReadLog};
+use crate::tui::update::requests::pages::{FoundGuideline, ReadGuideline, ReadLog};
 use crate::tui::update::requests::settings::{ReadSettings, Remember, StoreSettings};
 use crossterm::event::KeyCode;
 
@@ -164,7 +164,11 @@ fn a_page_that_comes_late_covers_nothing_that_was_opened_since() {
         now,
     );
     let mut guideline = model.read_guideline();
-    let guideline = answer::<ReadGuideline>(&mut guideline, Some("text".to_owned()));
+    let found = FoundGuideline {
+        text: Some("text".to_owned()),
+        is_read_only: false,
+    };
+    let guideline = answer::<ReadGuideline>(&mut guideline, found);
     update(&mut model, guideline, now);
     assert_eq!(format!("{:?}", model.overlays), typed);
 }

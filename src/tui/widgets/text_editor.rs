@@ -14,6 +14,8 @@ use ratatui_textarea::{TextArea, WrapMode};
 #[derive(Clone, Debug)]
 pub struct TextEditor {
     input: TextArea<'static>,
+    /// The keys that end it, for the footer.
+    ends: &'static [(&'static str, &'static str)],
     clicks: ClickAreas,
 }
 
@@ -28,6 +30,11 @@ fn written(text: &str) -> String {
 impl TextEditor {
     /// An editor with the caret at the beginning of the text.
     pub fn new(text: &str) -> Self {
+        Self::with_keys(text, &[("Esc", "done")])
+    }
+
+    /// An editor whose footer begins with these keys.
+    pub(super) fn with_keys(text: &str, ends: &'static [(&'static str, &'static str)]) -> Self {
         let lines = text.replace("\r\n", "\n");
         let mut input = TextArea::new(lines.split('\n').map(str::to_owned).collect());
         input.set_cursor_line_style(Style::new());
@@ -35,6 +42,7 @@ impl TextEditor {
         input.set_wrap_mode(WrapMode::WordOrGlyph);
         Self {
             input,
+            ends,
             clicks: ClickAreas::default(),
         }
     }
@@ -79,12 +87,12 @@ impl TextEditor {
         buf: &mut Buffer,
     ) -> Option<Position> {
         Clear.render(footer.intersection(buf.area), buf);
-        let keys = [
-            ("Esc", "done"),
+        let edits = [
             ("Ctrl-u", "undo"),
             ("Ctrl-r", "redo"),
-            ("Ctrl-k", "cut to the end of the line"),
+            ("Ctrl-k", "cut to line end"),
         ];
+        let keys = [self.ends, &edits].concat();
         self.clicks.clear();
         let line = footer.intersection(buf.area);
         key_line(&keys, &self.clicks, Canvas::new(theme, line, buf));

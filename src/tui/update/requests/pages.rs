@@ -10,20 +10,32 @@ use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 use crate::tui::update::log_page::{self, LOGGED};
 use crate::tui::update::offers;
+use crate::tui::widgets::guideline_editor::GuidelineEditor;
 use crate::tui::widgets::page::Page;
 
 /// The page that was requested last.
 const PAGE: Slot = Slot::shared("page");
 
+const READ_ONLY: &str = "The project is read-only: its guideline cannot be changed here.";
+
 #[derive(Debug, PartialEq)]
 pub(crate) struct ReadGuideline;
 
 impl Request for ReadGuideline {
-    type Answer = Option<String>;
+    type Answer = FoundGuideline;
 
-    fn answer(self, db: &mut Db, _: &JobContext) -> Result<Self::Answer> {
-        db.guideline()
+    fn answer(self, db: &mut Db, context: &JobContext) -> Result<Self::Answer> {
+        Ok(FoundGuideline {
+            text: db.guideline()?,
+            is_read_only: context.store().is_read_only(),
+        })
     }
+}
+
+/// The project's guideline, and whether it can be changed.
+pub(crate) struct FoundGuideline {
+    pub(crate) text: Option<String>,
+    pub(crate) is_read_only: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -44,9 +56,12 @@ impl Request for ReadLog {
 
 impl Model {
     pub(crate) fn read_guideline(&mut self) -> Vec<Effect> {
-        let job = Job::read(ReadGuideline, |model, text| {
-            match text {
-                Some(text) => model.show_guideline(&text),
+        let job = Job::read(ReadGuideline, |model, found| {
+            match found.text {
+                Some(text) => model.show_guideline(&text, found.is_read_only),
+                None if found.is_read_only => {
+                    model.inform("this project has no guideline, and it is read-only");
+                }
                 None => {
                     let edit = key_on(Command::EditGuideline, Screen::REVIEW);
                     let file = key_on(Command::ChooseGuideline, Screen::REVIEW);
@@ -61,20 +76,36 @@ impl Model {
         vec![self.request_page(job)]
     }
 
-    /// Shows the guideline, unless something else was opened since. Its key opens it in an editor.
-    fn show_guideline(&mut self, text: &str) {
+    /// Shows the guideline, unless something else was opened since. Where it can be edited, the
+    /// page names the key.
+    fn show_guideline(&mut self, text: &str, is_read_only: bool) {
         if self.overlays.is_empty() {
             let edit = key_on(Command::EditGuideline, self.screen());
-            let text = format!("{}\n\n{edit} opens it in $EDITOR.", text.trim_end());
+            let words = match &self.options.editor {
+                _ if is_read_only => READ_ONLY.to_owned(),
+                _ if edit.is_empty() => String::new(),
+                Some(_) => format!("{edit} opens it in $EDITOR."),
+                None => format!("{edit} edits it."),
+            };
+            let text = format!("{}\n\n{words}", text.trim_end());
             let page = Page::new("Guideline", &text).passing(Command::EditGuideline);
             self.overlays.push(Overlay::Page(page));
         }
     }
 
-    /// Reads the guideline and opens it in the person's editor.
+    /// Reads the guideline and opens it in the user's editor, or in the workbench if none is set.
     pub(crate) fn edit_guideline(&mut self) -> Vec<Effect> {
-        let job = Job::read(ReadGuideline, |_, text| {
-            vec![Effect::EditGuideline(text.unwrap_or_default())]
+        let job = Job::read(ReadGuideline, |model, found| {
+            let text = found.text.unwrap_or_default();
+            if found.is_read_only {
+                model.inform(READ_ONLY);
+            } else if model.options.editor.is_some() {
+                return vec![Effect::EditGuideline(text)];
+            } else if model.overlays.is_empty() {
+                let editor = GuidelineEditor::new(&text);
+                model.overlays.push(Overlay::Guideline(editor));
+            }
+            Vec::new()
         });
         vec![self.request_page(job)]
     }

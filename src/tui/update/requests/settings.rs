@@ -8,8 +8,8 @@ use crate::registry;
 use crate::store::{Db, Result};
 use crate::tui::job::{Job, JobContext, Request, Task};
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::remembered::Remembered;
+use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::additions::PutValues;
 use crate::tui::slot::Slot;
 use crate::tui::update::settings;
@@ -63,6 +63,8 @@ impl Request for Remember {
 pub(crate) enum NewGuideline {
     File(PathBuf),
     Edited(EditedText),
+    /// Edited in the workbench.
+    Typed(String),
     /// The project gets no guideline.
     Nowhere,
 }
@@ -82,6 +84,7 @@ impl Task for StoreGuideline {
                     .map_err(|error| invalid!("{}: {error}", path.display()))?,
             ),
             NewGuideline::Edited(edited) => Some(edited.text.clone()),
+            NewGuideline::Typed(text) => Some(text.clone()),
             NewGuideline::Nowhere => None,
         };
         let after = ProjectSettings {
@@ -126,6 +129,19 @@ pub(crate) fn guideline_edited(
     }
 }
 
+/// The project has this text: closes the editor, unless more was typed since.
+fn guideline_stored(model: &mut Model, text: String) {
+    let editing = |overlay: &Overlay| matches!(overlay, Overlay::Guideline(_));
+    let place = model.overlays.iter().position(editing);
+    if let Some(Overlay::Guideline(editor)) = place.and_then(|at| model.overlays.get_mut(at)) {
+        editor.was_stored(text);
+        if !editor.is_changed() {
+            model.overlays.retain(|overlay| !editing(overlay));
+        }
+    }
+    model.say(Level::Good, "the guideline is stored in the project");
+}
+
 impl Model {
     /// Takes the project's guideline from a typed path, or removes it for `-`.
     pub(crate) fn choose_guideline(&mut self, typed: &str) -> Effect {
@@ -135,15 +151,22 @@ impl Model {
         })
     }
 
-    fn keep_guideline(&mut self, new: NewGuideline) -> Effect {
+    pub(in crate::tui::update) fn keep_guideline(&mut self, new: NewGuideline) -> Effect {
+        let typed = match &new {
+            NewGuideline::Typed(text) => Some(text.clone()),
+            _ => None,
+        };
         let words = match new {
             NewGuideline::Nowhere => "the project has no guideline now",
-            NewGuideline::File(_) | NewGuideline::Edited(_) => {
+            NewGuideline::File(_) | NewGuideline::Edited(_) | NewGuideline::Typed(_) => {
                 "the guideline is stored in the project"
             }
         };
         Job::task(StoreGuideline(new), move |model, ()| {
-            model.say(Level::Good, words);
+            match typed {
+                Some(text) => guideline_stored(model, text),
+                None => model.say(Level::Good, words),
+            }
             Vec::new()
         })
         .kept()

@@ -1,7 +1,9 @@
 //! The bundled sample, judged, with its screens drawn without a terminal.
 
 use crate::app::annotate::{RunHandle, RunRequest};
+use crate::app::judge_report::report::rater_report;
 use crate::app::pick::run::{PickSession, PickTask, PoolAt, ShownPool, call_id, run};
+use crate::app::status;
 use crate::client::RunControl;
 use crate::domain::adjudication::PickRequest;
 use crate::formats::dataset;
@@ -114,10 +116,16 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// The bundled claims with all their votes.
+    /// The bundled claims with all their votes, and the cached numbers of each query.
     pub(crate) fn judged(columns: u16, rows: u16) -> Self {
         static PROJECT: OnceLock<Vec<u8>> = OnceLock::new();
-        let project = PROJECT.get_or_init(|| made(|store| block_on(judge(store))));
+        let project = PROJECT.get_or_init(|| {
+            made(|store| {
+                block_on(judge(store.clone()));
+                rater_report(&store, None).unwrap();
+                status::summaries(&store).unwrap();
+            })
+        });
         Self::over(project, columns, rows)
     }
 

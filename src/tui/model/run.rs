@@ -33,6 +33,9 @@ impl RunScope {
     }
 }
 
+/// How a run without missing votes ends.
+pub(crate) const ALL_VOTES: &str = "every battle has all its votes";
+
 /// How a run ended: in full, and as a badge in the header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {

@@ -45,9 +45,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             let run = key_on(Command::RunMethod, Screen::METHODS);
             let columns = usize::from(area.width);
             let words = sanitize::line(&error.to_string()).into_owned();
-            let mut lines = text::lines(&words, columns, theme.muted());
             let offer = format!("Press {run} to run a method.");
-            lines.push(text::line(&offer, columns, theme.strong()));
+            let mut lines = vec![text::line(&offer, columns, theme.strong())];
+            lines.extend(text::lines(&words, columns, theme.muted()));
             Paragraph::new(lines).render(area, buf);
             return Areas::default();
         }

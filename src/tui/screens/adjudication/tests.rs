@@ -223,7 +223,7 @@ fn adjudication_without_picks_says_what_to_do() {
     let empty = answer::<ReadOverview>(&mut asked, AdjudicationOverview::default());
     update(&mut model, empty, now);
     let page = drawn(&mut model, ColorDepth::None, (80, 22));
-    for words in ["overrule pick", "or * here"] {
+    for words in ["overrule pick", "*  has judges pick"] {
         assert!(page.contains(words), "{page}");
     }
 }

@@ -281,45 +281,34 @@ fn nothing(overview: &AdjudicationOverview, theme: &Theme, columns: usize) -> Ve
             counted(count, "label")
         ),
     };
-    let here = |command| format!("{} here", key_on(command, Screen::ADJUDICATION));
     let steps = [
         (
+            Command::BuildPools,
+            "builds pools with the labels of a benchmark",
             "overrule pool build --beir DIR",
-            format!(
-                "pools and labels of a benchmark; or {}",
-                here(Command::BuildPools)
-            ),
         ),
         (
+            Command::Import,
+            "imports labels, and rankings to measure",
             "overrule import QRELS RUN",
-            format!(
-                "labels, and rankings to measure; or {}",
-                here(Command::Import)
-            ),
         ),
         (
+            Command::Pick,
+            "has judges pick the relevant documents",
             "overrule pick",
-            format!(
-                "has judges pick the relevant documents; or {}",
-                here(Command::Pick)
-            ),
         ),
     ];
     let mut lines = text::lines(&labels, columns, theme.strong());
     lines.push(Line::default());
-    for (command, what) in steps {
+    for (key, what, command) in steps {
+        let step = format!("{}  {what}", key_on(key, Screen::ADJUDICATION));
         if columns >= STEPS {
-            lines.push(Line::raw(format!(
-                "{}   {what}",
-                text::pad_right(command, 30)
-            )))
+            let step = Span::raw(text::pad_right(&step, 50));
+            lines.push(Line::from(vec![step, Span::styled(command, theme.muted())]))
         } else {
-            lines.push(text::line(command, columns, theme.text()));
-            let what = text::lines(&what, columns.saturating_sub(2), theme.muted());
-            lines.extend(what.into_iter().map(|line| {
-                let style = line.style;
-                Line::styled(format!("  {line}"), style)
-            }));
+            lines.push(text::line(&step, columns, theme.text()));
+            let command = format!("   {command}");
+            lines.push(text::line(&command, columns, theme.muted()));
         }
     }
     lines

@@ -4,6 +4,7 @@ use super::begin::money_words;
 use crate::domain::sanitize;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::Model;
+use crate::tui::model::run::ALL_VOTES;
 use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -17,6 +18,12 @@ fn in_batches(calls: usize) -> String {
         text::counted(calls, "missing vote"),
         key_on(Command::Batches, Screen::RUN)
     )
+}
+
+/// Whether the sentence on how the run ended says that no vote is missing.
+fn said_above(model: &Model) -> bool {
+    let ended = model.run.ended.as_ref();
+    model.run.progress.is_some() && ended.is_some_and(|end| end.words.ends_with(ALL_VOTES))
 }
 
 /// Empty during a run.
@@ -50,7 +57,8 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
         ),
         0 if estimate.pending > 0 => in_batches(estimate.pending),
         0 if model.queries.failures(None) > 0 => return Vec::new(),
-        0 => "Nothing is missing: every battle has all its votes.".to_owned(),
+        0 if said_above(model) => return Vec::new(),
+        0 => format!("Nothing is missing: {ALL_VOTES}."),
         calls => {
             let most = if estimate.rounds { "at most " } else { "" };
             let price = if model.options.paid {

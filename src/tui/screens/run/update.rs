@@ -9,7 +9,7 @@ use crate::domain::sanitize;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
-use crate::tui::model::run::{RunEnd, RunScope};
+use crate::tui::model::run::{ALL_VOTES, RunEnd, RunScope};
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
@@ -325,7 +325,7 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
 pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> Vec<Effect> {
     model.run.running = false;
     model.run.control.cancelled = false;
-    let all = ask_pair::ended(model).unwrap_or("every battle has all its votes");
+    let all = ask_pair::ended(model).unwrap_or(ALL_VOTES);
     let (level, words, badge) = match result {
         Ok(outcome) => {
             // If it had nothing to ask, keep showing the results and failures of the run before.

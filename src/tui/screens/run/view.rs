@@ -212,6 +212,9 @@ fn failing_line(progress: &RunProgress, theme: &Theme, columns: usize) -> Option
     Some(text::line(&words, columns, style))
 }
 
+/// Columns of the names before the figures of a run.
+const LABEL: usize = 10;
+
 fn head_lines(
     model: &Model,
     progress: &RunProgress,
@@ -219,7 +222,7 @@ fn head_lines(
     low: bool,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
+    let label = |name: &'static str| Span::styled(format!("{name:<LABEL$}"), theme.muted());
     let rate = match (model.run.running && !progress.paused, progress.phase) {
         (true, RunPhase::Judging) => format!(" · {}", progress.rate_words()),
         _ => String::new(),
@@ -244,16 +247,30 @@ fn head_lines(
         ),
         None => of_run.words(),
     };
-    let mut spent = vec![label("spent"), Span::raw(words)];
+    let room = columns.saturating_sub(LABEL);
+    let mut spent: Vec<Line> = text::lines(&words, room, Style::new());
+    for (at, line) in spent.iter_mut().enumerate() {
+        line.spans
+            .insert(0, label(if at == 0 { "spent" } else { "" }));
+    }
     if let Some(usd) = model.run.control.budget_usd.filter(|usd| *usd > 0.0) {
         let share = total.usd() / usd;
         let fill = match share {
             0.9.. => theme.bad(),
             _ => theme.bar_fill(),
         };
-        spent.push(Span::raw("  "));
-        spent.extend(gauge(share, 10, fill, theme));
-        spent.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
+        let mut bar = vec![Span::raw("  ")];
+        bar.extend(gauge(share, 10, fill, theme));
+        bar.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
+        let bar = Line::from(bar);
+        match spent.last_mut() {
+            Some(last) if last.width() + bar.width() <= columns => last.spans.extend(bar.spans),
+            _ => spent.push(Line::from(
+                std::iter::once(label(""))
+                    .chain(bar.spans.into_iter().skip(1))
+                    .collect::<Vec<_>>(),
+            )),
+        }
     }
     let mut lines = text::lines(&sentence(model, progress), columns, theme.strong());
     lines.extend(failing_line(progress, theme, columns));
@@ -299,11 +316,11 @@ fn head_lines(
                 text::count(model.run.control.concurrency)
             )),
         ]),
-        Line::from(spent),
     ];
     if low {
         rows.remove(2);
     }
+    rows.extend(spent);
     lines.extend(rows);
     lines
 }

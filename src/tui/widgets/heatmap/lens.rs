@@ -117,8 +117,12 @@ fn details(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
         y += 2;
     }
     let words = cell_text(painter.source.cell(row, col), painter.options);
-    let words = crate::tui::text::truncate(&words, width);
-    buf.set_stringn(area.x, y, words, width, Style::new());
+    for (line, y) in crate::tui::text::lines(&words, width, Style::new())
+        .iter()
+        .zip(y..area.bottom())
+    {
+        buf.set_line(area.x, y, line, area.width);
+    }
 }
 
 fn cell_text(cell: HeatCell, options: &HeatmapOptions<'_>) -> String {

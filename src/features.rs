@@ -2,6 +2,7 @@
 //! same layers as the core. A feature uses the core; the core names features only in
 //! `registry.rs`.
 
+pub mod accept;
 pub mod duel;
 pub mod gate;
 pub mod lab;

@@ -13,6 +13,7 @@ use crate::cli::matrix::ReadLayer;
 use crate::domain::common_scale::ProjectScale;
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
+pub use crate::features::accept::app::{AcceptedBattles, OfferedBattle};
 use crate::features::duel::command::DuelSubcommand;
 use crate::features::duel::command::export::DuelExportOptions;
 use crate::features::lab::command::LabSubcommand;
@@ -20,7 +21,7 @@ use crate::features::methods::command::MethodsSubcommand;
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
-use crate::features::{duel, gate, measure, methods, prompts, scale, student};
+use crate::features::{accept, duel, gate, measure, methods, prompts, scale, student};
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
@@ -86,6 +87,16 @@ pub fn opinion_with_effect(db: &Db) -> store::Result<Option<(NamedOpinion, Opini
     db.student_with_effect()
 }
 
+/// The battles that the project's acceptance asks people about, in order.
+pub fn offered_battles(db: &Db) -> store::Result<Vec<OfferedBattle>> {
+    accept::app::offered(db)
+}
+
+/// Whether the judges' decision on each battle needs no person; `None` if nothing is accepted.
+pub fn accepted_battles(store: &Store) -> Result<Option<AcceptedBattles>, AppError> {
+    accept::app::accepted_battles(store)
+}
+
 /// The commands of the features.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FeatureCommand {
@@ -97,6 +108,8 @@ pub(crate) enum FeatureCommand {
     Measure(measure::command::MeasureCommand),
     /// Edit prompts of judges, and try them on pairs people decided
     Prompt(prompts::command::PromptCommand),
+    /// Find the battles that need no person, with guaranteed errors
+    Accept(accept::command::AcceptCommand),
     /// Decide whether a judge may replace another one
     Gate(gate::command::GateCommand),
     /// Train and test small models that learn from the votes
@@ -114,6 +127,7 @@ impl FeatureCommand {
             Self::Scale(command) => command.run(context),
             Self::Measure(command) => command.run(context),
             Self::Prompt(command) => command.run(context),
+            Self::Accept(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Student(command) => command.run(context),
             Self::Duel(command) => command.run(context),
@@ -130,7 +144,7 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
     ),
     (
         "Build on the votes",
-        &["prompt", "gate", "student", "scale"],
+        &["prompt", "accept", "gate", "student", "scale"],
     ),
     ("Simulate", &["lab"]),
 ];
@@ -144,6 +158,7 @@ pub const LOGS: &[ReadLog] = &[
     scale::app::log_entries,
     methods::app::log_entries,
     prompts::app::log_entries,
+    accept::app::log_entries,
 ];
 
 /// What features add to the status of a project, in the order shown.
@@ -164,6 +179,7 @@ pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
     methods::merge::calls,
     scale::merge::links,
     measure::merge::measurements,
+    accept::merge::acceptances,
 ];
 
 /// What features count during a merge, in the order shown.
@@ -174,6 +190,7 @@ pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[
     duel::merge::COUNTS,
     prompts::merge::COUNTS,
     measure::merge::COUNTS,
+    accept::merge::COUNTS,
 ];
 
 /// What features compute after a merge, outside of its transaction.

@@ -37,6 +37,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "batches",
     "numbers",
     "review",
+    "accept",
     "judge-report",
     "people",
     "pools",

@@ -33,6 +33,7 @@ use std::io::IsTerminal as _;
   student    the votes differ from the prediction of the project's student
   failed     votes are missing
   random     all battles in random order
+  accept     the controls of `overrule accept`, then the battles that it did not accept
   mixed      value, plus a quarter random controls and a few repeats; needed to estimate the
              judges' accuracy
 
@@ -229,6 +230,9 @@ impl QueueCommand {
             return output::text(match (self.conflicts, judged) {
                 (true, 0) => "people differ on no pair\n",
                 (true, _) => "people differ on no other pair\n",
+                (false, _) if policy == Policy::Accept => {
+                    "no pair to review; `overrule accept` starts an acceptance or reports it\n"
+                }
                 (false, _) => "no pair to review under this policy\n",
             });
         }

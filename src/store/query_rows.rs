@@ -160,7 +160,8 @@ impl Db {
         Ok(View::new(rows, settings))
     }
 
-    pub(super) fn view_inputs(&self, query: QueryKey) -> Result<(QueryRows, RankingSettings)> {
+    /// The input of a query's view: its rows and the project's settings.
+    pub(crate) fn view_inputs(&self, query: QueryKey) -> Result<(QueryRows, RankingSettings)> {
         let mut settings = self.settings_under(self.ensemble_of(query)?)?;
         if settings.phi.is_none()
             && let Some((phi, battles)) = self.estimated_phi(query)?

@@ -11,6 +11,7 @@ mod fake_provider;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod accepting;
 mod annotate;
 mod annotated;
 mod candidates;

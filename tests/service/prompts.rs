@@ -55,6 +55,7 @@ fn a_project_of_an_earlier_version_asks_nothing_and_knows_the_prompts_of_its_vot
     let asked = desk.server.requests().len();
     desk.change(
         "DROP TABLE prompt; DROP TABLE prompt_look; DROP TABLE measure_draw;
+         DROP TABLE acceptance; DROP TABLE acceptance_query; DROP TABLE acceptance_control;
          DROP TABLE measurement; PRAGMA user_version = 28",
     );
     let again = desk.annotate(&["--yes", "--probe", "0"]);

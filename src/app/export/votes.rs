@@ -7,6 +7,7 @@ use crate::domain::vote::JudgeId;
 use crate::formats::dataset::write_pool;
 use crate::formats::own_tables::VOTES;
 use crate::formats::table_file::{CellKind, Column, TableFormat, TableWriter};
+use crate::registry::{self, AcceptedBattles};
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::VoteReasoning;
 use crate::store::{Db, Store, StoreError};
@@ -14,8 +15,8 @@ use serde_json::{Value, json};
 use std::io::Write;
 
 /// Writes the votes of every judge on the battles of some queries. The column `counts` says whose
-/// votes count, and `asked` lists the judges that a battle was meant for, if not all. In JSON
-/// lines, the first row of a query contains its pool, so that `import votes` can recreate the
+/// votes count, and `asked` lists the judges that a battle was meant for, if not all. If battles
+/// are accepted, `accepted` says which of those without a verdict need no person. In JSON lines, the first row of a query contains its pool, so that `import votes` can recreate the
 /// project from the file. Returns the number of votes without reasoning because it cannot be
 /// regenerated.
 pub fn write_votes(
@@ -25,14 +26,18 @@ pub fn write_votes(
     out: &mut (dyn Write + Send),
 ) -> Result<usize, AppError> {
     let pool = Column::of("pool", CellKind::Json).or_null();
-    let columns = match format {
+    let accepted = registry::accepted_battles(store)?;
+    let mut columns = match format {
         TableFormat::Jsonl => [&VOTES[..], &[pool]].concat(),
         TableFormat::Csv | TableFormat::Parquet => VOTES.to_vec(),
     };
+    if accepted.is_some() {
+        columns.push(Column::flag("accepted").or_null());
+    }
     let mut table = TableWriter::new(&columns, format, out)?;
     let rows = table.encoder();
     let encoded = |db: &Db, key: QueryKey| {
-        let exported = QueryVotes::read(db, key, format)?;
+        let exported = QueryVotes::read(db, key, format, accepted.as_ref())?;
         Ok((exported.gone, rows.encode(exported.rows)))
     };
     let mut gone = 0;
@@ -53,7 +58,12 @@ struct QueryVotes {
 }
 
 impl QueryVotes {
-    fn read(db: &Db, key: QueryKey, format: TableFormat) -> Result<Self, StoreError> {
+    fn read(
+        db: &Db,
+        key: QueryKey,
+        format: TableFormat,
+        accepted: Option<&AcceptedBattles>,
+    ) -> Result<Self, StoreError> {
         let info = db.query(key)?;
         let documents = db.documents(key)?;
         let counting: Vec<JudgeId> = db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
@@ -75,6 +85,7 @@ impl QueryVotes {
                 let names = asked.into_iter().filter_map(spec_of);
                 names.map(|spec| &spec.name).collect()
             });
+            let first_row = exported.rows.len();
             for vote in reasoning.battle_votes(db, key, battle.id, &ids)? {
                 let spec = spec_of(vote.judge);
                 let failure = vote.result.as_ref().err();
@@ -101,6 +112,14 @@ impl QueryVotes {
                     "message": failure.map(|(_, message)| message),
                     "asked": asked,
                 }));
+            }
+            if let Some(accepted) = accepted {
+                let mut names = [battle.a, battle.b].map(|at| documents[at].id.to_string());
+                names.sort();
+                let of_battle = accepted.get(&(info.id.to_string(), names));
+                for row in &mut exported.rows[first_row..] {
+                    row["accepted"] = json!(of_battle);
+                }
             }
         }
         if format == TableFormat::Jsonl

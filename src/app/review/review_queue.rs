@@ -8,6 +8,7 @@ use crate::domain::priority::{
 };
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::JudgeId;
+use crate::registry;
 use crate::store::assignments::{AssignmentRow, query_number};
 use crate::store::corpus::QueryKey;
 use crate::store::priority_cache::QueryPriorities;
@@ -79,6 +80,9 @@ impl QueueItem {
 /// The queue: first items whose verdict was undone or that were passed over, then the design's
 /// order, then postponed items.
 pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
+    if request.policy == Policy::Accept && !request.conflicts {
+        return acceptance_queue(db, request);
+    }
     let ledger = assignment_history(db, &request.annotator, request.scope)?;
     let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
     let others = if request.overlap > 0.0 {
@@ -180,6 +184,58 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     if let Some(only) = &request.only {
         items.retain(|item| only.contains(&item.query));
     }
+    items.truncate(request.limit);
+    Ok(items)
+}
+
+/// The battles that the project's acceptance asks about. Postponed ones come last.
+fn acceptance_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
+    let ledger = assignment_history(db, &request.annotator, request.scope)?;
+    let of = |rows: &[AssignmentRow]| -> HashSet<(QueryKey, Pair)> {
+        rows.iter()
+            .map(|row| (row.query, row.shown.key.pair))
+            .collect()
+    };
+    let (later, again) = (of(&ledger.later), of(&ledger.again));
+    let undone = ledger.again.iter().filter(|row| row.was_judged).cloned();
+    let undone = of(&undone.collect::<Vec<_>>());
+    let against = match request.against {
+        Some(judge) => Some(pairs_against(db, judge)?),
+        None => None,
+    };
+    let mut items: Vec<QueueItem> = registry::offered_battles(db)?
+        .into_iter()
+        .filter(|(query, pair, ..)| {
+            request.scope.is_none_or(|scope| scope == *query)
+                && request
+                    .only
+                    .as_ref()
+                    .is_none_or(|only| only.contains(query))
+                && against
+                    .as_ref()
+                    .is_none_or(|of| of.contains(&(*query, *pair)))
+        })
+        .map(|(query, pair, draw, priority)| {
+            let place = (query, pair);
+            let standing = if later.contains(&place) {
+                QueueItemState::Later
+            } else if undone.contains(&place) {
+                QueueItemState::Again
+            } else if again.contains(&place) {
+                QueueItemState::PassedOver
+            } else {
+                QueueItemState::Fresh
+            };
+            QueueItem {
+                query,
+                pair,
+                draw,
+                priority,
+                standing,
+            }
+        })
+        .collect();
+    items.sort_by_key(|item| item.standing == QueueItemState::Later);
     items.truncate(request.limit);
     Ok(items)
 }

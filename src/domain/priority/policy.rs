@@ -26,6 +26,8 @@ named! {
         Student,
         Failed,
         Random,
+        /// The controls of the project's acceptance, then the battles that it did not accept.
+        Accept,
         /// The order of `Value` with random controls and some repeated battles.
         Mixed,
     }
@@ -43,6 +45,7 @@ impl Policy {
             Self::Student => "votes that the project's student would not have cast",
             Self::Failed => "votes are missing",
             Self::Random => "all battles, in random order",
+            Self::Accept => "controls of the acceptance, then what was not accepted",
             Self::Mixed => "most valuable first, with random controls and a few repeats",
         }
     }

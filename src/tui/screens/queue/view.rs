@@ -333,6 +333,7 @@ fn unit(policy: Policy) -> &'static str {
         Policy::Cycle => "weight",
         Policy::Student => "bits",
         Policy::Failed => "votes",
+        Policy::Accept => "|z|",
         Policy::Mixed | Policy::Random => "",
     }
 }
@@ -348,6 +349,7 @@ fn priority_text(policy: Policy, item: &QueueItem) -> String {
         (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),
         (_, Policy::Split | Policy::Student, Some(bits)) => format!("{bits:.2} bit"),
         (_, Policy::Surprise, Some(residual)) => format!("{residual:.1} σ"),
+        (_, Policy::Accept, Some(score)) => format!("{score:.2}"),
         (_, _, Some(priority)) => format!("{priority:.3}"),
     }
 }

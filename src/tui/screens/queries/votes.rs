@@ -21,12 +21,11 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
         None => model.options.judges.as_slice(),
     };
     let votes = model.votes.words(asked).map(|words| {
-        let style = if asked.is_empty() || model.votes.set_aside.is_empty() {
-            theme.muted()
+        if asked.is_empty() || model.votes.set_aside.is_empty() {
+            vec![Line::styled(cut(&words), theme.muted())]
         } else {
-            theme.warn()
-        };
-        Line::styled(cut(&words), style)
+            text::lines(&words, columns, theme.warn())
+        }
     });
     let servers = model.servers.first().map(|server| {
         let models: Vec<&String> = server.judges().collect();
@@ -39,7 +38,7 @@ pub(super) fn lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'s
         );
         Line::styled(cut(&words), theme.warn())
     });
-    votes.into_iter().chain(servers).collect()
+    votes.into_iter().flatten().chain(servers).collect()
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use std::io::Write;
 
 /// Writes the votes of every judge on the battles of some queries. The column `counts` says whose
 /// votes count, and `asked` lists the judges that a battle was meant for, if not all. If battles
-/// are accepted, `accepted` says which of those without a verdict need no person. In JSON lines, the first row of a query contains its pool, so that `import votes` can recreate the
-/// project from the file. Returns the number of votes without reasoning because it cannot be
-/// regenerated.
+/// are accepted, `accepted` says which of those without a verdict need no person. In JSON lines,
+/// the first row of a query contains its pool, so that `import votes` can recreate the project from
+/// the file. Returns the number of votes without reasoning because it cannot be regenerated.
 pub fn write_votes(
     store: &Store,
     keys: &[QueryKey],

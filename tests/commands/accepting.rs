@@ -133,3 +133,43 @@ fn a_frame_that_controls_would_exhaust_is_refused() {
     sandbox.done("import votes votes.jsonl");
     sandbox.refused("accept", 2, &["1 battle with votes and without a verdict"]);
 }
+
+#[test]
+fn a_control_that_was_not_ruled_on_blind_counts_as_wrong_and_an_undone_one_is_open() {
+    let sandbox = judged();
+    report(&sandbox, "", 3);
+    let control = &listed(&sandbox)[0];
+    let text = |name: &str| control[name].as_str().unwrap();
+    let (query, a, b) = (text("query"), text("a"), text("b"));
+    sandbox.done(&format!(
+        "override --query {query} --a {a} --b {b} --verdict a"
+    ));
+    let given = report(&sandbox, "", 3)["controls"].clone();
+    assert_eq!(
+        (&given["ruled"], &given["not_blind"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(listed(&sandbox).len(), 99);
+    sandbox.done("undo");
+    let undone = report(&sandbox, "", 3)["controls"].clone();
+    assert_eq!(
+        (&undone["ruled"], &undone["withdrawn"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(listed(&sandbox).len(), 100);
+}
+
+#[test]
+fn a_merge_brings_the_acceptance_with_its_controls() {
+    let (ada, eve) = (judged(), judged());
+    let begun = report(&ada, "--alpha 0.125", 3);
+    rule(&ada, &listed(&ada), |_| true);
+    let found = report(&ada, "", 0);
+    let merge = format!("merge {} --json", ada.project().display());
+    assert_eq!(eve.json(&merge)["acceptances"], 1);
+    assert_eq!(eve.json(&merge)["acceptances"], 0);
+    assert_eq!(report(&eve, "", 0), found);
+    assert_eq!(found["battles"], begun["battles"]);
+    ada.done("accept")
+        .prints("at most 12.5 % of their decisions");
+}

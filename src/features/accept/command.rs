@@ -22,7 +22,7 @@ A decision is the sign of the fitted gap of a battle, and its certainty |z| is t
 its standard error, in the fit without verdicts. All decisions from a threshold of |z| upward are \
 accepted. The threshold is learned from the controls so that more than --alpha of the accepted \
 decisions are wrong with a probability of at most 10 %. Before all controls are ruled on, there is \
-no result. At 0.05, hardly anything is accepted.
+no result. A smaller --alpha accepts fewer.
 
 --alpha cannot be changed afterwards. --new starts again with other controls; earlier ones have a \
 verdict by then.

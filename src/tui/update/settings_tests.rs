@@ -3,17 +3,19 @@ use crate::app::log::rows::LogRow;
 use crate::app::settings::ProjectSettings;
 use crate::domain::ranking::DocumentOrder;
 use crate::domain::verdict::{FinalRule, OverrideMode};
-use crate::tui::job::{answer, asked, only};
+use crate::tui::job::{answer, asked, fail, only};
 use crate::tui::message::{Effect, Msg};
-use crate::tui::model::{Model, TuiOptions};
+use crate::tui::model::{Model, Overlay, TuiOptions};
 use crate::tui::screens::Screen;
 use crate::tui::screens::additions::PutValues;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::key;
 use crate::tui::theme::Ramp;
 use crate::tui::update::requests::pages::{FoundGuideline, ReadGuideline, ReadLog};
-use crate::tui::update::requests::settings::{ReadSettings, Remember, StoreSettings};
-use crossterm::event::KeyCode;
+use crate::tui::update::requests::settings::{
+    ReadSettings, Remember, StoreGuideline, StoreSettings,
+};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 fn press(model: &mut Model, codes: &[KeyCode]) -> Vec<Effect> {
     let now = model.now;
@@ -171,4 +173,37 @@ fn a_page_that_comes_late_covers_nothing_that_was_opened_since() {
     let guideline = answer::<ReadGuideline>(&mut guideline, found);
     update(&mut model, guideline, now);
     assert_eq!(format!("{:?}", model.overlays), typed);
+}
+
+#[test]
+fn a_guideline_that_cannot_be_stored_is_kept_or_not_opened() {
+    let mut model = model(Screen::REVIEW);
+    let now = model.now;
+    let open = |model: &mut Model, is_read_only| {
+        let mut asked = model.edit_guideline();
+        let found = FoundGuideline {
+            text: Some("Newer is better.".to_owned()),
+            is_read_only,
+        };
+        update(model, answer::<ReadGuideline>(&mut asked, found), now);
+    };
+    open(&mut model, true);
+    assert!(model.overlays.is_empty());
+    let said = |model: &Model| model.toast.as_ref().unwrap().text.clone();
+    assert!(said(&model).starts_with("The project is read-only"));
+    open(&mut model, false);
+    press(&mut model, &[KeyCode::Char('!')]);
+    let store = KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL);
+    let mut stored = update(&mut model, Msg::Key(store), now);
+    update(
+        &mut model,
+        fail::<StoreGuideline>(&mut stored, "disk full"),
+        now,
+    );
+    assert!(said(&model).contains("disk full"));
+    let Some(Overlay::Guideline(editor)) = model.overlays.last() else {
+        panic!("the editor is open");
+    };
+    assert_eq!(editor.text(), "!Newer is better.");
+    assert!(editor.is_changed());
 }

@@ -4,7 +4,7 @@ use super::frame::changed_queries;
 use crate::app::error::AppError;
 use crate::app::text_format::{counted, first_names, moment_words};
 use crate::domain::corpus::QueryId;
-use crate::domain::number_words::{count, fixed};
+use crate::domain::number_words::{count, fixed, probability};
 use crate::domain::vote::Outcome;
 use crate::features::accept::domain::{
     LearnedThreshold, RuledControl, fewest_controls, learn_threshold,
@@ -53,7 +53,7 @@ pub(super) struct KnownVerdicts {
 }
 
 impl KnownVerdicts {
-    /// Reads the verdicts on the queries of a frame.
+    /// Reads the verdicts on all queries.
     pub(super) fn read(db: &Db) -> store::Result<Self> {
         let mut found = Self {
             standing: HashMap::new(),
@@ -284,7 +284,7 @@ impl AcceptReport {
                  for you.",
                 count(self.accepted),
                 counted(self.others(), "battle"),
-                percent(self.share().unwrap_or(0.0)),
+                probability(self.share().unwrap_or(0.0)),
                 percent(self.acceptance.alpha),
                 percent(1.0 - self.acceptance.delta),
                 fixed(threshold.score, 2),
@@ -432,12 +432,19 @@ pub(super) fn named_decisions(
     })
 }
 
-/// A share in percent, without decimals unless α needs them.
+/// A given share such as α in percent, with all its decimals.
 fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if (percent - percent.round()).abs() < 1e-9 || percent > 10.0 {
-        format!("{percent:.0} %")
-    } else {
-        format!("{percent:.1} %")
+    let digits = fixed(100.0 * share, 6);
+    format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn a_given_share_is_not_rounded() {
+        let shares = [0.1, 0.125, 0.005, 0.3, 1.0 - 0.1].map(percent);
+        assert_eq!(shares, ["10 %", "12.5 %", "0.5 %", "30 %", "90 %"]);
     }
 }

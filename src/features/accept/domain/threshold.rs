@@ -1,6 +1,8 @@
 //! The lowest score from which decisions are accepted, by learn-then-test with a fixed sequence of
 //! thresholds (Angelopoulos et al. 2021, *Learn then Test*).
 
+use statrs::distribution::{Beta, ContinuousCDF as _};
+
 /// Number of controls of an acceptance.
 pub const CONTROLS: usize = 100;
 
@@ -9,9 +11,6 @@ pub const DEFAULT_ALPHA: f64 = 0.10;
 
 /// The probability with which the share of errors may be larger.
 pub const DELTA: f64 = 0.10;
-
-/// Bisections of a bound in 0..=1, until neither half differs from it.
-const BISECTIONS: usize = 60;
 
 /// A control that a person has decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,31 +41,8 @@ pub fn fewest_controls(alpha: f64, delta: f64) -> usize {
 /// The exact one-sided upper bound of a share (Clopper & Pearson 1934): the largest p for which
 /// P(X ≤ errors) ≥ `delta`, where X is binomial with `trials` and p. 1 if all trials are errors.
 pub fn upper_bound(errors: usize, trials: usize, delta: f64) -> f64 {
-    if errors >= trials {
-        return 1.0;
-    }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..BISECTIONS {
-        let middle = f64::midpoint(low, high);
-        if at_most(errors, trials, middle) >= delta {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    f64::midpoint(low, high)
-}
-
-/// P(X ≤ errors) for a binomial X, 0 < p < 1.
-fn at_most(errors: usize, trials: usize, p: f64) -> f64 {
-    let odds = p.ln() - (-p).ln_1p();
-    let mut term = trials as f64 * (-p).ln_1p();
-    let mut sum = term.exp();
-    for count in 1..=errors {
-        term += ((trials - count + 1) as f64 / count as f64).ln() + odds;
-        sum += term.exp();
-    }
-    sum
+    let right = trials.saturating_sub(errors) as f64;
+    Beta::new(errors as f64 + 1.0, right).map_or(1.0, |beta| beta.inverse_cdf(1.0 - delta))
 }
 
 /// The lowest threshold such that, with probability at least 1 − δ, at most a share α of the

@@ -259,17 +259,17 @@ fn head_lines(
             0.9.. => theme.bad(),
             _ => theme.bar_fill(),
         };
-        let mut bar = vec![Span::raw("  ")];
-        bar.extend(gauge(share, 10, fill, theme));
-        bar.push(Span::raw(format!(" {:.0} %", 100.0 * share)));
-        let bar = Line::from(bar);
+        let mut bar = Line::from(gauge(share, 10, fill, theme).to_vec());
+        bar.push_span(format!(" {:.0} %", 100.0 * share));
         match spent.last_mut() {
-            Some(last) if last.width() + bar.width() <= columns => last.spans.extend(bar.spans),
-            _ => spent.push(Line::from(
-                std::iter::once(label(""))
-                    .chain(bar.spans.into_iter().skip(1))
-                    .collect::<Vec<_>>(),
-            )),
+            Some(last) if last.width() + 2 + bar.width() <= columns => {
+                last.push_span("  ");
+                last.spans.extend(bar.spans);
+            }
+            _ => {
+                bar.spans.insert(0, label(""));
+                spent.push(bar);
+            }
         }
     }
     let mut lines = text::lines(&sentence(model, progress), columns, theme.strong());

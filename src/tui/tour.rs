@@ -5,6 +5,7 @@ use super::keymap::{Command, key_on};
 use super::message::Effect;
 use super::model::Model;
 use super::screens::Screen;
+use super::text;
 use crate::domain::battle::Pair;
 
 const STEPS: usize = 6;
@@ -46,7 +47,11 @@ impl TourStep {
             ),
             Screen::RUN => Self::new(
                 1,
-                "The judges are at work.",
+                if model.run.running {
+                    "The judges are at work."
+                } else {
+                    "The run has ended."
+                },
                 Command::Back,
                 "returns to the list",
             ),
@@ -79,7 +84,7 @@ impl TourStep {
                 6,
                 "Whom to trust?",
                 Command::ShowQueue,
-                "lists what a person should check",
+                "lists what to check",
             ),
             _ => Self::new(0, "", Command::Back, "returns to the tour"),
         }
@@ -107,8 +112,9 @@ fn is_decided(model: &Model) -> bool {
         .is_some_and(|verdict| verdict.annotator == model.options.annotator)
 }
 
-/// The line of the tour; `None` if there is none.
-pub(crate) fn line(model: &Model) -> Option<String> {
+/// The line of the tour in at most this many columns if it fits without what is on screen; `None`
+/// if there is none.
+pub(crate) fn line(model: &Model, columns: usize) -> Option<String> {
     let step = model.tour.then(|| TourStep::of(model))?;
     let key = key_on(step.command, model.screen());
     let TourStep { about, effect, .. } = step;
@@ -117,7 +123,12 @@ pub(crate) fn line(model: &Model) -> Option<String> {
         number => format!("tour {number} of {STEPS}"),
     };
     let gap = if about.is_empty() { "" } else { " " };
-    Some(format!("{lead} · {about}{gap}{key} {effect}."))
+    let whole = format!("{lead} · {about}{gap}{key} {effect}.");
+    Some(if text::width(&whole) <= columns {
+        whole
+    } else {
+        format!("{lead} · {key} {effect}.")
+    })
 }
 
 /// The key that ends the tour, with its effect.
@@ -183,18 +194,22 @@ mod tests {
     #[test]
     fn every_step_fits_a_narrow_terminal_next_to_the_key_that_ends_it() {
         for screen in Screen::all() {
-            for surprise in [None, Some(0)] {
+            for (surprise, columns) in [(None, 58), (Some(0), 58), (None, 78), (Some(0), 78)] {
                 let mut model = touring(screen);
                 model.matrix.surprise = surprise;
-                let words = format!("{}  {}", line(&model).unwrap(), end_hint(&model));
-                assert!(words.chars().count() <= 78, "{words}");
+                let ends = end_hint(&model);
+                let room = columns - text::width(&ends) - 2;
+                let words = line(&model, room).unwrap();
+                assert!(text::width(&words) <= room, "{words}");
+                let about = TourStep::of(&model).about;
+                assert!(columns < 78 || words.contains(about), "{words}");
             }
         }
     }
 
     #[test]
     fn the_steps_follow_the_screens() {
-        let said = |model: &Model| line(model).unwrap();
+        let said = |model: &Model| line(model, 80).unwrap();
         let mut model = touring(Screen::MATRIX);
         assert!(said(&model).starts_with("tour 2 of 6"), "{}", said(&model));
         on_command(&mut model, Command::NextSurprise);
@@ -210,14 +225,14 @@ mod tests {
     fn it_ends_for_good_and_exists_only_in_a_sample() {
         let mut model = touring(Screen::MATRIX);
         on_command(&mut model, Command::Tour);
-        assert_eq!(line(&model), None);
+        assert_eq!(line(&model, 80), None);
         assert!(crate::tui::model::remembered::Remembered::of(&model).toured);
         on_command(&mut model, Command::Tour);
-        assert!(line(&model).unwrap().starts_with("tour 1 of 6"));
+        assert!(line(&model, 80).unwrap().starts_with("tour 1 of 6"));
         assert_eq!(model.screen(), Screen::QUERIES);
         model.options.sample = None;
         model.tour = false;
         on_command(&mut model, Command::Tour);
-        assert_eq!(line(&model), None);
+        assert_eq!(line(&model, 80), None);
     }
 }

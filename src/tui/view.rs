@@ -36,7 +36,9 @@ pub fn view(
         Line::raw("Please make the terminal larger.").render(area, buf);
         return Areas::default();
     }
-    let tour = tour::line(model);
+    let ends = tour::end_hint(model);
+    let room = usize::from(inset(area).width).saturating_sub(text::width(&ends) + 2);
+    let tour = tour::line(model, room);
     let [top, body, between, bottom] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(1),
@@ -45,7 +47,6 @@ pub fn view(
     ])
     .areas(area);
     if let Some(words) = tour {
-        let ends = tour::end_hint(model);
         tour_line(&words, &ends, Canvas::new(theme, inset(between), buf));
     }
     let mut areas = model

@@ -197,7 +197,13 @@ impl Layout {
         } else {
             Delimiter::Spaces
         };
-        let width = delimiter.split(line).len();
+        let cells = delimiter.split(line);
+        let width = cells.len();
+        // Prose and programs also have lines of four or six words.
+        let is_trec = |numbers: &[usize]| {
+            let is_number = |at: &usize| cells[*at].parse::<f64>().is_ok();
+            wanted.is_some() || is_iteration(cells[1]) || numbers.iter().all(is_number)
+        };
         let trec = |content, form, width, roles| Self {
             content,
             form,
@@ -209,14 +215,14 @@ impl Layout {
             },
         };
         match (width, wanted) {
-            (4, None | Some(TableContent::Labels)) => {
+            (4, None | Some(TableContent::Labels)) if is_trec(&[3]) => {
                 let roles = Roles {
                     grade: Some(3),
                     ..Roles::default()
                 };
                 return Some(trec(TableContent::Labels, Form::Qrels, 4, roles));
             }
-            (6.., None | Some(TableContent::Rankings)) => {
+            (6.., None | Some(TableContent::Rankings)) if is_trec(&[3, 4]) => {
                 let roles = Roles {
                     rank: Some(3),
                     score: Some(4),

@@ -104,12 +104,16 @@ pub(crate) fn chosen_words(metadata: &JsonObject, chosen: &[String]) -> String {
     words(chosen.iter().filter_map(find))
 }
 
-/// All fields of a document that a person may see.
+/// `metadata: price 3.50 · brand Åre`: all fields of a document that a person may see; empty if it
+/// has none.
 pub(crate) fn all_words(metadata: &JsonObject) -> String {
     if metadata.as_str().len() > LONGEST {
         return "the metadata is too long to be shown".to_owned();
     }
-    words(values(metadata).iter())
+    match words(values(metadata).iter()) {
+        none if none.is_empty() => none,
+        words => format!("metadata: {words}"),
+    }
 }
 
 /// The value of a field; empty if the document does not have it.
@@ -153,7 +157,7 @@ mod tests {
         let metadata = JsonObject::from_compact(
             r#"{"title":"T","price":3.50,"label":"SUPPORT","grade":1,"brand":"a\u001b[2Jb","none":null}"#,
         );
-        assert_eq!(all_words(&metadata), "price 3.50 · brand a␛[2Jb");
+        assert_eq!(all_words(&metadata), "metadata: price 3.50 · brand a␛[2Jb");
         let chosen = ["brand", "grade", "price", "missing"].map(str::to_owned);
         assert_eq!(
             chosen_words(&metadata, &chosen),

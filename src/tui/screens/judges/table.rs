@@ -67,6 +67,9 @@ pub(super) fn height(report: &RaterReport) -> u16 {
     (rows(report).len() + usize::from(report.people_with_each_other.is_some())) as u16
 }
 
+/// Columns between the name of a judge and its sentence.
+const GAP: usize = 2;
+
 /// The widths of the table's parts.
 struct Columns {
     name: usize,
@@ -115,11 +118,11 @@ impl Columns {
 
     fn used(&self) -> usize {
         let axes = [self.people, self.first].into_iter().flatten().count();
-        2 + self.name + 1 + self.sentence + 1 + self.counts + 1 + FIRST + axes * (WIDTH + 2)
+        2 + self.name + GAP + self.sentence + 1 + self.counts + 1 + FIRST + axes * (WIDTH + 2)
     }
 
     fn line(&self, name: Span<'static>, sentence: Span<'static>, shares: Shares) -> Line<'static> {
-        let mut spans = vec![name, Span::raw(" "), sentence, Span::raw(" ")];
+        let mut spans = vec![name, Span::raw(" ".repeat(GAP)), sentence, Span::raw(" ")];
         for (figure, axis, has_axis) in [
             (shares.people, shares.people_axis, self.people.is_some()),
             (shares.first, shares.first_axis, self.first.is_some()),
@@ -182,10 +185,10 @@ impl Columns {
 
     fn people(&self, share: Share, theme: &Theme) -> Line<'static> {
         let words = "  people with each other";
-        let width = self.name + self.sentence + 3;
+        let width = 2 + self.name + GAP + self.sentence;
         let axis = self.people.filter(|_| share.n >= ENOUGH_PAIRS);
         self.line(
-            Span::styled(text::pad_right(words, width - 1), theme.muted()),
+            Span::styled(text::pad_right(words, width - GAP), theme.muted()),
             Span::raw(""),
             Shares {
                 people: or_dash(Some(agreement_words(share)), self.counts, theme),

@@ -253,20 +253,14 @@ fn head_lines(
         line.spans
             .insert(0, label(if at == 0 { "spent" } else { "" }));
     }
-    if let Some(usd) = model.run.control.budget_usd.filter(|usd| *usd > 0.0) {
-        let share = total.usd() / usd;
-        let fill = match share {
-            0.9.. => theme.bad(),
-            _ => theme.bar_fill(),
-        };
-        let mut bar = Line::from(gauge(share, 10, fill, theme).to_vec());
-        bar.push_span(format!(" {:.0} %", 100.0 * share));
+    if let Some(bar) = budget_gauge(total, model.run.control.budget_usd, theme) {
         match spent.last_mut() {
             Some(last) if last.width() + 2 + bar.width() <= columns => {
                 last.push_span("  ");
                 last.spans.extend(bar.spans);
             }
             _ => {
+                let mut bar = bar;
                 bar.spans.insert(0, label(""));
                 spent.push(bar);
             }
@@ -323,6 +317,21 @@ fn head_lines(
     rows.extend(spent);
     lines.extend(rows);
     lines
+}
+
+/// The share of the budget that is spent. Calls without a known price are not in it: with some of
+/// them it is a lower bound, and if no call has a price there is no share.
+fn budget_gauge(total: Spend, budget_usd: Option<f64>, theme: &Theme) -> Option<Line<'static>> {
+    let budget_usd = budget_usd.filter(|usd| *usd > 0.0)?;
+    let share = total.told_usd()? / budget_usd;
+    let fill = match share {
+        0.9.. => theme.bad(),
+        _ => theme.bar_fill(),
+    };
+    let at_least = if total.unpriced > 0 { "at least " } else { "" };
+    let mut bar = Line::from(gauge(share, 10, fill, theme).to_vec());
+    bar.push_span(format!(" {at_least}{:.0} %", 100.0 * share));
+    Some(bar)
 }
 
 /// Calls in flight, and the current maximum of the judges; empty if no calls are being made.
@@ -457,6 +466,26 @@ mod tests {
         let page = drawn(progress);
         assert!(page.contains("Refitting: 75 of 300 queries."), "{page}");
         assert!(page.contains(" 25.0 %") && !page.contains("/s"), "{page}");
+    }
+
+    #[test]
+    fn the_gauge_of_the_budget_does_not_count_an_unknown_price_as_nothing() {
+        let theme = Theme::new(ColorDepth::None, false);
+        let gauge = |known_usd: f64, unpriced: usize, budget_usd: f64| {
+            let total = Spend {
+                known_usd,
+                unpriced,
+                ..Spend::default()
+            };
+            budget_gauge(total, Some(budget_usd), &theme).map(|line| line.to_string())
+        };
+        assert_eq!(gauge(0.5, 0, 1.0).as_deref(), Some("━━━━━┄┄┄┄┄ 50 %"));
+        assert_eq!(
+            gauge(0.5, 3, 1.0).as_deref(),
+            Some("━━━━━┄┄┄┄┄ at least 50 %")
+        );
+        assert_eq!(gauge(0.0, 24, 1.0), None);
+        assert_eq!(gauge(0.5, 0, 0.0), None);
     }
 
     #[test]

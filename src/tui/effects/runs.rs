@@ -9,10 +9,10 @@ use crate::store::outstanding::CallSelection;
 use crate::tui::message::Msg;
 use crate::tui::model::run::RunScope;
 
-/// The usual request, for one query.
-fn of_query(usual: &RunRequest, query: QueryKey) -> RunRequest {
+/// The usual request, for these queries.
+fn of_queries(usual: &RunRequest, queries: Vec<QueryKey>) -> RunRequest {
     RunRequest {
-        queries: Some(vec![query]),
+        queries: Some(queries),
         ..usual.clone()
     }
 }
@@ -25,9 +25,13 @@ pub(crate) fn run_request(
 ) -> (JudgeEnsemble, RunRequest) {
     match scope {
         RunScope::Project => (all.clone(), usual.clone()),
-        RunScope::Query(query) => (all.clone(), of_query(usual, *query)),
+        RunScope::Query(query) => (all.clone(), of_queries(usual, vec![*query])),
+        RunScope::Queries(queries) => (all.clone(), of_queries(usual, queries.clone())),
         RunScope::Retry(query) => {
-            let request = query.map_or_else(|| usual.clone(), |query| of_query(usual, query));
+            let request = match query {
+                Some(query) => of_queries(usual, vec![*query]),
+                None => usual.clone(),
+            };
             let selection = CallSelection::FreshAndFailed;
             let request = RunRequest {
                 selection,

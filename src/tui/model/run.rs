@@ -16,19 +16,21 @@ pub enum RunScope {
     #[default]
     Project,
     Query(QueryKey),
+    /// Chosen queries, each once.
+    Queries(Vec<QueryKey>),
     /// The project or one query, including failed calls.
     Retry(Option<QueryKey>),
     Pair(PairQuestion),
 }
 
 impl RunScope {
-    /// The same queries, including failed calls; `None` if they are already included, or if nothing
-    /// is asked twice.
+    /// The same queries, including failed calls; `None` if they are already included, if nothing is
+    /// asked twice, or for chosen queries, whose failed calls are asked from the list or in a query.
     pub fn with_failed(&self) -> Option<Self> {
         match self {
             Self::Project => Some(Self::Retry(None)),
             Self::Query(query) => Some(Self::Retry(Some(*query))),
-            Self::Retry(_) | Self::Pair(_) => None,
+            Self::Queries(_) | Self::Retry(_) | Self::Pair(_) => None,
         }
     }
 }

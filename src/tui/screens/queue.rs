@@ -66,7 +66,7 @@ impl ScreenBehavior for QueueScreen {
     }
 
     fn offers(&self, model: &Model, command: Command) -> bool {
-        command != Command::StartRun || model.queries.is_unjudged()
+        command != Command::StartRun || update::can_start(model)
     }
 
     fn find(&self) -> Find {

@@ -89,8 +89,8 @@ fn describe(choice: &PromptChoice, change: &Replacement, estimate: &CostEstimate
     let key = key_on(Command::StartRun, Screen::QUERIES);
     format!(
         "{what} Asking what is then missing on all queries: {}, {cost}. Nothing is asked now: {key} \
-         on the list of queries asks about all of them, {key} in a query about that one. Change \
-         overrule.toml?",
+         on the list of queries asks about all of them, in a query about that one, and in the queue \
+         about those of the pairs from the first to the selected one. Change overrule.toml?",
         counted(estimate.calls(), "call"),
     )
 }

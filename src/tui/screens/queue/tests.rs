@@ -1,4 +1,5 @@
 use super::jobs::{DescribePair, ReadPairTitles};
+use crate::app::annotate::judge_history::SetAsideJudge;
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::{ListedDocument, PairDescription, PairQuestion};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
@@ -10,9 +11,11 @@ use crate::tui::job::{answer, every, fail, only};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::run::RunScope;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{flat, model};
 use crate::tui::update::commands::on_command;
+use crate::tui::update::requests::runs::Estimate;
 use crate::tui::update::update;
 use std::collections::HashMap;
 
@@ -60,6 +63,24 @@ fn a_move_asks_for_what_the_policy_shows_and_for_nothing_else() {
         let said = vec![(item(2).pair, PairQuestion::Verdicts)];
         assert_eq!(described(&effects), said, "{policy}");
     }
+}
+
+#[test]
+fn votes_that_would_be_set_aside_are_replaced_for_the_queries_down_to_the_cursor() {
+    let (mut model, _) = queue(Policy::Impact);
+    model.queue.items[1].query = QueryKey(3);
+    model.queue.items[3].query = QueryKey(9);
+    let effects = on_command(&mut model, Command::StartRun);
+    assert!(every::<Estimate>(&effects).is_empty(), "none would be");
+    model.votes.set_aside = vec![SetAsideJudge {
+        name: "gpt".to_owned(),
+        votes: 8,
+        queries: 3,
+    }];
+    model.queue.cursor = 2;
+    let effects = on_command(&mut model, Command::StartRun);
+    let scope = RunScope::Queries(vec![QueryKey(3), QUERY]);
+    assert_eq!(only(&effects), Some(&Estimate(scope)));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::run::RunScope;
 use crate::tui::navigation::{cycled, moved};
 use crate::tui::requests;
 use crate::tui::screens::{Screen, review, run};
@@ -135,7 +136,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Conflicts => model.queue.conflicts = !model.queue.conflicts,
         Command::Guideline => return model.read_guideline(),
         Command::EditGuideline => return model.edit_guideline(),
-        Command::StartRun if model.queries.is_unjudged() => return run::update::start(model, None),
+        Command::StartRun if can_start(model) => {
+            return run::update::start_over(model, scope(model));
+        }
         Command::Open => return open(model),
         _ => {
             let (count, page) = (model.shown_items().len(), model.areas.page);
@@ -144,6 +147,26 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
     }
     ask_anew(model)
+}
+
+/// Whether a run can be started here: without votes, or with votes that a run would set aside.
+pub(super) fn can_start(model: &Model) -> bool {
+    let would_replace = !model.votes.set_aside.is_empty() && !model.shown_items().is_empty();
+    model.queries.is_unjudged() || would_replace
+}
+
+/// The scope of a run that is started here: the project if it has no vote, or else the queries of
+/// the pairs from the first to the selected one.
+fn scope(model: &Model) -> RunScope {
+    if model.queries.is_unjudged() {
+        return RunScope::Project;
+    }
+    let shown = model.shown_items();
+    let above = shown.iter().take(model.queue.cursor + 1);
+    let mut queries: Vec<QueryKey> = above.map(|at| model.queue.items[*at].query).collect();
+    queries.sort_unstable();
+    queries.dedup();
+    RunScope::Queries(queries)
 }
 
 fn open(model: &mut Model) -> Vec<Effect> {

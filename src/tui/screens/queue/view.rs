@@ -467,6 +467,11 @@ fn empty(model: &Model) -> String {
             "Not judged yet. {}: let the judges compare the documents.",
             key(Command::StartRun)
         ),
+        (true, true) if model.queue.policy == Policy::Accept => format!(
+            "No battle of an acceptance is left to judge. `overrule accept` begins one, or prints \
+             its result. {}: another order.",
+            key(Command::NextPolicy)
+        ),
         (true, true) => format!(
             "Every pair of this order is decided. {}: pairs on which people differ. {}: another \
              order.",

@@ -127,9 +127,14 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     }
 }
 
-/// Starts a run over the project or one query, or resumes a paused one. If it costs money, the
-/// person is asked first.
+/// Starts a run over the project or one query, as [`start_over`] does.
 pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
+    start_over(model, only.map_or(RunScope::Project, RunScope::Query))
+}
+
+/// Starts a run, or resumes a paused one. If it costs money, or sets votes aside, the person is
+/// asked first.
+pub fn start_over(model: &mut Model, scope: RunScope) -> Vec<Effect> {
     if model.run.running {
         if model.run.control.paused {
             model.run.control.paused = false;
@@ -149,8 +154,11 @@ pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
         model.say(Level::Error, &why);
         return Vec::new();
     }
-    let scope = only.map_or(RunScope::Project, RunScope::Query);
     let may_change = !model.queries.loaded || !model.votes.set_aside.is_empty();
+    let only = match &scope {
+        RunScope::Query(query) => Some(*query),
+        _ => None,
+    };
     if model.options.paid || may_change || model.queries.failures(only) > 0 {
         model.inform("counting the calls that are left");
         model.run.wanted = scope.clone();
@@ -203,9 +211,12 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         .iter()
         .map(|line| format!("{line} "))
         .collect();
-    let scope = match model.run.scope {
-        RunScope::Project | RunScope::Retry(None) => "",
-        _ => "This query only: ",
+    let scope = match &model.run.scope {
+        RunScope::Project | RunScope::Retry(None) => String::new(),
+        RunScope::Queries(queries) => format!("{} only: ", text::counted(queries.len(), "query")),
+        RunScope::Query(_) | RunScope::Retry(Some(_)) | RunScope::Pair(_) => {
+            "This query only: ".to_owned()
+        }
     };
     let calls = format!(
         "{}{}",

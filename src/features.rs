@@ -9,5 +9,6 @@ pub mod lab;
 pub mod measure;
 pub mod methods;
 pub mod prompts;
+pub mod report;
 pub mod scale;
 pub mod student;

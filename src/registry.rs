@@ -3,7 +3,7 @@
 
 use crate::app::annotate::RunRequest;
 use crate::app::error::AppError;
-use crate::app::export::{AddedExport, AddedLabels, FoundRanking};
+use crate::app::export::{AddedExport, AddedLabels, FoundRanking, OfferedPage};
 use crate::app::log::LogEntry;
 use crate::app::question_set::QuestionOffer;
 use crate::app::status::FeatureStatus;
@@ -21,7 +21,7 @@ use crate::features::methods::command::MethodsSubcommand;
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
-use crate::features::{accept, duel, gate, measure, methods, prompts, scale, student};
+use crate::features::{accept, duel, gate, measure, methods, prompts, report, scale, student};
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
@@ -112,6 +112,8 @@ pub(crate) enum FeatureCommand {
     Accept(accept::command::AcceptCommand),
     /// Decide whether a judge may replace another one
     Gate(gate::command::GateCommand),
+    /// Write a page to share: HTML or Markdown
+    Report(report::command::ReportCommand),
     /// Train and test small models that learn from the votes
     Student(student::command::StudentCommand),
     #[command(flatten)]
@@ -129,6 +131,7 @@ impl FeatureCommand {
             Self::Prompt(command) => command.run(context),
             Self::Accept(command) => command.run(context),
             Self::Gate(command) => command.run(context),
+            Self::Report(command) => command.run(context),
             Self::Student(command) => command.run(context),
             Self::Duel(command) => command.run(context),
             Self::Lab(command) => command.run(context),
@@ -146,6 +149,7 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
         "Build on the votes",
         &["prompt", "accept", "gate", "student", "scale"],
     ),
+    ("Look at the results", &["report"]),
     ("Simulate", &["lab"]),
 ];
 
@@ -201,6 +205,9 @@ pub fn after_merge(store: &Store) -> store::Result<()> {
 // Exports.
 
 pub(crate) use duel::command::export::DuelExportForm as AddedExportForm;
+
+/// Pages in the dialog of exports.
+pub const PAGES: &[OfferedPage] = &[report::app::OFFERED];
 
 /// The ranking of a project with this name.
 pub fn find_ranking(store: &Store, name: &str) -> Result<FoundRanking, AppError> {

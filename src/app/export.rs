@@ -16,7 +16,7 @@ use super::error::AppError;
 use crate::domain::adjudication::PickRecord;
 use crate::formats::safe_json;
 use crate::store::Store;
-pub use added::{AddedExport, AddedLabels};
+pub use added::{AddedExport, AddedLabels, AddedPage, OfferedPage};
 pub use ai_scores::{check_members, member_names, write_ai_scores};
 pub use annotated::{UnscoredDocuments, write_annotated};
 pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};

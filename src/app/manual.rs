@@ -49,6 +49,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "student",
     "scale",
     "duel",
+    "report",
     "science",
     "checks",
     "formats",

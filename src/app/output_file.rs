@@ -103,6 +103,10 @@ pub const PNG: FileForm = FileForm {
     words: "PNG (.png)",
     endings: &["png"],
 };
+pub const HTML: FileForm = FileForm {
+    words: "HTML (.html)",
+    endings: &["html", "htm"],
+};
 pub const TREC: FileForm = FileForm {
     words: "TREC's columns (.trec, .qrels or .txt)",
     endings: &["trec", "qrels", "run", "txt"],

@@ -26,12 +26,16 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 8] = [
+const FEATURE_USES: [&str; 12] = [
     "duel methods",
     "gate prompts",
     "lab duel",
     "lab methods",
     "prompts methods",
+    "report accept",
+    "report duel",
+    "report measure",
+    "report methods",
     "scale lab",
     "scale methods",
     "student scale",

@@ -49,6 +49,7 @@ mod queue_items;
 mod read_only;
 mod reading;
 mod refusals;
+mod reporting;
 mod rerankers;
 mod ruling;
 mod sampling;

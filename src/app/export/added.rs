@@ -8,6 +8,7 @@ use crate::store::corpus::QueryKey;
 use std::fmt;
 use std::io::Write;
 use std::ptr;
+use std::sync::Arc;
 
 /// A table that a feature writes.
 pub trait AddedExport: fmt::Debug + Send + Sync {
@@ -30,6 +31,32 @@ impl PartialEq for dyn AddedExport {
 }
 
 impl Eq for dyn AddedExport {}
+
+/// A page that a feature writes about the whole project.
+pub trait AddedPage: fmt::Debug + Send + Sync {
+    fn html(&self, store: &Store) -> Result<String, AppError>;
+}
+
+/// Equal only to itself.
+impl PartialEq for dyn AddedPage {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::addr_eq(self, other)
+    }
+}
+
+impl Eq for dyn AddedPage {}
+
+/// A page that the dialog of exports offers.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferedPage {
+    pub name: &'static str,
+    /// What it shows, in a few words.
+    pub doc: &'static str,
+    /// The suggested file name.
+    pub file: &'static str,
+    /// Prepares it for this annotator.
+    pub page: fn(&str) -> Arc<dyn AddedPage>,
+}
 
 /// Labels that a feature has made, with their origin.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,15 +2,16 @@
 
 use super::tables::{table_files, write_tables};
 use super::{
-    AddedExport, AddedLabels, FoundRanking, LabelChanges, UnscoredDocuments, WrittenRanking,
-    member_names, write_ai_scores, write_annotated, write_label_changes, write_labels, write_picks,
-    write_ranking, write_rulings, write_run, write_scored_by, write_verdicts, write_votes,
+    AddedExport, AddedLabels, AddedPage, FoundRanking, LabelChanges, UnscoredDocuments,
+    WrittenRanking, member_names, write_ai_scores, write_annotated, write_label_changes,
+    write_labels, write_picks, write_ranking, write_rulings, write_run, write_scored_by,
+    write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::{AppError, invalid};
 use crate::app::output_file::{
-    BEIR, JSON, JSON_LINES, OutputFolder, ProtectedFiles, TREC, check_ending, table_format,
+    BEIR, HTML, JSON, JSON_LINES, OutputFolder, ProtectedFiles, TREC, check_ending, table_format,
     write_whole,
 };
 use crate::app::picture::{Picture, check_picture_name, write_picture};
@@ -91,6 +92,8 @@ pub enum Export {
     Tables,
     /// A table of a feature.
     Added(Arc<dyn AddedExport>),
+    /// A page of a feature, as HTML.
+    Page(Arc<dyn AddedPage>),
     /// The chart of a screen.
     Picture(Arc<dyn Picture>),
 }
@@ -157,6 +160,7 @@ impl Export {
             | Self::Run { .. }
             | Self::Picks
             | Self::Picture(_)
+            | Self::Page(_)
             | Self::Tables => false,
         }
     }
@@ -247,6 +251,7 @@ impl ExportRequest {
         let form = match &self.export {
             export if export.is_table() => return self.table_format(Some(path)).map(drop),
             Export::Picture(_) => return check_picture_name(path),
+            Export::Page(_) => HTML,
             Export::AiScores { .. } => JSON,
             Export::Labels(labels) if labels.is_beir(Some(path)) => BEIR,
             Export::Labels(_) | Export::Run { .. } => TREC,
@@ -358,6 +363,7 @@ impl ExportRequest {
             )),
             Export::Picks => write_picks(store, |pick| self.wants(&pick.query), out),
             Export::Picture(picture) => write_picture(&picture.svg(store)?, path, out),
+            Export::Page(page) => Ok(out.write_all(page.html(store)?.as_bytes())?),
             Export::Added(export) => export.write(store, keys, self.table_format(path)?, out, tell),
         }
     }

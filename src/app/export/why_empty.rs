@@ -29,7 +29,7 @@ pub fn why_empty(held: ProjectContents, export: &Export) -> Option<&'static str>
         },
         Export::Rulings(_) => (held.rulings, "there is no ruling yet"),
         Export::Picks => (held.picks, "no judge has picked documents yet"),
-        Export::Tables | Export::Added(_) | Export::Picture(_) => return None,
+        Export::Tables | Export::Added(_) | Export::Page(_) | Export::Picture(_) => return None,
     };
     (!has).then_some(why)
 }

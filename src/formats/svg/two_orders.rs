@@ -15,12 +15,12 @@ const CELL_MIN: usize = 3;
 const ROW_MIN: usize = 14;
 /// Positions in the list, from its left edge.
 const RANK_END: usize = 26;
-const HYBRID_END: usize = 62;
-const MOVE_START: usize = 74;
-const NAME_START: usize = 112;
-const AXIS_START: usize = 420;
+const HYBRID_END: usize = 70;
+const MOVE_START: usize = 82;
+const NAME_START: usize = 120;
+const AXIS_START: usize = 428;
 const AXIS: f64 = 240.0;
-const LIST: usize = 680;
+const LIST: usize = 688;
 const NAME_LETTERS_MAX: usize = 48;
 /// Number of standard errors on either side of a score in a 95 % interval.
 const WITHIN_95: f64 = 1.96;

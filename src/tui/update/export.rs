@@ -27,7 +27,11 @@ pub(super) fn open(model: &mut Model) -> Vec<Effect> {
         model.inform("an export is in progress; wait until it ends");
     } else if !model.overlays.iter().any(asked) {
         let behavior = model.behavior();
-        let dialog = ExportDialog::new(behavior.exports(), behavior.picture(model));
+        let dialog = ExportDialog::new(
+            behavior.exports(),
+            behavior.picture(model),
+            &model.options.annotator,
+        );
         model.overlays.push(Overlay::Export(dialog));
         return model.read_contents();
     }

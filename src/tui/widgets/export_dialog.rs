@@ -6,6 +6,7 @@ use super::{KeyOutcome, boxed, key_line};
 use crate::app::export::request::{Export, LabelSource, RulingOptions};
 use crate::app::export::why_empty::why_empty;
 use crate::app::picture::Picture;
+use crate::registry::PAGES;
 use crate::store::contents::ProjectContents;
 use crate::tui::canvas::Canvas;
 use crate::tui::layout::{centred, cut, cut_bottom};
@@ -80,8 +81,8 @@ pub struct ExportDialog {
 }
 
 impl ExportDialog {
-    /// Lists the picture of the screen first, then the exports about its subject.
-    pub fn new(first: ExportSubject, picture: Option<Arc<dyn Picture>>) -> Self {
+    /// Lists the picture of the screen first, then the exports about its subject, and pages last.
+    pub fn new(first: ExportSubject, picture: Option<Arc<dyn Picture>>, annotator: &str) -> Self {
         let picture = picture.map(|picture| Choice {
             name: "picture",
             doc: "the chart on this screen, .svg or .png",
@@ -93,8 +94,16 @@ impl ExportDialog {
             .iter()
             .cloned()
             .partition(|choice| choice.about == first);
+        let pages = PAGES.iter().map(|offered| Choice {
+            name: offered.name,
+            doc: offered.doc,
+            file: offered.file.into(),
+            about: first,
+            export: Export::Page((offered.page)(annotator)),
+        });
+        let tables = about.into_iter().chain(others);
         Self {
-            choices: picture.into_iter().chain(about).chain(others).collect(),
+            choices: picture.into_iter().chain(tables).chain(pages).collect(),
             selected: 0,
             held: None,
             file: None,
@@ -234,7 +243,7 @@ impl ExportDialog {
 
 impl Default for ExportDialog {
     fn default() -> Self {
-        Self::new(ExportSubject::default(), None)
+        Self::new(ExportSubject::default(), None, "")
     }
 }
 
@@ -272,8 +281,8 @@ mod tests {
     #[test]
     fn the_picture_of_the_screen_comes_first() {
         let picture: Arc<dyn Picture> = Arc::new(TwoOrdersPicture(QueryKey(1)));
-        let mut dialog = ExportDialog::new(ExportSubject::Scores, Some(picture.clone()));
-        assert_eq!(dialog.choices.len(), CHOICES.len() + 1);
+        let mut dialog = ExportDialog::new(ExportSubject::Scores, Some(picture.clone()), "ana");
+        assert_eq!(dialog.choices.len(), CHOICES.len() + PAGES.len() + 1);
         dialog.handle(key(KeyCode::Enter));
         let screen = text(&draw(80, 24, |area, buf| {
             dialog.render(&Theme::default(), area, buf);
@@ -292,8 +301,8 @@ mod tests {
 
     #[test]
     fn what_the_screen_shows_comes_first_and_what_is_empty_says_so() {
-        let mut dialog = ExportDialog::new(ExportSubject::Labels, None);
-        assert_eq!(dialog.choices.len(), CHOICES.len());
+        let mut dialog = ExportDialog::new(ExportSubject::Labels, None, "ana");
+        assert_eq!(dialog.choices.len(), CHOICES.len() + PAGES.len());
         dialog.held = Some(ProjectContents {
             labels: true,
             ..ProjectContents::default()

@@ -22,7 +22,7 @@ use crate::registry::JUDGES_PANELS;
 use crate::store::judge_calls::JudgeCalls;
 use anyhow::anyhow;
 use clap::Args;
-use described::{both_orders, conclusion, described};
+use described::{both_orders, conclusion, described, independence};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Args)]
@@ -45,6 +45,12 @@ blind: each person in turn is compared with the others, and so is the judge. `as
 means that the judge agrees with people at most 5 points less than people do with each other, and \
 `worse than a person` that it agrees less, both with 95 % confidence and on at least 20 pairs.
 
+If two judges make the same errors, the second one adds little. `count as 1.29 independent ones` is \
+k / (1 + (k - 1) r), with the mean correlation r of the errors of every two of k judges on random \
+pairs (controls of a queue, or imported pairs that all state the same `inclusion`, or all pairs if \
+people judged all of them) on which people chose a document blind. The lines below it name the judge without which the others give the most \
+independent votes for their price, and the best one to add among judges whose votes do not count now.
+
 Intervals resample queries, not battles. `first doc.` is how often the judge prefers the document \
 shown first; ties count half, and it is corrected for which documents were shown first, so that an \
 unbiased judge is at 50 %. JSON has the same as `position_shift`, from -1 to 1. `flip` is the \
@@ -55,6 +61,7 @@ changes their answers, P(tie), and calibration against the fitted scores.
 
 Examples:
   overrule judges
+  overrule judges --json | jq '.independent_votes | {value, interval_95, usd_per_1000_independent}'
   overrule judges --json | jq '.kappa[] | select(.kappa < 0.4)'"
 )]
 pub(super) struct JudgesCommand {
@@ -188,6 +195,7 @@ impl JudgeReportText {
             "ensemble": self.ensemble(),
             "people_with_each_other": self.0.people_with_each_other,
             "people_with_themselves": self.0.people_with_themselves,
+            "independent_votes": self.0.independence.as_ref().map(independence),
             "kappa": kappa,
             "alpha": {
                 "people": self.0.alpha_people.as_ref().map(|alpha| alpha.value),
@@ -250,6 +258,7 @@ impl JudgeReportText {
         text.push_str(&self.revealed_words());
         text.push('\n');
         text.push_str(&self.ceiling_words());
+        text.push_str(&self.independence_words());
         text.extend(self.2.iter().map(|panel| panel.words.as_str()));
         let pairs: Vec<Vec<String>> = self
             .0
@@ -341,9 +350,8 @@ impl JudgeReportText {
         }
         if self.0.selective {
             text.push_str(
-                "note: later judges were asked only about the harder battles (escalate): κ, α and \
-                 consensus are of those \
-                 battles, not of all\n",
+                "note: later judges were asked only about the harder battles (escalate): κ, α, \
+                 consensus and independent votes are of those battles, not of all\n",
             );
         }
         if self.0.rater_data.verdicts.is_empty() {
@@ -468,6 +476,16 @@ impl JudgeReportText {
         }
         let lines = lines.join("\n");
         format!("compared with a person, leaving one person out at a time:\n{lines}\n\n")
+    }
+
+    /// The effective number of independent judges, and which judge to add or to drop.
+    fn independence_words(&self) -> String {
+        let Some(panel) = &self.0.independence else {
+            return String::new();
+        };
+        let mut lines = vec![panel.sentence()];
+        lines.extend(panel.advice());
+        format!("{}\n\n", lines.join("\n"))
     }
 
     /// The judges' agreement with people's verdicts after the reveal, if it differs.

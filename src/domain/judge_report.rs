@@ -11,6 +11,7 @@ mod both_orders;
 mod calibration;
 mod cards;
 mod conclusion;
+mod independence;
 mod judge_model;
 mod judge_pairs;
 mod length_bias;
@@ -30,6 +31,9 @@ pub use both_orders::{BothOrders, as_shown};
 pub use calibration::Calibration;
 pub use cards::ReportSums;
 pub use conclusion::{JudgeConclusion, answer_finding};
+pub use independence::{
+    IndependenceUnknown, JudgePanel, PairErrors, PanelChange, judge_panel, pair_errors,
+};
 pub use judge_model::{JudgeModel, ParameterBasis, judge_model};
 pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
 pub use length_bias::{LengthBias, LengthSlope};

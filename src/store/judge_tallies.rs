@@ -6,7 +6,7 @@ use super::{Db, Result, Store, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::judge_report::{QueryTally, Rating, VoteCases};
 use crate::domain::ranking::{self, BattleRecord, QueryRows};
-use crate::domain::vote::{JudgeId, Vote};
+use crate::domain::vote::{JudgeId, Margin, Vote};
 use rusqlite::params;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,6 +59,20 @@ impl Db {
     pub fn ratings(&self, query: QueryKey) -> Result<Vec<Rating>> {
         let (rows, scores) = self.rows_and_scores(query)?;
         Ok(self.rated(query, &rows, &scores)?.0)
+    }
+
+    /// A judge's votes on a query, whether or not they count there: the documents and the margin.
+    pub fn margins_of(
+        &self,
+        query: QueryKey,
+        judge: JudgeId,
+    ) -> Result<Vec<(usize, usize, Margin)>> {
+        self.all(
+            "SELECT a, b, margin FROM battle JOIN vote ON vote.battle = battle.id
+             WHERE query = ?1 AND judge = ?2 ORDER BY battle.id",
+            params![query.0, judge.0],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
     }
 
     fn rows_and_scores(&self, query: QueryKey) -> Result<(QueryRows, Vec<Option<f64>>)> {

@@ -34,6 +34,7 @@ mod gate;
 mod gold;
 mod hostile;
 mod importing;
+mod independent_votes;
 mod ledgers;
 mod manual;
 mod measuring;

@@ -46,6 +46,8 @@ pub struct RaterData {
     /// The pairs that were drawn at random for a person, by index of the query: the controls of
     /// queues, and imported pairs if all of them state the same inclusion probability.
     pub random_pairs: HashSet<(usize, Pair)>,
+    /// Number of pairs with votes of judges.
+    pub voted_pairs: usize,
 }
 
 impl RaterData {
@@ -55,6 +57,24 @@ impl RaterData {
         let pairs: HashSet<_> = votes.iter().map(|said| (said.query, said.pair)).collect();
         let people: HashSet<usize> = votes.iter().map(|said| said.person).collect();
         (pairs.len(), people.len())
+    }
+
+    /// The pairs that people judged blind and that were not selected by how judges voted: all of them
+    /// if they are all pairs with votes, or else the random ones. `ratings` are the votes on pairs that
+    /// people judged.
+    pub fn unselected_pairs(&self, ratings: &[Rating]) -> HashSet<(usize, Pair)> {
+        let blind = self.person_verdicts.iter().filter(|said| said.blind);
+        let judged: HashSet<(usize, Pair)> = blind.map(|said| (said.query, said.pair)).collect();
+        let voted: HashSet<(usize, Pair)> = ratings
+            .iter()
+            .filter_map(|of| Some((of.query, Pair::new(of.a, of.b)?)))
+            .filter(|pair| judged.contains(pair))
+            .collect();
+        if voted.len() == self.voted_pairs {
+            judged
+        } else {
+            self.random_pairs.clone()
+        }
     }
 
     /// Each person's blind verdicts other than *cannot tell*.
@@ -158,6 +178,7 @@ pub fn rater_data(
 ) -> Result<RaterData> {
     let mut found = RaterData {
         judges: judged.judges.clone(),
+        voted_pairs: drawn.frame,
         ..RaterData::default()
     };
     let mut person: HashMap<String, usize> = HashMap::new();

@@ -1,6 +1,7 @@
 //! The judge report for the screen and the command: each judge's statistics, and agreement between
 //! judges.
 
+use super::independence::{PanelReport, panel_report};
 use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rater_data};
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::app::review::annotator_statistics::{Fraction, annotator_statistics};
@@ -55,6 +56,8 @@ pub struct RaterReport {
     /// The alternative annotator test of each judge that has votes on pairs people judged, by
     /// judge.
     pub alt_tests: BTreeMap<usize, std::result::Result<AltTest, TooFewItems>>,
+    /// The effective number of independent judges, if there are several.
+    pub independence: Option<PanelReport>,
     /// How often people answer a pair that the queue repeats as they did the first time.
     pub people_with_themselves: Option<Share>,
     /// Whether each judge's margins are informative beyond their direction, by judge, according to
@@ -113,15 +116,19 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
         let models = models.collect();
         Ok((named, db.both_orders(&ids, scope)?, replaced, models))
     })?;
-    let (rater_data, selective, rule, repeats) = store.read_blocking(move |db| {
+    let (judged, rater_data, selective, rule, repeats) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
         let mut repeats = Fraction::default();
         for annotator in db.queue_annotators(scope)? {
             repeats.join(&annotator_statistics(db, &annotator, scope)?.consistent);
         }
-        Ok((data, db.has_escalated()?, db.settings()?.vote_rule, repeats))
+        let rule = db.settings()?.vote_rule;
+        Ok((judged, data, db.has_escalated()?, rule, repeats))
     })?;
+    let ratings = walk.people.clone();
+    let independence = panel_report(store, &judged, &rater_data, ratings, &calls)?;
     let mut report = walk.report(rater_data, &fits);
+    report.independence = independence;
     report.people_with_themselves = repeats.share();
     (report.calls, report.audits, report.named) = (calls, audits, named);
     (report.both_orders, report.replaced) = (both_orders, replaced);
@@ -253,6 +260,7 @@ impl ReportWalk {
             people_with_each_other: people_with_each_other(&votes),
             alpha_people,
             people_with_themselves: None,
+            independence: None,
             alt_tests,
             ensemble: (judges > 1 && !cards.judges.is_empty()).then_some(cards.together),
             cards: cards.judges,

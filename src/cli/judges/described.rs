@@ -1,6 +1,9 @@
 //! The cards of judges as JSON.
 
-use crate::domain::judge_report::{BothOrders, JudgeConclusion, JudgeReport, PositionShift};
+use crate::app::judge_report::independence::PanelReport;
+use crate::domain::judge_report::{
+    BothOrders, JudgeConclusion, JudgeReport, PanelChange, PositionShift,
+};
 use serde_json::{Value, json};
 
 /// Pairs seen in both orders, with the effect of the order on the answers. The lean is the judge's
@@ -21,6 +24,50 @@ pub(super) fn both_orders(both: &BothOrders, position: Option<&PositionShift>) -
 /// The sentence about a judge, as text and as data.
 pub(super) fn conclusion(conclusion: &JudgeConclusion) -> Value {
     json!({ "words": conclusion.words(), "finding": conclusion })
+}
+
+/// The effective number of independent judges, with its price.
+pub(super) fn independence(report: &PanelReport) -> Value {
+    let change = |of: &PanelChange| {
+        json!({
+            "name": report.name(of.judge),
+            "model": report.judges[of.judge].spec.model,
+            "prompt": report.judges[of.judge].spec.prompt_hash,
+            "usd_per_1000": report.judges[of.judge].usd_per_1000,
+            "adds": of.adds,
+            "adds_interval_95": of.interval,
+            "value": of.after.value,
+            "interval_95": of.after.interval,
+            "agreement": of.after.agreement,
+            "pairs": of.after.pairs,
+        })
+    };
+    let panel = report.panel.as_ref().ok();
+    let together = panel.map(|panel| panel.together);
+    let price = report.usd_per_1000_independent();
+    let changes = |of: Option<&[PanelChange]>| -> Vec<Value> {
+        of.unwrap_or_default().iter().map(change).collect()
+    };
+    json!({
+        "judges": report.members.len(),
+        "value": together.map(|of| of.value),
+        "interval_95": together.map(|of| of.interval),
+        "error_correlation": together.map(|of| of.correlation),
+        "error_correlation_interval_95": together.map(|of| of.correlation_interval),
+        "pairs": together.map(|of| of.pairs),
+        "queries": together.map(|of| of.queries),
+        "agreement": together.map(|of| of.agreement),
+        "usd_per_1000_battles": report.usd_per_1000_battles(),
+        "usd_per_1000_independent": price.map(|(usd, _)| usd),
+        "usd_per_1000_independent_interval_95": price.map(|(_, interval)| interval),
+        "without": changes(panel.map(|of| &of.without[..])),
+        "with": changes(panel.map(|of| &of.with[..])),
+        "drop": report.drop().map(change),
+        "add": report.add().map(change),
+        "unknown": report.panel.as_ref().err(),
+        "words": report.sentence(),
+        "advice": report.advice(),
+    })
 }
 
 /// The content of a judge's card, with the keys of `judges --json`.

@@ -111,7 +111,11 @@ fn facts(model: &Model, report: &RaterReport, row: &JudgeRow<'_>) -> Vec<Fact> {
             format!("prefers the longer document in {}.", share(longer)),
         ));
     }
+    let together = report.independence.as_ref();
+    let together = together.filter(|of| of.panel.is_ok());
+    let together = together.map(|of| Fact("Together", of.sentence()));
     let Some(at) = row.place else {
+        facts.extend(together);
         return facts;
     };
     let audit = report.audits.get(at).copied().unwrap_or_default();
@@ -140,6 +144,7 @@ fn facts(model: &Model, report: &RaterReport, row: &JudgeRow<'_>) -> Vec<Fact> {
             .collect();
         facts.push(Fact("Failed", format!("{}.", list.join(", "))));
     }
+    facts.extend(together);
     if let Some((judge, without)) = model.judges().without
         && report.rater_data.judges[at].0 == judge
     {
@@ -368,6 +373,17 @@ pub(super) fn agreement_words(report: &RaterReport) -> String {
     let alphas: Vec<String> = alphas.into_iter().flatten().collect();
     if !alphas.is_empty() {
         words += &format!("Krippendorff's α: {}\n", alphas.join(" · "));
+    }
+    if let Some(panel) = &report.independence {
+        if panel.panel.is_err() {
+            words += &format!("Together: {}\n", panel.sentence());
+        }
+        for (name, contribution) in panel.contributions() {
+            words += &format!("{name} {contribution}\n");
+        }
+        for advice in panel.advice() {
+            words += &format!("{advice}\n");
+        }
     }
     for (a, b, pair) in &report.pairs {
         let Some(kappa) = pair.kappa else {

@@ -11,6 +11,7 @@ use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::JudgesPanel;
 use crate::cli::matrix::ReadLayer;
 use crate::domain::common_scale::ProjectScale;
+use crate::domain::metrics::JudgedRanking;
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
 pub use crate::features::accept::app::{AcceptedBattles, OfferedBattle};
@@ -38,6 +39,11 @@ use std::sync::Arc;
 /// The common scale of the scores of all queries, if there is one.
 pub fn project_scale(store: &Store) -> Result<Option<ProjectScale>, AppError> {
     scale::app::project_scale(store)
+}
+
+/// The rankings that judges or rerankers made in the project.
+pub fn judged_rankings(db: &Db) -> store::Result<Vec<JudgedRanking>> {
+    methods::app::judged_rankings(db)
 }
 
 /// Whether `--method` can refer to a reranker by this name.

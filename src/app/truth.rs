@@ -9,15 +9,16 @@ use super::scored_pools::{
 use super::text_format::{counted, first_names};
 use crate::domain::adjudication::corrected_labels;
 use crate::domain::common_scale::ProjectScale;
-use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, rank_grades};
+use crate::domain::metrics::{Gains, GradeModel, GradedScore, Qrels, ScoreOrigin, rank_grades};
 use crate::formats::file_kind::FileKind;
-use crate::registry::project_scale;
+use crate::registry::{judged_rankings, project_scale};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use clap::ValueEnum;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Number of labels from which the cut points are certain enough to need no note.
 const MANY_LABELS: usize = 150;
@@ -76,6 +77,9 @@ pub enum GradeBasis {
     Score,
 }
 
+/// The note on a ranking that is evaluated against the scores that it comes from.
+pub const AGAINST_ITSELF: &str = "against the scores that this ranking was exported from";
+
 /// What rankings are evaluated against.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Truth {
@@ -86,6 +90,8 @@ pub struct Truth {
     pub gains: Option<Gains>,
     /// The judges whose votes it is based on; empty for people's labels.
     pub judges: Vec<String>,
+    /// The project's scores that it is based on, and who made them.
+    pub origin: Option<Arc<ScoreOrigin>>,
     /// Its assumptions, one sentence each.
     pub notes: Vec<String>,
 }
@@ -143,9 +149,35 @@ pub fn project_truth(
                 .collect();
             let scale = project_scale(store)?;
             let pools = scored_pools(store, &keys)?;
-            zelo_truth(&pools, &corrected(), basis, scale.as_ref())
+            let mut truth = zelo_truth(&pools, &corrected(), basis, scale.as_ref())?;
+            truth.origin = Some(Arc::new(score_origin(store, &pools, &truth.judges)?));
+            Ok(truth)
         }
     }
+}
+
+/// The scores of a project, their judges with their models, and the rankings that judges made.
+fn score_origin(
+    store: &Store,
+    pools: &[ScoredPool],
+    judges: &[String],
+) -> Result<ScoreOrigin, AppError> {
+    let (known, rankings) =
+        store.read_blocking(|db| Ok((db.all_judges()?, judged_rankings(db)?)))?;
+    let scores = pools
+        .iter()
+        .map(|pool| (pool.query.clone(), pool.ranking()))
+        .collect();
+    let of_truth = known
+        .into_iter()
+        .filter(|(_, spec)| judges.contains(&spec.name));
+    let named: BTreeSet<(String, String)> =
+        of_truth.map(|(_, spec)| (spec.name, spec.model)).collect();
+    Ok(ScoreOrigin {
+        scores,
+        judges: named.into_iter().collect(),
+        rankings,
+    })
 }
 
 /// The truth of a file: its labels or the grades of its documents, or grades derived from the

@@ -10,6 +10,7 @@ mod grade_model;
 mod histogram;
 mod measure;
 mod rank_correlation;
+mod shared_origin;
 pub(crate) mod significance;
 pub mod zbench;
 
@@ -22,7 +23,8 @@ pub use grade_model::{GradeModel, GradedScore, rank_grades};
 pub use histogram::{MetricDistribution, histogram};
 pub use measure::{Measure, Metric};
 pub use rank_correlation::kendall_tau_b;
+pub use shared_origin::{JudgedRanking, ScoreOrigin, SharedOrigin};
 pub use significance::{
-    Comparison, MeanEstimate, Resampling, bootstraps, compare, equal_shares, estimate,
-    queries_to_detect,
+    Comparison, MeanEstimate, PairedVerdict, Resampling, bootstraps, compare, equal_shares,
+    estimate, holm, queries_to_detect,
 };

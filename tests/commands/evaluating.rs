@@ -504,3 +504,209 @@ fn a_query_named_like_a_formula_is_safe_in_csv() {
         sandbox.refused(&format!("evaluate q.txt r.txt {wrong}"), 2, &[words]);
     }
 }
+
+/// A run in which the relevant document of query `qN` is at this place, over this many queries.
+fn long_run(queries: usize, place: impl Fn(usize) -> usize) -> String {
+    let mut text = String::new();
+    for query in 0..queries {
+        for rank in 1..=10 {
+            let id = if rank == place(query) {
+                "a".to_owned()
+            } else {
+                format!("x{rank}")
+            };
+            writeln!(text, "q{query} Q0 {id} {rank} {} name", 11 - rank).unwrap();
+        }
+    }
+    text
+}
+
+fn several_runs() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let qrels: String = (0..40).map(|query| format!("q{query} 0 a 1\n")).collect();
+    sandbox.write("people.qrels", qrels);
+    sandbox.write("new", long_run(40, |query| 1 + query % 3));
+    // Much worse, the same but for one query, and slightly worse.
+    sandbox.write("bad", long_run(40, |query| 4 + query % 5));
+    sandbox.write(
+        "alike",
+        long_run(40, |query| if query == 0 { 2 } else { 1 + query % 3 }),
+    );
+    sandbox.write("close", long_run(40, |query| 1 + (query + query % 2) % 3));
+    sandbox
+}
+
+#[test]
+fn several_rankings_are_compared_with_holms_correction() {
+    let sandbox = several_runs();
+    let options = "--truth people.qrels --metrics mrr,ndcg@10 --json";
+    let all = sandbox.json(&format!("compare new bad alike close {options}"));
+    let comparisons = all["comparisons"].as_array().unwrap();
+    assert_eq!((comparisons.len(), &all["ranking"]), (3, &json!("new")));
+    for metric in ["mrr", "ndcg@10"] {
+        let mut p: Vec<(f64, f64)> = Vec::new();
+        for (comparison, name) in comparisons.iter().zip(["bad", "alike", "close"]) {
+            assert_eq!(comparison["baseline"], name);
+            let alone = sandbox.json(&format!("compare new {name} {options}"));
+            let (row, alone) = (&comparison["metrics"][metric], &alone["metrics"][metric]);
+            for key in ["mean", "baseline", "per_query", "baseline_per_query"] {
+                assert_eq!(row[key], alone[key], "{name} {metric} {key}");
+            }
+            let (found, alone) = (&row["difference"], &alone["difference"]);
+            assert_eq!(found["per_query"], alone["per_query"]);
+            assert_eq!(found["p_randomisation"], alone["p_randomisation"]);
+            assert_eq!(alone["p_randomisation_holm"], Value::Null);
+            p.push((
+                found["p_randomisation"].as_f64().unwrap(),
+                found["p_randomisation_holm"].as_f64().unwrap(),
+            ));
+        }
+        p.sort_by(|x, y| x.0.total_cmp(&y.0));
+        let mut floor: f64 = 0.0;
+        for (rank, (plain, corrected)) in p.into_iter().enumerate() {
+            floor = floor.max(((3 - rank) as f64 * plain).min(1.0));
+            assert!((corrected - floor).abs() < 1e-12, "{metric} {rank}");
+        }
+        assert_eq!(
+            comparisons[0]["metrics"][metric]["difference"]["verdict"],
+            "better"
+        );
+    }
+    let ran = sandbox.done("compare new bad alike close --truth people.qrels --metrics mrr");
+    ran.prints("differences are new minus the other ranking");
+    ran.prints("p (Holm)");
+    sandbox.refused(
+        "compare new bad close --truth people.qrels --csv out.csv",
+        2,
+        &["--csv", "name two rankings"],
+    );
+}
+
+#[test]
+fn two_one_sided_tests_tell_equal_from_undecided() {
+    let sandbox = several_runs();
+    let row = |other: &str, margin: &str| {
+        let options = format!("--truth people.qrels --metrics mrr --json --tost {margin}");
+        sandbox.json(&format!("compare new {other} {options}"))["metrics"]["mrr"]["difference"]
+            .clone()
+    };
+    let alike = row("alike", "0.05");
+    assert_eq!(alike["verdict"], "equal", "{alike}");
+    let (low, high) = (&alike["tost"]["low_90"], &alike["tost"]["high_90"]);
+    assert!(low.as_f64() > Some(-0.05) && high.as_f64() < Some(0.05));
+    assert!(alike["tost"]["p"].as_f64() < Some(0.05));
+    let narrow = row("alike", "0.001");
+    assert_eq!(narrow["verdict"], "undecided", "{narrow}");
+    assert!(narrow["tost"]["p"].as_f64() > Some(0.05));
+    assert_eq!(row("bad", "0.05")["verdict"], "better");
+    let same = row("new", "0.05");
+    assert_eq!(
+        (&same["verdict"], &same["tost"]["p"]),
+        (&json!("equal"), &Value::Null)
+    );
+    let ran = sandbox.done("compare new alike --truth people.qrels --metrics mrr --tost 0.05");
+    ran.prints("p (within 0.05)");
+    ran.prints("equal");
+    sandbox.refused("evaluate people.qrels new --tost 0.05", 2, &["--baseline"]);
+    sandbox.refused(
+        "compare new bad --truth people.qrels --tost -1",
+        2,
+        &["above 0"],
+    );
+}
+
+/// A project with votes of the offline judges, and its zELO run.
+fn annotated() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut lines = String::new();
+    for query in 0..4 {
+        let documents: Vec<Value> = (0..8)
+            .map(|at| {
+                let words = "apple ".repeat(1 + (at * 5 + query) % 8);
+                json!({"id": format!("d{at}"), "content": format!("{words} text {at} on {query}")})
+            })
+            .collect();
+        let line = json!({
+            "query": {"id": format!("q{query}"), "query": format!("apple question {query}")},
+            "documents": documents,
+        });
+        writeln!(lines, "{line}").unwrap();
+    }
+    sandbox.write("pools.jsonl", lines);
+    sandbox.done("annotate pools.jsonl out.jsonl --cycles 2");
+    sandbox.done("export run --out zelo.trec");
+    sandbox
+}
+
+#[test]
+fn a_run_that_was_exported_from_the_scores_is_reported() {
+    let sandbox = annotated();
+    let found = sandbox.json("evaluate zelo.trec --truth zelo --metrics ndcg@10 --json");
+    let shared = &found["shared_with_truth"][0];
+    assert_eq!(
+        (
+            &shared["from_same_scores"],
+            &shared["same_scores"],
+            &shared["queries"]
+        ),
+        (&json!(true), &json!(4), &json!(4)),
+        "{found}"
+    );
+    assert!(
+        found["warnings"]
+            .to_string()
+            .contains("it was exported from them")
+    );
+    let ran = sandbox.done("evaluate zelo.trec --truth zelo --metrics ndcg@10");
+    ran.prints("against the scores that this ranking was exported from");
+    // Positions in the same order, and another order.
+    let run = sandbox.read("zelo.trec");
+    let mut turned = String::new();
+    let mut places = String::new();
+    for (at, line) in run.lines().enumerate() {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        let (query, document) = (cells[0], cells[2]);
+        writeln!(turned, "{query} Q0 {document} 1 {at} other").unwrap();
+        writeln!(places, "{query} Q0 {document} 1 {} other", 1000 - at).unwrap();
+    }
+    sandbox.write("turned.trec", turned);
+    sandbox.write("places.trec", places);
+    let shared = |file: &str| {
+        let command = format!("evaluate {file} --truth zelo --metrics ndcg@10 --json");
+        sandbox.json(&command)["shared_with_truth"][0]["from_same_scores"].clone()
+    };
+    assert_eq!(
+        (shared("turned.trec"), shared("places.trec")),
+        (json!(false), json!(true))
+    );
+    // Against labels, nothing is shared.
+    sandbox.write(
+        "people.qrels",
+        "q0 0 d1 1\nq1 0 d2 1\nq2 0 d1 1\nq3 0 d3 1\n",
+    );
+    let found = sandbox.json("evaluate people.qrels zelo.trec --json");
+    assert_eq!(found["shared_with_truth"], json!([]));
+}
+
+#[test]
+fn a_run_by_a_judge_of_the_truth_is_reported() {
+    let sandbox = annotated();
+    let judges = sandbox.json("judges --json");
+    let judge = judges["judges"][0]["name"].as_str().unwrap().to_owned();
+    let mut turned = String::new();
+    for (at, line) in sandbox.read("zelo.trec").lines().enumerate() {
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        writeln!(turned, "{} Q0 {} 1 {at} other", cells[0], cells[2]).unwrap();
+    }
+    let file = format!("rerank-{judge}.trec");
+    sandbox.write(&file, &turned);
+    let ran = sandbox.run(&format!("evaluate {file} --truth zelo --metrics ndcg@10"));
+    assert!(
+        ran.stderr.contains("shares") && ran.stderr.contains(&judge),
+        "{}",
+        ran.stderr
+    );
+    sandbox.write("mine.trec", turned);
+    let ran = sandbox.done("evaluate mine.trec --truth zelo --metrics ndcg@10");
+    assert!(!ran.stderr.contains("shares"), "{}", ran.stderr);
+}

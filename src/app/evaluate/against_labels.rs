@@ -4,11 +4,11 @@ use super::report::{EvaluationReport, PerQuery, listed};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, read_ranking};
 use crate::app::text_format::{OWN_DOCUMENT, UNTESTED};
-use crate::app::truth::{AGAINST_JUDGES, GradeBasis, Truth, file_truth};
+use crate::app::truth::{AGAINST_ITSELF, AGAINST_JUDGES, GradeBasis, Truth, file_truth};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Measure, Metric, Qrels, QueryValues, RankedRun, Resampling,
-    ScoreWidth, depends_on_width, evaluate_gains,
+    ScoreWidth, SharedOrigin, depends_on_width, evaluate_gains,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -79,11 +79,22 @@ pub fn evaluate_run(
     let resampling = Resampling::default();
     let Files { truth, test, other } = Files::read(truth, test, comparand)?;
     let mut warnings = truth.notes.clone();
+    let mut shared = vec![test.shared(&truth)];
+    if let OtherFile::Baseline(run) = &other {
+        shared.push(run.shared(&truth));
+    }
+    let shared: Vec<(String, SharedOrigin)> = shared.into_iter().flatten().collect();
+    warnings.extend(shared.iter().flat_map(|(name, of)| of.warnings(name)));
     let measured = test.measure(&truth, &metrics, options, &mut warnings)?;
     let mut report = EvaluationReport::new(measured.queries.len());
     report.judged = truth.qrels.len();
     report.truth.clone_from(&truth.name);
-    report.against = truth.is_of_judges().then_some(AGAINST_JUDGES);
+    report.shared = shared;
+    report.against = if report.is_from_same_scores() {
+        Some(AGAINST_ITSELF)
+    } else {
+        truth.is_of_judges().then_some(AGAINST_JUDGES)
+    };
     if options.counts {
         report.found = test.found(&truth, options)?;
     }
@@ -208,6 +219,13 @@ impl<'a> RankingFile<'a> {
         let mut notes = Vec::new();
         let run = read_ranking(path, &mut notes)?;
         Ok(Self { path, run, notes })
+    }
+
+    /// What the ranking has in common with the scores that the truth is made of, if it is.
+    fn shared(&self, truth: &Truth) -> Option<(String, SharedOrigin)> {
+        let (name, origin) = (display_name(self.path), truth.origin.as_ref()?);
+        let shared = origin.shared(&name, &self.run);
+        Some((name, shared))
     }
 
     /// By query, the number of relevant documents, and of those among the first ten.

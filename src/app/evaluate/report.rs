@@ -4,7 +4,9 @@ use crate::app::error::AppError;
 use crate::app::estimate_json::{difference_json, mean_json};
 use crate::app::text_format::{counted, first_names};
 use crate::domain::corpus::QueryId;
-use crate::domain::metrics::{Comparison, MeanEstimate, MetricDistribution, histogram};
+use crate::domain::metrics::{
+    Comparison, MeanEstimate, MetricDistribution, PairedVerdict, SharedOrigin, histogram, holm,
+};
 use crate::formats::csv_cell::SafeCsv;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -25,8 +27,15 @@ pub struct EvaluationReport {
     pub rows: Vec<MetricRow>,
     /// What the ranking is compared with: its baseline, or itself before.
     pub other: &'static str,
+    /// The name of the baseline's file.
+    pub other_name: String,
     /// Whether differences are tested for significance.
     pub tested: bool,
+    /// The largest difference that counts as equal, if equivalence is tested.
+    pub margin: Option<f64>,
+    /// What the ranking and, if there is one, its baseline have in common with the scores that they
+    /// are evaluated against.
+    pub shared: Vec<(String, SharedOrigin)>,
     /// Notes to the reader, one sentence each.
     pub warnings: Vec<String>,
     /// By query, the number of relevant documents, and of those among the first ten of the ranking;
@@ -44,6 +53,15 @@ pub struct MetricRow {
     pub against: Option<(Option<f64>, Option<Comparison>)>,
     /// The other ranking's values.
     other_per_query: PerQuery,
+    /// The p-values corrected for several baselines; `None` for a single one.
+    corrected: Option<CorrectedP>,
+}
+
+/// p-values of one metric, corrected by Holm's method over all baselines.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CorrectedP {
+    pub randomization: Option<f64>,
+    pub equivalence: Option<f64>,
 }
 
 /// A metric's value for each query; `None` if it is undefined.
@@ -60,7 +78,10 @@ impl EvaluationReport {
             against: None,
             rows: Vec::new(),
             other: "baseline",
+            other_name: String::new(),
             tested: true,
+            margin: None,
+            shared: Vec::new(),
             warnings: Vec::new(),
             found: Vec::new(),
         }
@@ -82,6 +103,7 @@ impl EvaluationReport {
             per_query,
             against: None,
             other_per_query: Vec::new(),
+            corrected: None,
         });
     }
 
@@ -98,6 +120,37 @@ impl EvaluationReport {
             row.against = Some((baseline, comparison));
             row.other_per_query = per_query;
         }
+    }
+
+    /// Corrects the p-values of each metric for the number of baselines, in reports on one ranking.
+    pub fn correct(reports: &mut [Self]) {
+        let metrics = reports.first().map_or(0, |report| report.rows.len());
+        for metric in 0..metrics {
+            let p = |of: fn(&MetricRow, Option<f64>) -> Option<f64>| {
+                let rows = reports.iter().map(|report| {
+                    let row = report.rows.get(metric)?;
+                    of(row, report.margin)
+                });
+                holm(&rows.collect::<Vec<_>>())
+            };
+            let randomization = p(|row, _| Some(row.comparison()?.randomization_p));
+            let equivalence = p(MetricRow::equivalence_p);
+            let corrected = randomization.into_iter().zip(equivalence);
+            for (report, (randomization, equivalence)) in reports.iter_mut().zip(corrected) {
+                if let Some(row) = report.rows.get_mut(metric) {
+                    row.corrected = Some(CorrectedP {
+                        randomization,
+                        equivalence,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether the ranking was made from the scores that it is evaluated against.
+    pub fn is_from_same_scores(&self) -> bool {
+        let own = self.shared.first();
+        own.is_some_and(|(_, shared)| shared.is_from_same_scores())
     }
 
     /// The values of each NDCG by query, of the ranking and of the other one.
@@ -166,27 +219,89 @@ impl EvaluationReport {
         let metrics: Map<String, Value> = self
             .rows
             .iter()
-            .map(|row| (row.name.clone(), row.json(self.other, self.tested)))
+            .map(|row| (row.name.clone(), row.json(self)))
             .collect();
+        let shared = self.shared.iter().map(|(name, shared)| {
+            let mut of = json!(shared);
+            of["ranking"] = json!(name);
+            of["from_same_scores"] = json!(shared.is_from_same_scores());
+            of
+        });
         json!({
             "queries": self.queries,
             "judged_queries": self.judged,
             "truth": self.truth,
             "against": self.against,
             "metrics": metrics,
+            "shared_with_truth": shared.collect::<Vec<_>>(),
             "warnings": self.warnings,
         })
     }
 }
 
 impl MetricRow {
-    fn json(&self, other: &str, tested: bool) -> Value {
+    fn comparison(&self) -> Option<Comparison> {
+        self.against?.1
+    }
+
+    /// The p-value of the test that the difference is within the margin.
+    pub fn equivalence_p(&self, margin: Option<f64>) -> Option<f64> {
+        Some(self.comparison()?.equivalence(margin?)?.p)
+    }
+
+    /// The p-values after the correction for several baselines, if there are several.
+    pub fn corrected(&self) -> Option<CorrectedP> {
+        self.corrected
+    }
+
+    /// Whether the ranking is better, worse or equal. With a margin, rankings with the same value on
+    /// every query are equal.
+    pub fn verdict(&self, margin: Option<f64>) -> Option<PairedVerdict> {
+        let comparison = self.comparison()?;
+        let plain = CorrectedP {
+            randomization: Some(comparison.randomization_p),
+            equivalence: self.equivalence_p(margin),
+        };
+        let p = self.corrected.unwrap_or(plain);
+        if margin.is_some() && matches!(comparison.wins_ties_losses, (0, _, 0)) {
+            return Some(PairedVerdict::Equal);
+        }
+        Some(PairedVerdict::of(
+            comparison.mean_difference,
+            p.randomization?,
+            p.equivalence,
+        ))
+    }
+
+    /// The test of equivalence as JSON; null without a margin.
+    fn equivalence_json(&self, margin: Option<f64>) -> Value {
+        let Some(margin) = margin else {
+            return Value::Null;
+        };
+        let found = self.comparison().and_then(|of| of.equivalence(margin));
+        json!({
+            "margin": margin,
+            "p": found.map(|of| of.p),
+            "p_holm": self.corrected.map(|of| of.equivalence),
+            "low_90": found.map(|of| of.interval.0),
+            "high_90": found.map(|of| of.interval.1),
+        })
+    }
+
+    fn json(&self, report: &EvaluationReport) -> Value {
+        let (other, tested) = (report.other, report.tested);
         let mut row = mean_json(self.estimate);
         if let (Some((baseline, comparison)), Value::Object(row)) = (self.against, &mut row) {
             row.insert(other.to_owned(), json!(baseline));
             let difference = comparison.map(|of| {
                 let mut difference = difference(of, tested);
                 difference["per_query"] = by_query(&self.differences());
+                if tested {
+                    let corrected = self.corrected.map(|of| of.randomization);
+                    difference["p_randomisation_holm"] = json!(corrected);
+                    difference["tost"] = self.equivalence_json(report.margin);
+                    difference["verdict"] = json!(self.verdict(report.margin));
+                }
                 difference
             });
             row.insert("difference".to_owned(), json!(difference));

@@ -75,6 +75,91 @@ pub struct Comparison {
     pub wins_ties_losses: (usize, usize, usize),
 }
 
+/// Whether a mean difference is within a margin, by two one-sided t-tests (Schuirmann 1987).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Equivalence {
+    /// The largest difference that counts as equal; above 0.
+    pub margin: f64,
+    /// The larger of the p-values of the two tests, against a difference of −margin or less and
+    /// against one of margin or more.
+    pub p: f64,
+    /// The t interval of the difference at 90 %. It is within the margin if `p` is below 5 %.
+    pub interval: (f64, f64),
+}
+
+/// What a comparison shows at an error of 5 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PairedVerdict {
+    Better,
+    Worse,
+    /// The difference is within the margin.
+    Equal,
+    Undecided,
+}
+
+impl PairedVerdict {
+    /// The verdict from the two-sided p-value of the difference and that of the equivalence. A
+    /// difference that is significant and within the margin is better or worse.
+    pub fn of(difference: f64, p: f64, equivalence: Option<f64>) -> Self {
+        const ERROR: f64 = 0.05;
+        if p <= ERROR && difference > 0.0 {
+            Self::Better
+        } else if p <= ERROR && difference < 0.0 {
+            Self::Worse
+        } else if equivalence.is_some_and(|p| p <= ERROR) {
+            Self::Equal
+        } else {
+            Self::Undecided
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Equal => "equal",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+impl Comparison {
+    /// Tests whether the difference is within `margin`; `None` if the differences do not vary.
+    pub fn equivalence(&self, margin: f64) -> Option<Equivalence> {
+        let test = self.t_test?;
+        let student = StudentsT::new(0.0, 1.0, test.degrees as f64).ok()?;
+        let p = |distance: f64| student.cdf(-distance / test.standard_error);
+        let half = student.inverse_cdf(0.95) * test.standard_error;
+        Some(Equivalence {
+            margin,
+            p: p(margin + self.mean_difference).max(p(margin - self.mean_difference)),
+            interval: (self.mean_difference - half, self.mean_difference + half),
+        })
+    }
+}
+
+/// Holm's step-down correction (1979) of p-values, in their original order: at most 1, and never
+/// below the corrected value of a smaller p-value. Missing values were not tested and do not count.
+pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
+    let mut order: Vec<(usize, f64)> = p
+        .iter()
+        .enumerate()
+        .filter_map(|(at, p)| Some((at, (*p)?)))
+        .collect();
+    order.sort_by(|x, y| x.1.total_cmp(&y.1));
+    let tests = order.len();
+    let mut corrected = vec![None; p.len()];
+    let mut floor: f64 = 0.0;
+    for (rank, (at, p)) in order.into_iter().enumerate() {
+        floor = floor.max(((tests - rank) as f64 * p).min(1.0));
+        if let Some(place) = corrected.get_mut(at) {
+            *place = Some(floor);
+        }
+    }
+    corrected
+}
+
 /// The mean of `values` with its interval, or `None` without values.
 pub fn estimate(values: &[f64], how: &Resampling) -> Option<MeanEstimate> {
     with_interval(values, mean_interval(&sorted(values), how), how)
@@ -389,6 +474,59 @@ fn mean_of(values: &[f64], chosen: &[usize]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn holms_correction_is_the_textbooks() {
+        let p = [Some(0.01), Some(0.04), None, Some(0.03), Some(0.005)];
+        let found = holm(&p);
+        let expected = [Some(0.03), Some(0.06), None, Some(0.06), Some(0.02)];
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!(found.is_some(), expected.is_some());
+            assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-15);
+        }
+        assert_eq!(holm(&[Some(0.9), Some(0.8)]), [Some(1.0), Some(1.0)]);
+    }
+
+    /// Computed by hand from the six differences.
+    #[test]
+    fn equivalence_is_two_one_sided_t_tests() {
+        let first = [0.52, 0.61, 0.48, 0.70, 0.55, 0.63];
+        let second = [0.50, 0.62, 0.49, 0.68, 0.56, 0.60];
+        let of = compare(&first, &second, &Resampling::default()).unwrap();
+        let mean = 0.04 / 6.0;
+        let squares: f64 = [0.02, -0.01, -0.01, 0.02, -0.01, 0.03f64]
+            .iter()
+            .map(|d| (d - mean).powi(2))
+            .sum();
+        let error = (squares / 5.0 / 6.0).sqrt();
+        let found = of.equivalence(0.03).unwrap();
+        // t(5) at .95 is 2.015048.
+        assert!((found.interval.0 - (mean - 2.015_048 * error)).abs() < 1e-7);
+        assert!((found.interval.1 - (mean + 2.015_048 * error)).abs() < 1e-7);
+        assert!(found.p < 0.05 && found.interval.1 < 0.03);
+        // At the end of its 90 % interval, the test is exactly at 5 %.
+        let at_end = of.equivalence(found.interval.1).unwrap();
+        assert!((at_end.p - 0.05).abs() < 1e-9);
+        assert!(of.equivalence(0.005).unwrap().p > 0.5);
+        let alike = compare(&[0.5; 9], &[0.5; 9], &Resampling::default()).unwrap();
+        assert_eq!(alike.equivalence(0.1), None);
+    }
+
+    #[test]
+    fn a_verdict_needs_a_small_p_value() {
+        let table = [
+            (0.1, 0.01, Some(0.9), PairedVerdict::Better),
+            (-0.1, 0.05, None, PairedVerdict::Worse),
+            (-0.001, 0.2, Some(0.05), PairedVerdict::Equal),
+            (0.001, 0.01, Some(0.01), PairedVerdict::Better),
+            (0.0, 1.0, Some(0.01), PairedVerdict::Equal),
+            (0.1, 0.06, Some(0.06), PairedVerdict::Undecided),
+            (0.0, 0.0, None, PairedVerdict::Undecided),
+        ];
+        for (difference, p, equivalence, verdict) in table {
+            assert_eq!(PairedVerdict::of(difference, p, equivalence), verdict);
+        }
+    }
 
     #[test]
     fn few_queries_have_students_interval() {

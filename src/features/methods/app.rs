@@ -3,6 +3,7 @@
 
 mod artifact;
 mod compare;
+mod judged_rankings;
 mod log;
 mod measure;
 mod offered;
@@ -16,6 +17,7 @@ mod truncation;
 
 pub use super::domain::ORIGINAL;
 pub use compare::compare_methods;
+pub use judged_rankings::judged_rankings;
 pub use log::log_entries;
 pub use measure::MethodsOptions;
 pub use offered::METHOD_OFFER;

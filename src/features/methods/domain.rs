@@ -5,7 +5,7 @@ mod effort;
 mod failure;
 pub mod reranking;
 
-pub use comparison::{MethodValues, QueryDelta, holm, methods_on_front};
+pub use comparison::{MethodValues, QueryDelta, methods_on_front};
 pub use effort::MethodEffort;
 #[cfg(test)]
 pub(crate) use effort::nearest_rank;

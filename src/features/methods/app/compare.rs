@@ -8,9 +8,9 @@ use crate::app::error::{AppError, invalid};
 use crate::app::text_format::{counted, first_names, own_documents};
 use crate::app::truth::{AGAINST_JUDGES, Truth};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Metric, Resampling, compare, ranked_with_own};
+use crate::domain::metrics::{Metric, Resampling, compare, holm, ranked_with_own};
 use crate::features::methods::domain::{
-    MethodEffort, MethodRow, MethodValues, ORIGINAL, holm, methods_on_front,
+    MethodEffort, MethodRow, MethodValues, ORIGINAL, methods_on_front,
 };
 use crate::store::Store;
 use crate::store::corpus::first_stage_order;

@@ -69,27 +69,6 @@ pub struct QueryDelta {
     pub delta: f64,
 }
 
-/// Holm's step-down correction (1979) of p-values, in their original order: at most 1, and never
-/// below the corrected value of a smaller p-value. Missing values were not tested and do not count.
-pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
-    let mut order: Vec<(usize, f64)> = p
-        .iter()
-        .enumerate()
-        .filter_map(|(at, p)| Some((at, (*p)?)))
-        .collect();
-    order.sort_by(|x, y| x.1.total_cmp(&y.1));
-    let tests = order.len();
-    let mut corrected = vec![None; p.len()];
-    let mut floor: f64 = 0.0;
-    for (rank, (at, p)) in order.into_iter().enumerate() {
-        floor = floor.max(((tests - rank) as f64 * p).min(1.0));
-        if let Some(place) = corrected.get_mut(at) {
-            *place = Some(floor);
-        }
-    }
-    corrected
-}
-
 /// Which methods, each with cost and quality, are on the Pareto front: no other method has at most
 /// their cost and at least their quality, with one of the two better. A method without both values
 /// is not on the front.
@@ -129,18 +108,6 @@ mod tests {
             delta: -0.25,
         };
         assert_eq!(values.deltas(&other), [delta]);
-    }
-
-    #[test]
-    fn holms_correction_is_the_textbooks() {
-        let p = [Some(0.01), Some(0.04), None, Some(0.03), Some(0.005)];
-        let found = holm(&p);
-        let expected = [Some(0.03), Some(0.06), None, Some(0.06), Some(0.02)];
-        for (found, expected) in found.iter().zip(expected) {
-            assert_eq!(found.is_some(), expected.is_some());
-            assert!((found.unwrap_or(0.0) - expected.unwrap_or(0.0)).abs() < 1e-15);
-        }
-        assert_eq!(holm(&[Some(0.9), Some(0.8)]), [Some(1.0), Some(1.0)]);
     }
 
     #[test]

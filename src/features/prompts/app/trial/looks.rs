@@ -5,7 +5,7 @@ use super::{PromptTrial, TrialResult};
 use crate::app::error::AppError;
 use crate::client::call_key::identity_of;
 use crate::client::now_ms;
-use crate::features::methods::domain::holm;
+use crate::domain::metrics::holm;
 use crate::features::prompts::store::PromptLook;
 use crate::store::Store;
 use serde::Serialize;

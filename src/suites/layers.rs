@@ -26,11 +26,12 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 12] = [
+const FEATURE_USES: [&str; 13] = [
     "duel methods",
     "gate prompts",
     "lab duel",
     "lab methods",
+    "prompts gate",
     "prompts methods",
     "report accept",
     "report duel",

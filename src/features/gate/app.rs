@@ -6,4 +6,4 @@ mod reference;
 mod report;
 
 pub use judge::GateJudge;
-pub use report::{GateReport, GateRequest, gate};
+pub use report::{GateReport, GateRequest, GateSide, gate, gate_between};

@@ -69,7 +69,7 @@ pub(crate) struct GateCommand {
 }
 
 /// Parses a margin.
-fn margin(text: &str) -> Result<f64, ArgumentError> {
+pub(crate) fn margin(text: &str) -> Result<f64, ArgumentError> {
     number(text, "a number above 0 and below 1", |margin| {
         (f64::MIN_POSITIVE..1.0).contains(margin)
     })
@@ -85,14 +85,19 @@ impl GateCommand {
             early: self.early,
         };
         let report = gate(&context.open()?, &request)?;
-        if self.json {
-            output::json(&as_json(&report))?;
-        } else {
-            let remarks = report.remarks().join("\n");
-            output::text(&format!("{}\n\n{remarks}\n", report.sentence()))?;
-        }
-        exit_code(report.test.decision)
+        print(&report, self.json)
     }
+}
+
+/// Prints a report, and ends with the exit code of its decision.
+pub(crate) fn print(report: &GateReport, json: bool) -> CommandResult {
+    if json {
+        output::json(&as_json(report))?;
+    } else {
+        let remarks = report.remarks().join("\n");
+        output::text(&format!("{}\n\n{remarks}\n", report.sentence()))?;
+    }
+    exit_code(report.test.decision)
 }
 
 /// The exit code of a decision that was printed.

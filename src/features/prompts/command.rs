@@ -1,5 +1,6 @@
 //! `overrule prompt`: versions of judges' prompts, and trials of them.
 
+mod check;
 mod edit;
 mod set;
 mod suggest;
@@ -21,6 +22,7 @@ Examples:
   overrule prompt edit gpt --note \"prefer evidence\"
   overrule prompt diff gpt 1f3a
   overrule prompt try gpt mine.md --dry-run
+  overrule prompt check gpt mine.md --not-worse-than 1f3a
   overrule prompt suggest gpt --with claude"
 )]
 pub(crate) struct PromptCommand {
@@ -44,6 +46,8 @@ enum PromptAction {
     Set(set::SetCommand),
     /// Try a prompt on pairs that people decided, and compare it with the votes of the judge
     Try(try_prompt::TryCommand),
+    /// Decide whether a prompt may replace another one
+    Check(check::CheckCommand),
     /// Ask a judge to propose a revision of a prompt
     Suggest(suggest::SuggestCommand),
     /// Replace the prompt of a judge, or add a judge with it
@@ -60,6 +64,7 @@ impl PromptCommand {
             PromptAction::Export(export) => export.run(context),
             PromptAction::Set(set) => set.run(context),
             PromptAction::Try(trial) => trial.run(context),
+            PromptAction::Check(check) => check.run(context),
             PromptAction::Suggest(suggest) => suggest.run(context),
             PromptAction::Use(replacement) => replacement.run(context),
         }

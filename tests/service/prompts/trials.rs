@@ -134,6 +134,78 @@ fn the_held_out_part_is_looked_at_once_for_each_version() {
 }
 
 #[test]
+fn a_prompt_is_checked_with_the_answers_that_are_there() {
+    let desk = faulty();
+    let held_out = part(&desk, "held-out");
+    let right = |kinds: &[usize]| {
+        held_out
+            .iter()
+            .filter(|at| kinds.contains(&(*at % 5)))
+            .count()
+    };
+    tried(&desk, &["cured.md", "--final"]);
+    let before = desk.server.requests().len();
+    let check = |more: &[&str]| desk.run(&[&["prompt", "check", "gpt"], more].concat());
+    let ran = check(&[
+        "cured.md",
+        "--not-worse-than",
+        "gpt",
+        "--pairs",
+        "300",
+        "--json",
+    ]);
+    let found = json_of(&ran);
+    assert_eq!(
+        (
+            &found["pairs"],
+            &found["judge_right"],
+            &found["against_right"]
+        ),
+        (
+            &json!(held_out.len()),
+            &json!(right(&[0, 1, 2, 3])),
+            &json!(right(&[3, 4]))
+        ),
+        "{found}"
+    );
+    assert_eq!(
+        (&found["decision"], ran.status.code()),
+        (&json!("pass"), Some(0))
+    );
+    // The other way round, the old prompt is worse.
+    let hash = found["judge"]["prompt"].as_str().unwrap();
+    assert_eq!(found["judge"]["name"], found["against"]["name"]);
+    let ran = check(&["gpt", "--not-worse-than", hash, "--pairs", "300", "--json"]);
+    let worse = json_of(&ran);
+    assert_eq!(
+        (&worse["decision"], ran.status.code()),
+        (&json!("worse"), Some(1))
+    );
+    assert_eq!(worse["only_judge_right"], found["only_against_right"]);
+    // Nothing was asked, and no look at the held-out part was logged.
+    assert_eq!(desk.server.requests().len(), before);
+    assert_eq!(desk.count("SELECT count(*) FROM prompt_look"), 1);
+}
+
+#[test]
+fn a_check_without_answers_names_the_command_that_gets_them() {
+    let desk = faulty();
+    let check =
+        |prompt: &str| desk.run(&["prompt", "check", "gpt", prompt, "--not-worse-than", "gpt"]);
+    let ran = check("cured.md");
+    assert_eq!(ran.status.code(), Some(3), "{}", told(&ran));
+    let text = told(&ran);
+    assert!(text.contains("undecided"), "{text}");
+    assert!(
+        text.contains("overrule prompt try gpt cured.md --final"),
+        "{text}"
+    );
+    let same = check("score");
+    assert_eq!(same.status.code(), Some(2), "{}", told(&same));
+    assert!(told(&same).contains("name two prompts"), "{}", told(&same));
+}
+
+#[test]
 fn a_trial_of_overruled_judgments_has_no_conclusion() {
     let desk = faulty();
     let overruled = part(&desk, "tuning")

@@ -6,12 +6,13 @@ use crate::domain::named::did_you_mean;
 use crate::domain::sanitize;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
-use crate::store::Db;
+use crate::store::{Db, StoreError};
 
 /// A judge of the project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateJudge {
-    pub id: JudgeId,
+    /// `None` for a judge that has not voted.
+    pub id: Option<JudgeId>,
     pub spec: JudgeSpec,
 }
 
@@ -22,11 +23,11 @@ impl GateJudge {
     ///
     /// # Errors
     /// There is no such judge, or there are several.
-    pub(super) fn find(db: &Db, reference: &str) -> Result<Self, AppError> {
+    pub fn find(db: &Db, reference: &str) -> Result<Self, AppError> {
         let all: Vec<Self> = db
             .all_judges()?
             .into_iter()
-            .map(|(id, spec)| Self { id, spec })
+            .map(|(id, spec)| Self { id: Some(id), spec })
             .collect();
         let mut found: Vec<&Self> = all.iter().filter(|of| of.spec.name == reference).collect();
         if let (true, Some((name, version))) = (found.is_empty(), reference.rsplit_once('@')) {
@@ -37,7 +38,7 @@ impl GateJudge {
         }
         if found.len() > 1 {
             let counting = JudgedQueries::read(db, None)?.judges;
-            let counts = |of: &&&Self| counting.iter().any(|(id, _)| *id == of.id);
+            let counts = |of: &&&Self| counting.iter().any(|(id, _)| Some(*id) == of.id);
             if found.iter().filter(counts).count() == 1 {
                 found = found.iter().filter(counts).copied().collect();
             }
@@ -61,6 +62,16 @@ impl GateJudge {
                 ))
             }
         }
+    }
+
+    /// The judge of this specification, which may not be in the project.
+    pub fn of_spec(db: &Db, spec: JudgeSpec) -> Result<Self, StoreError> {
+        let known = db.all_judges()?.into_iter();
+        let known = known.rev().find(|(_, of)| of.is_same_judge(&spec));
+        Ok(Self {
+            id: known.map(|(id, _)| id),
+            spec,
+        })
     }
 
     fn is_version(&self, version: &str) -> bool {

@@ -3,18 +3,17 @@
 use super::judge::GateJudge;
 use super::reference::{ReferenceCounts, ReferencePair, reference_pairs};
 use crate::app::error::{AppError, invalid};
-use crate::domain::battle::Pair;
 use crate::domain::non_inferiority::{
     FEWEST_QUERIES, GateDecision, GateMethod, NonInferiority, PairedAnswer, test_early, test_fixed,
 };
 use crate::domain::number_words::{counted, signed};
 use crate::domain::sanitize;
-use crate::domain::vote::{JudgeId, Outcome};
+use crate::features::prompts::app::StoredAnswers;
 use crate::features::prompts::domain::p_words;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 /// Number of pairs of a test, unless it is chosen.
 pub const PAIRS: usize = 100;
@@ -54,6 +53,15 @@ pub struct GateReport {
     pub wanted: Option<usize>,
     /// The pairs without an answer, in the order of the test.
     pub lacking: Vec<LackingPair>,
+    /// The command that gets the missing answers, if it is not `annotate`.
+    pub remedy: Option<String>,
+}
+
+/// A judge of a test, with answers that it gave in addition to its votes.
+#[derive(Clone, Debug)]
+pub struct GateSide {
+    pub judge: GateJudge,
+    pub answers: StoredAnswers,
 }
 
 /// Tests a judge against another one with the answers that the project holds.
@@ -72,13 +80,29 @@ pub fn gate(store: &Store, request: &GateRequest) -> Result<GateReport, AppError
         let name = sanitize::line(&judges[0].spec.name);
         return Err(invalid!("--judge and --against are the same judge, {name}"));
     }
+    let sides = judges.map(|judge| GateSide {
+        judge,
+        answers: StoredAnswers::new(),
+    });
+    gate_between(store, sides, request)
+}
+
+/// Tests the first judge against the second, as [`gate`] does.
+///
+/// # Errors
+/// There is no reference pair.
+pub fn gate_between(
+    store: &Store,
+    sides: [GateSide; 2],
+    request: &GateRequest,
+) -> Result<GateReport, AppError> {
+    let judges = sides.each_ref().map(|side| side.judge.clone());
     let (pairs, reference) = reference_pairs(store, judges.clone())?;
     if pairs.is_empty() {
         return Err(no_pairs(reference));
     }
-    let ids = judges.clone().map(|judge| judge.id);
     let (answers, pairs) = store.read_blocking(move |db| {
-        let answers = ids.map(|id| directions(db, id, &pairs));
+        let answers = sides.map(|side| directions(db, side, &pairs));
         let [new, old] = answers;
         Ok(([new?, old?], pairs))
     })?;
@@ -104,6 +128,7 @@ pub fn gate(store: &Store, request: &GateRequest) -> Result<GateReport, AppError
         reference,
         wanted,
         lacking,
+        remedy: None,
     })
 }
 
@@ -131,13 +156,16 @@ fn no_pairs(reference: ReferenceCounts) -> AppError {
     )
 }
 
-/// What a judge prefers on each reference pair, where A is the document earlier in the pool: its
-/// first vote on the pair.
-type Directions = HashMap<(QueryKey, Pair), Outcome>;
+/// What a judge prefers on each reference pair, where A is the document earlier in the pool: the
+/// answer that came with it, or else its first vote on the pair.
+type Directions = StoredAnswers;
 
-fn directions(db: &Db, judge: JudgeId, pairs: &[ReferencePair]) -> Result<Directions, StoreError> {
+fn directions(db: &Db, side: GateSide, pairs: &[ReferencePair]) -> Result<Directions, StoreError> {
     let queries: BTreeSet<QueryKey> = pairs.iter().map(|of| of.query).collect();
-    let mut found = Directions::new();
+    let mut found = side.answers;
+    let Some(judge) = side.judge.id else {
+        return Ok(found);
+    };
     for query in queries {
         for vote in db.pair_votes_of(query, judge)? {
             let place = (query, vote.pair);
@@ -282,6 +310,11 @@ impl GateReport {
         format!("{conclusion} {numbers} ({interval}).")
     }
 
+    /// Whether the new judge lacks more answers than the old one.
+    pub fn lacks_answers_of_new(&self) -> bool {
+        self.test.without_new > self.test.without_old || self.test.counts.pairs() == 0
+    }
+
     /// What the reader should know about the pairs.
     pub fn remarks(&self) -> Vec<String> {
         let (test, reference) = (&self.test, self.reference);
@@ -335,14 +368,18 @@ impl GateReport {
                 if count == 1 { "is" } else { "are" }
             ),
         };
+        let remedy = self.remedy.clone().unwrap_or_else(|| {
+            format!(
+                "overrule annotate --pair {} {} {} --judges {}",
+                sanitize::line(&first.query),
+                sanitize::line(&first.a),
+                sanitize::line(&first.b),
+                sanitize::line(&first.lacks.join(",")),
+            )
+        });
         Some(format!(
-            "{} lack the answer of a judge; {in_test}. Get it with `overrule annotate --pair {} {} \
-             {} --judges {}` (--json lists all)",
+            "{} lack the answer of a judge; {in_test}. Get it with `{remedy}` (--json lists all)",
             counted(self.lacking.len(), "reference pair"),
-            sanitize::line(&first.query),
-            sanitize::line(&first.a),
-            sanitize::line(&first.b),
-            sanitize::line(&first.lacks.join(",")),
         ))
     }
 }

@@ -229,7 +229,7 @@ fn cases_of(
     (cases, left_out)
 }
 
-fn presented(pool: &Arc<PoolText>, pair: Pair, later_first: bool) -> PresentedPair {
+pub(super) fn presented(pool: &Arc<PoolText>, pair: Pair, later_first: bool) -> PresentedPair {
     let (low, high) = (pair.low(), pair.high());
     PresentedPair {
         pool: Arc::clone(pool),

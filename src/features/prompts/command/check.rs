@@ -1,0 +1,165 @@
+//! `overrule prompt check`: decides whether a prompt may replace another one.
+
+use super::edit::read_text;
+use super::versions::text_of;
+use crate::app::error::{AppError, invalid};
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output::{self, clean};
+use crate::domain::sanitize;
+use crate::features::gate::app::{GateJudge, GateRequest, GateSide, gate_between};
+use crate::features::gate::command::{margin, print};
+use crate::features::methods::app::rerank::pair_judge::PairJudge;
+use crate::features::prompts::app::{StoredAnswers, find_version, stored_answers, versions};
+use crate::features::prompts::domain::PromptVersion;
+use crate::store::Store;
+use clap::Args;
+use std::path::Path;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The judge's answers under both prompts are compared on reference pairs, as by \
+`overrule gate`: pairs with a blind verdict of a person, or with a known answer, of the held-out part \
+of the regression set (`prompt set`). The answers are those that the project holds, from votes and \
+from `prompt try --final`; nothing is asked. Both prompts are checked with the model that \
+overrule.toml names for the judge. A judge that is not there is checked with its stored votes only.
+
+The decision and the exit code:
+
+  pass       0   the loss is below the margin: the lower limit of the 90 % interval is above it
+  worse      1   the prompt is worse: the upper limit is below zero
+  undecided  3   neither
+
+If no decision is printed, there is none: exit code 1 or 2 then means an error. `overrule gate \
+--help` has a table of the chance to pass, and explains --early.
+
+Examples:
+  overrule prompt try gpt mine.md --final
+  overrule prompt check gpt mine.md --not-worse-than 1f3a
+  overrule prompt check gpt 9c2e --not-worse-than 1f3a --margin 0.05 --json | jq .decision"
+)]
+pub(super) struct CheckCommand {
+    /// The judge
+    judge: String,
+    /// The new prompt: a file, or a hash, built-in name or judge
+    prompt: String,
+    /// The prompt that it would replace: a hash, built-in name or judge
+    #[arg(long, value_name = "HASH")]
+    not_worse_than: String,
+    /// The smallest loss that matters, as a share of the pairs
+    #[arg(long, value_name = "SHARE", default_value = "0.10", value_parser = margin)]
+    margin: f64,
+    /// Number of pairs to test [default: 100; with --early, all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pairs: Option<u32>,
+    /// Take one pair per query after the other, and stop at the first decision
+    #[arg(long)]
+    early: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A prompt to check.
+struct CheckedPrompt {
+    /// `None` for a file, whose hash depends on the judge.
+    hash: Option<String>,
+    /// `None` if the project does not know the text.
+    text: Option<String>,
+}
+
+impl CheckCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        let known = store.read_blocking(|db| versions(db))?;
+        let path = Path::new(&self.prompt);
+        let new = if path.is_file() {
+            CheckedPrompt {
+                hash: None,
+                text: Some(read_text(path)?),
+            }
+        } else {
+            CheckedPrompt::of(find_version(&known, &self.prompt)?)
+        };
+        let old = CheckedPrompt::of(find_version(&known, &self.not_worse_than)?);
+        let new = self.side(context, &store, &new)?;
+        let old = self.side(context, &store, &old)?;
+        if new.judge.spec.prompt_hash == old.judge.spec.prompt_hash {
+            let hash = sanitize::line(&new.judge.spec.prompt_hash).into_owned();
+            return Err(invalid!("both prompts are {hash}; name two prompts").into());
+        }
+        let name = sanitize::line(&self.judge);
+        let request = GateRequest {
+            judge: self.judge.clone(),
+            against: self.judge.clone(),
+            margin: self.margin,
+            pairs: self.pairs.map(|pairs| pairs as usize),
+            early: self.early,
+        };
+        let mut report = gate_between(&store, [new, old], &request)?;
+        let lacks_new = report.lacks_answers_of_new();
+        let missing = if lacks_new {
+            &self.prompt
+        } else {
+            &self.not_worse_than
+        };
+        report.remedy = Some(format!(
+            "overrule prompt try {name} {} --final",
+            sanitize::line(missing)
+        ));
+        print(&report, self.json)
+    }
+
+    /// The judge with a prompt, and its answers.
+    fn side(
+        &self,
+        context: &CommandContext,
+        store: &Store,
+        prompt: &CheckedPrompt,
+    ) -> Result<GateSide, AppError> {
+        let configured = match &prompt.text {
+            Some(text) => context
+                .judges(false)
+                .choose_changed(&self.judge, text, None),
+            None => Err(invalid!("the text of the prompt is unknown")),
+        };
+        let judge = configured.and_then(|chosen| {
+            let judge = chosen.ensemble.first().cloned();
+            judge.ok_or_else(|| invalid!("no judge is called {:?}", clean(&self.judge)))
+        });
+        match judge {
+            Ok(judge) => {
+                let spec = judge.spec().clone();
+                let answers = stored_answers(store, &PairJudge { judge })?;
+                let judge = store.read_blocking(move |db| GateJudge::of_spec(db, spec))?;
+                Ok(GateSide { judge, answers })
+            }
+            // A judge of an import or of an earlier configuration.
+            Err(why) => {
+                let Some(hash) = &prompt.hash else {
+                    return Err(why);
+                };
+                let reference = format!("{}@{hash}", self.judge);
+                let found = store.read_blocking(move |db| Ok(GateJudge::find(db, &reference)))?;
+                let judge = found.map_err(|_| why)?;
+                output::message(&format!(
+                    "note: {} with prompt {} is checked with its votes only",
+                    clean(&self.judge),
+                    clean(hash)
+                ));
+                Ok(GateSide {
+                    judge,
+                    answers: StoredAnswers::new(),
+                })
+            }
+        }
+    }
+}
+
+impl CheckedPrompt {
+    fn of(version: &PromptVersion) -> Self {
+        Self {
+            hash: Some(version.hash.clone()),
+            text: text_of(version).ok().map(str::to_owned),
+        }
+    }
+}

@@ -1,8 +1,9 @@
 //! `overrule status`: shows the status of the project.
 
 mod certainty;
+mod requirements;
 
-use super::command::{CommandContext, CommandResult};
+use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::config::{RatingSettings, StudentInForce};
 use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
@@ -14,14 +15,34 @@ use crate::domain::ranking::override_mode_note;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::ledger::Spent;
 use clap::Args;
+use requirements::{Requirement, requirement};
 use serde_json::{Value, json};
+use std::iter;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  overrule status\n  overrule status --json | jq .votes")]
+#[command(
+    after_help = "--require takes settled, fought, unanimous and cyclic as shares from 0 to 1, and \
+                  verdicts, failures, missing and conflicts as numbers. settled, fought, unanimous \
+                  and verdicts are lower bounds, the others upper bounds. A value that was not run \
+                  does not meet a requirement. The exit code is 1 if a requirement is not met.
+
+Examples:
+  overrule status
+  overrule status --json | jq .votes
+  overrule status --require settled=0.9,failures=0"
+)]
 pub(super) struct StatusCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Fail unless the project has reached these values (repeatable)
+    #[arg(
+        long,
+        value_name = "NAME=VALUE",
+        value_delimiter = ',',
+        value_parser = requirement
+    )]
+    require: Vec<Requirement>,
 }
 
 impl StatusCommand {
@@ -30,10 +51,23 @@ impl StatusCommand {
         let status = ProjectStatus::read(&store)?;
         let project = store.path().display().to_string();
         if self.json {
-            output::json(&as_json(&project, &status))
+            let mut told = as_json(&project, &status);
+            if !self.require.is_empty() {
+                let all = self.require.iter().map(|one| one.json(&status));
+                told["requirements"] = all.collect();
+            }
+            output::json(&told)?;
         } else {
-            output::text(&as_text(&project, &status))
+            output::text(&as_text(&project, &status))?;
         }
+        let mut failed = self.require.iter().filter(|one| !one.is_met(&status));
+        let Some(first) = failed.next() else {
+            return Ok(());
+        };
+        for one in iter::once(first).chain(failed) {
+            output::message(&format!("overrule: {}", one.words(&status)));
+        }
+        Err(CommandFailure::negative())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `report`: a page to share, whatever the texts contain.
+//! `report`: a page to share, whatever the texts contain; `status --require`: a check for CI.
 
 use crate::support::Sandbox;
 use serde_json::{Value, json};
@@ -135,4 +135,30 @@ fn an_empty_project_says_what_is_missing() {
     ] {
         assert!(html.contains(words), "{words}\n{html}");
     }
+}
+
+#[test]
+fn a_requirement_of_the_status_that_is_not_met_is_the_exit_code() {
+    let sandbox = Sandbox::new();
+    let line = json!({
+        "query": { "id": "q1", "query": "apples" },
+        "documents": [{ "id": "a", "content": "apples" }, { "id": "b", "content": "pears" }],
+    });
+    sandbox.write("in.jsonl", line.to_string());
+    sandbox.done("import in.jsonl");
+    let early = sandbox.run("status --require fought=1");
+    assert_eq!(early.code, Some(1));
+    early.says("fought is not run, required: at least 100 %");
+    sandbox.done("annotate in.jsonl out.jsonl");
+    sandbox.done("status --require fought=1,failures=0 --require missing=0");
+    let missed = sandbox.run("status --require failures=0,verdicts=3 --json");
+    assert_eq!(missed.code, Some(1));
+    missed.says("verdicts is 0, required: at least 3");
+    let told: Value = serde_json::from_str(missed.text()).unwrap();
+    assert_eq!(told["requirements"][0]["met"], true);
+    assert_eq!(
+        told["requirements"][1],
+        json!({ "name": "verdicts", "value": 0.0, "required": 3.0, "at_least": true, "met": false })
+    );
+    assert_eq!(sandbox.run("status --require speed=1").code, Some(2));
 }

@@ -50,6 +50,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "scale",
     "duel",
     "report",
+    "notebooks",
     "science",
     "checks",
     "formats",

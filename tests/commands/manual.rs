@@ -7,6 +7,7 @@
 //! is not 0. Blocks fenced otherwise (`text`, `console,ignore`) want a key, the network or a
 //! terminal.
 
+use crate::support::Sandbox;
 use rstest::rstest;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -185,4 +186,34 @@ fn patterns_of_examples() {
     assert!(!lines_match(&["a", "b"], &["a"]));
     assert!(line_matches("[..]x[..]", "an x here"));
     assert!(!line_matches("a[..]z", "b to z"));
+}
+
+/// Needs Python with pandas, polars, pyarrow, duckdb and matplotlib.
+#[test]
+#[ignore = "run by hand: it needs packages for Python"]
+fn the_code_for_notebooks_runs() {
+    let sandbox = Sandbox::new();
+    let claims = concat!(env!("CARGO_MANIFEST_DIR"), "/data/scifact.jsonl");
+    sandbox.done(&["annotate", claims, "scored.jsonl"]);
+    sandbox.done("export votes --out votes.parquet");
+    let chapter = include_str!("../../assets/manual/notebooks.md");
+    let blocks: Vec<&str> = chapter
+        .split("```python\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    assert_eq!(blocks.len(), 3);
+    for code in blocks {
+        let ran = Command::new("python3")
+            .args(["-c", code])
+            .current_dir(sandbox.path(""))
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&ran.stderr);
+        assert!(
+            ran.status.success() && !ran.stdout.is_empty(),
+            "{code}\n{error}"
+        );
+    }
+    assert!(sandbox.path("zelo.png").exists());
 }

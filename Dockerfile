@@ -1,0 +1,15 @@
+# docker build -t overrule .
+# docker run --rm -it -v "$PWD:/work" --user "$(id -u):$(id -g)" overrule demo
+FROM rust:1-bookworm AS build
+WORKDIR /source
+COPY Cargo.toml Cargo.lock README.md LICENSE ./
+COPY src src
+COPY assets assets
+COPY benches benches
+COPY data data
+RUN cargo build --profile dist --locked
+
+FROM gcr.io/distroless/cc-debian12:nonroot
+COPY --from=build /source/target/dist/overrule /usr/local/bin/overrule
+WORKDIR /work
+ENTRYPOINT ["overrule"]

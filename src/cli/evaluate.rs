@@ -387,7 +387,7 @@ fn describe_several(reports: &[EvaluationReport], test: &Path) -> String {
     let mut rows = Vec::new();
     for (at, row) in first.rows.iter().enumerate() {
         let mean = number(row.estimate.map(|estimate| estimate.mean));
-        let mut cells = vec![row.name.clone(), clean(&display_name(test)), mean];
+        let mut cells = vec![row.name.clone(), clean(display_name(test)), mean];
         cells.resize(header.len(), String::new());
         rows.push(cells);
         for report in reports {
@@ -409,7 +409,7 @@ fn describe_several(reports: &[EvaluationReport], test: &Path) -> String {
     format!(
         "{}{against}; differences are {} minus the other ranking\n{}",
         counted(first.queries, "query"),
-        clean(&display_name(test)),
+        clean(display_name(test)),
         output::table(&header, &rows)
     )
 }

@@ -11,6 +11,7 @@ use crate::domain::sanitize;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::judge_calls::JudgeCalls;
+use crate::store::stale_votes::is_earlier;
 use crate::store::{Result, Store};
 use std::collections::BTreeSet;
 
@@ -32,7 +33,8 @@ pub struct PanelReport {
     pub panel: std::result::Result<JudgePanel, IndependenceUnknown>,
 }
 
-/// The errors of the project's judges on pairs that were not selected by their votes. `None` for fewer than two judges.
+/// The errors of the project's judges on pairs that were not selected by their votes. `None` for
+/// fewer than two judges.
 ///
 /// `ratings` are the votes that count on pairs that people judged, and `calls` those of the judges
 /// in the rater data.
@@ -64,7 +66,8 @@ pub(super) fn panel_report(
     let set_aside = store.read_blocking(move |db| {
         let mut found = Vec::new();
         for (id, spec) in db.all_judges()? {
-            if counting.contains(&id) {
+            // Earlier versions of a judge cannot be chosen again.
+            if counting.contains(&id) || is_earlier(&spec) {
                 continue;
             }
             let mut votes = Vec::new();

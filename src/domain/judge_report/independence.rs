@@ -1,4 +1,4 @@
-//! The effective number of independent judges, from how their errors on random pairs go together.
+//! The effective number of independent judges, from the correlations of their errors.
 
 use super::people_agreement::ENOUGH_PAIRS;
 use super::{HumanVerdict, Rating, reference_verdicts, score};

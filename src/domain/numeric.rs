@@ -12,11 +12,10 @@ pub(super) fn sum_of<const LANES: usize>(
     y: &[f64],
     term: impl Fn(f64, f64) -> f64,
 ) -> f64 {
-    let (xs, ys) = (x.chunks_exact(LANES), y.chunks_exact(LANES));
-    let rest = xs.remainder().iter().zip(ys.remainder());
-    let rest: f64 = rest.map(|(x, y)| term(*x, *y)).sum();
+    let ((xs, x_rest), (ys, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| term(*x, *y)).sum();
     let mut lanes = [0.0; LANES];
-    for (x, y) in xs.zip(ys) {
+    for (x, y) in xs.iter().zip(ys) {
         for lane in 0..LANES {
             lanes[lane] += term(x[lane], y[lane]);
         }

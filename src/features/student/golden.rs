@@ -114,7 +114,7 @@ fn the_figures_of_a_student() {
             },
             "{name}"
         );
-        let found = Figures::of(&rows, &options).expect("figures");
+        let found = Figures::of(rows.clone(), &options).expect("figures");
         assert_eq!(result["N"].as_u64(), Some(found.n as u64));
         assert_eq!(
             result["n_consensus"].as_u64(),

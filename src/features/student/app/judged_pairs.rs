@@ -1,14 +1,13 @@
 //! The judged pairs of a project with the scores that the fit gives them, query by query.
 
 use crate::app::error::AppError;
-use crate::domain::battle::Pair;
+use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::hex::short_hex;
 use crate::domain::ranking::PairTarget;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use sha2::{Digest as _, Sha256};
-use std::collections::HashMap;
 
 /// A query with its judged pairs.
 #[derive(Clone, Debug)]
@@ -21,15 +20,37 @@ pub(super) struct JudgedQuery {
     pub(super) pairs: Vec<PairTarget>,
 }
 
-/// A short hash of pairs, by the names of their queries and documents; independent of the order of
-/// pairs.
-pub(super) fn hash_of_pairs<'a>(pairs: impl Iterator<Item = [&'a str; 3]>) -> String {
-    let mut names: Vec<[&str; 3]> = pairs.collect();
-    names.sort_unstable();
+impl JudgedQuery {
+    /// The target of a pair in the fit, if it is judged.
+    pub(super) fn target(&self, pair: Pair) -> Option<PairTarget> {
+        let at = self.pairs.binary_search_by_key(&pair, |target| target.pair);
+        self.pairs.get(at.ok()?).copied()
+    }
+
+    /// The other pairs, in the same order.
+    pub(super) fn unjudged(&self) -> impl Iterator<Item = Pair> + '_ {
+        all_pairs(self.documents.len()).filter(|pair| self.target(*pair).is_none())
+    }
+
+    /// The names of the documents of a pair, that with the lower pool index first.
+    pub(super) fn names(&self, pair: Pair) -> Option<[&str; 2]> {
+        let name = |at: usize| self.documents.get(at).map(DocId::as_str);
+        Some([name(pair.low())?, name(pair.high())?])
+    }
+}
+
+/// A short hash of pairs, by the names of their queries and documents. Queries are in ascending
+/// order of their names, each with all of its pairs, in any order.
+pub(super) fn hash_of_pairs<'a>(
+    queries: impl Iterator<Item = (&'a str, Vec<[&'a str; 2]>)>,
+) -> String {
     let mut hash = Sha256::new();
-    for name in names.as_flattened() {
-        hash.update((name.len() as u64).to_le_bytes());
-        hash.update(name);
+    for (query, mut pairs) in queries {
+        pairs.sort_unstable();
+        for name in pairs.iter().flat_map(|[a, b]| [query, a, b]) {
+            hash.update((name.len() as u64).to_le_bytes());
+            hash.update(name);
+        }
     }
     short_hash(hash)
 }
@@ -42,15 +63,10 @@ pub(super) fn short_hash(hash: Sha256) -> String {
 /// The judged pairs of all queries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JudgedPairs {
+    /// Ordered by their names.
     pub(super) queries: Vec<JudgedQuery>,
-    places: HashMap<QueryId, QueryPlace>,
-}
-
-#[derive(Clone, Debug)]
-struct QueryPlace {
-    query: usize,
-    documents: HashMap<DocId, usize>,
-    pairs: HashMap<Pair, usize>,
+    /// By query: the pool indexes of its documents, ordered by their names.
+    by_name: Vec<Vec<usize>>,
 }
 
 impl JudgedPairs {
@@ -59,12 +75,15 @@ impl JudgedPairs {
         store.read_each(
             keys,
             |db, key| {
-                let documents = db.documents(key)?.into_iter();
+                let mut documents = db.document_ids(key)?;
+                documents.shrink_to_fit();
+                let mut pairs = db.pair_targets(key)?;
+                pairs.shrink_to_fit();
                 Ok(JudgedQuery {
                     key,
                     id: db.query(key)?.id,
-                    documents: documents.map(|document| document.id).collect(),
-                    pairs: db.pair_targets(key)?,
+                    documents,
+                    pairs,
                 })
             },
             |_, query| {
@@ -74,21 +93,15 @@ impl JudgedPairs {
         )?;
         // The order of queries in a project must not affect resampling.
         queries.sort_by(|x, y| x.id.cmp(&y.id));
-        let mut found = Self::default();
-        queries.into_iter().for_each(|query| found.add(query));
-        Ok(found)
-    }
-
-    fn add(&mut self, query: JudgedQuery) {
-        let documents = query.documents.iter().cloned().enumerate();
-        let pairs = query.pairs.iter().enumerate();
-        let place = QueryPlace {
-            query: self.queries.len(),
-            documents: documents.map(|(at, id)| (id, at)).collect(),
-            pairs: pairs.map(|(at, target)| (target.pair, at)).collect(),
-        };
-        self.places.insert(query.id.clone(), place);
-        self.queries.push(query);
+        let by_name = queries.iter().map(|query| {
+            let mut order: Vec<usize> = (0..query.documents.len()).collect();
+            order.sort_unstable_by_key(|at| &query.documents[*at]);
+            order
+        });
+        Ok(Self {
+            by_name: by_name.collect(),
+            queries,
+        })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -102,21 +115,28 @@ impl JudgedPairs {
         a: &DocId,
         b: &DocId,
     ) -> Option<(usize, usize, usize)> {
-        let place = self.places.get(query)?;
-        let document = |id: &DocId| place.documents.get(id).copied();
-        Some((place.query, document(a)?, document(b)?))
+        let place = self.query_place(query.as_str())?;
+        let (documents, order) = (
+            &self.queries.get(place)?.documents,
+            self.by_name.get(place)?,
+        );
+        let document = |id: &DocId| {
+            let found = order.binary_search_by(|at| documents[*at].cmp(id));
+            order.get(found.ok()?).copied()
+        };
+        Some((place, document(a)?, document(b)?))
     }
 
     /// The index of a query; `None` if the project does not have it.
     pub(super) fn query_place(&self, query: &str) -> Option<usize> {
-        Some(self.places.get(&QueryId::new(query))?.query)
+        let queries = &self.queries;
+        let place = queries.binary_search_by(|other| other.id.as_str().cmp(query));
+        place.ok()
     }
 
     /// The target of a pair in the fit, if it is judged.
     pub(super) fn target(&self, query: usize, pair: Pair) -> Option<PairTarget> {
-        let query = self.queries.get(query)?;
-        let at = self.places.get(&query.id)?.pairs.get(&pair)?;
-        query.pairs.get(*at).copied()
+        self.queries.get(query)?.target(pair)
     }
 }
 
@@ -126,11 +146,15 @@ mod tests {
 
     #[test]
     fn pairs_are_known_by_their_names_and_not_by_their_number_or_order() {
-        let pairs = [["q1", "a", "b"], ["q1", "a", "c"], ["q2", "a", "b"]];
-        let hash = |pairs: &[[&'static str; 3]]| hash_of_pairs(pairs.iter().copied());
-        let turned: Vec<_> = pairs.into_iter().rev().collect();
-        assert_eq!(hash(&turned), hash(&pairs));
-        assert_ne!(hash(&pairs[..2]), hash(&pairs[1..]));
-        assert_ne!(hash(&[["q1", "ab", "c"]]), hash(&[["q1", "a", "bc"]]));
+        let q1 = || ("q1", vec![["a", "b"], ["a", "c"]]);
+        let q2 = || ("q2", vec![["a", "b"]]);
+        let all = hash_of_pairs([q1(), q2()].into_iter());
+        let turned = ("q1", vec![["a", "c"], ["a", "b"]]);
+        assert_eq!(hash_of_pairs([turned, q2()].into_iter()), all);
+        for others in [vec![q1()], vec![("q1", vec![["a", "b"]]), q2()]] {
+            assert_ne!(hash_of_pairs(others.into_iter()), all);
+        }
+        let split = |a, b| hash_of_pairs([("q1", vec![[a, b]])].into_iter());
+        assert_ne!(split("ab", "c"), split("a", "bc"));
     }
 }

@@ -117,8 +117,11 @@ fn trained_note(
         counted(model.pairs, "judged pair")
     );
     let predicted = last.figures.n;
-    let names = last.battles.iter();
-    let names = names.map(|of| [of.query.as_str(), of.a.as_str(), of.b.as_str()]);
+    let queries = last.battles.chunk_by(|x, y| x.query == y.query);
+    let names = queries.filter_map(|battles| {
+        let pairs = battles.iter().map(|of| [of.a.as_str(), of.b.as_str()]);
+        Some((battles.first()?.query.as_str(), pairs.collect()))
+    });
     let are_others = match &model.pairs_hash {
         Some(hash) => *hash != hash_of_pairs(names),
         None => predicted > model.pairs,
@@ -199,7 +202,8 @@ fn step_report(
             query: *query,
         });
     }
-    let figures = Figures::of(&rows, &FigureOptions::of(rows.len()))?;
+    let options = FigureOptions::of(rows.len());
+    let figures = Figures::of(rows, &options)?;
     Some(StepReport {
         step,
         figures,

@@ -1,7 +1,7 @@
 //! The built-in student: fits it to the judged pairs of a project, and evaluates it on unseen
 //! queries.
 
-use super::judged_pairs::{JudgedPairs, hash_of_pairs, short_hash};
+use super::judged_pairs::{JudgedPairs, JudgedQuery, hash_of_pairs, short_hash};
 use super::known_texts::{FEATURES, KnownTexts};
 use super::other_scores::OtherScores;
 use super::predictions::{ForeignLine, PairPlace, Predictions, StepPredictions};
@@ -10,19 +10,22 @@ use super::stored::stored_predictions;
 use super::vectors::{KnownVectors, NamedEmbedder, PoolVectors};
 use crate::app::error::{AppError, invalid};
 use crate::app::text_format::first_names;
-use crate::domain::battle::{Pair, all_pairs};
+use crate::domain::battle::Pair;
 use crate::domain::metrics::Resampling;
 use crate::domain::prediction::{OTHER_BATTLES, OutcomeProbabilities};
 use crate::features::student::domain::features::{ALIKE_TEXTS, PairFeatures, QueryFeatures};
 use crate::features::student::domain::figures::{
-    FigureOptions, Figures, ModelAccuracy, PreferenceRow, StudentRow, accuracies,
+    FigureOptions, Figures, ModelAccuracy, PreferenceTallies, StudentRow,
 };
-use crate::features::student::domain::model::{NoModel, StudentModel, TrainingRow, cross_validate};
+use crate::features::student::domain::model::{
+    CrossValidation, NoModel, StudentModel, TrainingQuery, cross_validate,
+};
 use crate::formats::safe_json;
+use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -60,18 +63,27 @@ pub struct TrainedStudent {
     pub training_hash: String,
     /// [`hash_of_pairs`] of the training pairs.
     pairs_hash: String,
-    predictions: Vec<PredictedPair>,
+    judged: JudgedPairs,
+    /// By judged pair, in the order of the queries.
+    predicted: Vec<OutcomeProbabilities>,
+    /// The same for the other pairs, if they are predicted.
+    unjudged: Vec<OutcomeProbabilities>,
 }
 
 /// The name of a feature, the weight of its difference (if any), and its weight for a tie.
 pub type FeatureWeights = (&'static str, Option<f64>, f64);
 
-#[derive(Clone, Debug)]
-struct PredictedPair {
-    query: String,
-    a: String,
-    b: String,
-    predicted: OutcomeProbabilities,
+/// What the features of a query's pairs are computed from.
+struct QueryInput {
+    /// The index of the query.
+    query: usize,
+    features: QueryFeatures,
+    /// By judged pair: additional differences and symmetric numbers.
+    differences: Vec<f64>,
+    others: Vec<f64>,
+    /// The same for the other pairs, if they are predicted.
+    unjudged: Vec<f64>,
+    scores: Option<OtherScores>,
 }
 
 /// Fits the built-in student to a project.
@@ -91,74 +103,10 @@ pub fn train_with(
     vectors: Option<&KnownVectors>,
     with: &[String],
 ) -> Result<TrainedStudent, AppError> {
-    let (mut known, mut all) = (0, 0);
     let judged = all_judged(store)?;
-    let settings = store.read_blocking(|db| db.settings_in_force())?.rating();
-    let mut rows = Vec::new();
-    let mut places: Vec<(usize, Pair)> = Vec::new();
-    let mut hash = Sha256::new();
-    let mut unjudged: Vec<(usize, Pair, PairFeatures)> = Vec::new();
-    for (number, query) in judged.queries.iter().enumerate() {
-        if query.pairs.is_empty() && !options.all_pairs {
-            continue;
-        }
-        let name = query.id.as_str().to_owned();
-        let KnownTexts {
-            mut numbers,
-            pool,
-            texts,
-        } = store.read_blocking(move |db| KnownTexts::read(db, &name))?;
-        let near = match vectors {
-            Some(vectors) => vectors.of_pool(&pool)?,
-            None => PoolVectors::default(),
-        };
-        if vectors.is_some() {
-            known += near.known();
-            all += numbers.len();
-            for (document, numbers) in numbers.iter_mut().enumerate() {
-                numbers.push(near.with_query(document));
-            }
-        }
-        let features = QueryFeatures::new(&numbers);
-        let scores = if options.other_battles {
-            Some(OtherScores::of(query, &settings, &texts)?)
-        } else {
-            None
-        };
-        if options.all_pairs {
-            let judged: HashSet<Pair> = query.pairs.iter().map(|target| target.pair).collect();
-            for pair in all_pairs(query.documents.len()).filter(|pair| !judged.contains(pair)) {
-                let gaps = scores.as_ref().map(|scores| scores.gap(pair));
-                let both = near.of_both(pair.low(), pair.high());
-                let gaps = gaps.as_slice().as_flattened();
-                let of = features.pair(pair.low(), pair.high(), gaps, both.as_slice());
-                unjudged.push((number, pair, of));
-            }
-        }
-        for (at, target) in query.pairs.iter().enumerate() {
-            let gaps = scores.as_ref().and_then(|scores| scores.gaps.get(at));
-            let gaps = gaps.map_or(&[][..], |gaps| gaps);
-            let (low, high) = (target.pair.low(), target.pair.high());
-            let both = near.of_both(low, high);
-            let pair = features.pair(low, high, gaps, both.as_slice());
-            hash.update(query.id.as_str());
-            let numbers = [target.score, target.weight];
-            for number in numbers.iter().chain(&pair.odd).chain(&both) {
-                hash.update(number.to_le_bytes());
-            }
-            rows.push(TrainingRow {
-                features: pair,
-                score: target.score,
-                weight: target.weight,
-                query: number,
-            });
-            places.push((number, target.pair));
-        }
-    }
-    if let Some(vectors) = vectors {
-        vectors.check(known, all)?;
-    }
-    let found = cross_validate(&rows, options.folds, options.seed, &|| store.is_wanted());
+    let (inputs, training_hash) = read_inputs(store, &judged, options, vectors)?;
+    let queries = training_queries(&judged, &inputs);
+    let found = cross_validate(&queries, options.folds, options.seed, &|| store.is_wanted());
     let found = found.map_err(|error| match error {
         NoModel::TooFewQueries => invalid!("{error}; judge more with `overrule annotate`"),
         NoModel::NotFitted => invalid!(
@@ -171,62 +119,195 @@ pub fn train_with(
         .iter()
         .map(|name| OtherStudent::read(store, name, &judged))
         .collect::<Result<Vec<_>, AppError>>()?;
-    let student_rows: Vec<StudentRow> = rows
-        .iter()
-        .zip(&found.predicted)
-        .map(|(row, predicted)| StudentRow {
-            score: row.score,
-            predicted: *predicted,
-            query: row.query,
-        })
-        .collect();
-    let figures = Figures::of(&student_rows, &FigureOptions::of(rows.len()))
-        .ok_or_else(|| invalid!("no judged pair has a score"))?;
-    let predicted = places.iter().zip(&found.predicted);
-    let judged_ones = predicted.map(|((query, pair), predicted)| (*query, *pair, *predicted));
-    let others = unjudged
-        .iter()
-        .map(|(query, pair, features)| (*query, *pair, found.predict(*query, features)));
+    let features = feature_names(options, vectors.is_some());
+    let accuracies = compared(&queries, &found.predicted, &with, features)?;
+    let unjudged = predict_unjudged(&judged, &inputs, &found, options);
+    // What remains needs the predictions only.
+    drop(queries);
+    drop((inputs, with));
+    let figures = figures_of(&judged, &found.predicted)?;
+    let named = judged.queries.iter().map(|query| {
+        let pairs = query.pairs.iter();
+        let names = pairs.filter_map(|target| query.names(target.pair));
+        (query.id.as_str(), names.collect())
+    });
     Ok(TrainedStudent {
         options,
         embedder: vectors.map(KnownVectors::embedder),
         precision: found.precision,
         folds: found.folds,
-        accuracies: compared(
-            (&rows, &places),
-            &found.predicted,
-            &with,
-            feature_names(options, vectors.is_some()),
-        )?,
-        training_hash: short_hash(hash),
-        pairs_hash: hash_of_pairs(places.iter().filter_map(|(query, pair)| {
-            let query = judged.queries.get(*query)?;
-            let id = |at: usize| Some(query.documents.get(at)?.as_str());
-            Some([query.id.as_str(), id(pair.low())?, id(pair.high())?])
-        })),
-        predictions: judged_ones
-            .chain(others)
-            .filter_map(|(query, pair, predicted)| named(&judged, query, pair, predicted))
-            .collect(),
+        accuracies,
+        training_hash,
+        pairs_hash: hash_of_pairs(named),
+        predicted: found.predicted,
+        unjudged,
         model: found.model,
         figures,
+        judged,
     })
 }
 
-fn named(
+/// Reads what the features of all queries are computed from, and hashes the training pairs.
+fn read_inputs(
+    store: &Store,
     judged: &JudgedPairs,
-    query: usize,
-    pair: Pair,
-    predicted: OutcomeProbabilities,
-) -> Option<PredictedPair> {
-    let query = judged.queries.get(query)?;
-    let id = |at: usize| Some(query.documents.get(at)?.as_str().to_owned());
-    Some(PredictedPair {
-        query: query.id.as_str().to_owned(),
-        a: id(pair.low())?,
-        b: id(pair.high())?,
-        predicted,
-    })
+    options: TrainOptions,
+    vectors: Option<&KnownVectors>,
+) -> Result<(Vec<QueryInput>, String), AppError> {
+    let settings = store.read_blocking(|db| db.settings_in_force())?.rating();
+    let is_needed = |query: &&JudgedQuery| options.all_pairs || !query.pairs.is_empty();
+    let keys = judged
+        .queries
+        .iter()
+        .filter(is_needed)
+        .map(|query| query.key);
+    let keys: Vec<QueryKey> = keys.collect();
+    let places: HashMap<QueryKey, usize> = judged
+        .queries
+        .iter()
+        .enumerate()
+        .map(|(place, query)| (query.key, place))
+        .collect();
+    let has_vectors = vectors.is_some();
+    let mut inputs = Vec::with_capacity(keys.len());
+    let mut hash = Sha256::new();
+    let (mut known, mut all) = (0, 0);
+    store.read_each(
+        &keys,
+        |db, key| {
+            let query = places
+                .get(&key)
+                .and_then(|place| judged.queries.get(*place));
+            let query = query.ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
+            let read = KnownTexts::read(db, query.id.as_str())?;
+            let scores = options
+                .other_battles
+                .then(|| OtherScores::of(query, &settings, &read.texts));
+            let pool = has_vectors.then_some(read.pool);
+            Ok((query, read.numbers, scores.transpose(), pool))
+        },
+        |key, (query, mut numbers, scores, pool)| {
+            let scores = scores?;
+            let near = match (vectors, &pool) {
+                (Some(vectors), Some(pool)) => vectors.of_pool(pool)?,
+                _ => PoolVectors::default(),
+            };
+            if vectors.is_some() {
+                known += near.known();
+                all += numbers.len();
+                for (document, numbers) in numbers.iter_mut().enumerate() {
+                    numbers.push(near.with_query(document));
+                }
+            }
+            let pairs = || query.pairs.iter().map(|target| target.pair);
+            let both = |pair: Pair| near.of_both(pair.low(), pair.high());
+            let unjudged = query.unjudged().filter(|_| options.all_pairs);
+            let gaps = scores.iter().flat_map(|scores| scores.gaps.as_flattened());
+            let input = QueryInput {
+                query: places.get(&key).copied().unwrap_or_default(),
+                features: QueryFeatures::new(&numbers),
+                differences: gaps.copied().collect(),
+                others: pairs().filter_map(both).collect(),
+                unjudged: unjudged.filter_map(both).collect(),
+                scores: scores.filter(|_| options.all_pairs),
+            };
+            hash_training(&mut hash, query, &input);
+            inputs.push(input);
+            Ok::<(), AppError>(())
+        },
+    )?;
+    if let Some(vectors) = vectors {
+        vectors.check(known, all)?;
+    }
+    Ok((inputs, short_hash(hash)))
+}
+/// Adds a query's training pairs with their features to a hash.
+fn hash_training(hash: &mut Sha256, query: &JudgedQuery, input: &QueryInput) {
+    let (mut features, mut bytes) = (PairFeatures::default(), Vec::new());
+    let training = input.training(query);
+    for (at, target) in query.pairs.iter().enumerate() {
+        training.read(at, &mut features);
+        bytes.extend(query.id.as_str().as_bytes());
+        let targets = [target.score, target.weight];
+        let numbers = targets
+            .iter()
+            .chain(features.odd())
+            .chain(training.others_of(at));
+        bytes.extend(numbers.flat_map(|number| number.to_le_bytes()));
+    }
+    hash.update(&bytes);
+}
+
+impl QueryInput {
+    fn training<'a>(&'a self, query: &'a JudgedQuery) -> TrainingQuery<'a> {
+        TrainingQuery {
+            query: self.query,
+            features: &self.features,
+            pairs: &query.pairs,
+            differences: &self.differences,
+            others: &self.others,
+        }
+    }
+}
+
+/// The queries with judged pairs.
+fn training_queries<'a>(
+    judged: &'a JudgedPairs,
+    inputs: &'a [QueryInput],
+) -> Vec<TrainingQuery<'a>> {
+    let queries = inputs.iter().filter_map(|input| {
+        let query = judged.queries.get(input.query)?;
+        (!query.pairs.is_empty()).then(|| input.training(query))
+    });
+    queries.collect()
+}
+
+/// Predicts the pairs that are not judged, in the order of the queries; none if they are not
+/// wanted.
+fn predict_unjudged(
+    judged: &JudgedPairs,
+    inputs: &[QueryInput],
+    found: &CrossValidation,
+    options: TrainOptions,
+) -> Vec<OutcomeProbabilities> {
+    let mut predicted = Vec::new();
+    let mut features = PairFeatures::default();
+    for input in inputs.iter().filter(|_| options.all_pairs) {
+        let Some(query) = judged.queries.get(input.query) else {
+            continue;
+        };
+        for (at, pair) in query.unjudged().enumerate() {
+            let gaps = input.scores.as_ref().map(|scores| scores.gap(pair));
+            let both = input.unjudged.get(at..=at).unwrap_or_default();
+            input.features.read_pair(
+                (pair.low(), pair.high()),
+                gaps.as_slice().as_flattened(),
+                both,
+                &mut features,
+            );
+            predicted.push(found.predict(input.query, &features));
+        }
+    }
+    predicted
+}
+
+fn figures_of(
+    judged: &JudgedPairs,
+    predicted: &[OutcomeProbabilities],
+) -> Result<Figures, AppError> {
+    let queries = judged.queries.iter().enumerate();
+    let scores =
+        queries.flat_map(|(at, query)| query.pairs.iter().map(move |pair| (at, pair.score)));
+    let rows = scores
+        .zip(predicted)
+        .map(|((query, score), predicted)| StudentRow {
+            score,
+            predicted: *predicted,
+            query,
+        });
+    let rows: Vec<StudentRow> = rows.collect();
+    let options = FigureOptions::of(rows.len());
+    Figures::of(rows, &options).ok_or_else(|| invalid!("no judged pair has a score"))
 }
 
 /// Another student that this one is compared with.
@@ -263,29 +344,32 @@ impl OtherStudent {
 /// How often the student, other students and each feature agree with the ensemble's preference, on
 /// the pairs that all of them predict.
 fn compared(
-    (rows, places): (&[TrainingRow], &[PairPlace]),
+    queries: &[TrainingQuery<'_>],
     predicted: &[OutcomeProbabilities],
     others: &[OtherStudent],
     features: impl Iterator<Item = &'static str>,
 ) -> Result<Vec<(String, ModelAccuracy)>, AppError> {
-    let preferences: Vec<PreferenceRow> = rows
-        .iter()
-        .zip(places)
-        .zip(predicted)
-        .filter_map(|((row, place), predicted)| {
-            let of_others = others.iter().map(|other| other.preference(place));
-            let of_others = of_others.collect::<Option<Vec<f64>>>()?;
-            Some(PreferenceRow {
-                score: row.score,
-                preferences: std::iter::once(predicted.preference())
-                    .chain(of_others)
-                    .chain(row.features.odd.iter().copied())
-                    .collect(),
-                query: row.query,
-            })
-        })
-        .collect();
-    if preferences.is_empty() {
+    let mut tallies = PreferenceTallies::default();
+    let (mut all, mut compared) = (0, 0);
+    let mut pair = PairFeatures::default();
+    let mut predicted = predicted.iter();
+    for query in queries {
+        for ((at, target), predicted) in query.pairs.iter().enumerate().zip(&mut predicted) {
+            all += 1;
+            let place = (query.query, target.pair);
+            let of_others = others.iter().map(|other| other.preference(&place));
+            let Some(of_others) = of_others.collect::<Option<Vec<f64>>>() else {
+                continue;
+            };
+            compared += 1;
+            query.read(at, &mut pair);
+            let preferences = std::iter::once(predicted.preference())
+                .chain(of_others)
+                .chain(pair.odd().iter().copied());
+            tallies.add(query.query, target.score, preferences);
+        }
+    }
+    if compared == 0 {
         let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
         return Err(invalid!(
             "no judged pair is predicted by all of {}; name fewer with --with",
@@ -295,8 +379,9 @@ fn compared(
     let names = std::iter::once("student".to_owned())
         .chain(others.iter().map(|other| other.name.clone()))
         .chain(features.map(str::to_owned));
-    let found = accuracies(&preferences, &Resampling::of(rows.len()));
-    Ok(names.zip(found).collect())
+    Ok(names
+        .zip(tallies.accuracies(&Resampling::of(all)))
+        .collect())
 }
 
 /// The features that change sign when the documents are swapped.
@@ -384,20 +469,29 @@ impl TrainedStudent {
     pub(super) fn predictions(
         &self,
     ) -> impl Iterator<Item = (&str, &str, &str, OutcomeProbabilities)> {
-        self.predictions
-            .iter()
-            .map(|one| (&*one.query, &*one.a, &*one.b, one.predicted))
+        let queries = self.judged.queries.iter();
+        let judged = queries.clone().flat_map(|query| {
+            let pairs = query.pairs.iter();
+            pairs.map(move |target| (query, target.pair))
+        });
+        let unjudged = queries.flat_map(|query| query.unjudged().map(move |pair| (query, pair)));
+        let all = judged
+            .zip(&self.predicted)
+            .chain(unjudged.zip(&self.unjudged));
+        all.filter_map(|((query, pair), predicted)| {
+            let [a, b] = query.names(pair)?;
+            Some((query.id.as_str(), a, b, *predicted))
+        })
     }
 
     /// Writes predictions: of judged pairs by models that never saw their query, of others by the
     /// model fitted to all.
     pub fn write_predictions(&self, out: &mut dyn Write) -> Result<(), AppError> {
-        for one in &self.predictions {
-            let p = one.predicted;
+        for (query, a, b, p) in self.predictions() {
             let line = json!({
-                "query": one.query,
-                "a": one.a,
-                "b": one.b,
+                "query": query,
+                "a": a,
+                "b": b,
                 "p_a": p.a(),
                 "p_b": p.b(),
                 "p_tie": p.tie(),

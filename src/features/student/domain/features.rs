@@ -12,9 +12,12 @@ pub type DocumentNumbers = Vec<Option<f64>>;
 /// The numbers of a query's documents, comparable within the query: each feature is scaled to mean
 /// 0 and variance 1 over the documents that have it. It is 0 for the other documents, or if all
 /// values are equal.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryFeatures {
-    documents: Vec<Vec<f64>>,
+    /// Number of features.
+    width: usize,
+    /// By document, then by feature.
+    numbers: Vec<f64>,
 }
 
 impl QueryFeatures {
@@ -28,23 +31,60 @@ impl QueryFeatures {
                 scaled(documents.iter().map(number).collect())
             })
             .collect();
-        let row = |at: usize| columns.iter().map(|column| column[at]).collect();
+        let row = |at: usize| columns.iter().map(move |column| column[at]);
         Self {
-            documents: (0..documents.len()).map(row).collect(),
+            width,
+            numbers: (0..documents.len()).flat_map(row).collect(),
         }
     }
 
-    /// The features of a pair, with additional differences, which change sign when the documents
-    /// are swapped, and additional symmetric numbers.
+    /// Number of features of a document.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    #[inline]
+    fn document(&self, at: usize) -> &[f64] {
+        let numbers = self.numbers.get(at * self.width..(at + 1) * self.width);
+        numbers.unwrap_or_default()
+    }
+
+    /// As [`read_pair`](Self::read_pair), into new features.
+    #[cfg(test)]
     pub fn pair(&self, a: usize, b: usize, differences: &[f64], others: &[f64]) -> PairFeatures {
-        let of = |document: usize| self.documents.get(document).map_or(&[][..], Vec::as_slice);
-        let (a, b) = (of(a), of(b));
-        let odd: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
-        let odd: Vec<f64> = odd.into_iter().chain(differences.iter().copied()).collect();
-        let sizes = odd.iter().map(|x| x.abs());
-        let even = std::iter::once(1.0).chain(sizes);
-        let even = even.chain(others.iter().copied()).collect();
-        PairFeatures { odd, even }
+        let mut found = PairFeatures::default();
+        self.read_pair((a, b), differences, others, &mut found);
+        found
+    }
+
+    /// Reads the features of a pair, with additional differences, which change sign when the
+    /// documents are swapped, and additional symmetric numbers.
+    #[inline]
+    pub fn read_pair(
+        &self,
+        (a, b): (usize, usize),
+        differences: &[f64],
+        others: &[f64],
+        into: &mut PairFeatures,
+    ) {
+        let PairFeatures { odd, numbers } = into;
+        let (a, b) = (self.document(a), self.document(b));
+        let of_documents = a.len().min(b.len());
+        *odd = of_documents + differences.len();
+        // The constant precedes the magnitudes.
+        numbers.resize(2 * *odd + 1 + others.len(), 0.0);
+        let (signed, even) = numbers.split_at_mut(*odd);
+        let (a, b) = (&a[..of_documents], &b[..of_documents]);
+        for at in 0..of_documents {
+            signed[at] = b[at] - a[at];
+        }
+        signed[of_documents..].copy_from_slice(differences);
+        let (sizes, symmetric) = even.split_at_mut(signed.len() + 1);
+        sizes[0] = 1.0;
+        for (at, number) in signed.iter().enumerate() {
+            sizes[at + 1] = number.abs();
+        }
+        symmetric.copy_from_slice(others);
     }
 }
 
@@ -64,13 +104,33 @@ fn scaled(numbers: Vec<Option<f64>>) -> Vec<f64> {
 }
 
 /// A pair as numbers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairFeatures {
+    /// Number of odd features.
+    odd: usize,
+    /// The odd features, then the even ones.
+    numbers: Vec<f64>,
+}
+
+impl PairFeatures {
     /// B minus A: they change sign when the documents are swapped.
-    pub odd: Vec<f64>,
+    #[inline]
+    pub fn odd(&self) -> &[f64] {
+        &self.numbers[..self.odd]
+    }
+
     /// A constant 1, the magnitudes of the differences, and properties of both documents together:
     /// they are symmetric.
-    pub even: Vec<f64>,
+    #[inline]
+    pub fn even(&self) -> &[f64] {
+        &self.numbers[self.odd..]
+    }
+
+    /// The odd features, then the even ones.
+    #[inline]
+    pub fn all(&self) -> &[f64] {
+        &self.numbers
+    }
 }
 
 #[cfg(test)]
@@ -87,10 +147,10 @@ mod tests {
         ];
         let features = QueryFeatures::new(&numbers);
         let pair = features.pair(0, 1, &[0.5], &[0.7]);
-        assert_eq!(pair.odd, [2.0, 0.0, 0.5]);
-        assert_eq!(pair.even, [1.0, 2.0, 0.0, 0.5, 0.7]);
+        assert_eq!(pair.odd(), [2.0, 0.0, 0.5]);
+        assert_eq!(pair.even(), [1.0, 2.0, 0.0, 0.5, 0.7]);
         // A document without the number is treated like an average one.
-        assert_eq!(features.pair(2, 1, &[], &[]).odd, [1.0, 0.0]);
+        assert_eq!(features.pair(2, 1, &[], &[]).odd(), [1.0, 0.0]);
     }
 
     proptest! {
@@ -101,8 +161,8 @@ mod tests {
         ) {
             let features = QueryFeatures::new(&numbers);
             let (one, other) = (features.pair(0, 1, &[extra], &[2.0]), features.pair(1, 0, &[-extra], &[2.0]));
-            prop_assert_eq!(&one.even, &other.even);
-            prop_assert!(one.odd.iter().zip(&other.odd).all(|(x, y)| *x == -*y));
+            prop_assert_eq!(one.even(), other.even());
+            prop_assert!(one.odd().iter().zip(other.odd()).all(|(x, y)| *x == -*y));
         }
     }
 }

@@ -336,7 +336,8 @@ mod tests {
                 query: at % 11,
             });
         }
-        Figures::of(&rows, &FigureOptions::of(rows.len())).unwrap()
+        let options = FigureOptions::of(rows.len());
+        Figures::of(rows, &options).unwrap()
     }
 
     #[test]

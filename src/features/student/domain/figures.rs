@@ -10,7 +10,7 @@ mod folded;
 mod groups;
 mod measured;
 
-pub use accuracy::{ModelAccuracy, PreferenceRow, accuracies};
+pub use accuracy::{ModelAccuracy, PreferenceTallies};
 pub use calibration::Calibration;
 pub use folded::{Category, FoldedRow};
 pub use groups::{Bucket, ResidualTies, Segment, YieldPoint};
@@ -101,29 +101,31 @@ pub struct Figures {
 
 impl Figures {
     /// Computes the figures of some rows; `None` without rows, or if a score is outside 0..=1.
-    pub fn of(rows: &[StudentRow], options: &FigureOptions) -> Option<Self> {
+    pub fn of(rows: Vec<StudentRow>, options: &FigureOptions) -> Option<Self> {
         let sound = rows.iter().all(|row| (0.0..=1.0).contains(&row.score));
         if rows.is_empty() || !sound {
             return None;
         }
         let folded: Vec<FoldedRow> = rows.iter().map(FoldedRow::of).collect();
-        let n = rows.len() as f64;
+        let n = rows.len();
+        let mean = |of: fn(&StudentRow) -> f64| rows.iter().map(of).sum::<f64>() / n as f64;
+        let target_entropy = mean(calibration::target_entropy);
+        let score_cross_entropy = mean(calibration::score_cross_entropy);
+        let mean_strength = mean(|row| row.predicted.strength());
+        let measured = calibration::measure(&rows, &folded, options);
+        // The rest needs the folded rows only.
+        drop(rows);
         let consensus = folded.iter().filter(|row| row.is_consensus()).count();
-        let measured = calibration::measure(rows, &folded, options);
         let score_buckets = groups::buckets(&folded, options.buckets, FoldedRow::expected);
         let decided = |row: &FoldedRow| (row.decisiveness(), row.observed_decisiveness());
         Some(Self {
-            n: rows.len(),
+            n,
             queries: measured.queries,
             consensus,
             consensus_accuracy: measured.accuracy,
             cross_entropy: measured.cross_entropy,
-            target_entropy: rows.iter().map(calibration::target_entropy).sum::<f64>() / n,
-            score_cross_entropy: rows
-                .iter()
-                .map(calibration::score_cross_entropy)
-                .sum::<f64>()
-                / n,
+            target_entropy,
+            score_cross_entropy,
             by_radius: groups::yield_by_radius(&folded),
             by_rank: groups::yield_by_rank(&folded, options.buckets),
             radius_buckets: groups::buckets(&folded, options.buckets, |row| row.radius),
@@ -131,7 +133,7 @@ impl Figures {
             calibration: measured.calibration,
             decisiveness_correlation: correlation(folded.iter().map(decided)),
             segments: groups::segments(&folded, options.segments),
-            mean_strength: rows.iter().map(|row| row.predicted.strength()).sum::<f64>() / n,
+            mean_strength,
             score_buckets,
             rows: folded,
         })

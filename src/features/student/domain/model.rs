@@ -8,28 +8,18 @@ mod cross_validation;
 mod isotonic;
 mod newton;
 mod temperature;
+mod training;
 
-pub use cross_validation::{NoModel, cross_validate};
+pub use cross_validation::{CrossValidation, NoModel, cross_validate};
 pub use isotonic::IsotonicCurves;
+pub use training::TrainingQuery;
 
 use super::features::PairFeatures;
 use crate::domain::prediction::OutcomeProbabilities;
-use newton::{Exponentials, TrainingTable};
+use newton::Exponentials;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use temperature::temperature;
-
-/// A pair for training.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TrainingRow {
-    pub features: PairFeatures,
-    /// The ensemble's score in 0..=1 (1: B is better), which determines the soft target.
-    pub score: f64,
-    /// Weight in battles, above 0.
-    pub weight: f64,
-    /// The query of the pair.
-    pub query: usize,
-}
+use training::TrainingTable;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudentModel {
@@ -48,6 +38,20 @@ pub struct StudentModel {
 /// The logits η and τ of a pair, with its score and its weight in battles.
 type ScoredLogits = ((f64, f64), f64, f64);
 
+/// The pairs of a group of queries, with their logits by one model.
+struct ScoredGroup<'a> {
+    logits: Vec<(f64, f64)>,
+    /// Scores and weights.
+    targets: &'a [(f64, f64)],
+}
+
+impl ScoredGroup<'_> {
+    fn rows(&self) -> impl Iterator<Item = ScoredLogits> + Clone + '_ {
+        let rows = self.logits.iter().zip(self.targets);
+        rows.map(|(logits, (score, weight))| (*logits, *score, *weight))
+    }
+}
+
 /// How logits become calibrated probabilities.
 #[derive(Clone, Debug, PartialEq)]
 struct Calibration {
@@ -57,7 +61,7 @@ struct Calibration {
 
 impl Calibration {
     /// Fits a temperature, starting from a nearby one.
-    fn of_temperature<'a>(rows: impl Iterator<Item = &'a ScoredLogits> + Clone, near: f64) -> Self {
+    fn of_temperature(rows: impl Iterator<Item = ScoredLogits> + Clone, near: f64) -> Self {
         Self {
             temperature: temperature(rows, near),
             isotonic: None,
@@ -76,21 +80,21 @@ impl Calibration {
     }
 
     /// Σ weight · cross entropy with the soft targets, in nats.
-    fn loss(&self, rows: &[ScoredLogits]) -> f64 {
-        let of = |(logits, score, weight): &ScoredLogits| {
-            weight * newton::cross_entropy_of(*score, self.predict(*logits))
+    fn loss(&self, rows: impl Iterator<Item = ScoredLogits>) -> f64 {
+        let of = |(logits, score, weight): ScoredLogits| {
+            weight * newton::cross_entropy_of(score, self.predict(logits))
         };
-        rows.iter().map(of).sum()
+        rows.map(of).sum()
     }
 }
 
 impl StudentModel {
     /// The model that minimizes Σ weight · cross entropy with the soft targets + ½ · precision ·
-    /// (|w|² + |v|²) over some rows of a table, without penalizing the constant; temperature 1.
-    /// Starts from the result for another precision or other rows. `None` without rows.
+    /// (|w|² + |v|²) over some queries of a table, without penalizing the constant; temperature 1.
+    /// Starts from the result for another precision or other queries. `None` without queries.
     fn of_table(
-        table: &TrainingTable,
-        rows: &[Range<usize>],
+        table: TrainingTable<'_>,
+        queries: &[usize],
         precision: f64,
         near: Option<&Self>,
     ) -> Option<Self> {
@@ -100,7 +104,7 @@ impl StudentModel {
         let (width, odd) = table.shape();
         let start = near.map(|near| [&near.odd[..], &near.even].concat());
         let start = start.unwrap_or_else(|| vec![0.0; width]);
-        let weights = newton::minimize(table, rows, start, precision)?;
+        let weights = newton::minimize(table, queries, start, precision)?;
         let (odd, even) = weights.split_at(odd);
         Some(Self {
             odd: odd.to_vec(),
@@ -116,7 +120,7 @@ impl StudentModel {
 
     fn logits(&self, pair: &PairFeatures) -> (f64, f64) {
         let sum = |weights: &[f64], x: &[f64]| weights.iter().zip(x).map(|(w, x)| w * x).sum();
-        (sum(&self.odd, &pair.odd), sum(&self.even, &pair.even))
+        (sum(&self.odd, pair.odd()), sum(&self.even, pair.even()))
     }
 }
 

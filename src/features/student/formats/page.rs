@@ -335,7 +335,7 @@ mod tests {
             }
         };
         let rows: Vec<StudentRow> = (0..battles).map(row).collect();
-        Figures::of(&rows, &FigureOptions::of(battles)).unwrap()
+        Figures::of(rows, &FigureOptions::of(battles)).unwrap()
     }
 
     #[test]

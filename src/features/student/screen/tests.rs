@@ -38,7 +38,7 @@ fn step(step: Option<u64>, battles: usize) -> StepReport {
     let p = |a, b| OutcomeProbabilities::new(a, b).unwrap();
     StepReport {
         step,
-        figures: Figures::of(&rows, &FigureOptions::of(battles)).unwrap(),
+        figures: Figures::of(rows.clone(), &FigureOptions::of(battles)).unwrap(),
         order: OrderShift::of([(p(0.7, 0.2), p(0.1, 0.6))]),
         unjudged: 0,
         battles: rows.iter().map(battle).collect(),

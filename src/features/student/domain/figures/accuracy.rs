@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 /// Scores this close to 0 and 1 count as 0 and 1.
 const EXACT: f64 = 1e-9;
 
-/// A battle with the preferences of several models.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PreferenceRow {
-    /// The ensemble's score in 0..=1 (1: B is better).
-    pub score: f64,
-    /// Positive if a model prefers B, negative for A; one per model.
-    pub preferences: Vec<f64>,
-    pub query: usize,
+/// The unanimous battles of each query on which models are compared.
+#[derive(Clone, Debug, Default)]
+pub struct PreferenceTallies(BTreeMap<usize, QueryTally>);
+
+/// The unanimous battles of a query.
+#[derive(Clone, Debug, Default)]
+struct QueryTally {
+    battles: usize,
+    /// By model: how many of them it gets right.
+    hits: Vec<f64>,
 }
 
 /// The accuracy of one model on unanimous battles, and its distance to the first model.
@@ -27,24 +29,39 @@ pub struct ModelAccuracy {
     pub battles: usize,
 }
 
-/// One per model; empty without unanimous battles. A model that prefers neither document counts
-/// half.
-pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelAccuracy> {
-    let consensus = rows
-        .iter()
-        .filter(|row| row.score < EXACT || row.score > 1.0 - EXACT);
-    let mut clusters: BTreeMap<usize, Vec<&PreferenceRow>> = BTreeMap::new();
-    for row in consensus {
-        clusters.entry(row.query).or_default().push(row);
+impl PreferenceTallies {
+    /// Adds a battle of a query with the ensemble's score in 0..=1 (1: B is better), and a number
+    /// per model: positive if it prefers B, negative for A. A model that prefers neither document
+    /// counts half.
+    pub fn add(&mut self, query: usize, score: f64, preferences: impl Iterator<Item = f64>) {
+        if (EXACT..=1.0 - EXACT).contains(&score) {
+            return;
+        }
+        let tally = self.0.entry(query).or_default();
+        tally.battles += 1;
+        for (model, preference) in preferences.enumerate() {
+            if model == tally.hits.len() {
+                tally.hits.push(0.0);
+            }
+            tally.hits[model] += hit(score, preference);
+        }
     }
-    let models = rows.first().map_or(0, |row| row.preferences.len());
+
+    /// One per model; empty without unanimous battles.
+    pub fn accuracies(&self, resampling: &Resampling) -> Vec<ModelAccuracy> {
+        accuracies(&self.0, resampling)
+    }
+}
+
+fn accuracies(
+    clusters: &BTreeMap<usize, QueryTally>,
+    resampling: &Resampling,
+) -> Vec<ModelAccuracy> {
+    let models = clusters.values().next().map_or(0, |tally| tally.hits.len());
     // By model, the hits and battles of each query.
     let tallies: Vec<Vec<(f64, f64)>> = (0..models)
         .map(|model| {
-            let of = |rows: &Vec<&PreferenceRow>| {
-                let hits = rows.iter().map(|row| hit(row, model)).sum();
-                (hits, rows.len() as f64)
-            };
+            let of = |tally: &QueryTally| (tally.hits[model], tally.battles as f64);
             clusters.values().map(of).collect()
         })
         .collect();
@@ -72,18 +89,17 @@ pub fn accuracies(rows: &[PreferenceRow], resampling: &Resampling) -> Vec<ModelA
                 // With few queries, an interval may exceed the possible range.
                 interval: behind.map(|(low, high)| (low.max(-1.0), high.min(1.0))),
             },
-            battles: clusters.values().map(Vec::len).sum(),
+            battles: clusters.values().map(|tally| tally.battles).sum(),
         })
     });
     measured.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-fn hit(row: &PreferenceRow, model: usize) -> f64 {
-    let preference = row.preferences.get(model).copied().unwrap_or_default();
+fn hit(score: f64, preference: f64) -> f64 {
     if preference == 0.0 {
         0.5
     } else {
-        f64::from(u8::from((preference > 0.0) == (row.score > 0.5)))
+        f64::from(u8::from((preference > 0.0) == (score > 0.5)))
     }
 }
 
@@ -93,10 +109,13 @@ mod tests {
 
     #[test]
     fn models_are_compared_on_the_same_battles() {
-        let row = |score, preferences: [f64; 2], query| PreferenceRow {
-            score,
-            preferences: preferences.to_vec(),
-            query,
+        let row = |score: f64, preferences: [f64; 2], query: usize| (query, score, preferences);
+        let accuracies = |rows: &[(usize, f64, [f64; 2])]| {
+            let mut tallies = PreferenceTallies::default();
+            for (query, score, preferences) in rows {
+                tallies.add(*query, *score, preferences.iter().copied());
+            }
+            tallies.accuracies(&Resampling::default())
         };
         let rows = [
             row(1.0, [0.3, -0.2], 0),
@@ -104,17 +123,17 @@ mod tests {
             row(0.0, [0.4, -2.0], 2),
             row(2.0 / 3.0, [-1.0, -1.0], 2),
         ];
-        let found = accuracies(&rows, &Resampling::default());
+        let found = accuracies(&rows);
         assert!((found[0].accuracy.value - 2.0 / 3.0).abs() < 1e-12);
         assert!((found[1].accuracy.value - 0.5).abs() < 1e-12);
         assert_eq!((found[0].behind_first.value, found[0].battles), (0.0, 3));
         assert!((found[1].behind_first.value - 1.0 / 6.0).abs() < 1e-12);
         assert!(found[1].accuracy.interval.is_some());
-        assert_eq!(accuracies(&rows[3..], &Resampling::default()), []);
+        assert_eq!(accuracies(&rows[3..]), []);
         // Two queries, one won and one lost completely: the interval is −100 to 100 points, no
         // wider.
         let rows = [row(1.0, [1.0, -1.0], 0), row(1.0, [-1.0, 1.0], 1)];
-        let found = accuracies(&rows, &Resampling::default());
+        let found = accuracies(&rows);
         assert_eq!(found[1].behind_first.interval, Some((-1.0, 1.0)));
     }
 }

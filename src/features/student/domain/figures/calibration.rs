@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Number of buckets of equal width, over unfolded expected scores.
-const WIDTHS: usize = 20;
+const WIDTHS: u32 = 20;
 /// Lower bound for probabilities before taking their logarithm.
 const SMALLEST: f64 = 1e-12;
 
@@ -92,63 +92,83 @@ fn squared_distances(row: &StudentRow) -> f64 {
 }
 
 /// Rows divided into buckets, with the difference between expected and observed value of each row.
-struct Division {
-    bucket: Vec<usize>,
-    gap: Vec<f64>,
+struct Division<'a> {
+    bucket: Vec<u32>,
     buckets: usize,
+    gap: Box<dyn Fn(usize) -> f64 + 'a>,
 }
 
-impl Division {
-    /// Divides into parts of equal population by `expected`.
-    fn equal_population(expected: Vec<f64>, observed: impl Fn(usize) -> f64, parts: usize) -> Self {
-        let mut order: Vec<usize> = (0..expected.len()).collect();
-        order.sort_by(|x, y| expected[*x].total_cmp(&expected[*y]));
-        let mut bucket = vec![0; expected.len()];
+impl<'a> Division<'a> {
+    /// Divides `n` rows into parts of equal population by `expected`.
+    fn equal_population(
+        n: usize,
+        expected: impl Fn(usize) -> f64 + 'a,
+        observed: impl Fn(usize) -> f64 + 'a,
+        parts: usize,
+    ) -> Self {
+        let expected_of = |at: &u32| expected(*at as usize);
+        let mut order: Vec<u32> = (0..).take(n).collect();
+        order.sort_by(|x, y| expected_of(x).total_cmp(&expected_of(y)));
+        let mut bucket = vec![0; n];
         for (part, rows) in equal_parts(&order, parts) {
-            rows.iter().for_each(|at| bucket[*at] = part);
+            rows.iter()
+                .for_each(|at| bucket[*at as usize] = part as u32);
         }
-        Self::new(bucket, &expected, observed, parts)
+        Self::new(bucket, expected, observed, parts)
     }
 
-    fn equal_width(expected: Vec<f64>, observed: impl Fn(usize) -> f64, parts: usize) -> Self {
-        let place = |x: &f64| ((x * parts as f64) as usize).min(parts - 1);
-        let bucket = expected.iter().map(place).collect();
-        Self::new(bucket, &expected, observed, parts)
+    fn equal_width(
+        n: usize,
+        expected: impl Fn(usize) -> f64 + 'a,
+        observed: impl Fn(usize) -> f64 + 'a,
+        parts: u32,
+    ) -> Self {
+        let place = |at: usize| ((expected(at) * f64::from(parts)) as u32).min(parts - 1);
+        let bucket = (0..n).map(place).collect();
+        Self::new(bucket, expected, observed, parts as usize)
     }
 
     fn new(
-        bucket: Vec<usize>,
-        expected: &[f64],
-        observed: impl Fn(usize) -> f64,
+        bucket: Vec<u32>,
+        expected: impl Fn(usize) -> f64 + 'a,
+        observed: impl Fn(usize) -> f64 + 'a,
         buckets: usize,
     ) -> Self {
-        let gaps = expected.iter().enumerate();
         Self {
             bucket,
-            gap: gaps.map(|(at, expected)| expected - observed(at)).collect(),
             buckets,
+            gap: Box::new(move |at| expected(at) - observed(at)),
         }
     }
 
+    fn bucket(&self, at: usize) -> usize {
+        self.bucket[at] as usize
+    }
+
+    /// The rows of a bucket.
+    fn rows_of(&self, bucket: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.bucket.len()).filter(move |at| self.bucket(*at) == bucket)
+    }
+
     /// For each bucket, the number of rows and the sum of their gaps.
-    fn sums<'a>(&self, rows: impl Iterator<Item = &'a usize>) -> Vec<(f64, f64)> {
+    fn sums(&self) -> Vec<(f64, f64)> {
         let mut sums = vec![(0.0, 0.0); self.buckets];
-        for at in rows {
-            let (n, gap) = &mut sums[self.bucket[*at]];
+        for at in 0..self.bucket.len() {
+            let (n, gap) = &mut sums[self.bucket(at)];
             *n += 1.0;
-            *gap += self.gap[*at];
+            *gap += (self.gap)(at);
         }
         sums
     }
 
     /// The buckets that contain some of the rows, with the number of these and the sum of their
     /// gaps.
-    fn tally(&self, rows: &[usize]) -> Vec<(usize, f64, f64)> {
+    fn tally(&self, rows: &[u32]) -> Vec<(usize, f64, f64)> {
         let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-        for at in rows {
-            let (n, gap) = found.entry(self.bucket[*at]).or_default();
+        for at in rows.iter().map(|at| *at as usize) {
+            let (n, gap) = found.entry(self.bucket(at)).or_default();
             *n += 1.0;
-            *gap += self.gap[*at];
+            *gap += (self.gap)(at);
         }
         found
             .into_iter()
@@ -171,6 +191,29 @@ struct QueryTally {
 }
 
 impl QueryTally {
+    /// Adds a row, except for the divisions.
+    fn add_row(&mut self, row: &StudentRow, folded: &FoldedRow) {
+        self.rows += 1.0;
+        if folded.is_consensus() {
+            self.right += right_share(folded);
+            self.consensus += 1.0;
+        }
+        let error = row.predicted.score() - row.score;
+        let losses = [error * error, squared_distances(row), cross_entropy(row)];
+        self.losses
+            .iter_mut()
+            .zip(losses)
+            .for_each(|(sum, x)| *sum += x);
+    }
+
+    /// The share of the unanimous battles that the student gets right, and the mean losses; `None`
+    /// without any.
+    fn means(&self) -> [Option<f64>; 4] {
+        let share = |sum: f64, of: f64| (of > 0.0).then(|| sum / of);
+        let [brier, ternary, entropy] = self.losses.map(|sum| share(sum, self.rows));
+        [share(self.right, self.consensus), brier, ternary, entropy]
+    }
+
     /// Adds everything except the divisions.
     fn add(&mut self, other: &Self) {
         self.rows += other.rows;
@@ -202,71 +245,36 @@ pub(super) fn measure(
     folded: &[FoldedRow],
     options: &FigureOptions,
 ) -> MeasuredRows {
-    let all: Vec<usize> = (0..rows.len()).collect();
-    let mut clusters: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (at, row) in rows.iter().enumerate() {
+    let mut clusters: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    let mut whole = QueryTally::default();
+    for ((at, row), folded) in (0..).zip(rows).zip(folded) {
         clusters.entry(row.query).or_default().push(at);
+        whole.add_row(row, folded);
     }
-    let clusters: Vec<Vec<usize>> = clusters.into_values().collect();
-    let plain: Vec<f64> = rows.iter().map(|row| row.predicted.score()).collect();
+    let expected = |at: usize| rows[at].predicted.score();
     let by_score = Division::equal_population(
-        folded.iter().map(FoldedRow::expected).collect(),
+        rows.len(),
+        |at| folded[at].expected(),
         |at| folded[at].score,
         options.buckets,
     );
-    let by_width = Division::equal_width(plain.clone(), |at| rows[at].score, WIDTHS);
+    let by_width = Division::equal_width(rows.len(), expected, |at| rows[at].score, WIDTHS);
     let by_decisiveness = Division::equal_population(
-        folded.iter().map(FoldedRow::decisiveness).collect(),
+        rows.len(),
+        |at| folded[at].decisiveness(),
         |at| folded[at].observed_decisiveness(),
         options.buckets,
     );
     let divisions = [&by_score, &by_width, &by_decisiveness];
-    let centres = divisions.map(|division| division.sums(all.iter()));
-    let losses: Vec<[f64; 3]> = rows
-        .iter()
-        .map(|row| {
-            let error = row.predicted.score() - row.score;
-            [error * error, squared_distances(row), cross_entropy(row)]
-        })
-        .collect();
-    let right: Vec<Option<f64>> = folded
-        .iter()
-        .map(|row| row.is_consensus().then(|| right_share(row)))
-        .collect();
-    let accuracy_of = |rows: &mut dyn Iterator<Item = &usize>| {
-        let found: Vec<f64> = rows.filter_map(|at| right[*at]).collect();
-        (!found.is_empty()).then(|| found.iter().sum::<f64>() / found.len() as f64)
-    };
-    let loss_of = |rows: &mut dyn Iterator<Item = &usize>| {
-        let (mut sums, mut n) = ([0.0; 3], 0.0);
-        for at in rows {
-            n += 1.0;
-            sums.iter_mut()
-                .zip(losses[*at])
-                .for_each(|(sum, x)| *sum += x);
-        }
-        sums.map(|sum| (n > 0.0).then(|| sum / n))
-    };
-
+    let centres = divisions.map(Division::sums);
     let tallies: Vec<QueryTally> = clusters
-        .iter()
-        .map(|rows| {
-            let mut tally = QueryTally {
-                rows: rows.len() as f64,
-                ..QueryTally::default()
-            };
-            for at in rows {
-                tally
-                    .losses
-                    .iter_mut()
-                    .zip(losses[*at])
-                    .for_each(|(sum, x)| *sum += x);
-                if let Some(right) = right[*at] {
-                    tally.right += right;
-                    tally.consensus += 1.0;
-                }
+        .values()
+        .map(|places| {
+            let mut tally = QueryTally::default();
+            for at in places.iter().map(|at| *at as usize) {
+                tally.add_row(&rows[at], &folded[at]);
             }
-            tally.divisions = divisions.map(|division| division.tally(rows));
+            tally.divisions = divisions.map(|division| division.tally(places));
             tally
         })
         .collect();
@@ -282,10 +290,8 @@ pub(super) fn measure(
                 }
             }
         }
-        let share = |sum: f64, of: f64| (of > 0.0).then(|| sum / of);
-        let [brier, ternary, entropy] = all.losses.map(|sum| share(sum, all.rows));
         let mut values = [None; 12];
-        values[..4].copy_from_slice(&[share(all.right, all.consensus), brier, ternary, entropy]);
+        values[..4].copy_from_slice(&all.means());
         for (at, (sums, centre)) in sums.iter().zip(&centres).enumerate() {
             let (mean, largest) = distances(sums, None);
             let (mean_off, largest_off) = distances(sums, Some(centre));
@@ -298,9 +304,9 @@ pub(super) fn measure(
         }
         values
     });
-    let [brier, ternary, entropy] = loss_of(&mut all.iter()).map(Option::unwrap_or_default);
-    let plain_measure = |value: f64, at: usize, most: f64| Measured {
-        value,
+    let [accuracy, brier, ternary, entropy] = whole.means();
+    let plain_measure = |value: Option<f64>, at: usize, most: f64| Measured {
+        value: value.unwrap_or_default(),
         interval: found[at].map(|(low, high)| (low.max(0.0), high.min(most))),
     };
     let distance = |value: f64, at: usize| Measured {
@@ -314,7 +320,7 @@ pub(super) fn measure(
     let [score, width, decisiveness] = [0, 1, 2].map(|at| distances(&centres[at], None));
     MeasuredRows {
         queries: clusters.len(),
-        accuracy: accuracy_of(&mut all.iter()).map(|value| Measured {
+        accuracy: accuracy.map(|value| Measured {
             value,
             interval: share_interval(value, clusters.len(), found[0], &options.resampling),
         }),
@@ -327,7 +333,7 @@ pub(super) fn measure(
             ece_decisiveness: distance(decisiveness.0, 8),
             brier: plain_measure(brier, 1, 1.0),
             brier_ternary: plain_measure(ternary, 2, 2.0),
-            murphy: murphy(rows, &plain, &by_width),
+            murphy: murphy(rows, expected, &by_width),
         },
     }
 }
@@ -343,34 +349,25 @@ fn right_share(row: &FoldedRow) -> f64 {
 
 /// The mean magnitude of a gap that differs from 0 only by chance: √(2/π) of its standard error
 /// over queries, bucket by bucket.
-fn by_chance(division: &Division, rows: &[StudentRow]) -> Option<f64> {
-    let sums = division.sums((0..rows.len()).collect::<Vec<_>>().iter());
-    let mut members: Vec<Vec<(usize, f64)>> = vec![Vec::new(); division.buckets];
-    for (at, row) in rows.iter().enumerate() {
-        let bucket = division.bucket[at];
-        let (n, gap) = sums[bucket];
-        members[bucket].push((row.query, (division.gap[at] - gap / n) / n));
-    }
+fn by_chance(division: &Division<'_>, rows: &[StudentRow]) -> Option<f64> {
     let mut expected = 0.0;
-    for (members, (n, _)) in members
-        .into_iter()
-        .zip(&sums)
-        .filter(|(_, (n, _))| *n > 0.0)
-    {
-        let error = ClusteredError::new(members)?;
+    let sums = division.sums().into_iter().enumerate();
+    for (bucket, (n, gap)) in sums.filter(|(_, (n, _))| *n > 0.0) {
+        let error = ClusteredError::new(division.rows_of(bucket).map(|at| {
+            let deviation = (division.gap)(at) - gap / n;
+            (rows[at].query, deviation / n)
+        }))?;
         expected += n / rows.len() as f64 * (2.0 / std::f64::consts::PI).sqrt() * error.se;
     }
     Some(expected)
 }
 
-fn murphy(rows: &[StudentRow], expected: &[f64], division: &Division) -> Murphy {
-    let all: Vec<usize> = (0..rows.len()).collect();
+fn murphy(rows: &[StudentRow], expected: impl Fn(usize) -> f64, division: &Division<'_>) -> Murphy {
     let n = rows.len() as f64;
-    let whole = mean(&all, |at| rows[at].score);
+    let whole = rows.iter().map(|row| row.score).sum::<f64>() / n;
     let (mut reliability, mut resolution) = (0.0, 0.0);
     for bucket in 0..division.buckets {
-        let inside = |at: &usize| division.bucket[*at] == bucket;
-        let members: Vec<usize> = all.iter().copied().filter(inside).collect();
+        let members: Vec<usize> = division.rows_of(bucket).collect();
         if members.is_empty() {
             continue;
         }
@@ -378,12 +375,13 @@ fn murphy(rows: &[StudentRow], expected: &[f64], division: &Division) -> Murphy 
             members.len() as f64 / n,
             mean(&members, |at| rows[at].score),
         );
-        reliability += share * (mean(&members, |at| expected[at]) - observed).powi(2);
+        reliability += share * (mean(&members, &expected) - observed).powi(2);
         resolution += share * (observed - whole).powi(2);
     }
+    let squares = rows.iter().map(|row| (row.score - whole).powi(2));
     Murphy {
         reliability,
         resolution,
-        uncertainty: mean(&all, |at| (rows[at].score - whole).powi(2)),
+        uncertainty: squares.sum::<f64>() / n,
     }
 }

@@ -79,8 +79,8 @@ pub struct Segment {
 }
 
 /// Indexes sorted by a key; ties in the order of the rows.
-fn ordered(rows: &[usize], key: impl Fn(usize) -> f64) -> Vec<usize> {
-    let mut order = rows.to_vec();
+fn ordered(rows: impl IntoIterator<Item = usize>, key: impl Fn(usize) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = rows.into_iter().collect();
     order.sort_by(|x, y| key(*x).total_cmp(&key(*y)));
     order
 }
@@ -128,8 +128,7 @@ pub(super) fn yield_by_radius(folded: &[FoldedRow]) -> Vec<YieldPoint> {
 }
 
 pub(super) fn yield_by_rank(folded: &[FoldedRow], parts: usize) -> Vec<YieldPoint> {
-    let all: Vec<usize> = (0..folded.len()).collect();
-    let order = ordered(&all, |at| folded[at].radius);
+    let order = ordered(0..folded.len(), |at| folded[at].radius);
     let mut taken = 0;
     equal_parts(&order, parts)
         .map(|(_, part)| {
@@ -154,8 +153,7 @@ pub(super) fn buckets(
     parts: usize,
     key: impl Fn(&FoldedRow) -> f64,
 ) -> Vec<Bucket> {
-    let all: Vec<usize> = (0..folded.len()).collect();
-    let order = ordered(&all, |at| key(&folded[at]));
+    let order = ordered(0..folded.len(), |at| key(&folded[at]));
     equal_parts(&order, parts)
         .map(|(_, rows)| {
             let (low, high) = range(rows, |at| key(&folded[at]));
@@ -203,11 +201,10 @@ pub(super) fn residual_ties(folded: &[FoldedRow], buckets: &[Bucket]) -> Vec<Res
 }
 
 pub(super) fn segments(folded: &[FoldedRow], (strips, cells): (usize, usize)) -> Vec<Segment> {
-    let all: Vec<usize> = (0..folded.len()).collect();
-    let order = ordered(&all, |at| folded[at].expected());
+    let order = ordered(0..folded.len(), |at| folded[at].expected());
     let mut found = Vec::new();
     for (strip, rows) in equal_parts(&order, strips) {
-        let order = ordered(rows, |at| folded[at].decisiveness());
+        let order = ordered(rows.iter().copied(), |at| folded[at].decisiveness());
         for (cell, rows) in equal_parts(&order, cells) {
             found.push(Segment {
                 strip,

@@ -43,15 +43,15 @@ fn calibrated(seed: u64, queries: usize, battles: usize) -> Vec<StudentRow> {
 
 #[test]
 fn nothing_and_nonsense_have_no_figures() {
-    assert_eq!(Figures::of(&[], &options(10)), None);
+    assert_eq!(Figures::of(Vec::new(), &options(10)), None);
     let mut rows = calibrated(1, 1, 2);
     rows[0].score = f64::NAN;
-    assert_eq!(Figures::of(&rows, &options(10)), None);
+    assert_eq!(Figures::of(rows.clone(), &options(10)), None);
 }
 
 #[test]
 fn a_calibrated_student_is_as_far_off_as_chance_says() {
-    let found = Figures::of(&calibrated(3, 100, 40), &options(200)).unwrap();
+    let found = Figures::of(calibrated(3, 100, 40), &options(200)).unwrap();
     let calibration = &found.calibration;
     let chance = calibration.ece_by_chance.unwrap();
     assert!((0.5..2.0).contains(&(calibration.ece.value / chance)));
@@ -74,7 +74,7 @@ fn a_student_that_is_too_sure_is_found_out() {
         }
     };
     let rows: Vec<StudentRow> = calibrated(3, 100, 40).iter().map(sure).collect();
-    let found = Figures::of(&rows, &options(200)).unwrap();
+    let found = Figures::of(rows.clone(), &options(200)).unwrap();
     let ece = found.calibration.ece;
     let (low, high) = ece.interval.unwrap();
     assert!(
@@ -110,7 +110,7 @@ proptest! {
             query: row.query,
         };
         let other: Vec<StudentRow> = rows.iter().map(swap).collect();
-        let (one, other) = (Figures::of(&rows, &options(5)).unwrap(), Figures::of(&other, &options(5)).unwrap());
+        let (one, other) = (Figures::of(rows.clone(), &options(5)).unwrap(), Figures::of(other, &options(5)).unwrap());
         prop_assert_eq!(one.consensus_accuracy, other.consensus_accuracy);
         prop_assert_eq!(one.score_buckets, other.score_buckets);
         prop_assert_eq!(one.segments, other.segments);
@@ -120,7 +120,7 @@ proptest! {
     #[test]
     fn every_battle_is_in_one_bucket_and_one_segment(n in 1usize..90, seed in 0u64..9) {
         let rows = calibrated(seed, n, 1);
-        let found = Figures::of(&rows, &options(2)).unwrap();
+        let found = Figures::of(rows.clone(), &options(2)).unwrap();
         let all = |groups: Vec<&Vec<usize>>| {
             let mut rows: Vec<usize> = groups.into_iter().flatten().copied().collect();
             rows.sort_unstable();

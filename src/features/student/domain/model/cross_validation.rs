@@ -1,14 +1,14 @@
 //! Fits a model and cross-validates it: each query is predicted by models that never saw it.
 
-use super::isotonic::SortedPredictions;
-use super::newton::TrainingTable;
-use super::{Calibration, ScoredLogits, StudentModel, TrainingRow, probabilities};
+use super::training::TrainingTable;
+use super::{
+    Calibration, ScoredGroup, StudentModel, TrainingQuery, isotonic, newton, probabilities,
+};
 use crate::domain::parallel::in_order;
 use crate::domain::prediction::OutcomeProbabilities;
 use crate::domain::sampling::SeededRng;
 use crate::features::student::domain::features::PairFeatures;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 /// Candidate precisions of the penalty.
 const PRECISIONS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1_000.0];
@@ -52,35 +52,26 @@ impl CrossValidation {
     }
 }
 
-/// Rows grouped by query; one or two groups are held out at a time.
+/// Queries in groups; one or two groups are held out at a time.
 struct Groups<'a> {
-    rows: &'a [TrainingRow],
-    table: TrainingTable,
-    /// By row.
+    table: TrainingTable<'a>,
+    /// By query.
     group: Vec<usize>,
+    /// By group: scores and weights of its pairs.
+    targets: Vec<Vec<(f64, f64)>>,
     /// Called before each fit.
     wanted: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Groups<'_> {
-    /// The rows whose group is wanted, as contiguous ranges.
-    fn rows_of(&self, wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
-        let mut found: Vec<Range<usize>> = Vec::new();
-        for (at, _) in self
-            .group
-            .iter()
-            .enumerate()
-            .filter(|(_, group)| wanted(**group))
-        {
-            match found.last_mut() {
-                Some(last) if last.end == at => last.end += 1,
-                _ => found.push(at..at + 1),
-            }
-        }
-        found
+    /// The indexes of the queries whose group is wanted.
+    fn queries_of(&self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let groups = self.group.iter().enumerate();
+        let found = groups.filter(|(_, group)| wanted(**group));
+        found.map(|(at, _)| at).collect()
     }
 
-    /// The model of all rows except those of some groups, starting from a nearby model.
+    /// The model of all queries except those of some groups, starting from a nearby model.
     fn fit(
         &self,
         without: &[usize],
@@ -90,16 +81,22 @@ impl Groups<'_> {
         if !(self.wanted)() {
             return Err(NoModel::NotWanted);
         }
-        let rows = self.rows_of(|group| !without.contains(&group));
-        StudentModel::of_table(&self.table, &rows, precision, near).ok_or(NoModel::NotFitted)
+        let queries = self.queries_of(|group| !without.contains(&group));
+        StudentModel::of_table(self.table, &queries, precision, near).ok_or(NoModel::NotFitted)
     }
 
-    /// A model's logits for the rows of a group.
-    fn scored(&self, model: &StudentModel, group: usize) -> Vec<ScoredLogits> {
-        let rows = self.rows_of(|other| other == group).into_iter().flatten();
-        rows.filter_map(|at| self.rows.get(at))
-            .map(|row| (model.logits(&row.features), row.score, row.weight))
-            .collect()
+    /// The pairs of a group with a model's logits.
+    fn scored(&self, model: &StudentModel, group: usize) -> ScoredGroup<'_> {
+        let targets = self.targets.get(group).map_or(&[][..], Vec::as_slice);
+        let mut logits = Vec::with_capacity(targets.len());
+        let mut pair = PairFeatures::default();
+        for query in self.table.at(&self.queries_of(|other| other == group)) {
+            for at in 0..query.pairs.len() {
+                query.read(at, &mut pair);
+                logits.push(model.logits(&pair));
+            }
+        }
+        ScoredGroup { logits, targets }
     }
 
     /// For each precision, the model without a group, and its cross entropy on that group.
@@ -109,9 +106,9 @@ impl Groups<'_> {
             let near = found.last().map(|(model, _)| model);
             let model = self.fit(&[group], precision, near)?;
             let scored = self.scored(&model, group);
-            let loss = scored.iter().map(|((eta, tau), score, weight)| {
-                weight * super::newton::cross_entropy(*eta, *tau, *score)
-            });
+            let loss = scored
+                .rows()
+                .map(|((eta, tau), score, weight)| weight * newton::cross_entropy(eta, tau, score));
             let loss = loss.sum();
             found.push((model, loss));
         }
@@ -128,12 +125,12 @@ impl Groups<'_> {
 /// Groups are fitted in parallel, one thread per fit: the same rows give the same bits on every
 /// machine.
 pub fn cross_validate(
-    rows: &[TrainingRow],
+    pairs: &[TrainingQuery<'_>],
     folds: usize,
     seed: u64,
     wanted: &(dyn Fn() -> bool + Sync),
 ) -> Result<CrossValidation, NoModel> {
-    let queries: BTreeSet<usize> = rows.iter().map(|row| row.query).collect();
+    let queries: BTreeSet<usize> = pairs.iter().map(|query| query.query).collect();
     let folds = folds.min(queries.len());
     if folds < 2 {
         return Err(NoModel::TooFewQueries);
@@ -145,11 +142,16 @@ pub fn cross_validate(
         .enumerate()
         .map(|(at, query)| (query, at % folds))
         .collect();
-    let fold = |row: &TrainingRow| fold_of.get(&row.query).copied().unwrap_or_default();
+    let fold = |query: &TrainingQuery<'_>| fold_of.get(&query.query).copied().unwrap_or_default();
+    let targets = |group: usize| -> Vec<(f64, f64)> {
+        let queries = pairs.iter().filter(|query| fold(query) == group);
+        let pairs = queries.flat_map(|query| query.pairs);
+        pairs.map(|pair| (pair.score, pair.weight)).collect()
+    };
     let groups = Groups {
-        rows,
-        table: TrainingTable::new(rows).ok_or(NoModel::NotFitted)?,
-        group: rows.iter().map(fold).collect(),
+        table: TrainingTable::new(pairs).ok_or(NoModel::NotFitted)?,
+        group: pairs.iter().map(fold).collect(),
+        targets: (0..folds).map(targets).collect(),
         wanted,
     };
     let each: Vec<usize> = (0..folds).collect();
@@ -195,10 +197,16 @@ pub fn cross_validate(
         .zip(calibrations)
         .map(|(model, calibration)| calibrated(model.clone(), calibration))
         .collect();
-    let predicted = rows.iter().zip(&groups.group);
-    let predicted = predicted.map(|(row, group)| without[*group].predict(&row.features));
+    let mut predicted = Vec::with_capacity(groups.targets.iter().map(Vec::len).sum());
+    let mut features = PairFeatures::default();
+    for (query, group) in pairs.iter().zip(&groups.group) {
+        for at in 0..query.pairs.len() {
+            query.read(at, &mut features);
+            predicted.push(without[*group].predict(&features));
+        }
+    }
     Ok(CrossValidation {
-        predicted: predicted.collect(),
+        predicted,
         model: calibrated(model, calibration),
         precision,
         folds,
@@ -217,32 +225,26 @@ fn calibrated(model: StudentModel, calibration: Calibration) -> StudentModel {
 
 /// The calibration for some groups: isotonic if its cross-validated cross entropy over the groups
 /// is lower than that of a temperature.
-fn calibrate(parts: &[Vec<ScoredLogits>]) -> Calibration {
-    let by_temperature = Calibration::of_temperature(parts.iter().flatten(), 1.0);
-    let predictions = parts.iter().enumerate().flat_map(|(part, rows)| {
-        rows.iter().map(move |((eta, tau), score, weight)| {
-            let target = OutcomeProbabilities::soft_target(*score);
-            (probabilities(*eta, *tau), target, *weight, part)
-        })
-    });
-    let sorted = SortedPredictions::new(predictions);
-    let Some(curves) = sorted.curves(None) else {
+fn calibrate(parts: &[ScoredGroup<'_>]) -> Calibration {
+    let rows = parts.iter().flat_map(ScoredGroup::rows);
+    let by_temperature = Calibration::of_temperature(rows, 1.0);
+    let curves: Option<Vec<_>> = isotonic::curves(parts, |(eta, tau)| probabilities(eta, tau))
+        .into_iter()
+        .collect();
+    let Some(mut curves) = curves else {
         return by_temperature;
     };
+    let curves_without = curves.split_off(1);
     let (mut of_temperature, mut of_curves) = (0.0, 0.0);
-    for (out, part) in parts.iter().enumerate() {
-        let Some(curves) = sorted.curves(Some(out)) else {
-            return by_temperature;
-        };
+    for ((out, part), curves) in parts.iter().enumerate().zip(curves_without) {
         let others = parts.iter().enumerate().filter(|(other, _)| *other != out);
-        let others = others.flat_map(|(_, rows)| rows);
+        let others = others.flat_map(|(_, part)| part.rows());
         let near = by_temperature.temperature;
-        of_temperature += Calibration::of_temperature(others, near).loss(part);
-        of_curves += Calibration::of_curves(curves).loss(part);
+        of_temperature += Calibration::of_temperature(others, near).loss(part.rows());
+        of_curves += Calibration::of_curves(curves).loss(part.rows());
     }
-    if of_curves < of_temperature {
-        Calibration::of_curves(curves)
-    } else {
-        by_temperature
+    match curves.pop() {
+        Some(curves) if of_curves < of_temperature => Calibration::of_curves(curves),
+        _ => by_temperature,
     }
 }

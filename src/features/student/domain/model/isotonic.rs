@@ -1,6 +1,7 @@
 //! Isotonic calibration of three outcomes: one increasing curve for both documents and one for the
 //! tie, whose results are scaled to sum to 1.
 
+use super::ScoredGroup;
 use crate::domain::prediction::OutcomeProbabilities;
 use serde::{Deserialize, Serialize};
 
@@ -22,69 +23,123 @@ pub struct IsotonicCurves {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RisingCurve(Vec<(f64, f64)>);
 
-/// Predictions with their targets, sorted by probability: sorted once for all curves that leave out
-/// a part of them.
-pub(super) struct SortedPredictions {
-    better: Vec<Placed>,
-    tie: Vec<Placed>,
+#[derive(Clone, Copy)]
+enum Outcome {
+    A,
+    B,
+    Tie,
 }
 
+impl Outcome {
+    fn of(self, probabilities: OutcomeProbabilities) -> f64 {
+        match self {
+            Self::A => probabilities.a(),
+            Self::B => probabilities.b(),
+            Self::Tie => probabilities.tie(),
+        }
+    }
+}
+
+/// The predicted probability of an outcome, and its row in a group.
 #[derive(Clone, Copy)]
 struct Placed {
     place: f64,
-    target: f64,
-    weight: f64,
-    part: usize,
+    row: u32,
+    group: u16,
+    outcome: Outcome,
 }
 
-impl SortedPredictions {
-    /// Sorts predictions with their targets, weights and parts.
-    pub(super) fn new(
-        rows: impl Iterator<Item = (OutcomeProbabilities, OutcomeProbabilities, f64, usize)>,
+/// A predicted probability with its target and weight.
+#[derive(Clone, Copy)]
+struct PlacedTarget {
+    place: f64,
+    target: f64,
+    weight: f64,
+}
+
+/// The probabilities of some outcomes in ascending order: sorted once for all curves that leave out
+/// a group.
+struct SortedPlaces<'a> {
+    groups: &'a [ScoredGroup<'a>],
+    places: Vec<Placed>,
+}
+
+impl<'a> SortedPlaces<'a> {
+    fn new(
+        outcomes: &[Outcome],
+        groups: &'a [ScoredGroup<'a>],
+        predict: impl Fn((f64, f64)) -> OutcomeProbabilities,
     ) -> Self {
-        let (mut better, mut tie) = (Vec::new(), Vec::new());
-        for (found, target, weight, part) in rows {
-            let add = |to: &mut Vec<Placed>, place, target| {
-                to.push(Placed {
-                    place,
-                    target,
-                    weight,
-                    part,
-                });
-            };
-            add(&mut better, found.a(), target.a());
-            add(&mut better, found.b(), target.b());
-            add(&mut tie, found.tie(), target.tie());
+        let rows: usize = groups.iter().map(|group| group.logits.len()).sum();
+        let mut places = Vec::with_capacity(outcomes.len() * rows);
+        for (group, of) in (0..).zip(groups) {
+            for (row, logits) in (0..).zip(&of.logits) {
+                let found = predict(*logits);
+                places.extend(outcomes.iter().map(|outcome| Placed {
+                    place: outcome.of(found),
+                    row,
+                    group,
+                    outcome: *outcome,
+                }));
+            }
         }
         // Sort by all three, so that sums do not depend on the order of the rows.
-        let order = |x: &Placed, y: &Placed| {
-            x.place
-                .total_cmp(&y.place)
-                .then(x.target.total_cmp(&y.target))
-                .then(x.weight.total_cmp(&y.weight))
-        };
-        better.sort_unstable_by(order);
-        tie.sort_unstable_by(order);
-        Self { better, tie }
+        places.sort_unstable_by(|x, y| {
+            x.place.total_cmp(&y.place).then_with(|| {
+                let (x, y) = (x.target(groups), y.target(groups));
+                x.target
+                    .total_cmp(&y.target)
+                    .then(x.weight.total_cmp(&y.weight))
+            })
+        });
+        Self { groups, places }
     }
 
-    /// The curves of all predictions except those of one part; `None` for fewer than 200.
-    ///
-    /// Swapping the documents of a prediction changes nothing: P(A) and P(B) share one curve.
-    pub(super) fn curves(&self, without: Option<usize>) -> Option<IsotonicCurves> {
-        let of = |all: &[Placed]| -> Vec<Placed> {
-            all.iter()
-                .filter(|row| Some(row.part) != without)
-                .copied()
-                .collect()
-        };
-        let tie = of(&self.tie);
-        let enough = tie.len() >= FEWEST * PER_POINT;
-        enough.then(|| IsotonicCurves {
-            better: RisingCurve::fit(&of(&self.better)),
-            tie: RisingCurve::fit(&tie),
-        })
+    /// The curve of all groups except one.
+    fn curve(&self, without: Option<usize>) -> RisingCurve {
+        let is_in = |placed: &&Placed| Some(usize::from(placed.group)) != without;
+        let places = self.places.iter().filter(is_in);
+        RisingCurve::fit(places.map(|placed| placed.target(self.groups)))
     }
+}
+
+impl Placed {
+    fn target(&self, groups: &[ScoredGroup<'_>]) -> PlacedTarget {
+        let (score, weight) = groups[usize::from(self.group)].targets[self.row as usize];
+        PlacedTarget {
+            place: self.place,
+            target: self.outcome.of(OutcomeProbabilities::soft_target(score)),
+            weight,
+        }
+    }
+}
+
+/// The curves of all groups, then those without each group, for the probabilities that `predict`
+/// gives for logits; `None` for fewer than 200 rows.
+///
+/// Swapping the documents of a prediction changes nothing: P(A) and P(B) share one curve.
+pub(super) fn curves(
+    groups: &[ScoredGroup<'_>],
+    predict: impl Fn((f64, f64)) -> OutcomeProbabilities,
+) -> Vec<Option<IsotonicCurves>> {
+    let left_out = || std::iter::once(None).chain((0..groups.len()).map(Some));
+    let fit = |outcomes: &[Outcome]| -> Vec<RisingCurve> {
+        let sorted = SortedPlaces::new(outcomes, groups, &predict);
+        left_out().map(|without| sorted.curve(without)).collect()
+    };
+    let better = fit(&[Outcome::A, Outcome::B]);
+    let tie = fit(&[Outcome::Tie]);
+    let rows = |without| -> usize {
+        let groups = groups.iter().enumerate();
+        let others = groups.filter(|(at, _)| Some(*at) != without);
+        others.map(|(_, group)| group.logits.len()).sum()
+    };
+    let curves = left_out().zip(better).zip(tie);
+    curves
+        .map(|((without, better), tie)| {
+            (rows(without) >= FEWEST * PER_POINT).then_some(IsotonicCurves { better, tie })
+        })
+        .collect()
 }
 
 impl IsotonicCurves {
@@ -101,22 +156,29 @@ impl RisingCurve {
     /// Weighted isotonic regression (pool adjacent violators; Ayer et al. 1955) of sorted rows in
     /// groups of about equal size. Levels keep a distance from 0 and 1 that corresponds to one
     /// battle.
-    fn fit(rows: &[Placed]) -> Self {
-        let margin = 1.0 / (rows.iter().map(|row| row.weight).sum::<f64>() + 2.0);
-        let groups = (rows.len() / PER_POINT).clamp(1, POINTS);
+    fn fit(rows: impl Iterator<Item = PlacedTarget> + Clone) -> Self {
+        let (mut count, mut weight) = (0, 0.0);
+        for row in rows.clone() {
+            count += 1;
+            weight += row.weight;
+        }
+        let margin = 1.0 / (weight + 2.0);
+        let groups = (count / PER_POINT).clamp(1, POINTS);
         let mut pooled: Vec<Group> = Vec::new();
-        let mut begin = 0;
+        let mut rest = rows.enumerate().peekable();
         for group in 1..=groups {
-            let mut end = (group * rows.len() / groups).max(begin);
+            let end = group * count / groups;
+            let mut next: Option<(Group, f64)> = None;
             // Keep equal predictions in one group.
-            while end > begin && end < rows.len() && rows[end].place == rows[end - 1].place {
-                end += 1;
+            while let Some((_, row)) = rest.next_if(|(at, row)| {
+                *at < end || next.as_ref().is_some_and(|(_, last)| *last == row.place)
+            }) {
+                let sum = next.map_or(Group::default(), |(sum, _)| sum);
+                next = Some((sum.with(Group::of(row)), row.place));
             }
-            if end == begin {
+            let Some((mut next, _)) = next else {
                 continue;
-            }
-            let mut next = Group::of(&rows[begin..end]);
-            begin = end;
+            };
             while let Some(last) = pooled.pop_if(|last| last.level() >= next.level()) {
                 next = next.with(last);
             }
@@ -138,7 +200,7 @@ impl RisingCurve {
 }
 
 /// A group of similar predictions: weighted sums.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Group {
     weight: f64,
     places: f64,
@@ -146,12 +208,11 @@ struct Group {
 }
 
 impl Group {
-    fn of(rows: &[Placed]) -> Self {
-        let sum = |of: fn(&Placed) -> f64| rows.iter().map(of).sum();
+    fn of(row: PlacedTarget) -> Self {
         Self {
-            weight: sum(|row| row.weight),
-            places: sum(|row| row.weight * row.place),
-            targets: sum(|row| row.weight * row.target),
+            weight: row.weight,
+            places: row.weight * row.place,
+            targets: row.weight * row.target,
         }
     }
 
@@ -182,11 +243,31 @@ mod tests {
         OutcomeProbabilities::new(a, b).unwrap()
     }
 
-    fn fit(
-        rows: impl Iterator<Item = (OutcomeProbabilities, OutcomeProbabilities, f64)>,
-    ) -> Option<IsotonicCurves> {
-        let rows = rows.map(|(found, target, weight)| (found, target, weight, 0));
-        SortedPredictions::new(rows).curves(None)
+    type Row = (OutcomeProbabilities, OutcomeProbabilities, f64);
+
+    /// The curves of all rows, then without each group.
+    fn of_groups(groups: &[Vec<Row>]) -> Vec<Option<IsotonicCurves>> {
+        let targets = groups.iter().map(|rows| -> Vec<(f64, f64)> {
+            rows.iter()
+                .map(|(_, target, weight)| (target.score(), *weight))
+                .collect()
+        });
+        let targets: Vec<Vec<(f64, f64)>> = targets.collect();
+        let scored = groups
+            .iter()
+            .zip(&targets)
+            .map(|(rows, targets)| ScoredGroup {
+                logits: rows
+                    .iter()
+                    .map(|(found, ..)| (found.a(), found.b()))
+                    .collect(),
+                targets,
+            });
+        curves(&scored.collect::<Vec<_>>(), |(a, b)| p(a, b))
+    }
+
+    fn fit(rows: impl Iterator<Item = Row>) -> Option<IsotonicCurves> {
+        of_groups(&[rows.collect()]).swap_remove(0)
     }
 
     /// Overconfident predictions: the true probabilities are half as far from a third.
@@ -231,12 +312,11 @@ mod tests {
     #[test]
     fn curves_without_a_part_are_those_of_the_others() {
         let rows = rows(900, 5);
-        let parts = rows.iter().enumerate();
-        let parts = parts.map(|(at, (found, target, weight))| (*found, *target, *weight, at % 3));
-        let sorted = SortedPredictions::new(parts);
-        let others = rows.iter().enumerate().filter(|(at, _)| at % 3 != 1);
-        assert_eq!(sorted.curves(Some(1)), fit(others.map(|(_, row)| *row)));
-        assert_ne!(sorted.curves(Some(1)), sorted.curves(None));
+        let third = |part: usize| rows.iter().copied().skip(part).step_by(3);
+        let found = of_groups(&[0, 1, 2].map(|part| third(part).collect()));
+        assert_eq!(found[2], fit(third(0).chain(third(2))));
+        assert_ne!(found[2], found[0]);
+        assert_eq!(found[0], fit(rows.iter().copied()));
     }
 
     #[test]

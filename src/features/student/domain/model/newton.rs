@@ -1,10 +1,12 @@
 //! Fits the softmax regression: damped Newton steps on a convex objective, with Cholesky
 //! decomposition of its Hessian.
 
-use super::{TrainingRow, probabilities};
+use super::probabilities;
+use super::training::TrainingTable;
 use crate::domain::numeric::{dot, solve};
 use crate::domain::prediction::OutcomeProbabilities;
-use std::ops::Range;
+use crate::domain::ranking::PairTarget;
+use crate::features::student::domain::features::PairFeatures;
 
 const STEPS: usize = 60;
 /// Largest gradient, relative to the rows, at which a fit has converged.
@@ -99,72 +101,10 @@ impl Outcomes {
     }
 }
 
-/// Training pairs as one contiguous table, which is read sequentially.
-pub(super) struct TrainingTable {
-    odd: usize,
-    width: usize,
-    /// By row: the odd features, then the even ones, the first of which is the constant.
-    cells: Vec<f64>,
-    /// By row.
-    targets: Vec<Target>,
-}
-
-struct Target {
-    preference: f64,
-    tie: f64,
-    weight: f64,
-}
-
-impl TrainingTable {
-    /// `None` without rows, and if rows have different features, a weight of 0 or a score outside
-    /// 0..=1.
-    pub(super) fn new(rows: &[TrainingRow]) -> Option<Self> {
-        let first = rows.first()?;
-        let (odd, even) = (first.features.odd.len(), first.features.even.len());
-        let sound = |row: &TrainingRow| {
-            row.features.odd.len() == odd
-                && row.features.even.len() == even
-                && row.weight > 0.0
-                && (0.0..=1.0).contains(&row.score)
-        };
-        if even == 0 || !rows.iter().all(sound) {
-            return None;
-        }
-        let mut cells = Vec::with_capacity(rows.len() * (odd + even));
-        for row in rows {
-            cells.extend(&row.features.odd);
-            cells.extend(&row.features.even);
-        }
-        let target = |row: &TrainingRow| {
-            let target = OutcomeProbabilities::soft_target(row.score);
-            Target {
-                preference: target.preference(),
-                tie: target.tie(),
-                weight: row.weight,
-            }
-        };
-        Some(Self {
-            odd,
-            width: odd + even,
-            cells,
-            targets: rows.iter().map(target).collect(),
-        })
-    }
-
-    /// Number of features, and how many of them (the first ones) are odd.
-    pub(super) fn shape(&self) -> (usize, usize) {
-        (self.width, self.odd)
-    }
-
-    fn row(&self, at: usize) -> &[f64] {
-        &self.cells[at * self.width..(at + 1) * self.width]
-    }
-}
-
 struct Objective<'a> {
-    table: &'a TrainingTable,
-    /// The rows to fit.
-    rows: &'a [Range<usize>],
+    table: TrainingTable<'a>,
+    /// Indexes of the queries to fit.
+    queries: &'a [usize],
     precision: f64,
 }
 
@@ -172,17 +112,33 @@ struct Objective<'a> {
 struct Slope {
     value: f64,
     gradient: Vec<f64>,
-    /// By fitted row: second derivatives of the loss by η and η, η and τ, and τ and τ.
-    curves: Vec<[f64; 3]>,
+}
+
+/// η and τ of a pair.
+#[inline]
+fn logits(weights: (&[f64], &[f64]), pair: &PairFeatures) -> (f64, f64) {
+    (
+        dot::<4>(weights.0, pair.odd()),
+        dot::<4>(weights.1, pair.even()),
+    )
 }
 
 impl Objective<'_> {
     /// The constant, the first of the even weights, is not penalized.
     fn precision(&self, at: usize) -> f64 {
-        if at == self.table.odd {
-            0.0
-        } else {
-            self.precision
+        let (_, odd) = self.table.shape();
+        if at == odd { 0.0 } else { self.precision }
+    }
+
+    /// Passes each pair to `with`, in order.
+    #[inline]
+    fn each_pair(&self, mut with: impl FnMut(&PairFeatures, &PairTarget)) {
+        let mut pair = PairFeatures::default();
+        for query in self.table.at(self.queries) {
+            for (at, target) in query.pairs.iter().enumerate() {
+                query.read(at, &mut pair);
+                with(&pair, target);
+            }
         }
     }
 
@@ -193,60 +149,53 @@ impl Objective<'_> {
             .map(|(at, w)| self.precision(at) * w)
             .collect();
         let penalty: f64 = gradient.iter().zip(weights).map(|(g, w)| 0.5 * g * w).sum();
-        let (odd_weights, even_weights) = weights.split_at(self.table.odd);
-        let mut curves = Vec::with_capacity(self.rows.iter().map(Range::len).sum());
+        let (_, odd) = self.table.shape();
+        let weights = weights.split_at(odd);
+        let (of_odd, of_even) = gradient.split_at_mut(odd);
         let mut loss = 0.0;
-        for at in self.rows.iter().cloned().flatten() {
-            let row = self.table.row(at);
-            let target = &self.table.targets[at];
-            let (odd, even) = row.split_at(self.table.odd);
-            let (eta, tau) = (dot::<4>(odd_weights, odd), dot::<4>(even_weights, even));
+        self.each_pair(|pair, target| {
+            let (eta, tau) = logits(weights, pair);
             let found = Outcomes::of(eta, tau);
             let (m, t) = (found.preference, found.tie);
-            loss += target.weight * (found.log_sum - (eta * target.preference + tau * target.tie));
-            let pull = [
-                target.weight * (m - target.preference),
-                target.weight * (t - target.tie),
-            ];
-            let (of_odd, of_even) = gradient.split_at_mut(self.table.odd);
-            add_scaled(of_odd, pull[0], odd);
-            add_scaled(of_even, pull[1], even);
-            curves.push([
-                target.weight * (found.decisiveness - m * m),
-                -target.weight * t * m,
-                target.weight * t * (1.0 - t),
-            ]);
-        }
+            let soft = OutcomeProbabilities::soft_target(target.score);
+            let (preference, tie) = (soft.preference(), soft.tie());
+            loss += target.weight * (found.log_sum - (eta * preference + tau * tie));
+            add_scaled(of_odd, target.weight * (m - preference), pair.odd());
+            add_scaled(of_even, target.weight * (t - tie), pair.even());
+        });
         Slope {
             value: penalty + loss,
             gradient,
-            curves,
         }
     }
 
-    /// The lower triangle of the Hessian, by rows.
-    fn hessian(&self, curves: &[[f64; 3]]) -> Vec<Vec<f64>> {
-        let mut hessian: Vec<Vec<f64>> =
-            (0..self.table.width).map(|at| vec![0.0; at + 1]).collect();
+    /// The lower triangle of the Hessian at some weights, by rows.
+    fn hessian(&self, weights: &[f64]) -> Vec<Vec<f64>> {
+        let (width, odd) = self.table.shape();
+        let mut hessian: Vec<Vec<f64>> = (0..width).map(|at| vec![0.0; at + 1]).collect();
         for (at, row) in hessian.iter_mut().enumerate() {
             // A tiny penalty on the constant keeps the matrix regular if no pair, or every pair, is
             // a tie.
             row[at] = self.precision(at).max(1e-9);
         }
-        let mut rest = curves;
-        for range in self.rows {
-            let mut at = range.start;
-            while at + TOGETHER <= range.end {
-                let (block, after) = rest.split_at(TOGETHER);
-                let rows: [&[f64]; TOGETHER] = std::array::from_fn(|row| self.table.row(at + row));
-                self.add(&mut hessian, rows, std::array::from_fn(|row| block[row]));
-                (rest, at) = (after, at + TOGETHER);
+        let weights = weights.split_at(odd);
+        let mut pairs: [PairFeatures; TOGETHER] = Default::default();
+        let mut curves = [[0.0; 3]; TOGETHER];
+        let mut read = 0;
+        for query in self.table.at(self.queries) {
+            for (at, target) in query.pairs.iter().enumerate() {
+                query.read(at, &mut pairs[read]);
+                curves[read] = curve(weights, &pairs[read], target);
+                read += 1;
+                if read == TOGETHER {
+                    let [a, b, c, d] = &pairs;
+                    self.add(&mut hessian, [a, b, c, d], curves);
+                    read = 0;
+                }
             }
-            for at in at..range.end {
-                let (curve, after) = rest.split_at(1);
-                self.add(&mut hessian, [self.table.row(at)], [curve[0]]);
-                rest = after;
-            }
+        }
+        for (pair, curve) in pairs.iter().zip(curves).take(read) {
+            self.add(&mut hessian, [pair], [curve]);
         }
         hessian
     }
@@ -255,63 +204,87 @@ impl Objective<'_> {
     fn add<const N: usize>(
         &self,
         hessian: &mut [Vec<f64>],
-        rows: [&[f64]; N],
+        pairs: [&PairFeatures; N],
         curves: [[f64; 3]; N],
     ) {
-        let odd = self.table.odd;
+        let (_, odd) = self.table.shape();
+        let mut rows = [&[][..]; N];
+        for (row, pair) in rows.iter_mut().zip(pairs) {
+            *row = pair.all();
+        }
         for (at, cells) in hessian.iter_mut().enumerate() {
-            let scale = |kind: usize| std::array::from_fn(|row| curves[row][kind] * rows[row][at]);
             let (with_odd, with_even) = cells.split_at_mut(odd.min(at + 1));
-            add_products(
-                with_odd,
-                scale(usize::from(at >= odd)),
-                rows.map(|row| &row[..odd]),
-            );
+            let kind = usize::from(at >= odd);
+            add_products(with_odd, at, curves, kind, rows, 0);
             if at >= odd {
-                add_products(with_even, scale(2), rows.map(|row| &row[odd..]));
+                add_products(with_even, at, curves, 2, rows, odd);
             }
         }
     }
 }
 
+/// The second derivatives of a pair's loss by η and η, η and τ, and τ and τ.
+#[inline]
+fn curve(weights: (&[f64], &[f64]), pair: &PairFeatures, target: &PairTarget) -> [f64; 3] {
+    let (eta, tau) = logits(weights, pair);
+    let found = Outcomes::of(eta, tau);
+    let (m, t) = (found.preference, found.tie);
+    [
+        target.weight * (found.decisiveness - m * m),
+        -target.weight * t * m,
+        target.weight * t * (1.0 - t),
+    ]
+}
+
+#[inline]
 fn add_scaled(to: &mut [f64], scale: f64, of: &[f64]) {
-    for (to, of) in to.iter_mut().zip(of) {
-        *to += scale * of;
+    let of = &of[..to.len()];
+    for (at, to) in to.iter_mut().enumerate() {
+        *to += scale * of[at];
     }
 }
 
-/// Adds Σ scale · x to each cell, where x is the corresponding number of each row.
+/// Adds Σ curve · x · y to each cell: x is the number of each row at an index, y that of the cell,
+/// starting with the one at `first`.
 #[inline]
-fn add_products<const N: usize>(cells: &mut [f64], scale: [f64; N], rows: [&[f64]; N]) {
-    let rows = rows.map(|row| &row[..cells.len()]);
+fn add_products<const N: usize>(
+    cells: &mut [f64],
+    at: usize,
+    curves: [[f64; 3]; N],
+    kind: usize,
+    rows: [&[f64]; N],
+    first: usize,
+) {
+    let mut scale = [0.0; N];
+    let mut numbers = [&[][..]; N];
+    for row in 0..N {
+        scale[row] = curves[row][kind] * rows[row][at];
+        numbers[row] = &rows[row][first..first + cells.len()];
+    }
     for (at, cell) in cells.iter_mut().enumerate() {
         let mut sum = *cell;
         for row in 0..N {
-            sum += scale[row] * rows[row][at];
+            sum += scale[row] * numbers[row][at];
         }
         *cell = sum;
     }
 }
 
-/// The weights at the minimum, odd ones first, over some rows of a table, starting from `start`;
-/// `None` without rows, and if the weights are not finite.
+/// The weights at the minimum, odd ones first, over some queries of a table, starting from `start`;
+/// `None` without queries, and if the weights are not finite.
 pub(super) fn minimize(
-    table: &TrainingTable,
-    rows: &[Range<usize>],
+    table: TrainingTable<'_>,
+    queries: &[usize],
     start: Vec<f64>,
     precision: f64,
 ) -> Option<Vec<f64>> {
     let objective = Objective {
         table,
-        rows,
+        queries,
         precision,
     };
-    let all: f64 = rows
-        .iter()
-        .cloned()
-        .flatten()
-        .map(|at| table.targets[at].weight)
-        .sum();
+    let pairs = table.at(queries).flat_map(|query| query.pairs);
+    let all: f64 = pairs.map(|pair| pair.weight).sum();
     if all <= 0.0 {
         return None;
     }
@@ -326,7 +299,7 @@ pub(super) fn minimize(
         let near = known.take().filter(|(_, first)| *first <= NEAR);
         let (hessian, first) = match near {
             Some((hessian, first)) => (hessian, Some(first)),
-            None => (objective.hessian(&slope.curves), None),
+            None => (objective.hessian(&weights), None),
         };
         let step = solve(hessian.clone(), &slope.gradient)?;
         let promised: f64 = step.iter().zip(&slope.gradient).map(|(s, g)| s * g).sum();

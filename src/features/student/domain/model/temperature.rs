@@ -17,10 +17,7 @@ const LAST_STEP: f64 = 1e-9;
 /// The loss is convex in s = 1/T: with z the logits of an outcome and p their probabilities, its
 /// slope is Σ w (E_p\[z\] − E_target\[z\]) and its curvature Σ w Var_p(z). A Newton step that
 /// leaves the interval containing the minimum is replaced by a bisection.
-pub(super) fn temperature<'a>(
-    rows: impl Iterator<Item = &'a ScoredLogits> + Clone,
-    near: f64,
-) -> f64 {
+pub(super) fn temperature(rows: impl Iterator<Item = ScoredLogits> + Clone, near: f64) -> f64 {
     let (coldest, hottest) = TEMPERATURES;
     let (mut low, mut high) = (1.0 / hottest, 1.0 / coldest);
     let (mut low_known, mut high_known) = (false, false);
@@ -52,11 +49,11 @@ pub(super) fn temperature<'a>(
 }
 
 /// Slope and curvature of the loss with respect to the inverse temperature.
-fn derivatives<'a>(rows: impl Iterator<Item = &'a ScoredLogits>, s: f64) -> (f64, f64) {
+fn derivatives(rows: impl Iterator<Item = ScoredLogits>, s: f64) -> (f64, f64) {
     let (mut slope, mut curve) = (0.0, 0.0);
     for ((eta, tau), score, weight) in rows {
         let found = Outcomes::of(eta * s, tau * s);
-        let target = OutcomeProbabilities::soft_target(*score);
+        let target = OutcomeProbabilities::soft_target(score);
         let mean = eta * found.preference + tau * found.tie;
         let squares = eta * eta * found.decisiveness + tau * tau * found.tie;
         slope += weight * (mean - (eta * target.preference() + tau * target.tie()));
@@ -102,13 +99,13 @@ mod tests {
             ),
             near in 0.1..10.0f64,
         ) {
-            let found = temperature(rows.iter(), near);
+            let found = temperature(rows.iter().copied(), near);
             let expected = by_golden_section(&rows);
             let (least, reached) = (loss(&rows, expected), loss(&rows, found));
             prop_assert!((reached - least).abs() <= 1e-9 * (1.0 + least), "{found} {expected}: {reached} {least}");
             // Values of a loss distinguish temperatures only up to the square root of their
             // rounding error, and not at all where the loss is flat.
-            let (_, curve) = derivatives(rows.iter(), 1.0 / found);
+            let (_, curve) = derivatives(rows.iter().copied(), 1.0 / found);
             let blur = 10.0 * (1e-15 * (1.0 + least) / curve).sqrt();
             prop_assert!((1.0 / found - 1.0 / expected).abs() <= 1e-9 + blur, "{found} {expected}");
         }
@@ -117,11 +114,11 @@ mod tests {
     #[test]
     fn bounds_are_kept_and_what_makes_no_difference_stays() {
         let row = |eta, score| ((eta, -1.0), score, 1.0);
-        assert_eq!(temperature([].iter(), 3.0), 3.0);
-        assert_eq!(temperature([((0.0, 0.0), 1.0, 2.0)].iter(), 1.0), 1.0);
-        assert_eq!(temperature([row(0.2, 1.0)].iter(), 1.0), 0.1);
-        assert_eq!(temperature([row(2.0, 0.0)].iter(), 1.0), 10.0);
-        assert_eq!(temperature([row(0.2, 1.0)].iter(), 10.0), 0.1);
-        assert_eq!(temperature([row(2.0, 0.0)].iter(), 0.1), 10.0);
+        assert_eq!(temperature(std::iter::empty(), 3.0), 3.0);
+        assert_eq!(temperature([((0.0, 0.0), 1.0, 2.0)].into_iter(), 1.0), 1.0);
+        assert_eq!(temperature([row(0.2, 1.0)].into_iter(), 1.0), 0.1);
+        assert_eq!(temperature([row(2.0, 0.0)].into_iter(), 1.0), 10.0);
+        assert_eq!(temperature([row(0.2, 1.0)].into_iter(), 10.0), 0.1);
+        assert_eq!(temperature([row(2.0, 0.0)].into_iter(), 0.1), 10.0);
     }
 }

@@ -1,18 +1,61 @@
 use super::cross_validation::CrossValidation;
 use super::*;
+use crate::domain::battle::Pair;
+use crate::domain::ranking::PairTarget;
 use crate::domain::sampling::SeededRng;
 use crate::features::student::domain::features::QueryFeatures;
 use proptest::prelude::*;
 
+/// A pair for training by its differences.
+#[derive(Clone)]
+struct TrainingRow {
+    odd: Vec<f64>,
+    score: f64,
+    query: usize,
+}
+
+impl TrainingRow {
+    fn features(&self) -> PairFeatures {
+        QueryFeatures::default().pair(0, 1, &self.odd, &[])
+    }
+}
+
+/// Passes rows, ordered by query, to `with`.
+fn with_queries<T>(rows: &[TrainingRow], with: impl FnOnce(&[TrainingQuery<'_>]) -> T) -> T {
+    let features = QueryFeatures::default();
+    let queries = rows.chunk_by(|x, y| x.query == y.query).map(|rows| {
+        let pairs = rows.iter().map(|row| PairTarget {
+            pair: Pair::new(0, 1).unwrap(),
+            score: row.score,
+            weight: 1.0,
+        });
+        let odd: Vec<f64> = rows.iter().flat_map(|row| row.odd.clone()).collect();
+        (rows[0].query, pairs.collect::<Vec<_>>(), odd)
+    });
+    let queries: Vec<_> = queries.collect();
+    let training = queries.iter().map(|(query, pairs, odd)| TrainingQuery {
+        query: *query,
+        features: &features,
+        pairs,
+        differences: odd,
+        others: &[],
+    });
+    with(&training.collect::<Vec<_>>())
+}
+
 impl StudentModel {
     fn fit(rows: &[TrainingRow], precision: f64) -> Option<Self> {
-        let all = 0..rows.len();
-        Self::of_table(&TrainingTable::new(rows)?, &[all], precision, None)
+        with_queries(rows, |queries| {
+            let all: Vec<usize> = (0..queries.len()).collect();
+            Self::of_table(TrainingTable::new(queries)?, &all, precision, None)
+        })
     }
 }
 
 fn validated(rows: &[TrainingRow], folds: usize, seed: u64) -> Result<CrossValidation, NoModel> {
-    cross_validate(rows, folds, seed, &|| true)
+    with_queries(rows, |queries| {
+        cross_validate(queries, folds, seed, &|| true)
+    })
 }
 
 /// Queries whose documents have three numbers, of which the first two determine their quality.
@@ -27,8 +70,8 @@ fn rows(queries: usize, pairs: usize, seed: u64) -> Vec<TrainingRow> {
         for _ in 0..pairs {
             let (a, b) = (rng.below(12), rng.below(12));
             let pair = features.pair(a, b, &[], &[]);
-            let eta = 1.5 * pair.odd[0] + 0.7 * pair.odd[1];
-            let tau = 1.0 - 0.4 * pair.even[1];
+            let eta = 1.5 * pair.odd()[0] + 0.7 * pair.odd()[1];
+            let tau = 1.0 - 0.4 * pair.even()[1];
             let p = probabilities(eta, tau);
             let draw = rng.unit();
             let score = match draw {
@@ -37,9 +80,8 @@ fn rows(queries: usize, pairs: usize, seed: u64) -> Vec<TrainingRow> {
                 _ => 0.5,
             };
             rows.push(TrainingRow {
-                features: pair,
+                odd: pair.odd().to_vec(),
                 score,
-                weight: 1.0,
                 query,
             });
         }
@@ -67,7 +109,7 @@ fn the_fit_is_where_the_gradient_is_zero() {
         let squares = model.odd.iter().chain(&model.even[1..]).map(|w| w * w);
         let penalty = 0.25 * squares.sum::<f64>();
         let of = |row: &TrainingRow| {
-            let (eta, tau) = model.logits(&row.features);
+            let (eta, tau) = model.logits(&row.features());
             newton::cross_entropy(eta, tau, row.score)
         };
         penalty + rows.iter().map(of).sum::<f64>()
@@ -98,7 +140,7 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
         let hit = |at: &usize| (of(*at).preference() > 0.0) == (rows[*at].score > 0.5);
         decided.clone().filter(hit).count() as f64 / decided.count() as f64
     };
-    let inside = right(&|at| found.model.predict(&rows[at].features));
+    let inside = right(&|at| found.model.predict(&rows[at].features()));
     let outside = right(&|at| found.predicted[at]);
     assert!(
         outside > 0.82 && (inside - outside).abs() < 0.03,
@@ -107,7 +149,7 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
     assert_eq!(validated(&rows, 5, 1).as_ref(), Ok(&found));
     assert_eq!(validated(&rows[..20], 5, 1), Err(NoModel::TooFewQueries));
     let mut wrong = rows;
-    wrong[3].features.odd[0] = f64::INFINITY;
+    wrong[3].odd[0] = f64::INFINITY;
     for folds in [2, 5] {
         assert_eq!(validated(&wrong, folds, 1), Err(NoModel::NotFitted));
     }
@@ -118,18 +160,18 @@ fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
     let rows = rows(30, 20, 7);
     let found = validated(&rows, 5, 1).unwrap();
     for (row, predicted) in rows.iter().zip(&found.predicted) {
-        assert_eq!(found.predict(row.query, &row.features), *predicted);
+        assert_eq!(found.predict(row.query, &row.features()), *predicted);
     }
     // Another vote on query 4 changes the predictions for other queries, and none of the
     // predictions for its own pairs, judged or not.
     let mut other = rows.clone();
     let row = other
         .iter_mut()
-        .find(|row| row.query == 4 && row.score != 0.5 && row.features.odd[0] != 0.0);
+        .find(|row| row.query == 4 && row.score != 0.5 && row.odd[0] != 0.0);
     let row = row.unwrap();
     row.score = 1.0 - row.score;
     let changed = validated(&other, 5, 1).unwrap();
-    let pair = &rows[0].features;
+    let pair = &rows[0].features();
     assert_eq!(changed.precision, found.precision);
     // The minimum is the same up to rounding, wherever the search started.
     let (before, after) = (found.predict(4, pair), changed.predict(4, pair));
@@ -152,7 +194,7 @@ fn a_fit_that_nobody_waits_for_ends() {
             left.fetch_update(relaxed, relaxed, less).is_ok()
         };
         assert_eq!(
-            cross_validate(&rows, 3, 1, &wanted),
+            with_queries(&rows, |queries| cross_validate(queries, 3, 1, &wanted)),
             Err(NoModel::NotWanted),
             "{fits}"
         );
@@ -166,7 +208,7 @@ fn what_a_temperature_cannot_mend_is_mended_by_curves() {
     let mut rows = rows(60, 40, 9);
     let mut rng = SeededRng::new(2, &["ties"]);
     for row in &mut rows {
-        let far = row.features.odd[0] > 0.0;
+        let far = row.odd[0] > 0.0;
         row.score = match rng.below(3) {
             0 => 0.5,
             _ if far => 1.0,
@@ -186,7 +228,7 @@ fn what_a_temperature_cannot_mend_is_mended_by_curves() {
         ..found.model.clone()
     };
     let repaired = loss(&|at| found.predicted[at]);
-    let plain = loss(&|at| temperature.predict(&rows[at].features));
+    let plain = loss(&|at| temperature.predict(&rows[at].features()));
     assert!(repaired < plain, "{repaired} {plain}");
 }
 
@@ -195,14 +237,14 @@ fn what_cannot_be_fitted_has_no_model() {
     let mut some = rows(2, 5, 8);
     assert_eq!(StudentModel::fit(&[], 1.0), None);
     assert_eq!(StudentModel::fit(&some, 0.0), None);
-    some[3].features.odd.pop();
+    some[3].odd.pop();
     assert_eq!(StudentModel::fit(&some, 1.0), None);
     // With a single outcome, the penalty keeps the model finite, and it predicts this outcome with
     // confidence.
     let mut ties = rows(2, 20, 8);
     ties.iter_mut().for_each(|row| row.score = 0.5);
     let model = StudentModel::fit(&ties, 1.0).unwrap();
-    assert!(model.predict(&ties[0].features).tie() > 0.9);
+    assert!(model.predict(&ties[0].features()).tie() > 0.9);
 }
 
 proptest! {
@@ -227,10 +269,7 @@ proptest! {
         let turned: Vec<TrainingRow> = rows
             .iter()
             .map(|row| TrainingRow {
-                features: PairFeatures {
-                    odd: row.features.odd.iter().map(|x| -x).collect(),
-                    even: row.features.even.clone(),
-                },
+                odd: row.odd.iter().map(|x| -x).collect(),
                 score: 1.0 - row.score,
                 ..row.clone()
             })

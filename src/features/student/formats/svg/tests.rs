@@ -16,7 +16,7 @@ fn figures(battles: usize) -> Figures {
             query: at % 9,
         });
     }
-    Figures::of(&rows, &FigureOptions::of(battles)).unwrap()
+    Figures::of(rows, &FigureOptions::of(battles)).unwrap()
 }
 
 #[test]

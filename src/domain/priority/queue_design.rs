@@ -209,7 +209,17 @@ pub fn build_queue(
     let seeds = Seeds::new(design.seed);
     let seen: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
     let open = || candidates.iter().filter(|c| !seen.contains(&c.key));
+    // Each entry takes one candidate from either list, and skips only candidates that were taken
+    // from the other one.
+    let most = limit.saturating_mul(2);
     let mut urgent: Vec<&QueueCandidate> = open().filter(|c| c.urgency().is_some()).collect();
+    if most < urgent.len() {
+        let priority = |c: &QueueCandidate| c.urgency().map(OrderedPriority);
+        let (_, last, _) = urgent.select_nth_unstable_by_key(most, |c| Reverse(priority(c)));
+        let least = priority(*last);
+        // Ties are ordered below.
+        urgent.retain(|c| priority(*c) >= least);
+    }
     urgent.sort_by_cached_key(|c| c.place(seeds.ties));
     let voted = candidates.iter().filter(|c| c.voted);
     let frame = voted.fold(0, |sum, c| sum ^ hash(seeds.ties, c.key));
@@ -217,6 +227,10 @@ pub fn build_queue(
         .filter(|c| c.voted && design.share > 0.0)
         .map(|c| (hash(seeds.controls ^ frame, c.key), c))
         .collect();
+    if most < random.len() {
+        random.select_nth_unstable_by_key(most, |(hash, c)| (*hash, c.key));
+        random.truncate(most);
+    }
     random.sort_unstable_by_key(|(hash, c)| (*hash, c.key));
 
     let mut left = open().filter(|c| c.voted).count();

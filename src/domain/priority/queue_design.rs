@@ -216,9 +216,9 @@ pub fn build_queue(
     if most < urgent.len() {
         let priority = |c: &QueueCandidate| c.urgency().map(OrderedPriority);
         let (_, last, _) = urgent.select_nth_unstable_by_key(most, |c| Reverse(priority(c)));
-        let least = priority(*last);
+        let least = priority(last);
         // Ties are ordered below.
-        urgent.retain(|c| priority(*c) >= least);
+        urgent.retain(|c| priority(c) >= least);
     }
     urgent.sort_by_cached_key(|c| c.place(seeds.ties));
     let voted = candidates.iter().filter(|c| c.voted);

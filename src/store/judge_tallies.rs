@@ -3,7 +3,7 @@
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result, Store, StoreError};
-use crate::domain::battle::Pair;
+use crate::domain::battle::{PROBE_GAME, Pair};
 use crate::domain::judge_report::{QueryTally, Rating, VoteCases};
 use crate::domain::ranking::{self, BattleRecord, QueryRows};
 use crate::domain::vote::{JudgeId, Margin, Vote};
@@ -61,7 +61,8 @@ impl Db {
         Ok(self.rated(query, &rows, &scores)?.0)
     }
 
-    /// A judge's votes on a query, whether or not they count there: the documents and the margin.
+    /// A judge's votes on a query apart from probes, whether or not they count there: the documents
+    /// and the margin.
     pub fn margins_of(
         &self,
         query: QueryKey,
@@ -69,8 +70,8 @@ impl Db {
     ) -> Result<Vec<(usize, usize, Margin)>> {
         self.all(
             "SELECT a, b, margin FROM battle JOIN vote ON vote.battle = battle.id
-             WHERE query = ?1 AND judge = ?2 ORDER BY battle.id",
-            params![query.0, judge.0],
+             WHERE query = ?1 AND judge = ?2 AND game <> ?3 ORDER BY battle.id",
+            params![query.0, judge.0, PROBE_GAME],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
         )
     }

@@ -32,11 +32,14 @@ fn the_scores_leave_as_a_run_that_is_its_own_truth() {
         assert_eq!(found["metrics"][metric]["mean"], 1.0, "{metric}");
     }
     assert_eq!(found["truth"], "zelo");
-    assert_eq!(found["against"], "against these judges, not against people");
+    assert_eq!(
+        found["against"],
+        "against the scores that this ranking was exported from"
+    );
     // A word is never a file.
     sandbox.write("zelo", "capital-of-france 0 d1 1\n");
     let told = sandbox.done("evaluate zelo.trec --truth zelo --metrics ndcg@10");
-    told.prints("against these judges");
+    told.prints("against the scores that this ranking was exported from");
     told.says("use ./zelo for the file of that name");
     let file = sandbox.json("evaluate zelo.trec --truth ./zelo --metrics mrr --json");
     assert_eq!(file["metrics"]["mrr"]["mean"], 1.0 / 3.0);

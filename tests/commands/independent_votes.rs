@@ -124,7 +124,7 @@ fn selected_pairs_say_nothing_but_all_pairs_do() {
         (&Value::Null, &json!({"too_few_pairs": 0}))
     );
     let ran = sandbox.done("judges");
-    ran.prints("not enough to tell how many independent votes 3 judges are: 0 of 20");
+    ran.prints("not enough to tell how many independent judges 3 judges count as: 0 of 20");
 }
 
 #[test]

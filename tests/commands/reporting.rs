@@ -4,7 +4,7 @@ use crate::support::Sandbox;
 use serde_json::{Value, json};
 
 /// Markup, a script, an image that would be loaded, and Markdown that would become a link.
-const ATTACK: &str = "</p><script>alert(1)</script><img src=https://evil.example/a.png \
+const ATTACK: &str = "</p><script>alert(1)</script><img src=\"https://evil.example/a.png\" \
                       onerror=alert(1)>\" style='x' [link](https://evil.example) |cell| `code` # h \
                       www.evil.example {{ report }}";
 
@@ -105,10 +105,7 @@ fn named_queries_have_sections_and_an_unknown_one_writes_nothing() {
     sandbox.done("report --html one.html --query q2 --query q2");
     let one = sandbox.read("one.html");
     assert_eq!(one.matches("<section ").count(), 1);
-    assert!(
-        one.contains("Without a section of their own: 1 query."),
-        "{one}"
-    );
+    assert!(one.contains("Queries without a section: 1."), "{one}");
     let refused = sandbox.run("report --html none.html --query q9");
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(!sandbox.path("none.html").exists());

@@ -156,7 +156,7 @@ impl PanelReport {
             Ok(panel) => panel,
             Err(unknown) => {
                 return format!(
-                    "not enough to tell how many independent votes {} are: {}.",
+                    "not enough to tell how many independent judges {} count as: {}.",
                     counted(self.members.len(), "judge"),
                     unknown.words(|judge| sanitize::line(self.name(judge)).into_owned())
                 );
@@ -185,11 +185,11 @@ impl PanelReport {
             return Vec::new();
         };
         let mut lines = Vec::new();
-        let with_people = |after: &PanelChange| {
+        let with_people = |change: &PanelChange| {
             format!(
                 "agree with people in {:.0} % of their votes instead of {:.0} %",
-                100.0 * after.after.agreement,
-                100.0 * panel.together.agreement
+                100.0 * change.after.agreement,
+                100.0 * change.before.agreement
             )
         };
         if let Some(change) = self.drop() {

@@ -11,7 +11,7 @@ named! {
     /// A value that can be required.
     #[derive(Default)]
     pub enum RequiredValue {
-        /// Share of queries whose top is settled at 95 %, of those for which it is known.
+        /// Share of queries whose top is settled at 95 %, of all queries.
         #[default]
         Settled,
         /// Share of battles with a vote.
@@ -52,7 +52,10 @@ impl RequiredValue {
         let share =
             |PartOf { part, whole }: PartOf| (whole > 0).then(|| part as f64 / whole as f64);
         match self {
-            Self::Settled => share(status.settled),
+            Self::Settled => share(PartOf {
+                whole: status.queries.len(),
+                ..status.settled
+            }),
             Self::Fought => share(status.fought),
             Self::Unanimous => share(status.unanimous),
             Self::Cyclic => share(status.cyclic),

@@ -67,7 +67,12 @@ impl ClusteredError {
 
     /// `value` ± t · se, clamped to `least`..=`most`; `None` unless the error is a number above 0.
     pub fn interval(self, value: f64, least: f64, most: f64) -> Option<Interval> {
-        let half = quantile(self.degrees)? * self.se;
+        self.interval_at(LEVEL, value, least, most)
+    }
+
+    /// [`ClusteredError::interval`] at another level in 0..1.
+    pub fn interval_at(self, level: f64, value: f64, least: f64, most: f64) -> Option<Interval> {
+        let half = quantile(level, self.degrees)? * self.se;
         (self.se > 0.0 && half.is_finite() && value.is_finite()).then(|| Interval {
             low: (value - half).max(least),
             high: (value + half).min(most),
@@ -78,7 +83,7 @@ impl ClusteredError {
     /// quantile as wide as one with the t quantile.
     pub(super) fn normal_factor(self) -> f64 {
         let normal = Normal::standard().inverse_cdf(0.5 + LEVEL / 2.0);
-        quantile(self.degrees).map_or(1.0, |t| (normal / t).powi(2))
+        quantile(LEVEL, self.degrees).map_or(1.0, |t| (normal / t).powi(2))
     }
 }
 
@@ -93,9 +98,9 @@ pub(super) fn clusters_matter(clusters: impl IntoIterator<Item = usize>) -> bool
     seen.len() > 1 && seen.len() < items
 }
 
-fn quantile(degrees: usize) -> Option<f64> {
+fn quantile(level: f64, degrees: usize) -> Option<f64> {
     let student = StudentsT::new(0.0, 1.0, degrees as f64).ok()?;
-    Some(student.inverse_cdf(0.5 + LEVEL / 2.0))
+    Some(student.inverse_cdf(0.5 + level / 2.0))
 }
 
 #[cfg(test)]

@@ -89,6 +89,8 @@ pub struct PanelChange {
     pub adds: f64,
     /// Its t interval, clustered by query.
     pub interval: Option<Interval>,
+    /// The judges before the change, on the same pairs.
+    pub before: IndependentVotes,
     /// The judges after the change.
     pub after: IndependentVotes,
 }
@@ -103,7 +105,8 @@ pub struct JudgePanel {
     /// What each candidate would add.
     pub with: Vec<PanelChange>,
     /// The judge without which the others give the most independent votes for their price, if the
-    /// data decides: the 95 % interval of the difference to dropping another one excludes 0.
+    /// data decides: the interval of the difference to the mean of the other choices, corrected for
+    /// the number of judges, excludes 0.
     pub drop: Option<usize>,
     /// The candidate with which the judges give the most independent votes for their price, if the
     /// interval of what it adds is above 0.
@@ -227,6 +230,26 @@ fn estimate(
         let judges = k as f64;
         judges / (1.0 + (judges - 1.0) * correlation.max(0.0))
     };
+    // Identical judges: no influence differs from 0 but by rounding.
+    if k > 1 && 1.0 - correlation < ROUNDING {
+        let one = Interval {
+            low: 1.0,
+            high: 1.0,
+        };
+        return Ok(Estimate {
+            votes: IndependentVotes {
+                judges: k,
+                value: 1.0,
+                interval: Some(one),
+                correlation: 1.0,
+                correlation_interval: Some(one),
+                pairs: n,
+                queries: count_queries(pairs),
+                agreement: agreement(pairs, k),
+            },
+            influences: pairs.iter().map(|(query, _)| (*query, 0.0)).collect(),
+        });
+    }
     let value = effective(correlation);
     let slope = if correlation > 0.0 {
         -value * value * (k as f64 - 1.0) / k as f64
@@ -235,8 +258,6 @@ fn estimate(
     };
     let correlation_interval = ClusteredError::new(influences.iter().copied())
         .and_then(|error| error.interval(correlation, -1.0, 1.0));
-    let queries: BTreeSet<usize> = pairs.iter().map(|(query, _)| *query).collect();
-    let errors: f64 = pairs.iter().flat_map(|(_, errors)| errors).sum();
     Ok(Estimate {
         votes: IndependentVotes {
             judges: k,
@@ -248,14 +269,25 @@ fn estimate(
             correlation,
             correlation_interval,
             pairs: n,
-            queries: queries.len(),
-            agreement: 1.0 - errors / size / k as f64,
+            queries: count_queries(pairs),
+            agreement: agreement(pairs, k),
         },
         influences: influences
             .into_iter()
             .map(|(query, influence)| (query, slope * influence))
             .collect(),
     })
+}
+
+fn count_queries(pairs: &[(usize, Vec<f64>)]) -> usize {
+    let queries: BTreeSet<usize> = pairs.iter().map(|(query, _)| *query).collect();
+    queries.len()
+}
+
+/// The share of votes without an error, of all votes of `judges` judges.
+fn agreement(pairs: &[(usize, Vec<f64>)], judges: usize) -> f64 {
+    let errors: f64 = pairs.iter().flat_map(|(_, errors)| errors).sum();
+    1.0 - errors / pairs.len() as f64 / judges as f64
 }
 
 /// The difference of two estimates from the same pairs, with its interval.
@@ -310,6 +342,7 @@ pub fn judge_panel(
                 judge: *judge,
                 adds,
                 interval,
+                before: all.votes,
                 after: fewer.votes,
             });
             influences.push(fewer.influences);
@@ -332,13 +365,14 @@ pub fn judge_panel(
             judge: *judge,
             adds,
             interval,
+            before: fewer.votes,
             after: more.votes,
         });
     }
     Ok(JudgePanel {
         together: all.votes,
         drop: judge_to_drop(&without, members, &influences, prices),
-        add: judge_to_add(&with, members, prices),
+        add: judge_to_add(&with, all.votes.value, members, prices),
         without,
         with,
     })
@@ -364,7 +398,8 @@ fn prices_after(changes: &[PanelChange], members: &[usize], prices: &[Option<f64
 }
 
 /// The judge without which the others give the most independent votes for their price, if the
-/// interval of the difference to the mean of the other choices excludes 0.
+/// interval of the difference to the mean of the other choices, at 1 − .05 / k because the best of
+/// k is chosen, excludes 0.
 fn judge_to_drop(
     without: &[PanelChange],
     members: &[usize],
@@ -386,18 +421,29 @@ fn judge_to_drop(
             let of_others: f64 = others().map(|at| influence(at, row)).sum();
             (*query, influence(best, row) - of_others * share)
         });
-    let interval = ClusteredError::new(influences)?.interval(gap, f64::MIN, f64::MAX)?;
+    let level = 1.0 - 0.05 / count as f64;
+    let error = ClusteredError::new(influences)?;
+    let interval = error.interval_at(level, gap, f64::MIN, f64::MAX)?;
     (interval.low > ROUNDING * value(best)).then(|| without[best].judge)
 }
 
 /// The candidate with which the judges give the most independent votes for their price, if it adds
 /// any.
-fn judge_to_add(with: &[PanelChange], members: &[usize], prices: &[Option<f64>]) -> Option<usize> {
+///
+/// Each candidate was compared on the pairs with its votes, which may be easier than others: what
+/// it adds there counts from the number of all judges, `together`.
+fn judge_to_add(
+    with: &[PanelChange],
+    together: f64,
+    members: &[usize],
+    prices: &[Option<f64>],
+) -> Option<usize> {
     let after = prices_after(with, members, prices);
+    let value = |change: &PanelChange, price: f64| (together + change.adds) / price;
     let (best, _) = with
         .iter()
         .zip(after)
-        .max_by(|(x, of_x), (y, of_y)| (x.after.value / of_x).total_cmp(&(y.after.value / of_y)))?;
+        .max_by(|(x, of_x), (y, of_y)| value(x, *of_x).total_cmp(&value(y, *of_y)))?;
     (best.interval?.low > ROUNDING).then_some(best.judge)
 }
 
@@ -602,9 +648,14 @@ mod tests {
                 .map(|(query, error)| (*query, vec![f64::from(*error) / 2.0; copies]))
                 .collect();
             let members: Vec<usize> = (0..copies).collect();
-            if let Ok(panel) = judge_panel(&of_errors(&pairs), &members, &[], &[]) {
-                prop_assert!((panel.together.value - 1.0).abs() < 1e-9);
-                prop_assert_eq!(panel.drop, None);
+            match judge_panel(&of_errors(&pairs), &members, &[], &[]) {
+                Ok(panel) => {
+                    prop_assert!((panel.together.value - 1.0).abs() < 1e-9);
+                    prop_assert_eq!(panel.drop, None);
+                }
+                Err(unknown) => {
+                    prop_assert!(matches!(unknown, IndependenceUnknown::NoVariation(_)));
+                }
             }
         }
 

@@ -10,8 +10,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Largest difference between scores that differ only by rounding, and by a constant per query.
 const ROUNDING: f64 = 1e-6;
 /// Minimum number of documents, beyond the first of each query, for the conclusion that two
-/// rankings in the same order have the same origin.
+/// rankings with the same documents in the same order are one.
 const ENOUGH_ORDERED: usize = 10;
+/// Minimum logarithm of the number of possible orders, of one in 500 million, for the conclusion
+/// that a ranking in the order of the scores was made from them.
+const ENOUGH_ORDERS: f64 = 20.0;
 /// Minimum length of a judge's name that is looked for in the name of a file.
 const NAME: usize = 3;
 
@@ -54,7 +57,7 @@ impl ScoreOrigin {
     /// What the ranking of a file has in common with the scores.
     pub fn shared(&self, file: &str, run: &RankedRun) -> SharedOrigin {
         let mut found = SharedOrigin::default();
-        let (mut in_order, mut beyond_first) = (true, 0);
+        let (mut in_order, mut orders) = (true, 0.0);
         for (query, scores) in &self.scores {
             let scores: HashMap<&DocId, f64> =
                 scores.iter().map(|(id, score)| (id, *score)).collect();
@@ -68,11 +71,11 @@ impl ScoreOrigin {
                 continue;
             }
             found.queries += 1;
-            beyond_first += both.len() - 1;
+            orders += log_orders(both.iter().map(|[_, truth]| *truth));
             found.same_scores += usize::from(are_shifted(&both));
             in_order &= both.windows(2).all(|two| two[0][1] >= two[1][1]);
         }
-        found.same_order = in_order && beyond_first >= ENOUGH_ORDERED;
+        found.same_order = in_order && orders >= ENOUGH_ORDERS;
         let made = self.rankings.iter().find(|made| is_ranking(run, made));
         found.method = made.map(|made| made.method.clone());
         let makers: BTreeSet<&str> = made
@@ -86,6 +89,21 @@ impl ScoreOrigin {
         found.judges = shared.map(|(name, _)| name.clone()).collect();
         found
     }
+}
+
+/// The natural logarithm of the number of orders of these scores, where equal ones are not told
+/// apart: n! / Π t! for groups of t equal scores.
+fn log_orders(scores: impl Iterator<Item = f64>) -> f64 {
+    let mut scores: Vec<f64> = scores.collect();
+    scores.sort_by(f64::total_cmp);
+    let mut equal = 0;
+    let mut orders = 0.0;
+    for (at, score) in scores.iter().enumerate() {
+        let is_equal = at > 0 && scores[at - 1] == *score;
+        equal = if is_equal { equal + 1 } else { 1 };
+        orders += ((at + 1) as f64 / f64::from(equal)).ln();
+    }
+    orders
 }
 
 /// Whether the differences between two scores of each document are the same, and the scores are
@@ -150,8 +168,13 @@ impl SharedOrigin {
                     self.same_scores
                 )
             };
+            let origin = if self.same_scores == self.queries {
+                "was exported from them"
+            } else {
+                "was probably exported from them"
+            };
             warnings.push(format!(
-                "{file} {what}: it was exported from them, so the values do not show its quality"
+                "{file} {what}: it {origin}, so the values do not show its quality"
             ));
         }
         if !self.judges.is_empty() {

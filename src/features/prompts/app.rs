@@ -15,5 +15,5 @@ mod voting_judge;
 pub use log::log_entries;
 pub use preview::{RequestPreview, request_preview};
 pub use set::RegressionSet;
-pub use stored_answers::{StoredAnswers, stored_answers};
+pub use stored_answers::{OrderedAnswers, StoredAnswers, comparable_answers, stored_answers};
 pub use versions::{NewVersion, add_version, find_version, versions};

@@ -23,12 +23,12 @@ use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::summary_cache::QuerySummary;
 use query::reported_query;
 
-/// Maximum number of queries with a section of their own, unless they are named.
+/// Maximum number of queries with a section, unless they are named.
 pub const SECTIONS: usize = 20;
 
-/// Reads the report on a project. `named` are the queries with sections of their own; by default,
-/// those with verdicts and then the others, up to [`SECTIONS`]. Results whose sight would end the
-/// blindness of `annotator` are left out, with a note.
+/// Reads the report on a project. `named` are the queries with a section; by default, those
+/// with verdicts and then the others, up to [`SECTIONS`]. Leaves out results that would unblind
+/// `annotator`, with a note.
 pub fn read_report(
     store: &Store,
     named: Option<&[QueryKey]>,
@@ -57,10 +57,7 @@ pub fn read_report(
     }
     let left_out = status.queries.len() - queries.len();
     if left_out > 0 {
-        notes.push(format!(
-            "Without a section of their own: {}.",
-            counted(left_out, "query")
-        ));
+        notes.push(format!("Queries without a section: {}.", count(left_out)));
     }
     let (results, more_notes) = results::results(store, annotator)?;
     notes.extend(more_notes);
@@ -103,7 +100,7 @@ fn facts(status: &ProjectStatus, raters: &RaterReport) -> Vec<(&'static str, Str
     let people = raters.rater_data.people.len();
     vec![
         (
-            "Judged",
+            "Contents",
             format!(
                 "{} with {}",
                 counted(status.queries.len(), "query"),

@@ -16,8 +16,8 @@ offline, printed and sent by mail. It shows what was judged, by whom and at what
 about each judge, each query in both orders, the pairs that people decided with texts and reasons, \
 and the results of methods, measurements, duels and `overrule accept`.
 
-Up to 20 queries have a section of their own, those with verdicts first; --query names others. The \
-result of a duel in which you have tasks left is left out.
+Up to 20 queries have a section, those with verdicts first; --query names others. The result of a \
+duel in which you still have tasks is left out.
 
 Examples:
   overrule report --html report.html
@@ -28,10 +28,10 @@ pub(crate) struct ReportCommand {
     /// Write an HTML page
     #[arg(long, value_name = "FILE", required_unless_present = "md")]
     html: Option<PathBuf>,
-    /// Write Markdown, without pictures
+    /// Write Markdown, without pictures and document texts
     #[arg(long, value_name = "FILE")]
     md: Option<PathBuf>,
-    /// Give this query a section of its own, and no others (repeatable)
+    /// Write a section for this query only (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
 }

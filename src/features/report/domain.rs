@@ -17,7 +17,7 @@ pub struct ProjectReport {
     pub judges: Vec<ReportedJudge>,
     /// All queries, one row each.
     pub overview: ReportTable,
-    /// The queries with a section of their own.
+    /// The queries with a section.
     pub queries: Vec<ReportedQuery>,
     /// Results of features, such as comparisons of methods.
     pub results: Vec<ReportedResult>,

@@ -25,7 +25,7 @@ pub fn html(report: &ProjectReport) -> Result<String, askama::Error> {
     HtmlPage { report }.render()
 }
 
-/// The report as Markdown, without pictures.
+/// The report as Markdown, without pictures and document texts.
 ///
 /// # Errors
 /// If the page cannot be formatted.

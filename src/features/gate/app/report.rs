@@ -310,9 +310,9 @@ impl GateReport {
         format!("{conclusion} {numbers} ({interval}).")
     }
 
-    /// Whether the new judge lacks more answers than the old one.
+    /// Whether the new judge lacks at least as many answers as the old one.
     pub fn lacks_answers_of_new(&self) -> bool {
-        self.test.without_new > self.test.without_old || self.test.counts.pairs() == 0
+        self.test.without_new >= self.test.without_old
     }
 
     /// What the reader should know about the pairs.

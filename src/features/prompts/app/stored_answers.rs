@@ -15,9 +15,25 @@ use std::collections::HashMap;
 /// What a judge prefers on pairs, where A is the document earlier in the pool.
 pub type StoredAnswers = HashMap<(QueryKey, Pair), Outcome>;
 
-/// The judge's answers on the regression set. If both orders of a pair were answered, a hash chooses
-/// one, the same for every judge and prompt.
-pub fn stored_answers(store: &Store, judge: &PairJudge) -> Result<StoredAnswers> {
+/// What a judge prefers on pairs in each of the two orders: first in the one that a hash of the pair
+/// chooses, then in the other.
+pub type OrderedAnswers = HashMap<(QueryKey, Pair), [Option<Outcome>; 2]>;
+
+/// For each pair, the answer of `mine` in an order that `other` has answered, too, so that the
+/// position of a document is no difference between the two; otherwise in the first order that
+/// `mine` has answered.
+pub fn comparable_answers(mine: &OrderedAnswers, other: &OrderedAnswers) -> StoredAnswers {
+    let answer = |(place, mine): (&(QueryKey, Pair), &[Option<Outcome>; 2])| {
+        let other = other.get(place).copied().unwrap_or_default();
+        let in_both = (0..2).find(|order| mine[*order].is_some() && other[*order].is_some());
+        let answer = in_both.and_then(|order| mine[order]);
+        Some((*place, answer.or(mine[0]).or(mine[1])?))
+    };
+    mine.iter().filter_map(answer).collect()
+}
+
+/// The judge's answers on the regression set.
+pub fn stored_answers(store: &Store, judge: &PairJudge) -> Result<OrderedAnswers> {
     let set = RegressionSet::read(store)?;
     let judge = judge.clone();
     store.read_blocking(move |db| {
@@ -29,8 +45,8 @@ pub fn stored_answers(store: &Store, judge: &PairJudge) -> Result<StoredAnswers>
                 continue;
             };
             let first = later_first(decided);
-            for later_first in [first, !first] {
-                places.push(((*query, decided.pair), later_first));
+            for (order, later_first) in [first, !first].into_iter().enumerate() {
+                places.push(((*query, decided.pair), order, later_first));
                 asked.push(AskedPair {
                     query: *query,
                     case: presented(pool, decided.pair, later_first),
@@ -38,10 +54,10 @@ pub fn stored_answers(store: &Store, judge: &PairJudge) -> Result<StoredAnswers>
             }
         }
         let answers = judge.known(db, &asked, false)?;
-        let mut found = StoredAnswers::new();
-        for ((place, later_first), answer) in places.into_iter().zip(answers) {
+        let mut found = OrderedAnswers::new();
+        for ((place, order, later_first), answer) in places.into_iter().zip(answers) {
             if let Some(outcome) = answer.and_then(|answer| preferred(&answer, later_first)) {
-                found.entry(place).or_insert(outcome);
+                found.entry(place).or_default()[order] = Some(outcome);
             }
         }
         Ok(found)
@@ -64,4 +80,33 @@ fn preferred(answer: &PairAnswer, later_first: bool) -> Option<Outcome> {
         margin
     };
     Some(margin.outcome())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_prompts_are_compared_in_an_order_that_both_have_answered() {
+        let place = |low| (QueryKey(1), Pair::new(low, 9).unwrap());
+        let [a, b] = [Some(Outcome::A), Some(Outcome::B)];
+        let new = HashMap::from([
+            (place(1), [a, b]),
+            (place(2), [a, b]),
+            (place(3), [None, b]),
+        ]);
+        let old = HashMap::from([(place(1), [None, a]), (place(2), [b, a])]);
+        let of_new = comparable_answers(&new, &old);
+        assert_eq!(of_new[&place(1)], Outcome::B, "the order of the only vote");
+        assert_eq!(
+            of_new[&place(2)],
+            Outcome::A,
+            "the order that the hash chooses"
+        );
+        assert_eq!(of_new[&place(3)], Outcome::B, "the only order");
+        let of_old = comparable_answers(&old, &new);
+        assert_eq!(of_old[&place(1)], Outcome::A);
+        assert_eq!(of_old[&place(2)], Outcome::B);
+        assert_eq!(of_old.len(), 2);
+    }
 }

@@ -9,7 +9,9 @@ use crate::domain::sanitize;
 use crate::features::gate::app::{GateJudge, GateRequest, GateSide, gate_between};
 use crate::features::gate::command::{margin, print};
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
-use crate::features::prompts::app::{StoredAnswers, find_version, stored_answers, versions};
+use crate::features::prompts::app::{
+    OrderedAnswers, comparable_answers, find_version, stored_answers, versions,
+};
 use crate::features::prompts::domain::PromptVersion;
 use crate::store::Store;
 use clap::Args;
@@ -81,12 +83,30 @@ impl CheckCommand {
             CheckedPrompt::of(find_version(&known, &self.prompt)?)
         };
         let old = CheckedPrompt::of(find_version(&known, &self.not_worse_than)?);
-        let new = self.side(context, &store, &new)?;
-        let old = self.side(context, &store, &old)?;
-        if new.judge.spec.prompt_hash == old.judge.spec.prompt_hash {
-            let hash = sanitize::line(&new.judge.spec.prompt_hash).into_owned();
+        let (new, answers_of_new) = self.side(context, &store, &new)?;
+        let (old, answers_of_old) = self.side(context, &store, &old)?;
+        if new.spec.prompt_hash == old.spec.prompt_hash {
+            let hash = sanitize::line(&new.spec.prompt_hash).into_owned();
             return Err(invalid!("both prompts are {hash}; name two prompts").into());
         }
+        if new.spec.model != old.spec.model {
+            let [new, old] = [&new, &old].map(|side| sanitize::line(&side.spec.model));
+            return Err(invalid!(
+                "the answers are of different models, {new} and {old}; `overrule gate` compares \
+                 judges"
+            )
+            .into());
+        }
+        let sides = [
+            GateSide {
+                judge: new,
+                answers: comparable_answers(&answers_of_new, &answers_of_old),
+            },
+            GateSide {
+                judge: old,
+                answers: comparable_answers(&answers_of_old, &answers_of_new),
+            },
+        ];
         let name = sanitize::line(&self.judge);
         let request = GateRequest {
             judge: self.judge.clone(),
@@ -95,7 +115,7 @@ impl CheckCommand {
             pairs: self.pairs.map(|pairs| pairs as usize),
             early: self.early,
         };
-        let mut report = gate_between(&store, [new, old], &request)?;
+        let mut report = gate_between(&store, sides, &request)?;
         let lacks_new = report.lacks_answers_of_new();
         let missing = if lacks_new {
             &self.prompt
@@ -115,7 +135,7 @@ impl CheckCommand {
         context: &CommandContext,
         store: &Store,
         prompt: &CheckedPrompt,
-    ) -> Result<GateSide, AppError> {
+    ) -> Result<(GateJudge, OrderedAnswers), AppError> {
         let configured = match &prompt.text {
             Some(text) => context
                 .judges(false)
@@ -131,7 +151,7 @@ impl CheckCommand {
                 let spec = judge.spec().clone();
                 let answers = stored_answers(store, &PairJudge { judge })?;
                 let judge = store.read_blocking(move |db| GateJudge::of_spec(db, spec))?;
-                Ok(GateSide { judge, answers })
+                Ok((judge, answers))
             }
             // A judge of an import or of an earlier configuration.
             Err(why) => {
@@ -140,16 +160,16 @@ impl CheckCommand {
                 };
                 let reference = format!("{}@{hash}", self.judge);
                 let found = store.read_blocking(move |db| Ok(GateJudge::find(db, &reference)))?;
-                let judge = found.map_err(|_| why)?;
+                let Ok(judge) = found else {
+                    return Err(why);
+                };
                 output::message(&format!(
-                    "note: {} with prompt {} is checked with its votes only",
+                    "note: {} with prompt {} is checked with its votes only: {}",
                     clean(&self.judge),
-                    clean(hash)
+                    clean(hash),
+                    clean(why.to_string())
                 ));
-                Ok(GateSide {
-                    judge,
-                    answers: StoredAnswers::new(),
-                })
+                Ok((judge, OrderedAnswers::new()))
             }
         }
     }

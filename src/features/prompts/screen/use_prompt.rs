@@ -88,9 +88,10 @@ fn describe(choice: &PromptChoice, change: &Replacement, estimate: &CostEstimate
     };
     let key = key_on(Command::StartRun, Screen::QUERIES);
     format!(
-        "{what} Asking what is then missing on all queries: {}, {cost}. Nothing is asked now: {key} \
-         on the list of queries asks about all of them, in a query about that one, and in the queue \
-         about those of the pairs from the first to the selected one. Change overrule.toml?",
+        "{what} Asking what is then missing on all queries: {}, {cost}. Nothing is asked now. {key} \
+         starts a run: on the list of queries for all queries, in a query for that query, and in \
+         the queue for the queries of the pairs from the first to the selected one. Change \
+         overrule.toml?",
         counted(estimate.calls(), "call"),
     )
 }

@@ -145,12 +145,18 @@ fn battle_facts(loaded: &QueryBattles, index: usize, pair: Pair) -> Vec<String> 
     let mut facts = Vec::new();
     facts.extend(numbers.expected.map(|for_b| {
         let for_a = if is_reversed { for_b } else { 1.0 - for_b };
-        format!("The fit expects that A wins with {}", probability(for_a))
+        format!(
+            "Probability that A wins, by the fit: {}",
+            probability(for_a)
+        )
     }));
     facts.extend(numbers.surprise.map(|surprise| {
         let towards_a = (surprise < 0.0) != is_reversed;
         let towards = if towards_a { "A" } else { "B" };
-        format!("Surprise: {} σ to {towards}", fixed(surprise.abs(), 1))
+        format!(
+            "Surprise: {} σ in favor of {towards}",
+            fixed(surprise.abs(), 1)
+        )
     }));
     facts
 }

@@ -33,7 +33,10 @@ pub(super) fn results(
     annotator: &str,
 ) -> Result<(Vec<ReportedResult>, Vec<String>), AppError> {
     let (mut results, mut notes) = (Vec::new(), Vec::new());
-    results.extend(methods(store)?);
+    match methods(store) {
+        Ok(found) => results.extend(found),
+        Err(error) => notes.push(format!("The comparison of methods is left out: {error}.")),
+    }
     for stored in store.read_blocking(|db| db.measurements())? {
         match measurement(store, &stored) {
             Ok(result) => results.push(result),
@@ -48,8 +51,8 @@ pub(super) fn results(
         let key = listed.stored.key;
         if ends_blindness(store, key, annotator)? {
             notes.push(format!(
-                "The result of {} is left out: {} has tasks left in it, which would not be blind \
-                 any more.",
+                "The result of {} is left out, because {} still has tasks in it, which would no \
+                 longer be blind.",
                 duel_name(&listed.stored),
                 sanitize::line(annotator)
             ));

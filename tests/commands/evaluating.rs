@@ -562,10 +562,10 @@ fn several_rankings_are_compared_with_holms_correction() {
             ));
         }
         p.sort_by(|x, y| x.0.total_cmp(&y.0));
-        let mut floor: f64 = 0.0;
+        let mut largest: f64 = 0.0;
         for (rank, (plain, corrected)) in p.into_iter().enumerate() {
-            floor = floor.max(((3 - rank) as f64 * plain).min(1.0));
-            assert!((corrected - floor).abs() < 1e-12, "{metric} {rank}");
+            largest = largest.max(((3 - rank) as f64 * plain).min(1.0));
+            assert!((corrected - largest).abs() < 1e-12, "{metric} {rank}");
         }
         assert_eq!(
             comparisons[0]["metrics"][metric]["difference"]["verdict"],

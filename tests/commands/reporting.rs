@@ -44,6 +44,18 @@ fn attacked() -> Sandbox {
     sandbox
 }
 
+/// A project with one query and no vote.
+fn unjudged() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let line = json!({
+        "query": { "id": "q1", "query": "apples" },
+        "documents": [{ "id": "a", "content": "apples" }, { "id": "b", "content": "pears" }],
+    });
+    sandbox.write("in.jsonl", line.to_string());
+    sandbox.done("import in.jsonl");
+    sandbox
+}
+
 #[test]
 fn the_page_has_everything_and_nothing_of_the_texts_is_markup() {
     let sandbox = attacked();
@@ -116,13 +128,7 @@ fn named_queries_have_sections_and_an_unknown_one_writes_nothing() {
 
 #[test]
 fn an_empty_project_says_what_is_missing() {
-    let sandbox = Sandbox::new();
-    let line = json!({
-        "query": { "id": "q1", "query": "apples" },
-        "documents": [{ "id": "a", "content": "apples" }, { "id": "b", "content": "pears" }],
-    });
-    sandbox.write("in.jsonl", line.to_string());
-    sandbox.done("import in.jsonl");
+    let sandbox = unjudged();
     sandbox.done("report --html report.html");
     let html = sandbox.read("report.html");
     for words in [
@@ -136,13 +142,7 @@ fn an_empty_project_says_what_is_missing() {
 
 #[test]
 fn a_requirement_of_the_status_that_is_not_met_is_the_exit_code() {
-    let sandbox = Sandbox::new();
-    let line = json!({
-        "query": { "id": "q1", "query": "apples" },
-        "documents": [{ "id": "a", "content": "apples" }, { "id": "b", "content": "pears" }],
-    });
-    sandbox.write("in.jsonl", line.to_string());
-    sandbox.done("import in.jsonl");
+    let sandbox = unjudged();
     let early = sandbox.run("status --require fought=1");
     assert_eq!(early.code, Some(1));
     early.says("fought is not run, required: at least 100 %");

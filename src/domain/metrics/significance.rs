@@ -150,11 +150,11 @@ pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     order.sort_by(|x, y| x.1.total_cmp(&y.1));
     let tests = order.len();
     let mut corrected = vec![None; p.len()];
-    let mut floor: f64 = 0.0;
+    let mut largest: f64 = 0.0;
     for (rank, (at, p)) in order.into_iter().enumerate() {
-        floor = floor.max(((tests - rank) as f64 * p).min(1.0));
+        largest = largest.max(((tests - rank) as f64 * p).min(1.0));
         if let Some(place) = corrected.get_mut(at) {
-            *place = Some(floor);
+            *place = Some(largest);
         }
     }
     corrected

@@ -54,22 +54,29 @@ pub(crate) struct GateCommand {
     /// The judge that it would replace
     #[arg(long, value_name = "NAME")]
     against: String,
+    #[command(flatten)]
+    test: TestOptions,
+}
+
+/// Options of a test for not being worse.
+#[derive(Debug, Args)]
+pub(crate) struct TestOptions {
     /// The smallest loss that matters, as a share of the pairs
     #[arg(long, value_name = "SHARE", default_value = "0.10", value_parser = margin)]
-    margin: f64,
+    pub(crate) margin: f64,
     /// Number of pairs to test [default: 100; with --early, all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pairs: Option<u32>,
+    pub(crate) pairs: Option<u32>,
     /// Take one pair per query after the other, and stop at the first decision
     #[arg(long)]
-    early: bool,
+    pub(crate) early: bool,
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// Parses a margin.
-pub(crate) fn margin(text: &str) -> Result<f64, ArgumentError> {
+fn margin(text: &str) -> Result<f64, ArgumentError> {
     number(text, "a number above 0 and below 1", |margin| {
         (f64::MIN_POSITIVE..1.0).contains(margin)
     })
@@ -80,12 +87,12 @@ impl GateCommand {
         let request = GateRequest {
             judge: self.judge,
             against: self.against,
-            margin: self.margin,
-            pairs: self.pairs.map(|pairs| pairs as usize),
-            early: self.early,
+            margin: self.test.margin,
+            pairs: self.test.pairs.map(|pairs| pairs as usize),
+            early: self.test.early,
         };
         let report = gate(&context.open()?, &request)?;
-        print(&report, self.json)
+        print(&report, self.test.json)
     }
 }
 

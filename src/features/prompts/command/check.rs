@@ -7,7 +7,7 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, clean};
 use crate::domain::sanitize;
 use crate::features::gate::app::{GateJudge, GateRequest, GateSide, gate_between};
-use crate::features::gate::command::{margin, print};
+use crate::features::gate::command::{TestOptions, print};
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::prompts::app::{
     OrderedAnswers, comparable_answers, find_version, stored_answers, versions,
@@ -47,18 +47,8 @@ pub(super) struct CheckCommand {
     /// The prompt that it would replace: a hash, built-in name or judge
     #[arg(long, value_name = "HASH")]
     not_worse_than: String,
-    /// The smallest loss that matters, as a share of the pairs
-    #[arg(long, value_name = "SHARE", default_value = "0.10", value_parser = margin)]
-    margin: f64,
-    /// Number of pairs to test [default: 100; with --early, all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pairs: Option<u32>,
-    /// Take one pair per query after the other, and stop at the first decision
-    #[arg(long)]
-    early: bool,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    test: TestOptions,
 }
 
 /// A prompt to check.
@@ -111,9 +101,9 @@ impl CheckCommand {
         let request = GateRequest {
             judge: self.judge.clone(),
             against: self.judge.clone(),
-            margin: self.margin,
-            pairs: self.pairs.map(|pairs| pairs as usize),
-            early: self.early,
+            margin: self.test.margin,
+            pairs: self.test.pairs.map(|pairs| pairs as usize),
+            early: self.test.early,
         };
         let mut report = gate_between(&store, sides, &request)?;
         let lacks_new = report.lacks_answers_of_new();
@@ -126,7 +116,7 @@ impl CheckCommand {
             "overrule prompt try {name} {} --final",
             sanitize::line(missing)
         ));
-        print(&report, self.json)
+        print(&report, self.test.json)
     }
 
     /// The judge with a prompt, and its answers.

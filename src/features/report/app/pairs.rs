@@ -39,7 +39,7 @@ impl<'a> PairReader<'a> {
     }
 
     /// A pair with its lower document as A.
-    pub(super) fn read(&mut self, pair: Pair) -> Result<ReportedPair, AppError> {
+    pub(super) fn read(&self, pair: Pair) -> Result<ReportedPair, AppError> {
         let sides = [pair.low(), pair.high()];
         let names = names(self.loaded, sides);
         let count = self.loaded.view.vote_count(pair.low(), pair.high());

@@ -52,8 +52,8 @@ pub(super) fn reported_query(
     }
     let (decided, surprising) = chosen_pairs(&loaded);
     let decided_more = decided.len().saturating_sub(DECIDED);
-    let mut reader = PairReader::new(store, key, &loaded);
-    let shown = |pairs: &[Pair], reader: &mut PairReader<'_>| {
+    let reader = PairReader::new(store, key, &loaded);
+    let shown = |pairs: &[Pair]| {
         let read = pairs.iter().map(|pair| reader.read(*pair));
         read.collect::<Result<Vec<_>, AppError>>()
     };
@@ -67,9 +67,9 @@ pub(super) fn reported_query(
             _ => None,
         },
         scores: orders.comparison.as_ref().map(|_| scores(&orders)),
-        decided: shown(&decided[..decided.len() - decided_more], &mut reader)?,
+        decided: shown(&decided[..decided.len() - decided_more])?,
         decided_more,
-        surprising: shown(&surprising, &mut reader)?,
+        surprising: shown(&surprising)?,
     })
 }
 

@@ -30,6 +30,11 @@ pub enum TableFormat {
 pub const WITHOUT_PARQUET: &str = "this overrule was built without Parquet; write .csv or .jsonl, \
                                    or build it with `cargo install --path . --features parquet`";
 
+#[cfg(not(feature = "parquet"))]
+fn without_parquet() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET)
+}
+
 impl TableFormat {
     /// The extension of its files.
     pub const fn extension(self) -> &'static str {
@@ -72,6 +77,7 @@ pub struct EncodedRows(Encoded);
 #[derive(Debug)]
 enum Encoded {
     Text(Vec<u8>),
+    #[cfg(feature = "parquet")]
     Cells(Vec<Vec<Value>>),
 }
 
@@ -100,7 +106,10 @@ impl<'a> RowEncoder<'a> {
                 }
                 Encoded::Text(text)
             }
+            #[cfg(feature = "parquet")]
             TableFormat::Parquet => Encoded::Cells(cells.collect::<io::Result<_>>()?),
+            #[cfg(not(feature = "parquet"))]
+            TableFormat::Parquet => return Err(without_parquet()),
         }))
     }
 
@@ -164,9 +173,7 @@ impl<'a> TableWriter<'a> {
             #[cfg(feature = "parquet")]
             TableFormat::Parquet => Sink::Parquet(Box::new(ParquetTable::new(columns, out)?)),
             #[cfg(not(feature = "parquet"))]
-            TableFormat::Parquet => {
-                return Err(io::Error::new(io::ErrorKind::Unsupported, WITHOUT_PARQUET));
-            }
+            TableFormat::Parquet => return Err(without_parquet()),
         };
         let rows = RowEncoder { columns, format };
         Ok(Self { rows, sink })
@@ -191,6 +198,7 @@ impl<'a> TableWriter<'a> {
             (Encoded::Cells(rows), Sink::Parquet(table)) => {
                 rows.into_iter().try_for_each(|cells| table.write(cells))
             }
+            #[cfg(feature = "parquet")]
             _ => Err(io::Error::other("rows of a table of another format")),
         }
     }

@@ -6,6 +6,8 @@ mod keys;
 pub(crate) mod reasonings;
 pub(crate) mod set;
 mod state;
+#[cfg(test)]
+mod tests;
 pub(crate) mod trial;
 mod undo;
 mod update;

@@ -16,7 +16,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 const WIDTH: u16 = 78;
-const HEIGHT: u16 = 17;
+/// Columns between the borders of the box and its text, and the borders.
+const FRAME: u16 = 4;
+/// Rows for a price. A longer one makes the box higher.
+const PRICE: usize = 4;
 const NAME: usize = 19;
 /// Rows of the list; if there are more options, it scrolls.
 const ROWS: usize = 5;
@@ -123,7 +126,14 @@ impl QuestionDialog {
     }
 
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let mut inner = boxed(self.title, theme, centred(area, WIDTH, HEIGHT), buf);
+        let columns = usize::from(WIDTH.min(area.width).saturating_sub(FRAME));
+        let shown = self.ways.len().min(ROWS);
+        // The longest price, so that the box stays where it is when another option is chosen.
+        let prices = (0..self.ways.len()).map(|at| self.price_lines(at, theme, columns).len());
+        let price = prices.max().unwrap_or_default().max(PRICE);
+        // The list, the price and the keys, with a blank row between them and two borders.
+        let height = (shown + price + 5) as u16;
+        let mut inner = boxed(self.title, theme, centred(area, WIDTH, height), buf);
         let order = self.order();
         let choose: &[(&str, &str)] = &[("↑ ↓", "choose"), ("Esc", "cancel")];
         let ask = order.map(|order| ("Enter", order.set.action()));
@@ -132,7 +142,6 @@ impl QuestionDialog {
         let line = cut_bottom(&mut inner, 1);
         key_line(&keys, &self.clicks, Canvas::new(theme, line, buf));
         let columns = usize::from(inner.width);
-        let shown = self.ways.len().min(ROWS);
         let first = self.selected.saturating_sub(shown.saturating_sub(1));
         let mut list = cut(&mut inner, shown as u16 + 1);
         list.height = list.height.min(shown as u16);
@@ -152,7 +161,13 @@ impl QuestionDialog {
             ])
             .render(row, buf);
         }
-        let lines: Vec<Line<'static>> = match self.ways.get(self.selected).map(|(_, price)| price) {
+        let lines = self.price_lines(self.selected, theme, columns);
+        Paragraph::new(lines).render(inner, buf);
+    }
+
+    /// The price of an option, or why there is none.
+    fn price_lines(&self, at: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+        match self.ways.get(at).map(|(_, price)| price) {
             None | Some(Priced::Unknown | Priced::Asked) => {
                 vec![Line::styled("counting …", theme.muted())]
             }
@@ -165,8 +180,7 @@ impl QuestionDialog {
                     .flat_map(|words| text::lines(words, columns, theme.text()))
                     .collect()
             }
-        };
-        Paragraph::new(lines).render(inner, buf);
+        }
     }
 }
 

@@ -95,7 +95,7 @@ fn titles(open: &OpenSet, at: usize) -> [String; 2] {
     let key = open.set.pairs.get(at).map(|(query, of)| (*query, of.pair));
     let titles = key.and_then(|key| open.titles.get(&key));
     let titles = titles.map(distinct).unwrap_or_default();
-    titles.map(|title| sanitize::line(&title).into_owned())
+    titles.map(|title| sanitize::line(&title).trim_end_matches('.').to_owned())
 }
 
 fn decided(of: &DecidedPair, [low, high]: &[String; 2]) -> String {

@@ -10,7 +10,7 @@ use crate::features::prompts::app::trial::{
     JudgeFigures, LOOKS_BEFORE_FRESH_PAIRS, TrialPairs, TrialReading, TriedPair,
 };
 use crate::features::prompts::domain::{PairChange, PromptComparison, SetPart, p_words};
-use crate::features::prompts::screen::state::{OpenTrial, PairTitles, PromptState};
+use crate::features::prompts::screen::state::{OpenTrial, PairTitles};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, ListPosition};
 use crate::tui::keymap::{Command, Screen, key_on};
@@ -41,19 +41,24 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
             return Areas::default();
         }
         Some(Err(why)) => {
-            notice(&sanitize::line(why), theme, rest, buf);
+            let mut words = sanitize::line(why).into_owned();
+            if state.is_changed() {
+                let edit = key_on(Command::EditPrompt, Screen::PROMPT_TRIAL);
+                words.push_str(&format!("; {edit} edits the prompt"));
+            }
+            notice(&words, theme, rest, buf);
             return Areas::default();
         }
         Some(Ok(open)) => match &open.reading {
             Some(reading) if reading.result.comparison.pairs > 0 => reading,
             _ => {
-                notice(&missing_words(state, open), theme, rest, buf);
+                notice(&missing_words(model, open), theme, rest, buf);
                 return Areas::default();
             }
         },
     };
     let mut head = text::lines(&reading.sentence(), columns, theme.strong());
-    head.extend(missing_lines(state, theme, columns));
+    head.extend(missing_lines(model, theme, columns));
     let compact = area.height < 30;
     head.extend(numbers(reading, theme, columns, compact));
     let rows = (head.len() as u16).min(rest.height.saturating_sub(5));
@@ -84,10 +89,23 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     }
 }
 
+/// How far the questions are that judges are being asked.
+fn asking_words(model: &Model) -> Option<String> {
+    let (_, progress) = model.questions.going.as_ref()?;
+    Some(format!(
+        "{} of {} so far. The result is shown when the last one is in.",
+        text::count(progress.done),
+        counted(progress.all, "answer"),
+    ))
+}
+
 /// What is missing before there is a result.
-fn missing_words(state: &PromptState, open: &OpenTrial) -> String {
+fn missing_words(model: &Model, open: &OpenTrial) -> String {
     let missing = counted(open.missing, "answer");
-    match (state.part, open.missing) {
+    if let Some(words) = asking_words(model) {
+        return words;
+    }
+    match (model.prompt().part, open.missing) {
         (_, 0) => "No answer can be compared with a vote: no reply was readable.".to_owned(),
         (SetPart::Tuning, _) => {
             format!(
@@ -103,15 +121,18 @@ fn missing_words(state: &PromptState, open: &OpenTrial) -> String {
     }
 }
 
-fn missing_lines(state: &PromptState, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn missing_lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
+    let state = model.prompt();
     let missing = state.found().map_or(0, |found| found.missing);
     if missing > 0 {
-        let words = format!(
-            "Incomplete: {} missing; {} asks for them.",
-            counted(missing, "answer"),
-            key_on(Command::TryPrompt, Screen::PROMPT_TRIAL)
-        );
+        let words = asking_words(model).unwrap_or_else(|| {
+            format!(
+                "Incomplete: {} missing; {} asks for them.",
+                counted(missing, "answer"),
+                key_on(Command::TryPrompt, Screen::PROMPT_TRIAL)
+            )
+        });
         lines.extend(text::lines(&words, columns, theme.warn()));
     }
     if state.is_changed() {

@@ -25,6 +25,7 @@ pub(crate) mod png;
 pub mod predictions;
 pub mod problem;
 pub(crate) mod python;
+pub mod query_fields;
 pub mod query_list;
 pub mod ranx;
 pub mod records;

@@ -2,8 +2,10 @@
 
 mod against_labels;
 mod report;
+mod slices;
 mod zbench;
 
 pub use against_labels::{Comparand, EvaluationOptions, TruthInput, evaluate_run};
 pub use report::{EvaluationReport, MetricRow};
+pub use slices::{SliceField, SlicedReport, SlicedRow};
 pub use zbench::evaluate_zbench;

@@ -12,6 +12,7 @@ mod measure;
 mod rank_correlation;
 mod shared_origin;
 pub(crate) mod significance;
+mod slice;
 pub mod zbench;
 
 pub use evaluate::{
@@ -28,3 +29,4 @@ pub use significance::{
     Comparison, MeanEstimate, PairedVerdict, Resampling, bootstraps, compare, equal_shares,
     estimate, holm, queries_to_detect,
 };
+pub use slice::{MetricSlice, metric_slices};

@@ -37,6 +37,15 @@ pub(super) fn member_text(object: &JsonObject, name: &str) -> Option<String> {
     (!text.trim().is_empty() && value.get() != "null").then_some(text)
 }
 
+/// A field of a query as plain text: a member of its object, or else of the object's `metadata`.
+/// `None` if it is missing, null or blank.
+pub fn query_field(query: &JsonObject, name: &str) -> Option<String> {
+    member_text(query, name).or_else(|| {
+        let metadata = member_text(query, "metadata")?;
+        member_text(&JsonObject::from_compact(metadata), name)
+    })
+}
+
 /// The setting `metadata` of a judge.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(

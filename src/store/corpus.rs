@@ -475,6 +475,13 @@ impl Db {
             .with_inputs(titles, fields))
     }
 
+    /// Every query with the further members of its object in the dataset.
+    pub fn query_extras(&self) -> Result<Vec<(QueryId, JsonObject)>> {
+        self.all("SELECT name, extra FROM query ORDER BY id", [], |row| {
+            row.try_into()
+        })
+    }
+
     /// The metadata of one document.
     pub fn document_metadata(&self, key: QueryKey, position: usize) -> Result<JsonObject> {
         let found = self.maybe(

@@ -710,3 +710,114 @@ fn a_run_by_a_judge_of_the_truth_is_reported() {
     let ran = sandbox.done("evaluate mine.trec --truth zelo --metrics ndcg@10");
     assert!(!ran.stderr.contains("shares"), "{}", ran.stderr);
 }
+
+/// Eight queries with one relevant document each, which the run has at rank 1, or at rank 2 for the
+/// queries about cars.
+fn sliced() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let (mut qrels, mut run, mut even, mut topics) =
+        (String::new(), String::new(), String::new(), String::new());
+    topics.push_str("query_id\ttopic\n");
+    for at in 0..8 {
+        let (right, topic) = if at < 4 {
+            (2, "cars")
+        } else {
+            (1, "sea, sand")
+        };
+        // The relevant documents of some queries come last, so that values vary within a slice.
+        let right = if at % 4 == 3 { 3 } else { right };
+        writeln!(qrels, "q{at} 0 d{right} 1").unwrap();
+        writeln!(topics, "q{at}\t{topic}").unwrap();
+        for rank in 1..=3 {
+            writeln!(run, "q{at} Q0 d{rank} {rank} {} one", 4 - rank).unwrap();
+            writeln!(even, "q{at} Q0 d{rank} {rank} {rank} two").unwrap();
+        }
+    }
+    sandbox.write("qrels.txt", qrels);
+    sandbox.write("run.trec", run);
+    sandbox.write("even.trec", even);
+    sandbox.write("topics.tsv", topics);
+    sandbox
+}
+
+#[test]
+fn a_slice_that_is_worse_is_named() {
+    let sandbox = sliced();
+    let command = "evaluate qrels.txt run.trec --metrics mrr@10 --slice topic --tags topics.tsv";
+    let printed = sandbox.done(command);
+    let text = printed.text();
+    assert!(
+        text.contains("Lowest mrr@10: cars (4 queries), 0.4583, not shown to differ"),
+        "{text}"
+    );
+    let found = sandbox.json(&format!("{command} --json"));
+    let slices = found["slices"]["metrics"]["mrr@10"].as_array().unwrap();
+    let names: Vec<_> = slices.iter().map(|of| of["slice"].clone()).collect();
+    assert_eq!(names, ["cars", "sea, sand"]);
+    assert_eq!(slices[0]["queries"], 4);
+    let rest = &slices[0]["against_other_queries"];
+    assert!(rest["p"].as_f64() <= rest["p_holm"].as_f64());
+    // Against a baseline, slices have differences.
+    let printed = sandbox.done(
+        "compare run.trec even.trec --truth qrels.txt --metrics mrr@10 --slice topic --tags \
+         topics.tsv",
+    );
+    let text = printed.text();
+    assert!(
+        text.contains("Worst slice by mrr@10 against the baseline: cars"),
+        "{text}"
+    );
+}
+
+#[test]
+fn queries_without_a_value_form_a_slice_and_the_project_has_fields_too() {
+    let sandbox = sliced();
+    let lines = (0..6).map(|at| {
+        let documents = [1, 2].map(|of| json!({"id": format!("d{of}"), "content": "x"}));
+        let mut line =
+            json!({"query": {"id": format!("q{at}"), "query": "x"}, "documents": documents});
+        if at < 3 {
+            line["query"]["metadata"] = json!({"topic": "cars"});
+        }
+        format!("{line}\n")
+    });
+    sandbox.write("in.jsonl", lines.collect::<String>());
+    sandbox.done("import in.jsonl");
+    let found = sandbox.json("evaluate qrels.txt run.trec --metrics mrr@10 --slice topic --json");
+    let slices = found["slices"]["metrics"]["mrr@10"].as_array().unwrap();
+    let counts: Vec<_> = slices
+        .iter()
+        .map(|of| (of["slice"].clone(), of["queries"].clone()))
+        .collect();
+    assert_eq!(counts, [(json!("cars"), json!(3)), (Value::Null, json!(5))]);
+    let failed = sandbox.run("evaluate qrels.txt run.trec --slice colour");
+    assert!(
+        failed
+            .stderr
+            .contains("no query of the project has a field \"colour\""),
+        "{}",
+        failed.stderr
+    );
+}
+
+#[rstest]
+#[case(
+    "--slice colour --tags topics.tsv",
+    "topics.tsv: no query has a field \"colour\"; its fields are topic"
+)]
+#[case(
+    "--slice topic --tags bad.csv",
+    "bad.csv:3: query \"q1\" has \"sea\" here"
+)]
+#[case("--tags topics.tsv", "--slice <FIELD>")]
+#[case(
+    "--slice topic --tags qrels.txt",
+    "qrels.txt:1: expected a header with query_id and topic"
+)]
+fn slices_that_cannot_be_made_are_refused(#[case] options: &str, #[case] words: &str) {
+    let sandbox = sliced();
+    sandbox.write("bad.csv", "query_id,topic\nq1,cars\nq1,sea\n");
+    let failed = sandbox.run(&format!("evaluate qrels.txt run.trec {options}"));
+    assert!(failed.stderr.contains(words), "{}", failed.stderr);
+    assert_ne!(failed.code, Some(0));
+}

@@ -48,7 +48,7 @@ pub struct MetricRow {
     pub name: String,
     /// Its mean over the queries.
     pub estimate: Option<MeanEstimate>,
-    per_query: PerQuery,
+    pub(super) per_query: PerQuery,
     /// The other ranking's mean, and the difference.
     pub against: Option<(Option<f64>, Option<Comparison>)>,
     /// The other ranking's values.
@@ -323,16 +323,18 @@ impl MetricRow {
 
     /// This ranking's value minus the other's, for the queries where both are defined.
     fn differences(&self) -> PerQuery {
-        let theirs: HashMap<&QueryId, f64> = self
-            .other_per_query
-            .iter()
-            .filter_map(|(query, value)| Some((query, (*value)?)))
-            .collect();
-        let both = self.per_query.iter().filter_map(|(query, mine)| {
-            let difference = (*mine)? - theirs.get(query)?;
-            Some((query.clone(), Some(difference)))
-        });
-        both.collect()
+        let pairs = self.pairs().into_iter();
+        pairs
+            .map(|(query, mine, other)| (query.clone(), Some(mine - other)))
+            .collect()
+    }
+
+    /// The values of this ranking and of the other one, for the queries where both are defined.
+    pub(super) fn pairs(&self) -> Vec<(&QueryId, f64, f64)> {
+        let theirs = by_name(&self.other_per_query);
+        let mine = self.per_query.iter();
+        mine.filter_map(|(query, mine)| Some((query, (*mine)?, *theirs.get(query)?)))
+            .collect()
     }
 }
 

@@ -2,9 +2,8 @@
 //! query, and the texts that the project has for all its judges.
 
 use super::document::{clean, truncated};
-use crate::domain::corpus::JsonObject;
 use crate::domain::document_cut::DocumentCut;
-use crate::judge::metadata::{MetadataFields, holds_labels, member_text};
+use crate::judge::metadata::{MetadataFields, holds_labels, query_field};
 use crate::judge::presented::PoolText;
 use serde_json::{Map, Value};
 use strum::{EnumString, IntoStaticStr};
@@ -120,8 +119,8 @@ impl PromptInput {
                 .metadata
                 .get(document)
                 .and_then(|metadata| MetadataFields::text_of(field, metadata)),
-            Self::Narrative => query_field(pool, "narrative"),
-            Self::Description => query_field(pool, "description"),
+            Self::Narrative => query_field(&pool.query_fields, "narrative"),
+            Self::Description => query_field(&pool.query_fields, "description"),
         };
         text.unwrap_or_default()
     }
@@ -130,14 +129,6 @@ impl PromptInput {
     pub fn is_in(&self, pool: &PoolText) -> bool {
         (0..pool.titles.len().max(1)).any(|document| !self.text(pool, document).is_empty())
     }
-}
-
-/// A member of the query object of the dataset, or of its `metadata`.
-fn query_field(pool: &PoolText, name: &str) -> Option<String> {
-    member_text(&pool.query_fields, name).or_else(|| {
-        let metadata = member_text(&pool.query_fields, "metadata")?;
-        member_text(&JsonObject::from_compact(metadata), name)
-    })
 }
 
 /// An optional placeholder of a case.

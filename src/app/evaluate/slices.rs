@@ -1,0 +1,251 @@
+//! The metrics of an evaluation by a field of the queries.
+
+use super::report::{EvaluationReport, MetricRow, PerQuery};
+use crate::app::error::{AppError, FileProblems, invalid};
+use crate::app::estimate_json::{difference_json, mean_json};
+use crate::app::input_files::{display_name, open};
+use crate::app::text_format::{counted, first_names, p_value};
+use crate::domain::corpus::QueryId;
+use crate::domain::metrics::{Comparison, MetricSlice, Resampling, compare, holm, metric_slices};
+use crate::domain::number_words::{fixed, signed};
+use crate::domain::sanitize;
+use crate::formats::query_fields::read_query_fields;
+use crate::judge::metadata::query_field;
+use crate::store::Store;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The slice of queries without a value.
+const NO_VALUE: &str = "(no value)";
+
+/// The value of a field by query; queries without one are missing.
+#[derive(Clone, Debug)]
+pub struct SliceField {
+    pub name: String,
+    values: BTreeMap<QueryId, String>,
+}
+
+impl SliceField {
+    /// The field in a table or in JSON lines.
+    ///
+    /// # Errors
+    /// The file cannot be read, or no query of it has the field.
+    pub fn of_file(path: &Path, name: &str) -> Result<Self, AppError> {
+        let found = read_query_fields(open(path)?, &display_name(path), name);
+        let mut problems = FileProblems::of(path);
+        found.problems.into_iter().for_each(|of| problems.add(of));
+        problems.refuse_any()?;
+        if found.values.is_empty() {
+            let names: Vec<&str> = found.names.iter().map(String::as_str).collect();
+            return Err(lacks(&display_name(path), name, &names));
+        }
+        let (name, values) = (name.to_owned(), found.values);
+        Ok(Self { name, values })
+    }
+
+    /// The field in the metadata of the project's queries.
+    ///
+    /// # Errors
+    /// No query has it.
+    pub fn of_project(store: &Store, name: &str) -> Result<Self, AppError> {
+        let queries = store.read_blocking(|db| db.query_extras())?;
+        let mut values = BTreeMap::new();
+        for (query, extra) in queries {
+            if let Some(value) = query_field(&extra, name) {
+                values.insert(query, value);
+            }
+        }
+        if values.is_empty() {
+            return Err(invalid!(
+                "--slice: no query of the project has a field {:?}; name a table with query_id and \
+                 this field with --tags",
+                sanitize::line(name)
+            ));
+        }
+        let name = name.to_owned();
+        Ok(Self { name, values })
+    }
+}
+
+fn lacks(file: &str, name: &str, others: &[&str]) -> AppError {
+    let others = match others {
+        [] => "it has no other field".to_owned(),
+        others => format!("its fields are {}", first_names(others)),
+    };
+    invalid!(
+        "{file}: no query has a field {:?}; {others}",
+        sanitize::line(name)
+    )
+}
+
+/// A metric by slice.
+#[derive(Debug)]
+pub struct SlicedMetric {
+    pub metric: String,
+    pub rows: Vec<SlicedRow>,
+}
+
+#[derive(Debug)]
+pub struct SlicedRow {
+    pub slice: MetricSlice,
+    /// The difference from the other ranking within the slice, and its p-value with Holm's
+    /// correction over the slices.
+    pub comparison: Option<(Comparison, Option<f64>)>,
+}
+
+impl SlicedRow {
+    /// The name on screen.
+    pub fn name(&self) -> &str {
+        self.slice.slice.as_deref().unwrap_or(NO_VALUE)
+    }
+
+    fn json(&self) -> Value {
+        let mut row = mean_json(Some(self.slice.estimate));
+        row["slice"] = json!(self.slice.slice);
+        row["queries"] = json!(self.slice.estimate.n);
+        row["against_other_queries"] = json!(self.slice.rest);
+        if let Some((comparison, p_holm)) = self.comparison {
+            let mut difference = difference_json(comparison);
+            difference["p_randomisation"] = json!(comparison.randomization_p);
+            difference["p_randomisation_holm"] = json!(p_holm);
+            row["difference"] = difference;
+        }
+        row
+    }
+}
+
+impl SlicedMetric {
+    fn of(row: &MetricRow, field: &SliceField) -> Self {
+        let tagged = |values: &PerQuery| -> Vec<(Option<String>, f64)> {
+            let values = values.iter();
+            values
+                .filter_map(|(query, value)| Some((field.values.get(query).cloned(), (*value)?)))
+                .collect()
+        };
+        let mine = tagged(&row.per_query);
+        let named = mine.iter().map(|(name, value)| (name.as_deref(), *value));
+        let slices = metric_slices(&named.collect::<Vec<_>>());
+        let pairs = row.pairs();
+        let comparisons = slices.iter().map(|slice| {
+            let of_slice = pairs
+                .iter()
+                .filter(|(query, ..)| field.values.get(*query) == slice.slice.as_ref());
+            let (mine, theirs): (Vec<f64>, Vec<f64>) =
+                of_slice.map(|(_, mine, theirs)| (*mine, *theirs)).unzip();
+            compare(&mine, &theirs, &Resampling::of(mine.len()))
+        });
+        let comparisons: Vec<Option<Comparison>> = comparisons.collect();
+        let p: Vec<Option<f64>> = comparisons
+            .iter()
+            .map(|of| Some((*of)?.randomization_p))
+            .collect();
+        let compared = comparisons.into_iter().zip(holm(&p));
+        let rows = slices.into_iter().zip(compared);
+        Self {
+            metric: row.name.clone(),
+            rows: rows
+                .map(|(slice, (comparison, p))| SlicedRow {
+                    slice,
+                    comparison: comparison.map(|of| (of, p)),
+                })
+                .collect(),
+        }
+    }
+
+    /// The slices with the lowest mean, or with the worst difference from the other ranking, and
+    /// that value.
+    fn worst(&self) -> (Vec<&SlicedRow>, f64) {
+        let value = |row: &SlicedRow| match row.comparison {
+            Some((comparison, _)) => comparison.mean_difference,
+            None => row.slice.estimate.mean,
+        };
+        let lowest = self.rows.iter().map(value).fold(f64::INFINITY, f64::min);
+        let is_lowest = |row: &&SlicedRow| value(row) <= lowest;
+        (self.rows.iter().filter(is_lowest).collect(), lowest)
+    }
+
+    /// Names the worst slice, and says whether it is shown to be worse.
+    pub fn sentence(&self, other: &str) -> Option<String> {
+        const ERROR: f64 = 0.05;
+        if self.rows.len() < 2 {
+            return None;
+        }
+        let metric = &self.metric;
+        let (worst, value) = self.worst();
+        let [worst] = worst.as_slice() else {
+            let names = worst.iter().map(|row| sanitize::line(row.name()));
+            let names: Vec<_> = names.collect();
+            let (words, number) = if self.rows.iter().any(|row| row.comparison.is_some()) {
+                let words = format!("Worst slices by {metric} against the {other}");
+                (words, signed(value, 4))
+            } else {
+                (format!("Lowest {metric}"), fixed(value, 4))
+            };
+            return Some(format!(
+                "{}: {}, in {}: {}.",
+                words,
+                number,
+                counted(names.len(), "slice"),
+                names.join(", ")
+            ));
+        };
+        let name = sanitize::line(worst.name()).into_owned();
+        let queries = counted(worst.slice.estimate.n, "query");
+        if let Some((comparison, p)) = worst.comparison {
+            let difference = signed(comparison.mean_difference, 4);
+            let shown = match p {
+                Some(p) if p <= ERROR && comparison.mean_difference < 0.0 => {
+                    format!("worse (Holm {})", p_value(p))
+                }
+                _ => "not shown to be worse".to_owned(),
+            };
+            return Some(format!(
+                "Worst slice by {metric} against the {other}: {name} ({queries}), {difference}, {shown}."
+            ));
+        }
+        let mean = fixed(worst.slice.estimate.mean, 4);
+        let shown = match worst.slice.rest {
+            Some(rest) if rest.p_holm <= ERROR && rest.difference < 0.0 => format!(
+                "{} from the other queries (Holm {})",
+                signed(rest.difference, 4),
+                p_value(rest.p_holm)
+            ),
+            _ => "not shown to differ from the other queries".to_owned(),
+        };
+        Some(format!(
+            "Lowest {metric}: {name} ({queries}), {mean}, {shown}."
+        ))
+    }
+}
+
+/// The metrics of an evaluation by the values of a field.
+#[derive(Debug)]
+pub struct SlicedReport {
+    pub field: String,
+    pub metrics: Vec<SlicedMetric>,
+}
+
+impl SlicedReport {
+    pub fn of(report: &EvaluationReport, field: &SliceField) -> Self {
+        let metrics = report.rows.iter().map(|row| SlicedMetric::of(row, field));
+        Self {
+            field: field.name.clone(),
+            metrics: metrics.collect(),
+        }
+    }
+
+    pub fn json(&self) -> Value {
+        let metrics: Map<String, Value> = self
+            .metrics
+            .iter()
+            .map(|of| {
+                (
+                    of.metric.clone(),
+                    of.rows.iter().map(SlicedRow::json).collect(),
+                )
+            })
+            .collect();
+        json!({ "field": self.field, "metrics": metrics })
+    }
+}

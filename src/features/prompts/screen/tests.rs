@@ -54,7 +54,7 @@ fn tried(at: usize) -> TriedPair {
             query: QueryId::new(format!("scifact-{at}")),
             pair: pair(),
             people: Outcome::A,
-            is_gold: at % 2 == 0,
+            is_gold: at.is_multiple_of(2),
             inclusion: Some(0.5),
             cause: compared.cause,
             note: (at == 0).then(|| "the trial itself is the evidence".to_owned()),

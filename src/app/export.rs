@@ -19,7 +19,7 @@ use crate::store::Store;
 pub use added::{AddedExport, AddedLabels, AddedPage, OfferedPage};
 pub use ai_scores::{check_members, member_names, write_ai_scores};
 pub use annotated::{UnscoredDocuments, write_annotated};
-pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};
+pub use labels::{labels_to_write, write_label_changes, write_rulings};
 pub use run::{FoundRanking, WrittenRanking, write_ranking, write_run, write_scored_by};
 use std::io::Write;
 pub use verdicts::write_verdicts;

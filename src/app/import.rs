@@ -8,6 +8,7 @@ mod file_content;
 mod folder;
 mod imported;
 mod imported_verdicts;
+mod label_queries;
 mod labels;
 mod pair_games;
 mod picks;
@@ -21,13 +22,13 @@ mod vote_importer;
 pub mod votes;
 
 use super::error::{AppError, FileProblems};
-use super::input_files::{self, ReadProgress};
+use super::input_files::{self, FoundLabels, ReadProgress};
 use super::run_lock::RunLock;
 use super::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::QueryId;
-use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::metrics::RankedRun;
 use crate::formats::file_kind::FileKind;
 use crate::store::Store;
 use crate::store::imports::ImportRow;
@@ -37,6 +38,8 @@ use file_content::FileContent;
 pub use folder::{FolderEntry, THIS_PROJECT, list_folder, typed_path};
 use imported::KnownQueries;
 pub use imported::{PoolsImport, VotesImport};
+pub use label_queries::QueryMatch;
+use label_queries::match_queries;
 use labels::LabelsImport;
 use picks::PicksImport;
 use pool_table::PoolTable;
@@ -56,6 +59,8 @@ pub struct ImportOptions {
     pub skip_bad: bool,
     /// Name of a ranking, if it differs from that of the file.
     pub ranking: Option<String>,
+    /// How labels name their queries; `None` to try both.
+    pub query_match: Option<QueryMatch>,
     /// The kind of the file; `None` to recognize it.
     pub kind: Option<ContentKind>,
     /// Receives the amount of data read.
@@ -69,6 +74,7 @@ pub struct CheckedFile {
     /// A phrase that describes its content.
     format: &'static str,
     content: CheckedContent,
+    query_match: Option<QueryMatch>,
     progress: ReadProgress,
     /// A record as it was parsed.
     pub sample: Option<RecordSample>,
@@ -83,7 +89,7 @@ pub struct CheckedFile {
 enum CheckedContent {
     Dataset(PoolCounts),
     AiScores(PoolCounts),
-    Labels(Qrels),
+    Labels(FoundLabels),
     Ranking(String, RankedRun),
     PoolTable(PoolTable),
     Picks(Vec<PickRecord>),
@@ -131,6 +137,12 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
             CheckedContent::PoolTable(table)
         }
     };
+    if options.query_match.is_some() && !matches!(content, CheckedContent::Labels(_)) {
+        return Err(AppError::file(
+            path,
+            format!("is {}; --match is for labels", found.describe()),
+        ));
+    }
     if !options.skip_bad {
         problems.clone().refuse(REFUSED)?;
     }
@@ -138,6 +150,7 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
         path: path.to_owned(),
         format: found.describe(),
         content,
+        query_match: options.query_match,
         progress: options.progress.clone(),
         sample,
         problems,
@@ -153,7 +166,7 @@ impl CheckedFile {
             CheckedContent::Dataset(counts) | CheckedContent::AiScores(counts) => {
                 counts.queries.iter().collect()
             }
-            CheckedContent::Labels(labels) => labels.keys().collect(),
+            CheckedContent::Labels(found) => found.labels.keys().collect(),
             CheckedContent::Ranking(_, run) => run.keys().collect(),
             CheckedContent::PoolTable(table) => table.queries().collect(),
             CheckedContent::Picks(picks) => picks.iter().map(|pick| &pick.query).collect(),
@@ -170,8 +183,11 @@ impl CheckedFile {
                 add(counts.battles, "battle");
                 add(counts.votes, "vote");
             }
-            CheckedContent::Labels(labels) => {
-                add(labels.values().map(|grades| grades.len()).sum(), "label");
+            CheckedContent::Labels(found) => {
+                add(
+                    found.labels.values().map(|grades| grades.len()).sum(),
+                    "label",
+                );
             }
             CheckedContent::PoolTable(table) => add(table.documents(), "document"),
             CheckedContent::Ranking(_, run) => {
@@ -180,12 +196,21 @@ impl CheckedFile {
             CheckedContent::Picks(picks) => add(picks.len(), "pick"),
         }
         let here = |query: &&&QueryId| known.as_ref().is_some_and(|known| known.contains(query));
+        let mut queries_here = queries.iter().filter(here).count();
+        if let (CheckedContent::Labels(found), Some(store)) = (&self.content, store)
+            && (found.may_name_texts || self.query_match.is_some())
+        {
+            let project = store.read_blocking(|db| db.queries())?;
+            let matched = match_queries(&self.path, found.clone(), &project, self.query_match)?;
+            queries_here = matched.found;
+            content += &matched.describe();
+        }
         Ok(ImportPreview {
             file: input_files::display_name(&self.path),
             format: self.format,
             content,
             queries: queries.len(),
-            queries_here: queries.iter().filter(here).count(),
+            queries_here,
         })
     }
 
@@ -218,7 +243,7 @@ impl CheckedFile {
                 ImportedFile::Pools(ai_scores::import(store, path, progress)?)
             }
             CheckedContent::Labels(labels) => {
-                ImportedFile::Labels(labels::import(store, path, labels)?)
+                ImportedFile::Labels(labels::import(store, path, labels, self.query_match)?)
             }
             CheckedContent::Ranking(name, run) => {
                 ImportedFile::Ranking(rankings::import(store, path, name, run)?)

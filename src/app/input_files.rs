@@ -5,15 +5,16 @@ use super::error::{AppError, FileProblems, invalid};
 use super::text_format::{counted, first_names};
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun, ScoreWidth, sort_as_trec_eval};
-use crate::formats::columns::{self, Layout, TableContent};
+use crate::formats::columns::{self, CollectedLabels, Layout, TableContent};
 use crate::formats::dataset::{self, BenchmarkLabels};
 pub use crate::formats::file::display_name;
 use crate::formats::file::{self, UnpackedFile};
 use crate::formats::file_kind::{FileKind, recognize};
+use crate::formats::judgments::ReadJudgments;
 use crate::formats::problem::Problem;
 use crate::formats::query_list::{is_query_list, read_query_list};
 use crate::formats::ranx::read_ranx;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,29 +82,47 @@ pub fn kind_as(path: &Path, wanted: Option<TableContent>) -> Result<FileKind, Ap
 
 /// The labels of a file: qrels, or the grades of a dataset. Skipped rows are added to `notes`.
 pub fn read_labels(path: &Path, notes: &mut Vec<String>) -> Result<Qrels, AppError> {
-    labels_of(path, &kind(path)?, notes)
+    Ok(labels_of(path, &kind(path)?, notes)?.labels)
+}
+
+/// The labels of a file, and how it names its queries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundLabels {
+    /// The labels, under the names of the file.
+    pub labels: Qrels,
+    /// Whether the names of queries may be their texts.
+    pub may_name_texts: bool,
+    /// Texts of queries, if the file has identifiers and texts.
+    pub texts: BTreeMap<QueryId, String>,
+    /// The first line of each query, from 1; empty if unknown.
+    pub first_lines: BTreeMap<QueryId, u64>,
 }
 
 /// The labels of a file of this kind.
-pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Result<Qrels, AppError> {
+pub fn labels_of(
+    path: &Path,
+    kind: &FileKind,
+    notes: &mut Vec<String>,
+) -> Result<FoundLabels, AppError> {
     let name = display_name(path);
     let mut problems = FileProblems::of(path);
-    let qrels = match kind {
+    let mut report = |problem| problems.add(problem);
+    let (read, may_name_texts) = match kind {
         FileKind::Table(layout) if layout.content == TableContent::Labels => {
             let rows = columns::read_labels(open(path)?, &name, layout);
-            let found = columns::collect_labels(rows, &name, &mut |problem| problems.add(problem));
-            if found.unrated > 0 {
-                let rows = counted(found.unrated, "row");
-                notes.push(format!(
-                    "{name}: skipped {rows} without a rating, as unjudged"
-                ));
-            }
-            found.labels
+            let collected = columns::collect_labels(rows, &name, &mut report);
+            (ReadJudgments::from(collected), layout.may_name_texts())
         }
-        FileKind::RanxQrels => read_ranx(open(path)?, &name)
-            .and_then(|numbers| numbers.qrels(&name))
-            .map_err(AppError::invalid)?,
-        FileKind::Dataset => read_graded(path)?.0,
+        FileKind::Judgments(format) => (format.read(&mut open(path)?, &name, &mut report), true),
+        FileKind::RanxQrels => {
+            let numbers = read_ranx(open(path)?, &name);
+            let labels = numbers.and_then(|numbers| numbers.qrels(&name));
+            (
+                ReadJudgments::from(labels.map_err(AppError::invalid)?),
+                false,
+            )
+        }
+        FileKind::Dataset => (ReadJudgments::from(read_graded(path)?.0), false),
         FileKind::Table(_) | FileKind::RanxRun => {
             return Err(invalid!(
                 "{name}: is {}, not labels; name the file of labels first",
@@ -112,12 +131,28 @@ pub fn labels_of(path: &Path, kind: &FileKind, notes: &mut Vec<String>) -> Resul
         }
     };
     problems.refuse_any()?;
-    if qrels.values().all(|grades| grades.is_empty()) {
+    let CollectedLabels {
+        labels,
+        unrated,
+        first_lines,
+    } = read.collected;
+    if unrated > 0 {
+        let rows = counted(unrated, "row");
+        notes.push(format!(
+            "{name}: skipped {rows} without a rating, as unjudged"
+        ));
+    }
+    if labels.values().all(|grades| grades.is_empty()) {
         return Err(invalid!(
             "{name}: holds no labels; name qrels, or documents with metadata.grade"
         ));
     }
-    Ok(qrels)
+    Ok(FoundLabels {
+        labels,
+        may_name_texts,
+        texts: read.texts,
+        first_lines,
+    })
 }
 
 /// The scores of a query's documents, `None` for those without one.
@@ -235,7 +270,7 @@ pub fn rankings_of(
             }
             run
         }
-        FileKind::Table(_) | FileKind::RanxQrels => {
+        FileKind::Table(_) | FileKind::Judgments(_) | FileKind::RanxQrels => {
             return Err(invalid!(
                 "{name}: holds labels, not a ranking; expected a run, a table with scores or \
                  ranks, or a dataset with scores (after the labels, if a command reads both)"

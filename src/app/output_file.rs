@@ -123,6 +123,10 @@ const PROMISED: [&str; 18] = [
 ];
 
 impl FileForm {
+    pub const fn new(words: &'static str, endings: &'static [&'static str]) -> Self {
+        Self { words, endings }
+    }
+
     /// Whether a file name has an extension of this format, compressed or not.
     pub fn names(self, path: &Path) -> bool {
         ending(path).is_some_and(|ending| self.endings.contains(&ending.as_str()))

@@ -187,7 +187,7 @@ pub fn file_truth(path: &Path, basis: GradeBasis) -> Result<Truth, AppError> {
     let kind = kind(path)?;
     if kind != FileKind::Dataset {
         let mut notes = Vec::new();
-        let labels = labels_of(path, &kind, &mut notes)?;
+        let labels = labels_of(path, &kind, &mut notes)?.labels;
         return Ok(Truth {
             notes,
             ..Truth::labels(name, labels)

@@ -4,7 +4,7 @@ use super::argument::{ArgumentError, OrAdded};
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, HeldOutput};
 use crate::app::export::request::{
-    Export, ExportKind, ExportRequest, LabelExport, LabelSource, RulingOptions,
+    Export, ExportKind, ExportRequest, LabelExport, LabelForm, LabelSource, RulingOptions,
 };
 use crate::app::output_file::{ProtectedFiles, is_standard_output};
 use crate::app::truth::GradeBasis;
@@ -33,6 +33,8 @@ use std::path::PathBuf;
   overrule export qrels --from zelo --out zelo.qrels       the judges' grades; stderr says how \
   they were derived
   overrule export qrels --diff                             only what the rulings change
+  overrule export qrels --form quepid --out ratings.csv    ratings for a case of Quepid, by the \
+  texts of queries
   overrule export duel --out duel.csv                      the choices in the latest duel
   overrule export qrels --from duel --out chosen.qrels     labels that most participants agree on
   overrule export predictions --student llama-8b --out p.csv
@@ -97,10 +99,10 @@ struct QrelsOptions {
     /// For qrels: write only the labels that rulings change (+ added, - removed)
     #[arg(long, conflicts_with = "corrected")]
     diff: bool,
-    /// For qrels: trec or beir [default: beir for .tsv, otherwise trec]; for a duel: judgments or
-    /// events [default: judgments]
-    #[arg(long, value_parser = OrAdded::<ExportForm, AddedExportForm>::parser())]
-    form: Option<OrAdded<ExportForm, AddedExportForm>>,
+    /// For qrels: trec, beir or the format of a search tool [default: beir for .tsv, otherwise
+    /// trec]; for a duel: judgments or events [default: judgments]
+    #[arg(long, value_parser = OrAdded::<LabelForm, AddedExportForm>::parser())]
+    form: Option<OrAdded<LabelForm, AddedExportForm>>,
     /// For qrels: grades of the rulings partially and relevant [default: 1,1, or 1,2 if labels
     /// above 1 exist]
     #[arg(long, value_name = "P,R", value_parser = grades)]
@@ -118,12 +120,6 @@ enum LabelSourceName {
     Rulings,
     /// Grades derived from the zELO scores
     Zelo,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ExportForm {
-    Trec,
-    Beir,
 }
 
 fn grades(text: &str) -> Result<RulingGrades, ArgumentError> {
@@ -175,7 +171,8 @@ impl ExportCommand {
         let has_added_form = added.is_some_and(AddedExportKind::has_form);
         if self.labels.form.is_some() && is_added_form != has_added_form {
             return Err(usage!(
-                "--form: qrels are written as trec or beir, a duel as judgments or events"
+                "--form: qrels are written as trec, beir or in the format of a search tool, a duel as \
+                 judgments or events"
             ));
         }
         self.added.check(added, &self.query)?;
@@ -249,10 +246,10 @@ impl ExportCommand {
                     OrAdded::Core(from) => self.labels.source(from),
                     OrAdded::Added(from) => LabelSource::Added(self.added.labels(store, from)?),
                 },
-                beir: self
-                    .labels
-                    .form
-                    .map(|form| form == OrAdded::Core(ExportForm::Beir)),
+                form: match self.labels.form {
+                    Some(OrAdded::Core(form)) => Some(form),
+                    Some(OrAdded::Added(_)) | None => None,
+                },
             }),
             ExportKind::Rulings => Export::Rulings(self.labels.rulings()),
             ExportKind::Picks => Export::Picks,

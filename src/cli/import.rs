@@ -3,36 +3,37 @@
 
 mod votes;
 
+use super::argument::OrAdded;
 use super::command::{CommandContext, CommandResult, usage};
-use crate::app::import::{ContentKind, ImportOptions, check, log_import};
+use crate::app::import::{ContentKind, ImportOptions, QueryMatch, check, log_import};
 use crate::cli::{output, pool};
+use crate::formats::judgments::JudgmentFormat;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
-    disable_help_subcommand = true,
-    after_help = "The type of a file is recognized from its content:
+/// Kinds of files, as `--help` lists them; those of search tools follow.
+const KINDS: &str = r#"The type of a file is recognized from its content:
 
-  JSON lines or array with \"documents\"    a dataset, annotated or not
-  JSON lines or array with \"candidates\"   requests of RankLLM or Umbrela
-  JSON lines or Parquet with \"positive\" and \"negative\"
+  JSON lines or array with "documents"    a dataset, annotated or not
+  JSON lines or array with "candidates"   requests of RankLLM or Umbrela
+  JSON lines or Parquet with "positive" and "negative"
                                           a reranking set of MTEB
-  JSON lines or array with \"query\":\"ID\"   picks (overrule export picks)
-  an object with \"scored_pairs\"           zBench's ai_scores.json; votes are imported as recorded
+  JSON lines or array with "query":"ID"   picks (overrule export picks)
+  an object with "scored_pairs"           zBench's ai_scores.json; votes are imported as recorded
   an object of queries and documents      ranx's run, or qrels if all numbers are whole
   4 columns                               TREC's qrels
   6 columns                               a TREC run
-  other tables                            need a header that names query, document and a score, \
-  rank or rating (`overrule manual formats`)
+"#;
+
+const NOTES_AND_EXAMPLES: &str = r#"  other tables                            need a header that names query, document and a score,
+                                          rank or rating (`overrule manual formats`)
 
 --as overrides the recognized type. Before anything is stored, one record is printed as it was
-read. Files may be compressed with gzip, and - is the standard input. Labels and rankings are used
-by `overrule adjudication`. A folder is a benchmark (corpus.jsonl, queries.jsonl, qrels/), whose
-pools are built as with `overrule pool build --beir`. A file with errors is not imported, unless
---skip-bad skips the invalid parts of a dataset.
+read. A file of labels may name queries by their ids or by their texts. The result says which was
+used, and --match decides if both are possible. Files may be compressed with gzip, and - is the
+standard input. Labels and rankings are used by `overrule adjudication`. A folder is a benchmark
+(corpus.jsonl, queries.jsonl, qrels/), whose pools are built as with `overrule pool build --beir`. A
+file with errors is not imported, unless --skip-bad skips the invalid parts of a dataset.
 
 Examples:
   overrule import dataset.jsonl
@@ -40,8 +41,23 @@ Examples:
   overrule import scifact/ --split test
   overrule import qrels/test.tsv bm25.trec --name bm25
   overrule import candidates.tsv --as ranking
+  overrule import ratings.csv --match text   ratings of Quepid, whose queries are texts
   overrule import votes judgments.jsonl      votes of other systems and of people, one per line
-  overrule import ./votes                    a file that is called votes"
+  overrule import ./votes                    a file that is called votes"#;
+
+fn after_help() -> String {
+    format!(
+        "{KINDS}{}{NOTES_AND_EXAMPLES}",
+        JudgmentFormat::help_lines()
+    )
+}
+
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    after_help = after_help()
 )]
 pub(crate) struct ImportCommand {
     #[command(subcommand)]
@@ -68,8 +84,15 @@ struct ImportFiles {
     #[arg(long)]
     dry_run: bool,
     /// Type of the files [default: recognized from their content]
-    #[arg(long = "as", value_enum, value_name = "KIND")]
-    kind: Option<KindName>,
+    #[arg(
+        long = "as",
+        value_name = "KIND",
+        value_parser = OrAdded::<KindName, JudgmentFormat>::parser()
+    )]
+    kind: Option<OrAdded<KindName, JudgmentFormat>>,
+    /// How labels name the queries of the project [default: by id or by text, whichever fits]
+    #[arg(long = "match", value_enum, value_name = "BY")]
+    query_match: Option<QueryMatch>,
     /// Name of a ranking [default: its file name without extension]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -127,7 +150,11 @@ impl ImportFiles {
         let options = ImportOptions {
             skip_bad: self.skip_bad,
             ranking: self.name,
-            kind: self.kind.map(KindName::kind),
+            query_match: self.query_match,
+            kind: self.kind.map(|kind| match kind {
+                OrAdded::Core(kind) => kind.kind(),
+                OrAdded::Added(format) => ContentKind::Judgments(format),
+            }),
             ..ImportOptions::default()
         };
         let mut files = Vec::new();
@@ -182,9 +209,11 @@ impl ImportFiles {
                  name a file"
             ));
         }
-        if self.paths.len() > 1 || self.dry_run || self.skip_bad || self.kind.is_some() {
+        let has_options = self.dry_run || self.skip_bad || self.kind.is_some();
+        if self.paths.len() > 1 || has_options || self.query_match.is_some() {
             return Err(usage!(
-                "{name}: is a benchmark, which is imported without --dry-run, --skip-bad and --as"
+                "{name}: is a benchmark, which is imported without --dry-run, --skip-bad, --as and \
+                 --match"
             ));
         }
         pool::build_with_defaults(context, folder, &self.split, self.json)?;

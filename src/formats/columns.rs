@@ -23,9 +23,10 @@ mod layout;
 mod read;
 mod row;
 
-pub use collect::{collect_labels, collect_rankings};
+pub use collect::{CollectedLabels, collect_labels, collect_rankings};
 pub(super) use error::{ColumnError, decimal_comma};
 pub(super) use layout::{LONGEST, refused_delimiter};
 pub use layout::{Layout, TableContent};
 pub use read::{read_labels, read_pool_rows, read_rankings, read_scored_texts};
+pub(super) use row::GradedDocument;
 pub use row::{PoolRow, ScoredText};

@@ -8,6 +8,11 @@ use std::io::Write;
 /// unless it is a number, so different cells stay different. Control characters other than line
 /// feed and tab are removed.
 pub fn spreadsheet_safe(cell: &str) -> Cow<'_, str> {
+    protected_cell(cell, '\'')
+}
+
+/// As [`spreadsheet_safe`], but with `prefix` before a cell that starts like a formula.
+pub(super) fn protected_cell(cell: &str, prefix: char) -> Cow<'_, str> {
     let unwanted = |ch: char| ch.is_control() && ch != '\n' && ch != '\t';
     let clean = if cell.contains(unwanted) {
         Cow::Owned(cell.replace(unwanted, ""))
@@ -15,7 +20,7 @@ pub fn spreadsheet_safe(cell: &str) -> Cow<'_, str> {
         Cow::Borrowed(cell)
     };
     if starts_like_a_formula(clean.trim_start_matches('\'')) && !is_number(&clean) {
-        Cow::Owned(format!("'{clean}"))
+        Cow::Owned(format!("{prefix}{clean}"))
     } else {
         clean
     }

@@ -1,6 +1,7 @@
 //! Recognizes files of labels, rankings and pools by their first bytes.
 
 use super::columns::{ColumnError, LONGEST, Layout, TableContent};
+use super::judgments::JudgmentFormat;
 use super::lines::TextLines;
 use super::problem::Problem;
 use super::ranx;
@@ -10,6 +11,8 @@ use std::io::BufRead;
 pub enum FileKind {
     /// Labels or rankings in columns.
     Table(Layout),
+    /// Labels in the format of another tool.
+    Judgments(JudgmentFormat),
     /// JSON lines, or an array: pools of documents with scores or grades.
     Dataset,
     /// ranx's JSON: queries with documents and their grades.
@@ -22,6 +25,7 @@ impl FileKind {
     pub fn describe(&self) -> &'static str {
         match self {
             Self::Table(layout) => layout.describe(),
+            Self::Judgments(format) => format.info().describe,
             Self::Dataset => "a dataset",
             Self::RanxQrels => "labels (ranx's JSON)",
             Self::RanxRun => "a run (ranx's JSON)",
@@ -32,7 +36,7 @@ impl FileKind {
     pub fn content(&self) -> Option<TableContent> {
         match self {
             Self::Table(layout) => Some(layout.content),
-            Self::RanxQrels => Some(TableContent::Labels),
+            Self::Judgments(_) | Self::RanxQrels => Some(TableContent::Labels),
             Self::RanxRun => Some(TableContent::Rankings),
             Self::Dataset => None,
         }
@@ -52,6 +56,11 @@ pub fn recognize(
     // A pool may be longer than any line of columns.
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let start = start.trim_ascii_start();
+    if wanted != Some(TableContent::Rankings)
+        && let Some(format) = JudgmentFormat::recognize(&String::from_utf8_lossy(start))
+    {
+        return Ok(FileKind::Judgments(format));
+    }
     // An identifier may also start with a bracket.
     let inside = start.get(1..).unwrap_or_default().trim_ascii_start();
     let is = |bracket: u8, next: &[u8]| {

@@ -206,7 +206,7 @@ fn every_command_reads_a_table_with_spaces_commas_and_quotes() {
     );
     sandbox.done("compare r.tsv r.tsv --truth q.csv");
     let ran = sandbox.done("import q.csv r.tsv");
-    ran.says("q.csv:2: labels (qrels), read as query \"red shoes\", document \"+1\", grade 3");
+    ran.says("q.csv:2: ratings (Quepid), read as query \"red shoes\", document \"+1\", grade 3");
     ran.says("r.tsv:2: rankings, read as query \"red shoes\", document \"-5kXyQ\", score 0");
     assert_eq!(sandbox.count("SELECT count(*) FROM label"), 2);
     sandbox.done("rerank --method original --candidates r.tsv");

@@ -60,3 +60,4 @@ mod scripts;
 mod simulated_duels;
 mod simulated_students;
 mod students;
+mod tool_judgments;

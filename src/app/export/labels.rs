@@ -3,8 +3,9 @@
 use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::{AppError, invalid};
 use crate::domain::adjudication::{LabelCorrection, corrected_labels};
+use crate::domain::metrics::Qrels;
 use crate::formats::table_file::{Column, TableFormat, TableWriter};
-use crate::formats::{beir, trec};
+use crate::formats::trec;
 use serde_json::json;
 use std::io::Write;
 
@@ -29,14 +30,6 @@ const COLUMNS: [Column; 18] = [
     Column::text("guideline").or_null(),
 ];
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LabelChanges {
-    /// Apply the effective rulings.
-    pub corrected: bool,
-    /// In BEIR's columns instead of TREC's.
-    pub beir: bool,
-}
-
 /// Rejects a project with nothing to write.
 fn check_labels(data: &AdjudicationData) -> Result<(), AppError> {
     if data.labels.is_empty() && data.rulings.is_empty() {
@@ -49,24 +42,19 @@ fn check_labels(data: &AdjudicationData) -> Result<(), AppError> {
     }
 }
 
-pub fn write_labels(
+/// The labels to write: as they were imported, or with the corrections applied.
+///
+/// # Errors
+/// If the project has no labels and no rulings.
+pub fn labels_to_write(
     data: &AdjudicationData,
-    corrections: &[LabelCorrection],
-    how: LabelChanges,
-    mut out: &mut dyn Write,
-) -> Result<(), AppError> {
+    corrections: Option<&[LabelCorrection]>,
+) -> Result<Qrels, AppError> {
     check_labels(data)?;
-    let labels = if how.corrected {
-        corrected_labels(&data.labels, corrections)
-    } else {
-        data.labels.clone()
-    };
-    if how.beir {
-        beir::write_qrels(&mut out, &labels)?
-    } else {
-        trec::write_qrels(&mut out, &labels)?
-    }
-    Ok(())
+    Ok(match corrections {
+        Some(corrections) => corrected_labels(&data.labels, corrections),
+        None => data.labels.clone(),
+    })
 }
 
 /// Writes each person's ruling on each document, with its effect on the label.

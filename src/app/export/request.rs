@@ -2,17 +2,17 @@
 
 use super::tables::{table_files, write_tables};
 use super::{
-    AddedExport, AddedLabels, AddedPage, FoundRanking, LabelChanges, UnscoredDocuments,
-    WrittenRanking, member_names, write_ai_scores, write_annotated, write_label_changes,
-    write_labels, write_picks, write_ranking, write_rulings, write_run, write_scored_by,
-    write_verdicts, write_votes,
+    AddedExport, AddedLabels, AddedPage, FoundRanking, UnscoredDocuments, WrittenRanking,
+    labels_to_write, member_names, write_ai_scores, write_annotated, write_label_changes,
+    write_picks, write_ranking, write_rulings, write_run, write_scored_by, write_verdicts,
+    write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::{AppError, invalid};
 use crate::app::output_file::{
-    BEIR, HTML, JSON, JSON_LINES, OutputFolder, ProtectedFiles, TREC, check_ending, table_format,
-    write_whole,
+    BEIR, FileForm, HTML, JSON, JSON_LINES, OutputFolder, ProtectedFiles, TREC, check_ending,
+    table_format, write_whole,
 };
 use crate::app::picture::{Picture, check_picture_name, write_picture};
 use crate::app::scored_pools::{scored_pools, student_in_scores};
@@ -23,15 +23,18 @@ use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitize;
 use crate::formats::file::unpacked_name;
+use crate::formats::judgments::{ExportedLabels, JudgmentFormat};
 use crate::formats::table_file::{TableFormat, WITHOUT_PARQUET};
 use crate::formats::{beir, trec};
 use crate::registry::{find_ranking, project_scale};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use clap::ValueEnum;
-use std::io::Write;
+use clap::builder::PossibleValue;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// What to export. Its names and help texts on the command line are derived from it; features add
 /// more.
@@ -102,8 +105,39 @@ pub enum Export {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelExport {
     pub source: LabelSource,
-    /// Use BEIR's columns; `None` to infer it from the file name.
-    pub beir: Option<bool>,
+    /// `None` to infer it from the file name.
+    pub form: Option<LabelForm>,
+}
+
+/// The format of exported labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelForm {
+    Trec,
+    Beir,
+    /// That of another tool.
+    Tool(JudgmentFormat),
+}
+
+static LABEL_FORMS: LazyLock<Vec<LabelForm>> = LazyLock::new(|| {
+    let tools = JudgmentFormat::value_variants().iter().copied();
+    [LabelForm::Trec, LabelForm::Beir]
+        .into_iter()
+        .chain(tools.map(LabelForm::Tool))
+        .collect()
+});
+
+impl ValueEnum for LabelForm {
+    fn value_variants<'a>() -> &'a [Self] {
+        &LABEL_FORMS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Trec => Some(PossibleValue::new("trec")),
+            Self::Beir => Some(PossibleValue::new("beir")),
+            Self::Tool(format) => format.to_possible_value(),
+        }
+    }
 }
 
 /// The source of exported labels.
@@ -147,7 +181,7 @@ impl RulingOptions {
 impl Export {
     /// Labels in the columns that the file name implies.
     pub const fn labels(source: LabelSource) -> Self {
-        Self::Labels(LabelExport { source, beir: None })
+        Self::Labels(LabelExport { source, form: None })
     }
 
     /// Whether the format of the file can be chosen.
@@ -253,8 +287,8 @@ impl ExportRequest {
             Export::Picture(_) => return check_picture_name(path),
             Export::Page(_) => HTML,
             Export::AiScores { .. } => JSON,
-            Export::Labels(labels) if labels.is_beir(Some(path)) => BEIR,
-            Export::Labels(_) | Export::Run { .. } => TREC,
+            Export::Labels(labels) => labels.form_of(Some(path)).file_form(),
+            Export::Run { .. } => TREC,
             _ => JSON_LINES,
         };
         check_ending(path, &[form])
@@ -397,18 +431,16 @@ impl ExportRequest {
         out: &mut dyn Write,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
-        let beir = labels.is_beir(path);
         match &labels.source {
             LabelSource::Imported => {
                 let data = self.labels_and_rulings(store, RulingOptions::USUAL)?;
-                let corrected = false;
-                write_labels(&data, &[], LabelChanges { corrected, beir }, out)
+                labels.write(&labels_to_write(&data, None)?, store, path, out)
             }
             LabelSource::Corrected(options) => {
                 let data = self.labels_and_rulings(store, *options)?;
                 let corrections = data.corrections(options.grades);
-                let corrected = true;
-                write_labels(&data, &corrections, LabelChanges { corrected, beir }, out)?;
+                let corrected = labels_to_write(&data, Some(&corrections))?;
+                labels.write(&corrected, store, path, out)?;
                 let changed = corrections.iter().filter(|one| one.changes()).count();
                 tell(&format!(
                     "{} applied, {} changed",
@@ -427,37 +459,28 @@ impl ExportRequest {
                 let scale = project_scale(store)?;
                 let pools = scored_pools(store, keys)?;
                 let truth = zelo_truth(&pools, &corrected, *basis, scale.as_ref())?;
-                write_qrels(&truth.qrels, beir, out)?;
+                labels.write(&truth.qrels, store, path, out)?;
                 truth.notes.iter().for_each(|note| tell(note));
                 tell(&format!(
                     "metrics based on them are measured {AGAINST_JUDGES}"
                 ));
                 Ok(())
             }
-            LabelSource::Added(made) => self.write_added_labels(made, beir, out, tell),
+            LabelSource::Added(made) => {
+                let mut kept = made.labels.clone();
+                kept.retain(|query, _| self.wants(query));
+                labels.write(&kept, store, path, out)?;
+                let grades: usize = kept.values().map(|grades| grades.len()).sum();
+                tell(&format!(
+                    "{} of {} {}",
+                    counted(grades, "label"),
+                    counted(kept.len(), "query"),
+                    made.origin
+                ));
+                made.notes.iter().for_each(|note| tell(note));
+                Ok(())
+            }
         }
-    }
-
-    /// Writes labels made by a feature.
-    fn write_added_labels(
-        &self,
-        made: &AddedLabels,
-        beir: bool,
-        out: &mut dyn Write,
-        tell: &mut dyn FnMut(&str),
-    ) -> Result<(), AppError> {
-        let mut labels = made.labels.clone();
-        labels.retain(|query, _| self.wants(query));
-        write_qrels(&labels, beir, out)?;
-        let grades: usize = labels.values().map(|grades| grades.len()).sum();
-        tell(&format!(
-            "{} of {} {}",
-            counted(grades, "label"),
-            counted(labels.len(), "query"),
-            made.origin
-        ));
-        made.notes.iter().for_each(|note| tell(note));
-        Ok(())
     }
 
     fn wants(&self, query: &QueryId) -> bool {
@@ -526,19 +549,55 @@ impl WrittenRanking {
 }
 
 impl LabelExport {
-    fn is_beir(&self, path: Option<&Path>) -> bool {
+    fn form_of(&self, path: Option<&Path>) -> LabelForm {
         let name = path.map(unpacked_name);
         let ending = name.as_deref().and_then(Path::extension);
-        self.beir
-            .unwrap_or_else(|| ending.is_some_and(|ending| ending == "tsv"))
+        self.form.unwrap_or(match ending {
+            Some(ending) if ending == "tsv" => LabelForm::Beir,
+            _ => LabelForm::Trec,
+        })
+    }
+
+    /// Writes these labels in the requested format.
+    fn write(
+        &self,
+        labels: &Qrels,
+        store: &Store,
+        path: Option<&Path>,
+        mut out: &mut dyn Write,
+    ) -> Result<(), AppError> {
+        match self.form_of(path) {
+            LabelForm::Trec => trec::write_qrels(&mut out, labels)?,
+            LabelForm::Beir => beir::write_qrels(&mut out, labels)?,
+            LabelForm::Tool(format) => {
+                let queries = store.read_blocking(|db| db.queries())?.into_iter();
+                let texts: BTreeMap<QueryId, String> =
+                    queries.map(|query| (query.id, query.text)).collect();
+                let labels = ExportedLabels {
+                    labels,
+                    texts: &texts,
+                };
+                format
+                    .write(out, &labels)
+                    .map_err(|error| match error.kind() {
+                        io::ErrorKind::InvalidInput => AppError::Invalid(error.to_string()),
+                        _ => error.into(),
+                    })?;
+            }
+        }
+        Ok(())
     }
 }
 
-fn write_qrels(qrels: &Qrels, beir: bool, mut out: &mut dyn Write) -> Result<(), AppError> {
-    if beir {
-        beir::write_qrels(&mut out, qrels)?;
-    } else {
-        trec::write_qrels(&mut out, qrels)?;
+impl LabelForm {
+    fn file_form(self) -> FileForm {
+        match self {
+            Self::Trec => TREC,
+            Self::Beir => BEIR,
+            Self::Tool(format) => {
+                let info = format.info();
+                FileForm::new(info.file_words, info.endings)
+            }
+        }
     }
-    Ok(())
 }

@@ -4,6 +4,7 @@ use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, kind_as, open};
 use crate::formats::columns::{Layout, TableContent};
 use crate::formats::file_kind::FileKind;
+use crate::formats::judgments::JudgmentFormat;
 use std::io::{self, BufRead as _};
 use std::path::Path;
 
@@ -15,6 +16,7 @@ pub enum ContentKind {
     Picks,
     Labels,
     Rankings,
+    Judgments(JudgmentFormat),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +69,9 @@ pub(super) fn recognize(path: &Path, said: Option<ContentKind>) -> Result<FileCo
             let kind = kind_as(path, Some(TableContent::Rankings))?;
             return Ok(FileContent::Rankings(kind));
         }
+        Some(ContentKind::Judgments(format)) => {
+            return Ok(FileContent::Labels(FileKind::Judgments(format)));
+        }
         None => {}
     }
     let mut reader = open(path)?;
@@ -79,6 +84,9 @@ pub(super) fn recognize(path: &Path, said: Option<ContentKind>) -> Result<FileCo
     })?;
     let start = String::from_utf8_lossy(start);
     let bare = start.trim_start_matches('\u{feff}').trim_start();
+    if let Some(format) = JudgmentFormat::recognize(bare) {
+        return Ok(FileContent::Labels(FileKind::Judgments(format)));
+    }
     let bare = bare.strip_prefix('[').unwrap_or(bare).trim_start();
     if let Some(content) = of_object(bare, path)? {
         return Ok(content);

@@ -1,10 +1,10 @@
 //! Imports labels into a project.
 
-use super::imported::{KnownQueries, without_pool};
+use super::imported::without_pool;
+use super::label_queries::{QueryMatch, describe_match, match_queries};
 use crate::app::error::AppError;
-use crate::app::input_files::display_name;
+use crate::app::input_files::{FoundLabels, display_name};
 use crate::app::text_format::counted;
-use crate::domain::metrics::Qrels;
 use crate::domain::sanitize;
 use crate::store::{Store, StoreError};
 use serde::Serialize;
@@ -17,14 +17,35 @@ pub struct LabelsImport {
     labels: usize,
     labels_added: usize,
     unknown_queries: usize,
+    /// How the queries were found in the project; `None` if none of them was.
+    matched_by: Option<QueryMatch>,
+    queries_matched: usize,
+    /// Queries whose text is not in the project; their labels are not among `labels`.
+    queries_skipped: usize,
+    /// Whether the file may name queries in both ways.
+    #[serde(skip)]
+    tells_match: bool,
 }
 
-pub(super) fn import(store: &Store, path: &Path, labels: Qrels) -> Result<LabelsImport, AppError> {
-    let known = KnownQueries::read(store)?;
+pub(super) fn import(
+    store: &Store,
+    path: &Path,
+    found: FoundLabels,
+    wanted: Option<QueryMatch>,
+) -> Result<LabelsImport, AppError> {
+    let project = store.read_blocking(|db| db.queries())?;
+    let tells_match = found.may_name_texts || wanted.is_some();
+    let matched = match_queries(path, found, &project, wanted)?;
+    let labels = matched.labels;
+    let unknown = labels.len() - matched.found;
     Ok(LabelsImport {
         file: display_name(path),
         labels: labels.values().map(|grades| grades.len()).sum(),
-        unknown_queries: known.lacking(labels.keys()),
+        unknown_queries: if project.is_empty() { 0 } else { unknown },
+        matched_by: matched.by.filter(|_| matched.found > 0),
+        queries_matched: matched.found,
+        queries_skipped: matched.skipped,
+        tells_match,
         labels_added: store
             .write_blocking(move |db| db.put_labels(&labels))
             .map_err(|error| match error {
@@ -44,6 +65,11 @@ impl Display for LabelsImport {
             self.labels_added,
             self.labels - self.labels_added,
             without_pool(self.unknown_queries)
-        )
+        )?;
+        if self.tells_match {
+            let words = describe_match(self.matched_by, self.queries_matched, self.queries_skipped);
+            f.write_str(&words)?;
+        }
+        Ok(())
     }
 }

@@ -3,9 +3,9 @@
 
 use super::file_content::FileContent;
 use crate::app::error::AppError;
-use crate::app::input_files::{display_name, open};
+use crate::app::input_files::{FoundLabels, display_name, open};
 use crate::app::text_format::counted;
-use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::metrics::RankedRun;
 use crate::domain::sanitize;
 use crate::formats::ai_scores::{ExpectedJudges, read_scored_pairs};
 use crate::formats::columns;
@@ -165,12 +165,14 @@ pub(super) fn first_record(
 pub(super) fn any_label(
     path: &Path,
     content: &FileContent,
-    labels: &Qrels,
+    found: &FoundLabels,
 ) -> Option<RecordSample> {
-    let (query, grades) = labels.iter().find(|(_, grades)| !grades.is_empty())?;
+    let mut queries = found.labels.iter();
+    let (query, grades) = queries.find(|(_, grades)| !grades.is_empty())?;
     let (document, grade) = grades.first_key_value()?;
     let record = label(query.as_str(), document.as_str(), *grade);
-    Some(RecordSample::new(path, None, content, record))
+    let line = found.first_lines.get(query).copied();
+    Some(RecordSample::new(path, line, content, record))
 }
 
 /// The best document of a ranking in a file that has no rows.

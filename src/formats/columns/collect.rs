@@ -13,6 +13,35 @@ pub struct CollectedLabels {
     pub labels: Qrels,
     /// Rows without a grade, whose documents are unjudged.
     pub unrated: usize,
+    /// The first line of each query.
+    pub first_lines: BTreeMap<QueryId, u64>,
+}
+
+impl CollectedLabels {
+    /// Adds a label. Calls `report` if there is one already, which is kept.
+    pub(in crate::formats) fn add(
+        &mut self,
+        line: u64,
+        label: GradedDocument,
+        file: &str,
+        report: &mut dyn FnMut(Problem),
+    ) {
+        let labels = match self.labels.get_mut(&label.query) {
+            Some(labels) => labels,
+            None => {
+                self.first_lines.insert(label.query.clone(), line);
+                self.labels.entry(label.query.clone()).or_default()
+            }
+        };
+        match labels.entry(label.document.clone()) {
+            Entry::Vacant(entry) => drop(entry.insert(label.grade)),
+            Entry::Occupied(_) => {
+                let what = named(&label.query, &label.document);
+                let what = format!("{what} has a label on an earlier line; keep one");
+                report(Problem::new(file, Some(line), &what));
+            }
+        }
+    }
 }
 
 /// Collects labels. Calls `report` with invalid rows and with repeated labels, which are skipped.
@@ -34,15 +63,7 @@ pub fn collect_labels(
                 continue;
             }
         };
-        let labels = found.labels.entry(label.query.clone()).or_default();
-        match labels.entry(label.document.clone()) {
-            Entry::Vacant(entry) => drop(entry.insert(label.grade)),
-            Entry::Occupied(_) => {
-                let what = named(&label.query, &label.document);
-                let what = format!("{what} has a label on an earlier line; keep one");
-                report(Problem::new(file, Some(line), &what));
-            }
-        }
+        found.add(line, label, file, report);
     }
     found
 }

@@ -62,6 +62,8 @@ pub(super) struct Roles {
     pub(super) score: Option<usize>,
     pub(super) rank: Option<usize>,
     pub(super) text: Option<usize>,
+    /// Whether the column of queries is called `query`, so that it may contain texts.
+    pub(super) is_query_named: bool,
     /// The query's text: `query_text`, or `query` next to an identifier.
     pub(super) query_text: Option<usize>,
     /// For a table written by `overrule sbr`, the score before boosting.
@@ -97,6 +99,7 @@ impl Header {
         let query_text = one(&[Word::QueryText, Word::Query])?.filter(|at| *at != query);
         let roles = Roles {
             query,
+            is_query_named: word(cells[query]) == Some(Word::Query),
             document,
             query_text,
             first_score: None,

@@ -107,6 +107,14 @@ impl Layout {
         }
     }
 
+    /// Whether the queries may be named by their texts: a header calls the column `query`, and no
+    /// other column has identifiers or texts of queries.
+    pub fn may_name_texts(&self) -> bool {
+        matches!(self.form, Form::Headed(_))
+            && self.roles.is_query_named
+            && self.roles.query_text.is_none()
+    }
+
     /// For a table of labels that also has scores or ranks, the layout of its rankings.
     pub fn rankings_too(&self) -> Option<Self> {
         let Roles { score, rank, .. } = self.roles;

@@ -4,6 +4,7 @@ use super::error::ColumnError;
 use super::layout::{Delimiter, Form, LONGEST, Layout, is_iteration, refuse_feature_lists};
 use super::row::{GradedDocument, PoolRow, RankedDocument, ScoredText};
 use crate::domain::corpus::{DocId, QueryId};
+use crate::formats::grade::whole_grade;
 use crate::formats::lines::{RestOfFile, TextLines};
 use crate::formats::problem::Problem;
 use crate::formats::table_rows::TableRows;
@@ -168,10 +169,8 @@ impl Layout {
     fn label(&self, cells: &[&str]) -> Result<Option<GradedDocument>, ColumnError> {
         let cell = |at: usize| cells.get(at).copied().unwrap_or_default();
         let value = self.roles.grade.map_or("", cell);
-        let is_unrated = matches!(self.form, Form::Headed(_))
-            && self.roles.grade != self.roles.score
-            && value.is_empty()
-            && !cell(self.roles.query).is_empty();
+        let is_rated = matches!(self.form, Form::Headed(_)) && self.roles.grade != self.roles.score;
+        let is_unrated = is_rated && value.is_empty() && !cell(self.roles.query).is_empty();
         // Quepid writes only the query in a row that nobody has rated.
         if is_unrated && (cells.len() == 1 || cells.len() == self.width) {
             return Ok(None);
@@ -181,7 +180,11 @@ impl Layout {
         Ok(Some(GradedDocument {
             query,
             document,
-            grade: grade(value)?,
+            // Tools that store ratings as decimals write 3.0. BEIR's scores are integers.
+            grade: match whole_grade(value) {
+                Some(grade) if is_rated => grade,
+                _ => grade(value)?,
+            },
         }))
     }
 

@@ -23,11 +23,17 @@ fn told(problems: &[Problem]) -> Vec<String> {
 
 /// The labels of a file in columns, and its problems.
 fn labels_of(input: impl AsRef<[u8]>) -> (Qrels, Vec<String>) {
+    let mut problems = Vec::new();
+    if let Ok(FileKind::Judgments(format)) = recognize(input.as_ref(), "f", None) {
+        let read = format.read(&mut input.as_ref(), "f", &mut |problem| {
+            problems.push(problem)
+        });
+        return (read.collected.labels, told(&problems));
+    }
     let layout = match layout(input.as_ref()) {
         Ok(layout) => layout,
         Err(told) => return (Qrels::new(), told),
     };
-    let mut problems = Vec::new();
     let rows = columns::read_labels(input.as_ref(), "f", &layout);
     let found = columns::collect_labels(rows, "f", &mut |problem| problems.push(problem));
     (found.labels, told(&problems))
@@ -98,7 +104,7 @@ fn labels_are_read_from_every_form() {
 
 #[test]
 fn what_nobody_has_rated_is_unjudged() {
-    let input = "query,docid,rating\nstar wars,11,2\nstar trek\nalien,,\nheat,3,\n";
+    let input = "query,docid,rating,note\nstar wars,11,2,\nstar trek\nalien,,,\nheat,3,,\n";
     let layout = layout(input.as_bytes()).unwrap();
     let rows = columns::read_labels(input.as_bytes(), "f", &layout);
     let found = columns::collect_labels(rows, "f", &mut |problem| panic!("{problem}"));

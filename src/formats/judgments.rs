@@ -1,0 +1,132 @@
+//! Judgments in the formats of other search tools.
+//!
+//! Each format is a module with one [`ToolFormat`](tool_format::ToolFormat). Everything else follows from the list of them:
+//! how files are recognized, the values of the options, the help and the error messages.
+
+mod quepid;
+mod tool_format;
+
+use super::columns::CollectedLabels;
+use super::problem::Problem;
+use crate::domain::corpus::QueryId;
+use crate::domain::metrics::Qrels;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, BufRead, Write};
+pub use tool_format::{ExportedLabels, FormatInfo, comparable_text};
+use tool_format::{JudgmentItem, ToolFormat};
+
+/// All formats, in the order in which they are tried and listed.
+static FORMATS: [JudgmentFormat; 1] = [JudgmentFormat(&quepid::Quepid)];
+
+/// A format of judgments.
+#[derive(Clone, Copy)]
+pub struct JudgmentFormat(&'static dyn ToolFormat);
+
+/// The judgments of a file.
+#[derive(Debug, Default)]
+pub struct ReadJudgments {
+    pub collected: CollectedLabels,
+    /// Texts of queries that the file names by an identifier.
+    pub texts: BTreeMap<QueryId, String>,
+}
+
+impl From<CollectedLabels> for ReadJudgments {
+    fn from(collected: CollectedLabels) -> Self {
+        Self {
+            collected,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Qrels> for ReadJudgments {
+    fn from(labels: Qrels) -> Self {
+        Self::from(CollectedLabels {
+            labels,
+            ..CollectedLabels::default()
+        })
+    }
+}
+
+impl JudgmentFormat {
+    /// The format of a file that begins with `start`, without leading whitespace.
+    pub fn recognize(start: &str) -> Option<Self> {
+        FORMATS
+            .iter()
+            .copied()
+            .find(|format| format.0.recognizes(start))
+    }
+
+    pub fn info(self) -> &'static FormatInfo {
+        self.0.info()
+    }
+
+    /// Reads a whole file. Calls `report` with each problem.
+    pub fn read(
+        self,
+        reader: &mut dyn BufRead,
+        file: &str,
+        report: &mut dyn FnMut(Problem),
+    ) -> ReadJudgments {
+        let mut read = ReadJudgments::default();
+        self.0.read(reader, file, &mut |item| match item {
+            Ok(JudgmentItem::Label(line, label)) => {
+                read.collected.add(line, label, file, report);
+            }
+            Ok(JudgmentItem::Unrated) => read.collected.unrated += 1,
+            Err(problem) => report(problem),
+        });
+        read
+    }
+
+    /// Writes labels. Use a buffered `out`.
+    ///
+    /// # Errors
+    /// If the format cannot represent a query or a document, or if a needed text or the name of the
+    /// index is missing.
+    pub fn write(self, out: &mut dyn Write, labels: &ExportedLabels<'_>) -> io::Result<()> {
+        self.0.write(out, labels)
+    }
+
+    /// One line of help for each format: its name, and what a file looks like.
+    pub fn help_lines() -> String {
+        FORMATS
+            .iter()
+            .map(|format| {
+                let info = format.info();
+                format!("  {:<38}  {}\n", info.looks_like, info.describe)
+            })
+            .collect()
+    }
+}
+
+impl fmt::Debug for JudgmentFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JudgmentFormat({})", self.info().name)
+    }
+}
+
+impl PartialEq for JudgmentFormat {
+    fn eq(&self, other: &Self) -> bool {
+        self.info().name == other.info().name
+    }
+}
+
+impl Eq for JudgmentFormat {}
+
+impl ValueEnum for JudgmentFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        &FORMATS
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let info = self.info();
+        Some(PossibleValue::new(info.name).help(info.describe))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+use super::*;
+use crate::domain::corpus::DocId;
+use proptest::prelude::*;
+use rstest::rstest;
+
+fn format(name: &str) -> JudgmentFormat {
+    JudgmentFormat::from_str(name, false).unwrap()
+}
+
+fn read(name: &str, text: &str) -> (ReadJudgments, Vec<String>) {
+    let mut problems = Vec::new();
+    let read = format(name).read(&mut text.as_bytes(), "f", &mut |problem| {
+        problems.push(problem.to_string());
+    });
+    (read, problems)
+}
+
+fn qrels(labels: &[(&str, &str, i32)]) -> Qrels {
+    let mut qrels = Qrels::new();
+    for (query, document, grade) in labels {
+        let grades = qrels.entry(QueryId::new(*query)).or_default();
+        grades.insert(DocId::new(*document), *grade);
+    }
+    qrels
+}
+
+fn texts(texts: &[(&str, &str)]) -> BTreeMap<QueryId, String> {
+    let texts = texts.iter();
+    texts
+        .map(|(id, text)| (QueryId::new(*id), (*text).to_owned()))
+        .collect()
+}
+
+fn written(
+    name: &str,
+    labels: &Qrels,
+    texts: &BTreeMap<QueryId, String>,
+) -> Result<String, String> {
+    let mut out = Vec::new();
+    let labels = ExportedLabels { labels, texts };
+    format(name)
+        .write(&mut out, &labels)
+        .map_err(|error| error.to_string())?;
+    Ok(String::from_utf8(out).unwrap())
+}
+
+#[rstest]
+#[case::quepid("query,docid,rating\nred shoes,1,3\n", Some("quepid"))]
+#[case::quoted("\"query\",\"docid\",\"rating\"\r\n", Some("quepid"))]
+#[case::book("query,docid,Ann,Bob\nq,d,1,2\n", None)]
+#[case::other_columns("query,docid,rating,note\nq,d,1,\n", None)]
+#[case::qrels("q 0 d 1\n", None)]
+#[case::dataset(r#"{"query":{"id":"q","query":"x"},"documents":[]}"#, None)]
+#[case::empty("", None)]
+fn a_file_is_recognized_by_its_beginning(#[case] start: &str, #[case] expected: Option<&str>) {
+    let found = JudgmentFormat::recognize(start);
+    assert_eq!(found.map(|format| format.info().name), expected);
+}
+
+#[rstest]
+#[case::of_quepid(
+    "quepid",
+    "query,docid,rating\n\" =1+1\",a,3\nred shoes,b,2.0\n\"two, words\",\"c\"\"d\",0\nhats,,\n",
+    &[("=1+1", "a", 3), ("red shoes", "b", 2), ("two, words", "c\"d", 0)],
+)]
+fn a_file_is_read(#[case] name: &str, #[case] text: &str, #[case] expected: &[(&str, &str, i32)]) {
+    let (found, problems) = read(name, text);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(found.collected.labels, qrels(expected));
+    let lines = found.collected.first_lines.keys();
+    assert!(lines.eq(found.collected.labels.keys()));
+}
+
+#[rstest]
+#[case::not_ratings("quepid", "q1,d1,3\n", "f:1: is not the header of Quepid's ratings")]
+#[case::empty("quepid", "", "f: is empty")]
+#[case::fraction(
+    "quepid",
+    "query,docid,rating\nq,a,1\nq,b,0.5\n",
+    "f:3: the grade \"0.5\" is not a whole number; scores belong in a run"
+)]
+#[case::word("quepid", "query,docid,rating\nq,a,good\n", "f:2: the grade \"good\"")]
+#[case::open_quote(
+    "quepid",
+    "query,docid,rating\n\"q,a,1\n",
+    "f:2: a quoted cell of this row is never closed"
+)]
+#[case::twice(
+    "quepid",
+    "query,docid,rating\nq,a,1\n q,a,1\n",
+    "f:3: document \"a\" of query \"q\" has a label on an earlier line; keep one"
+)]
+#[case::no_document("quepid", "query,docid,rating\nq,,1\n", "f:2: an identifier is empty")]
+fn a_broken_file_is_refused_with_its_line(
+    #[case] name: &str,
+    #[case] text: &str,
+    #[case] expected: &str,
+) {
+    let (_, problems) = read(name, text);
+    let [problem] = problems.as_slice() else {
+        panic!("{problems:?}");
+    };
+    assert!(problem.starts_with(expected), "{problem}");
+}
+
+#[test]
+fn rows_without_a_rating_are_unjudged() {
+    let text = "query,docid,rating\nstar wars,11,2\nstar trek\nalien,,\nheat,3,\n";
+    let (found, problems) = read("quepid", text);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(
+        (found.collected.labels.len(), found.collected.unrated),
+        (1, 3)
+    );
+}
+
+#[test]
+fn ratings_are_written_by_the_texts_of_queries() {
+    let labels = qrels(&[("q1", "a", 3), ("q1", "b,c", 0), ("q2", "=x", -1)]);
+    let texts = texts(&[("q1", "red \"shoes\""), ("q2", "=1+1"), ("q3", "unused")]);
+    assert_eq!(
+        written("quepid", &labels, &texts).unwrap(),
+        "query,docid,rating\n\"red \"\"shoes\"\"\",a,3\n\"red \"\"shoes\"\"\",\"b,c\",0\n =1+1, =x,-1\n"
+    );
+}
+
+#[test]
+fn a_query_without_its_own_text_is_not_written() {
+    for name in JudgmentFormat::value_variants() {
+        let name = name.info().name;
+        let labels = qrels(&[("q1", "a", 3), ("q2", "b", 1)]);
+        let error = written(name, &labels, &texts(&[("q1", "shoes")])).unwrap_err();
+        assert!(
+            error.starts_with("query \"q2\" has labels but no text"),
+            "{error}"
+        );
+        let same = texts(&[("q1", "red shoes"), ("q2", "red  shoes")]);
+        let error = written(name, &labels, &same).unwrap_err();
+        assert!(
+            error.starts_with("queries \"q1\" and \"q2\" have the same text"),
+            "{error}"
+        );
+    }
+}
+
+fn labels() -> impl Strategy<Value = BTreeMap<String, BTreeMap<String, i32>>> {
+    let text = "[=+@a-c\"',.;#:-]{1,4}( [a-c\"é#=:]{1,3}){0,2}";
+    let id = "[=+@a-c\"',.;#:-]{1,6}";
+    let grades = prop::collection::btree_map(id, -2..5, 1..4);
+    prop::collection::btree_map(text, grades, 1..4)
+}
+
+proptest! {
+    /// Labels that are written and read again are the same; the queries are named by their texts.
+    #[test]
+    fn a_written_file_is_read_back(labels in labels()) {
+        let named = |(at, (text, grades)): (usize, (&String, &BTreeMap<String, i32>))| {
+            let grades = grades.iter().map(|(id, grade)| (DocId::new(id.as_str()), *grade));
+            (QueryId::new(format!("q{at}")), text.clone(), grades.collect::<BTreeMap<_, _>>())
+        };
+        let queries: Vec<_> = labels.iter().enumerate().map(named).collect();
+        let exported: Qrels = queries.iter().map(|(id, _, grades)| (id.clone(), grades.clone())).collect();
+        let texts: BTreeMap<QueryId, String> =
+            queries.iter().map(|(id, text, _)| (id.clone(), text.clone())).collect();
+        for format in JudgmentFormat::value_variants() {
+            let name = format.info().name;
+            let text = written(name, &exported, &texts).unwrap();
+            prop_assert_eq!(JudgmentFormat::recognize(&text), Some(*format));
+            let (found, problems) = read(name, &text);
+            prop_assert_eq!(problems, Vec::<String>::new());
+            let mut by_text = BTreeMap::new();
+            for (query, grades) in found.collected.labels {
+                let name = found.texts.get(&query).map_or(query.as_str(), String::as_str).to_owned();
+                let exported_text = texts.get(&query).cloned();
+                by_text.insert(exported_text.unwrap_or(name), grades);
+            }
+            let expected: BTreeMap<String, _> =
+                queries.iter().map(|(_, text, grades)| (text.clone(), grades.clone())).collect();
+            prop_assert_eq!(by_text, expected, "{}", name);
+        }
+    }
+
+    /// No input makes a reader fail in another way than with a problem that names the file.
+    #[test]
+    fn any_input_is_read_or_refused(text in "\\PC{0,80}|[{}\\[\\]\",:a-c0-9 #\n]{0,80}") {
+        for format in JudgmentFormat::value_variants() {
+            let (_, problems) = read(format.info().name, &text);
+            prop_assert!(problems.iter().all(|problem| problem.starts_with("f")));
+        }
+    }
+}

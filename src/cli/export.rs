@@ -35,6 +35,9 @@ use std::path::PathBuf;
   overrule export qrels --diff                             only what the rulings change
   overrule export qrels --form quepid --out ratings.csv    ratings for a case of Quepid, by the \
   texts of queries
+  overrule export qrels --form rank-eval --index shop --out eval.json
+                                                           for _rank_eval of Elasticsearch or \
+  OpenSearch
   overrule export duel --out duel.csv                      the choices in the latest duel
   overrule export qrels --from duel --out chosen.qrels     labels that most participants agree on
   overrule export predictions --student llama-8b --out p.csv
@@ -103,6 +106,9 @@ struct QrelsOptions {
     /// trec]; for a duel: judgments or events [default: judgments]
     #[arg(long, value_parser = OrAdded::<LabelForm, AddedExportForm>::parser())]
     form: Option<OrAdded<LabelForm, AddedExportForm>>,
+    /// For qrels as rank-eval: the search index that has the documents
+    #[arg(long, value_name = "INDEX")]
+    index: Option<String>,
     /// For qrels: grades of the rulings partially and relevant [default: 1,1, or 1,2 if labels
     /// above 1 exist]
     #[arg(long, value_name = "P,R", value_parser = grades)]
@@ -173,6 +179,16 @@ impl ExportCommand {
             return Err(usage!(
                 "--form: qrels are written as trec, beir or in the format of a search tool, a duel as \
                  judgments or events"
+            ));
+        }
+        let needs_index = matches!(
+            self.labels.form,
+            Some(OrAdded::Core(LabelForm::Tool(format))) if format.info().needs_index
+        );
+        if needs_index != self.labels.index.is_some() {
+            return Err(usage!(
+                "--index names the search index of the documents; it is needed for qrels as \
+                 rank-eval, and only there"
             ));
         }
         self.added.check(added, &self.query)?;
@@ -250,6 +266,7 @@ impl ExportCommand {
                     Some(OrAdded::Core(form)) => Some(form),
                     Some(OrAdded::Added(_)) | None => None,
                 },
+                index: self.labels.index.clone(),
             }),
             ExportKind::Rulings => Export::Rulings(self.labels.rulings()),
             ExportKind::Picks => Export::Picks,

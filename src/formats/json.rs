@@ -35,6 +35,8 @@ pub(crate) enum ValueError {
     /// An optional member with an invalid value.
     #[error("{0}; omit it if there is none")]
     InOptional(Box<Self>),
+    #[error("{} is not a whole number, as grades are; round it, or write scores as a run", .0)]
+    NotAGrade(String),
     #[error("expected a list of names")]
     NotNames,
     #[error("a known answer cannot be \"cannot-tell\"; remove the pair")]

@@ -1,7 +1,10 @@
 //! Splits a stream of JSON into values without parsing them, so that only one is in memory at a
 //! time.
 
+use super::json::reason;
 use super::lines::{LONGEST_LINE, breaks, too_long};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
 use std::io::{self, BufRead};
 
 /// Why there is no next byte or value.
@@ -79,6 +82,37 @@ impl<R: BufRead> JsonScanner<R> {
             }
         }
     }
+}
+
+/// A scanned value that is not JSON.
+#[derive(Debug)]
+pub(super) struct BrokenValue {
+    /// The line of the problem, from 1.
+    pub(super) line: u64,
+    pub(super) what: String,
+}
+
+/// Validates a scanned value as JSON. `line` is the line where it starts, and `what` begins the
+/// message.
+pub(super) fn parse_value<'a>(
+    value: &'a [u8],
+    line: u64,
+    what: &str,
+) -> Result<&'a RawValue, BrokenValue> {
+    let text = std::str::from_utf8(value).map_err(|error| {
+        let before = value.get(..error.valid_up_to()).unwrap_or_default();
+        BrokenValue {
+            line: line + breaks(before),
+            what: "invalid UTF-8; save the file as UTF-8".to_owned(),
+        }
+    })?;
+    serde_json::from_str(text).map_err(|error| BrokenValue {
+        line: line + (error.line() as u64).saturating_sub(1),
+        what: match error.classify() {
+            Category::Eof => format!("{what}: a line break inside a string"),
+            _ => format!("{what}: {}", reason(&error)),
+        },
+    })
 }
 
 /// The reader's buffered data, at least one byte.

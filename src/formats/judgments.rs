@@ -4,7 +4,10 @@
 //! how files are recognized, the values of the options, the help and the error messages.
 
 mod quepid;
+mod rank_eval;
+mod rated_lists;
 mod tool_format;
+mod workbench;
 
 use super::columns::CollectedLabels;
 use super::problem::Problem;
@@ -19,7 +22,11 @@ pub use tool_format::{ExportedLabels, FormatInfo, comparable_text};
 use tool_format::{JudgmentItem, ToolFormat};
 
 /// All formats, in the order in which they are tried and listed.
-static FORMATS: [JudgmentFormat; 1] = [JudgmentFormat(&quepid::Quepid)];
+static FORMATS: [JudgmentFormat; 3] = [
+    JudgmentFormat(&quepid::Quepid),
+    JudgmentFormat(&workbench::Workbench),
+    JudgmentFormat(&rank_eval::RankEval),
+];
 
 /// A format of judgments.
 #[derive(Clone, Copy)]

@@ -7,7 +7,12 @@ use std::io::{self, Write};
 
 /// Writes a value as JSON on one line.
 pub fn write_line<T: Serialize>(out: &mut dyn Write, value: &T) -> io::Result<()> {
-    writeln!(out, "{}", escaped(serde_json::to_string(value)?))
+    writeln!(out, "{}", compact(value)?)
+}
+
+/// Formats a value as JSON on one line, without a line break.
+pub fn compact<T: Serialize>(value: &T) -> serde_json::Result<String> {
+    Ok(escaped(serde_json::to_string(value)?))
 }
 
 /// Formats a value as indented JSON, with a final line break.

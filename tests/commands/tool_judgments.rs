@@ -31,6 +31,8 @@ const QRELS: &str = "q1 0 a 3\nq1 0 b 0\nq2 0 c 1\n";
 
 #[rstest]
 #[case::quepid("quepid", "ratings.csv", "")]
+#[case::opensearch("opensearch", "judgments.json", "")]
+#[case::rank_eval("rank-eval", "eval.json", "--index shop")]
 fn labels_are_written_for_a_tool_and_read_back(
     #[case] form: &str,
     #[case] file: &str,
@@ -137,6 +139,16 @@ fn an_ambiguous_text_names_both_queries_and_stores_nothing() {
     "query,docid,rating\nred shoes,a,3\nred shoes,b,0.5\n",
     "r.csv:3: the grade \"0.5\""
 )]
+#[case::opensearch(
+    "r.json",
+    "{\"judgmentRatings\":[\n{\"query\":\"red shoes\",\"ratings\":[{\"docId\":\"a\",\"rating\":\"x\"}]}]}",
+    "r.json:2: judgmentRatings[0].ratings[0].rating"
+)]
+#[case::rank_eval(
+    "r.json",
+    "{\"requests\":[\n{\"id\":\"q1\",\"ratings\":[{\"_id\":\"a\"}]}]}",
+    "r.json:2: requests[0].ratings[0].rating: is missing"
+)]
 fn a_broken_file_is_refused_and_nothing_is_stored(
     #[case] file: &str,
     #[case] text: &str,
@@ -150,4 +162,14 @@ fn a_broken_file_is_refused_and_nothing_is_stored(
     sandbox.write(file, text);
     sandbox.refused(&format!("import {file}"), 2, &[words]);
     assert_eq!(sandbox.count("SELECT count(*) FROM label"), 0);
+}
+
+#[test]
+fn an_index_is_named_for_rank_eval_only() {
+    let sandbox = shop();
+    sandbox.write("labels.qrels", QRELS);
+    sandbox.done("import labels.qrels");
+    let words = "--index names the search index of the documents";
+    sandbox.refused("export qrels --form rank-eval", 2, &[words]);
+    sandbox.refused("export qrels --index shop", 2, &[words]);
 }

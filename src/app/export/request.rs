@@ -107,6 +107,8 @@ pub struct LabelExport {
     pub source: LabelSource,
     /// `None` to infer it from the file name.
     pub form: Option<LabelForm>,
+    /// Name of the search index that has the documents, for formats that need it.
+    pub index: Option<String>,
 }
 
 /// The format of exported labels.
@@ -181,7 +183,11 @@ impl RulingOptions {
 impl Export {
     /// Labels in the columns that the file name implies.
     pub const fn labels(source: LabelSource) -> Self {
-        Self::Labels(LabelExport { source, form: None })
+        Self::Labels(LabelExport {
+            source,
+            form: None,
+            index: None,
+        })
     }
 
     /// Whether the format of the file can be chosen.
@@ -576,6 +582,7 @@ impl LabelExport {
                 let labels = ExportedLabels {
                     labels,
                     texts: &texts,
+                    index: self.index.as_deref(),
                 };
                 format
                     .write(out, &labels)

@@ -3,11 +3,8 @@
 use super::element::{self, ExpectedJudges};
 use super::pair::ZbenchPair;
 use crate::formats::json::reason;
-use crate::formats::json_scan::{JsonScanner, ScanStop};
-use crate::formats::lines::breaks;
+use crate::formats::json_scan::{BrokenValue, JsonScanner, ScanStop, parse_value};
 use crate::formats::problem::Problem;
-use serde_json::error::Category;
-use serde_json::value::RawValue;
 use std::collections::VecDeque;
 use std::io::BufRead;
 
@@ -65,7 +62,13 @@ enum ReadPlace {
 
 enum ReadEnd {
     Stop(ScanStop),
-    Broken { line: u64, what: String },
+    Broken(BrokenValue),
+}
+
+impl From<BrokenValue> for ReadEnd {
+    fn from(broken: BrokenValue) -> Self {
+        Self::Broken(broken)
+    }
 }
 
 impl From<ScanStop> for ReadEnd {
@@ -151,11 +154,10 @@ impl<R: BufRead> ScoredPairs<R> {
     fn member(&mut self) -> Result<ReadPlace, ReadEnd> {
         let line = self.scan.line();
         self.scan.value(&mut self.value)?;
-        let name: String =
-            serde_json::from_slice(&self.value).map_err(|error| ReadEnd::Broken {
-                line,
-                what: format!("broken JSON: {}", reason(&error)),
-            })?;
+        let name: String = serde_json::from_slice(&self.value).map_err(|error| BrokenValue {
+            line,
+            what: format!("broken JSON: {}", reason(&error)),
+        })?;
         if self.scan.peek()? != b':' {
             return Err(self.broken("broken JSON: expected `:`"));
         }
@@ -164,7 +166,7 @@ impl<R: BufRead> ScoredPairs<R> {
         if name != "scored_pairs" {
             let line = self.scan.line();
             self.scan.value(&mut self.value)?;
-            json(&self.value, line, "broken JSON")?;
+            parse_value(&self.value, line, "broken JSON")?;
             return Ok(ReadPlace::AfterMember);
         }
         if self.found {
@@ -182,7 +184,7 @@ impl<R: BufRead> ScoredPairs<R> {
         let line = self.scan.line();
         self.scan.value(&mut self.value)?;
         self.index += 1;
-        let value = json(
+        let value = parse_value(
             &self.value,
             line,
             &format!("scored_pairs[{index}]: broken JSON"),
@@ -200,10 +202,10 @@ impl<R: BufRead> ScoredPairs<R> {
     }
 
     fn broken(&self, what: &str) -> ReadEnd {
-        ReadEnd::Broken {
+        ReadEnd::Broken(BrokenValue {
             line: self.scan.line(),
             what: what.to_owned(),
-        }
+        })
     }
 
     fn end(&mut self, end: ReadEnd) {
@@ -230,28 +232,10 @@ impl<R: BufRead> ScoredPairs<R> {
                 Some(self.scan.line()),
                 format!("cannot read further: {error}"),
             ),
-            ReadEnd::Broken { line, what } => (Some(line), what),
+            ReadEnd::Broken(BrokenValue { line, what }) => (Some(line), what),
         };
         self.place = ReadPlace::Done;
         self.pending
             .push_back(Problem::new(&self.file, line, &what));
     }
-}
-
-/// Validates the value as JSON; `line` is the line where it starts.
-fn json<'a>(value: &'a [u8], line: u64, what: &str) -> Result<&'a RawValue, ReadEnd> {
-    let text = std::str::from_utf8(value).map_err(|error| {
-        let before = value.get(..error.valid_up_to()).unwrap_or_default();
-        ReadEnd::Broken {
-            line: line + breaks(before),
-            what: "invalid UTF-8; save the file as UTF-8".to_owned(),
-        }
-    })?;
-    serde_json::from_str(text).map_err(|error| ReadEnd::Broken {
-        line: line + (error.line() as u64).saturating_sub(1),
-        what: match error.classify() {
-            Category::Eof => format!("{what}: a line break inside a string"),
-            _ => format!("{what}: {}", reason(&error)),
-        },
-    })
 }

@@ -19,6 +19,7 @@ static INFO: FormatInfo = FormatInfo {
     looks_like: "query,docid,rating",
     file_words: "CSV (.csv)",
     endings: &["csv"],
+    needs_index: false,
 };
 
 pub(super) struct Quepid;

@@ -37,7 +37,11 @@ fn written(
     texts: &BTreeMap<QueryId, String>,
 ) -> Result<String, String> {
     let mut out = Vec::new();
-    let labels = ExportedLabels { labels, texts };
+    let labels = ExportedLabels {
+        labels,
+        texts,
+        index: Some("shop"),
+    };
     format(name)
         .write(&mut out, &labels)
         .map_err(|error| error.to_string())?;
@@ -47,6 +51,21 @@ fn written(
 #[rstest]
 #[case::quepid("query,docid,rating\nred shoes,1,3\n", Some("quepid"))]
 #[case::quoted("\"query\",\"docid\",\"rating\"\r\n", Some("quepid"))]
+#[case::sent(
+    r#"{"name":"j","type":"IMPORT_JUDGMENT","judgmentRatings":[{"query":"red"#,
+    Some("opensearch")
+)]
+#[case::returned(
+    r#"{"took":1,"hits":{"hits":[{"_source":{"judgmentRatings":[]}}]}}"#,
+    Some("opensearch")
+)]
+#[case::other_answer(r#"{"took":1,"hits":{"hits":[{"_source":{"title":"x"}}]}}"#, None)]
+#[case::requests("{\"requests\": [\n{\"id\":\"a\",\"ratings\":[]}]}", Some("rank-eval"))]
+#[case::template_first(
+    r#"{"templates":[{"id":"t"}],"requests":[{"id":"a","template_id":"t","ratings":["#,
+    Some("rank-eval")
+)]
+#[case::other_requests(r#"{"requests":[{"id":"a","body":{}}]}"#, None)]
 #[case::book("query,docid,Ann,Bob\nq,d,1,2\n", None)]
 #[case::other_columns("query,docid,rating,note\nq,d,1,\n", None)]
 #[case::qrels("q 0 d 1\n", None)]
@@ -62,6 +81,24 @@ fn a_file_is_recognized_by_its_beginning(#[case] start: &str, #[case] expected: 
     "quepid",
     "query,docid,rating\n\" =1+1\",a,3\nred shoes,b,2.0\n\"two, words\",\"c\"\"d\",0\nhats,,\n",
     &[("=1+1", "a", 3), ("red shoes", "b", 2), ("two, words", "c\"d", 0)],
+)]
+#[case::of_the_workbench(
+    "opensearch",
+    r#"{"name":"j","judgmentRatings":[{"query":"red dress","ratings":[{"docId":"B1","rating":"3.000"},{"docId":"B2","rating":0}]},
+        {"query":"hats","failures":[{"docId":"B3"}],"ratings":[]}]}"#,
+    &[("red dress", "B1", 3), ("red dress", "B2", 0)],
+)]
+#[case::of_its_answer(
+    "opensearch",
+    r#"{"took":1,"hits":{"total":{"value":1},"hits":[{"_id":"x","_source":{"type":"LLM_JUDGMENT","judgmentRatings":
+        [{"query":"red dress","ratings":[{"docId":"B1","rating":"1.0"}]}]}}]}}"#,
+    &[("red dress", "B1", 1)],
+)]
+#[case::of_rank_eval(
+    "rank-eval",
+    "{\"templates\":[{\"id\":\"t\",\"template\":{\"inline\":{\"query\":{}}}}],\n\"requests\":[{\"id\":\"JFK\",\"template_id\":\"t\",\"ratings\":\
+     [{\"_index\":\"w\",\"_id\":\"305\",\"rating\":1},\n{\"_index\":\"w\",\"_id\":7,\"rating\":0}]}],\"metric\":{\"dcg\":{}}}",
+    &[("JFK", "305", 1), ("JFK", "7", 0)],
 )]
 fn a_file_is_read(#[case] name: &str, #[case] text: &str, #[case] expected: &[(&str, &str, i32)]) {
     let (found, problems) = read(name, text);
@@ -91,6 +128,54 @@ fn a_file_is_read(#[case] name: &str, #[case] text: &str, #[case] expected: &[(&
     "f:3: document \"a\" of query \"q\" has a label on an earlier line; keep one"
 )]
 #[case::no_document("quepid", "query,docid,rating\nq,,1\n", "f:2: an identifier is empty")]
+#[case::no_ratings(
+    "rank-eval",
+    "{\"requests\":[{\"id\":\"a\"}],\"metric\":{}}",
+    "f:1: requests[0].ratings: is missing"
+)]
+#[case::no_requests("rank-eval", "{\"metric\":{}}", "f:1: requests: is missing")]
+#[case::no_id(
+    "rank-eval",
+    "{\"requests\":[\n{\"id\":\"a\",\"ratings\":[]},\n{\"ratings\":[]}]}",
+    "f:3: requests[1].id: is missing"
+)]
+#[case::cut_off(
+    "rank-eval",
+    "{\"requests\":[\n{\"id\":\"a\",",
+    "f:2: the file is cut off inside the JSON"
+)]
+#[case::follows(
+    "rank-eval",
+    "{\"requests\":[]}\n{}",
+    "f:2: broken JSON: more follows after the end of the object"
+)]
+#[case::no_array("rank-eval", "{\"requests\":{}}", "f:1: requests: expected an array")]
+#[case::two_lists(
+    "rank-eval",
+    "{\"requests\":[],\n\"requests\":[]}",
+    "f:2: requests: occurs more than once; keep one"
+)]
+#[case::rated_twice(
+    "rank-eval",
+    "{\"requests\":[{\"id\":\"a\",\"ratings\":[\n{\"_index\":\"v\",\"_id\":\"d\",\"rating\":1},\n{\"_index\":\"w\",\"_id\":\"d\",\"rating\":1}]}]}",
+    "f:3: document \"d\" of query \"a\" has a label on an earlier line; keep one"
+)]
+#[case::click_rating(
+    "opensearch",
+    "{\"judgmentRatings\":[{\"query\":\"a\",\"ratings\":[\n{\"docId\":\"d\",\"rating\":\"0.070\"}]}]}",
+    "f:2: judgmentRatings[0].ratings[0].rating: \"0.070\" is not a whole number, as grades are"
+)]
+#[case::no_document(
+    "opensearch",
+    "{\"judgmentRatings\":[{\"query\":\"a\",\"ratings\":[\n{\"rating\":\"1\"}]}]}",
+    "f:2: judgmentRatings[0].ratings[0].docId: is missing"
+)]
+#[case::null(
+    "opensearch",
+    "{\"judgmentRatings\":[{\"query\":\"a\",\"ratings\":[{\"docId\":\"d\",\"rating\":null}]}]}",
+    "f:1: judgmentRatings[0].ratings[0].rating: expected a whole number, found null"
+)]
+#[case::no_object("opensearch", "[]", "f:1: the file: expected an object")]
 fn a_broken_file_is_refused_with_its_line(
     #[case] name: &str,
     #[case] text: &str,
@@ -121,6 +206,33 @@ fn ratings_are_written_by_the_texts_of_queries() {
     assert_eq!(
         written("quepid", &labels, &texts).unwrap(),
         "query,docid,rating\n\"red \"\"shoes\"\"\",a,3\n\"red \"\"shoes\"\"\",\"b,c\",0\n =1+1, =x,-1\n"
+    );
+}
+
+#[test]
+fn json_is_written_as_the_tools_expect_it() {
+    let labels = qrels(&[("q1", "a", 3), ("q1", "b", 0), ("q2", "c", 1)]);
+    let texts = texts(&[("q1", "red shoes"), ("q2", "hats")]);
+    let json = |name| -> serde_json::Value {
+        serde_json::from_str(&written(name, &labels, &texts).unwrap()).unwrap()
+    };
+    let sent = json("opensearch");
+    assert_eq!(sent["type"], "IMPORT_JUDGMENT");
+    assert_eq!(
+        sent["judgmentRatings"],
+        serde_json::json!([
+            {"query": "red shoes", "ratings": [{"docId": "a", "rating": "3"}, {"docId": "b", "rating": "0"}]},
+            {"query": "hats", "ratings": [{"docId": "c", "rating": "1"}]},
+        ])
+    );
+    let request = &json("rank-eval")["requests"][1];
+    assert_eq!(
+        *request,
+        serde_json::json!({
+            "id": "q2",
+            "request": {"query": {"multi_match": {"query": "hats"}}},
+            "ratings": [{"_index": "shop", "_id": "c", "rating": 1}],
+        })
     );
 }
 
@@ -171,6 +283,7 @@ proptest! {
             let mut by_text = BTreeMap::new();
             for (query, grades) in found.collected.labels {
                 let name = found.texts.get(&query).map_or(query.as_str(), String::as_str).to_owned();
+                // Some formats write the identifiers of queries.
                 let exported_text = texts.get(&query).cloned();
                 by_text.insert(exported_text.unwrap_or(name), grades);
             }

@@ -39,6 +39,8 @@ pub struct FormatInfo {
     pub file_words: &'static str,
     /// Extensions of files in this format.
     pub endings: &'static [&'static str],
+    /// Whether writing needs the name of a search index.
+    pub needs_index: bool,
 }
 
 /// An item of a file, or a problem.
@@ -58,6 +60,8 @@ pub struct ExportedLabels<'a> {
     pub labels: &'a Qrels,
     /// Texts of the queries.
     pub texts: &'a BTreeMap<QueryId, String>,
+    /// Name of the search index that has the documents.
+    pub index: Option<&'a str>,
 }
 
 /// A query to write: its text, its identifier and its grades.

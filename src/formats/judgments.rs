@@ -3,6 +3,7 @@
 //! Each format is a module with one [`ToolFormat`](tool_format::ToolFormat). Everything else follows from the list of them:
 //! how files are recognized, the values of the options, the help and the error messages.
 
+mod ltr;
 mod quepid;
 mod rank_eval;
 mod rated_lists;
@@ -10,7 +11,7 @@ mod tool_format;
 mod workbench;
 
 use super::columns::CollectedLabels;
-use super::problem::Problem;
+use super::problem::{Problem, quoted};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
 use clap::ValueEnum;
@@ -22,10 +23,11 @@ pub use tool_format::{ExportedLabels, FormatInfo, comparable_text};
 use tool_format::{JudgmentItem, ToolFormat};
 
 /// All formats, in the order in which they are tried and listed.
-static FORMATS: [JudgmentFormat; 3] = [
+static FORMATS: [JudgmentFormat; 4] = [
     JudgmentFormat(&quepid::Quepid),
     JudgmentFormat(&workbench::Workbench),
     JudgmentFormat(&rank_eval::RankEval),
+    JudgmentFormat(&ltr::JudgmentList),
 ];
 
 /// A format of judgments.
@@ -82,6 +84,19 @@ impl JudgmentFormat {
         self.0.read(reader, file, &mut |item| match item {
             Ok(JudgmentItem::Label(line, label)) => {
                 read.collected.add(line, label, file, report);
+            }
+            Ok(JudgmentItem::Text(line, query, text)) => {
+                let problem = match read.texts.get(&query) {
+                    Some(known) if *known != text => format!(
+                        "query {} has another text on an earlier line; keep one",
+                        quoted(query.as_str())
+                    ),
+                    _ => {
+                        read.texts.insert(query, text);
+                        return;
+                    }
+                };
+                report(Problem::new(file, Some(line), problem));
             }
             Ok(JudgmentItem::Unrated) => read.collected.unrated += 1,
             Err(problem) => report(problem),

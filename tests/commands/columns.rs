@@ -146,10 +146,6 @@ const READ_A_RANKING: [&str; 7] = [
     "query_id,doc_id,stars\nq0,d0,3\n",
     "FILE:1: no column of the header is a score or a rank, and stars may be anything"
 )]
-#[case::judgment_list(
-    "4 qid:1 # 1271 300 Spartans\n",
-    "FILE:1: is a line of a judgment list for learning to rank (qid: and #)"
-)]
 #[case::another_delimiter(
     "q0\tQ0\td0\t1\t3\tr\nq0 Q0 d1 2 2 r\n",
     "FILE:2: has 1 column; a line of a run has 6"

@@ -33,6 +33,7 @@ const QRELS: &str = "q1 0 a 3\nq1 0 b 0\nq2 0 c 1\n";
 #[case::quepid("quepid", "ratings.csv", "")]
 #[case::opensearch("opensearch", "judgments.json", "")]
 #[case::rank_eval("rank-eval", "eval.json", "--index shop")]
+#[case::ltr("ltr", "judgments.txt", "")]
 fn labels_are_written_for_a_tool_and_read_back(
     #[case] form: &str,
     #[case] file: &str,
@@ -149,6 +150,11 @@ fn an_ambiguous_text_names_both_queries_and_stores_nothing() {
     "{\"requests\":[\n{\"id\":\"q1\",\"ratings\":[{\"_id\":\"a\"}]}]}",
     "r.json:2: requests[0].ratings[0].rating: is missing"
 )]
+#[case::ltr(
+    "r.txt",
+    "3 qid:1 # a\n3 qid:1 1:2\n",
+    "r.txt:2: has no document after #"
+)]
 fn a_broken_file_is_refused_and_nothing_is_stored(
     #[case] file: &str,
     #[case] text: &str,
@@ -172,4 +178,33 @@ fn an_index_is_named_for_rank_eval_only() {
     let words = "--index names the search index of the documents";
     sandbox.refused("export qrels --form rank-eval", 2, &[words]);
     sandbox.refused("export qrels --index shop", 2, &[words]);
+}
+
+#[test]
+fn a_judgment_list_is_not_a_ranking() {
+    let sandbox = shop();
+    sandbox.write("q.qrels", "q1 0 a 1\n");
+    sandbox.write("list.txt", "4 qid:q1 # a\n");
+    let words = "list.txt: holds labels, not a ranking";
+    sandbox.refused("evaluate q.qrels list.txt", 2, &[words]);
+    sandbox.refused(
+        "import list.txt --as ranking",
+        2,
+        &["list.txt:1: is a line of a judgment list"],
+    );
+}
+
+/// MS MARCO's qrels are TREC's, with tabs: query, 0, passage, 1.
+#[test]
+fn ms_marco_is_read_as_qrels() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "qrels.dev.tsv",
+        "300674\t0\t7067032\t1\n125705\t0\t7067056\t1\n",
+    );
+    let ran = sandbox.done("import qrels.dev.tsv");
+    ran.says(
+        "qrels.dev.tsv:1: labels (qrels), read as query \"300674\", document \"7067032\", grade 1",
+    );
+    assert_eq!(labels(&sandbox), "125705 0 7067056 1\n300674 0 7067032 1\n");
 }

@@ -15,8 +15,8 @@ pub(in crate::formats) enum ColumnError {
     #[error("its lines end with carriage returns alone; save it with line feeds")]
     CarriageReturns,
     #[error(
-        "is a line of a judgment list for learning to rank (qid: and #), which is not read; write \
-         query_id, doc_id and rating in columns under a header"
+        "is a line of a judgment list for learning to rank (qid: and #), which cannot be among other \
+         columns and is not a ranking"
     )]
     FeatureList,
     #[error(

@@ -66,6 +66,11 @@ fn written(
     Some("rank-eval")
 )]
 #[case::other_requests(r#"{"requests":[{"id":"a","body":{}}]}"#, None)]
+#[case::judgment_list("4 qid:1 # 1271 300 Spartans\n", Some("ltr"))]
+#[case::with_texts("# grade (0-4)\tqueryid\tdocId\n#\n# qid:1: rambo\n\n", Some("ltr"))]
+#[case::letor("2 qid:10002 1:0.007477 2:0.0 #docid = GX008", Some("ltr"))]
+#[case::svmlight("1 1:0.5 2:1\n", None)]
+#[case::comments("# only\n# comments\n", None)]
 #[case::book("query,docid,Ann,Bob\nq,d,1,2\n", None)]
 #[case::other_columns("query,docid,rating,note\nq,d,1,\n", None)]
 #[case::qrels("q 0 d 1\n", None)]
@@ -99,6 +104,16 @@ fn a_file_is_recognized_by_its_beginning(#[case] start: &str, #[case] expected: 
     "{\"templates\":[{\"id\":\"t\",\"template\":{\"inline\":{\"query\":{}}}}],\n\"requests\":[{\"id\":\"JFK\",\"template_id\":\"t\",\"ratings\":\
      [{\"_index\":\"w\",\"_id\":\"305\",\"rating\":1},\n{\"_index\":\"w\",\"_id\":7,\"rating\":0}]}],\"metric\":{\"dcg\":{}}}",
     &[("JFK", "305", 1), ("JFK", "7", 0)],
+)]
+#[case::of_ranklib(
+    "ltr",
+    "# qid:1: rambo\n#\n# grade (0-4)\tqueryid\tdocId\ttitle\n4\tqid:1 #\t7555\tRambo\n\n0 qid:1 1:0.5 body:-2e3 # 1370 # III\n3.0 qid:2 # x\n",
+    &[("1", "7555", 4), ("1", "1370", 0), ("2", "x", 3)],
+)]
+#[case::of_letor(
+    "ltr",
+    "2 qid:10002 1:0.007477 2:0.000000 #docid = GX008-86-4444840 inc = 1 prob = 0.086622\n",
+    &[("10002", "GX008-86-4444840", 2)],
 )]
 fn a_file_is_read(#[case] name: &str, #[case] text: &str, #[case] expected: &[(&str, &str, i32)]) {
     let (found, problems) = read(name, text);
@@ -176,6 +191,32 @@ fn a_file_is_read(#[case] name: &str, #[case] text: &str, #[case] expected: &[(&
     "f:1: judgmentRatings[0].ratings[0].rating: expected a whole number, found null"
 )]
 #[case::no_object("opensearch", "[]", "f:1: the file: expected an object")]
+#[case::no_document("ltr", "4 qid:1 # a\n4 qid:1 1:0.5\n", "f:2: has no document after #")]
+#[case::no_query(
+    "ltr",
+    "4 qid:1 # a\n4 # b\n",
+    "f:2: expected GRADE qid:QUERY # DOCUMENT"
+)]
+#[case::words(
+    "ltr",
+    "4 qid:1 # a\n4 qid:1 b\n",
+    "f:2: \"b\" is not a feature, such as 3:0.5"
+)]
+#[case::fraction(
+    "ltr",
+    "4 qid:1 # a\n0.5 qid:1 # b\n",
+    "f:2: the grade \"0.5\" is not a whole number"
+)]
+#[case::twice(
+    "ltr",
+    "4 qid:1 # a\n3 qid:1 # a\n",
+    "f:2: document \"a\" of query \"1\" has a label on an earlier line"
+)]
+#[case::two_texts(
+    "ltr",
+    "# qid:1: a\n# qid:1: b\n4 qid:1 # a\n",
+    "f:2: query \"1\" has another text on an earlier line; keep one"
+)]
 fn a_broken_file_is_refused_with_its_line(
     #[case] name: &str,
     #[case] text: &str,
@@ -234,6 +275,24 @@ fn json_is_written_as_the_tools_expect_it() {
             "ratings": [{"_index": "shop", "_id": "c", "rating": 1}],
         })
     );
+}
+
+#[test]
+fn judgment_lists_have_integers_for_queries_and_their_texts() {
+    let labels = qrels(&[("7", "a", 3), ("12", "b", 0)]);
+    let shops = texts(&[("7", "red\nshoes"), ("12", "hats")]);
+    assert_eq!(
+        written("ltr", &labels, &shops).unwrap(),
+        "# qid:12: hats\n# qid:7: red shoes\n0\tqid:12 #\tb\n3\tqid:7 #\ta\n"
+    );
+    let labels = qrels(&[("q7", "a", 3), ("q8", "b", 0)]);
+    let named = texts(&[("q7", "red shoes"), ("q8", "hats")]);
+    assert_eq!(
+        written("ltr", &labels, &named).unwrap(),
+        "# qid:1: red shoes\n# qid:2: hats\n3\tqid:1 #\ta\n0\tqid:2 #\tb\n"
+    );
+    let spaced = qrels(&[("7", "my doc", 3)]);
+    assert!(written("ltr", &spaced, &shops).is_err());
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(super) type ReadItem = Result<JudgmentItem, Problem>;
 pub(super) enum JudgmentItem {
     /// A label, and its line from 1.
     Label(u64, GradedDocument),
+    /// The text of a query that the file names by an identifier, and its line from 1.
+    Text(u64, QueryId, String),
     /// A document that nobody has rated.
     Unrated,
 }

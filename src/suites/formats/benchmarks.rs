@@ -179,8 +179,8 @@ fn what_nobody_has_rated_is_unjudged() {
 )]
 #[case(
     "q1 0 d1 1\n3 qid:1 # 1271\n",
-    "f:2: is a line of a judgment list for learning to rank (qid: and #), which is not read; write query_id, doc_id and \
-     rating in columns under a header"
+    "f:2: is a line of a judgment list for learning to rank (qid: and #), which cannot be among other columns and is not a \
+     ranking"
 )]
 fn a_bad_label_says_what_is_wrong(#[case] input: &str, #[case] expected: &str) {
     assert_eq!(labels_of(input).1, [expected]);
@@ -253,9 +253,6 @@ fn a_header_says_what_orders_the_documents(#[case] input: &str, #[case] expected
 #[case("qid,docno,score\nq,d,1e999\n", &["f:2: the score \"1e999\" is infinite; write a finite score, or remove the row"])]
 #[case("q Q0 d 1 1,5 x\n", &["f:1: the score \"1,5\" is not a number; write it with a decimal point: 1.5"])]
 #[case("q Q0 d 1 x x\nq Q0 d 1 1 x\n", &["f:1: the score \"x\" is not a number"])]
-#[case("4 qid:1 # 1271 300 Spartans\n", &[
-    "f:1: is a line of a judgment list for learning to rank (qid: and #), which is not read; write query_id, doc_id and \
-     rating in columns under a header"])]
 #[case("q Q0 d 1 3 x\np Q0 d 1 3 x\nq Q0 e 1 2 x\nq Q0 d 1 1 x\nq Q0 d 1 0 x\n", &[
     "f:4: document \"d\" of query \"q\" is already on line 1; keep one",
     "f:5: document \"d\" of query \"q\" is already on line 1; keep one"])]

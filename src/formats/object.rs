@@ -1,6 +1,7 @@
 //! Reads an object member by member: problems are recorded with their paths, and reading continues.
 
 use super::json::{Members, ValueError, is_null, is_whole, reason, string};
+use super::lines::breaks;
 use crate::domain::corpus::JsonObject;
 use serde_json::value::RawValue;
 use std::fmt;
@@ -8,16 +9,50 @@ use std::fmt;
 /// Problems in a piece of JSON: the first messages with the line breaks before each, and the number
 /// of further ones.
 pub(super) struct ProblemNotes<'a> {
-    text: &'a str,
+    lines: LineCounter<'a>,
     most: usize,
     noted: Vec<(u64, String)>,
     more: usize,
 }
 
+/// Counts the line breaks before slices of a text. Each part of the text is counted once if the
+/// slices come in order.
+pub(super) struct LineCounter<'a> {
+    text: &'a str,
+    /// The end of the counted part, in bytes.
+    counted: usize,
+    breaks: u64,
+}
+
+impl<'a> LineCounter<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            counted: 0,
+            breaks: 0,
+        }
+    }
+
+    /// The number of line breaks before `at`, a slice of the text; 0 for another text.
+    pub(super) fn before(&mut self, at: &str) -> u64 {
+        let offset = (at.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
+        let Some(offset) = offset.filter(|offset| *offset <= self.text.len()) else {
+            return 0;
+        };
+        if offset < self.counted {
+            (self.counted, self.breaks) = (0, 0);
+        }
+        let uncounted = self.text.as_bytes().get(self.counted..offset);
+        self.breaks += breaks(uncounted.unwrap_or_default());
+        self.counted = offset;
+        self.breaks
+    }
+}
+
 impl<'a> ProblemNotes<'a> {
     pub(super) fn new(text: &'a str, most: usize) -> Self {
         Self {
-            text,
+            lines: LineCounter::new(text),
             most,
             noted: Vec::new(),
             more: 0,
@@ -30,9 +65,7 @@ impl<'a> ProblemNotes<'a> {
             self.more += 1;
             return;
         }
-        let offset = (at.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
-        let before = offset.and_then(|offset| self.text.as_bytes().get(..offset));
-        let lines_down = super::lines::breaks(before.unwrap_or_default());
+        let lines_down = self.lines.before(at);
         self.noted.push((lines_down, format!("{path}: {what}")));
     }
 

@@ -109,8 +109,8 @@ enum ListError {
     #[error("{} is not a feature, such as 3:0.5; features come before #", quoted(.0))]
     NotAFeature(String),
     #[error(
-        "has no document after #; the identifiers of the documents are needed to use its features' \
-         grades"
+        "has no document after #; write the identifier of the document there, without which its grade \
+         cannot be used"
     )]
     NoDocument,
 }

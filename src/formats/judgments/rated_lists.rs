@@ -7,8 +7,7 @@ use crate::formats::columns::GradedDocument;
 use crate::formats::grade::whole_grade;
 use crate::formats::json::{ValueError, kind, string};
 use crate::formats::json_scan::{BrokenValue, JsonScanner, ScanStop, parse_value};
-use crate::formats::lines::breaks;
-use crate::formats::object::{ObjectReader, ProblemNotes};
+use crate::formats::object::{LineCounter, ObjectReader, ProblemNotes};
 use crate::formats::problem::{Problem, quoted};
 use serde_json::value::RawValue;
 use std::io::BufRead;
@@ -69,7 +68,7 @@ impl RatedLists {
     fn query(
         &self,
         mut query: ObjectReader<'_, '_>,
-        line_of: &dyn Fn(&RawValue) -> u64,
+        line_of: &mut dyn FnMut(&RawValue) -> u64,
         found: &mut dyn FnMut(ReadItem),
     ) -> Option<()> {
         let id = query.identifier(self.query);
@@ -237,14 +236,11 @@ impl Walk<'_, '_> {
         let value = parse_value(&self.value, line, &format!("{path}: broken JSON"))?;
         self.index += 1;
         let text = value.get();
-        let line_of = |inside: &RawValue| {
-            let offset = (inside.get().as_ptr() as usize).checked_sub(text.as_ptr() as usize);
-            let before = offset.and_then(|offset| text.as_bytes().get(..offset));
-            line + breaks(before.unwrap_or_default())
-        };
+        let mut lines = LineCounter::new(text);
+        let mut line_of = |inside: &RawValue| line + lines.before(inside.get());
         let mut notes = ProblemNotes::new(text, usize::MAX);
         let read = ObjectReader::of(value, path, &mut notes)
-            .and_then(|query| self.lists.query(query, &line_of, self.found));
+            .and_then(|query| self.lists.query(query, &mut line_of, self.found));
         for (lines_down, message) in notes.finish(read).err().unwrap_or_default() {
             let problem = Problem::new(self.file, Some(line + lines_down), message);
             (self.found)(Err(problem));

@@ -230,6 +230,26 @@ fn a_broken_file_is_refused_with_its_line(
 }
 
 #[test]
+fn each_rating_has_its_line() {
+    let rating = |at: u32, grade: &str| format!("{{\"docId\":\"d{at}\",\"rating\":\"{grade}\"}}");
+    let ratings: Vec<String> = (0..50)
+        .map(|at| rating(at, if at % 7 == 3 { "x" } else { "1" }))
+        .collect();
+    let text = format!(
+        "{{\"judgmentRatings\":[{{\"query\":\"q\",\"ratings\":[\n{}]}}]}}",
+        ratings.join(",\n")
+    );
+    let (_, problems) = read("opensearch", &text);
+    let lines = problems
+        .iter()
+        .map(|problem| problem.split(':').nth(1).unwrap().parse::<u32>().unwrap());
+    assert!(
+        lines.eq((0..50).filter(|at| at % 7 == 3).map(|at| at + 2)),
+        "{problems:?}"
+    );
+}
+
+#[test]
 fn rows_without_a_rating_are_unjudged() {
     let text = "query,docid,rating\nstar wars,11,2\nstar trek\nalien,,\nheat,3,\n";
     let (found, problems) = read("quepid", text);

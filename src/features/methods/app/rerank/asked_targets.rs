@@ -13,8 +13,14 @@ use futures::stream::FuturesUnordered;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// A question, and the query that it is about.
-pub(super) type AskedTarget = (Target, Option<CaseId>);
+/// A question.
+pub(super) struct AskedTarget {
+    pub(super) target: Target,
+    /// The query that it is about.
+    pub(super) case: Option<CaseId>,
+    /// Identifies the answer: the key of the target, or another one if it is asked repeatedly.
+    pub(super) key: [u8; 32],
+}
 
 /// Asks these questions. The answers are in the project when they are returned; `None` stands for a
 /// question that was not asked or whose call failed.
@@ -46,8 +52,8 @@ async fn ask_all(
 ) -> Result<(), StoreError> {
     let failed = Arc::new(Mutex::new(FailedCalls::default()));
     let mut waiting = FuturesUnordered::new();
-    for (at, (target, case)) in targets.into_iter().enumerate() {
-        let key = target.key();
+    for (at, asked) in targets.into_iter().enumerate() {
+        let AskedTarget { target, case, key } = asked;
         let (tell, told) = oneshot::channel();
         let question = RerankQuestion::new(target, case, key, tell, Arc::clone(&failed));
         if let Some(sender) = senders.first().cloned() {

@@ -2,7 +2,7 @@
 //! as in a battle. Each answer is stored before it counts and is paid for once: a run that would
 //! make the same call stores it as a vote.
 
-use super::asked_targets::ask_each;
+use super::asked_targets::{AskedTarget, ask_each};
 use super::estimate::CallVolume;
 use super::question::Target;
 use super::run::RerankEvent;
@@ -155,9 +155,27 @@ impl PairJudge {
         control: watch::Receiver<RunControl>,
         events: &mpsc::UnboundedSender<RerankEvent>,
     ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
-        let targets = pairs.iter().map(|pair| {
-            let case = CaseId(pair.query.0);
-            (self.target(pair), Some(case))
+        let keyed = pairs.into_iter().map(|pair| {
+            let key = self.key(&pair);
+            (pair, key)
+        });
+        self.ask_keyed(store, keyed.collect(), control, events)
+            .await
+    }
+
+    /// Asks as [`Self::ask`], and stores the answers under these keys. No run and no other question
+    /// uses an answer under another key than that of the pair.
+    pub async fn ask_keyed(
+        &self,
+        store: &Store,
+        pairs: Vec<(AskedPair, [u8; 32])>,
+        control: watch::Receiver<RunControl>,
+        events: &mpsc::UnboundedSender<RerankEvent>,
+    ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
+        let targets = pairs.iter().map(|(pair, key)| AskedTarget {
+            target: self.target(pair),
+            case: Some(CaseId(pair.query.0)),
+            key: *key,
         });
         let targets = targets.collect();
         let answers = ask_each(store, &self.judge, targets, control, events).await?;

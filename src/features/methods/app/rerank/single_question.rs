@@ -1,7 +1,7 @@
 //! One question to one judge outside a method, such as the request to revise a prompt. The answer is
 //! stored before it counts and is paid for once.
 
-use super::asked_targets::ask_each;
+use super::asked_targets::{AskedTarget, ask_each};
 use super::estimate::CallVolume;
 use super::question::Target;
 use super::run::RerankEvent;
@@ -42,7 +42,12 @@ impl SingleQuestion {
         control: watch::Receiver<RunControl>,
         events: mpsc::UnboundedSender<RerankEvent>,
     ) -> Result<Option<KnownAnswer>, StoreError> {
-        let targets = vec![(self.target(), None)];
+        let target = self.target();
+        let targets = vec![AskedTarget {
+            key: target.key(),
+            target,
+            case: None,
+        }];
         let answers = ask_each(store, &self.judge, targets, control, &events).await?;
         Ok(answers.into_iter().next().flatten())
     }

@@ -22,7 +22,9 @@ use crate::features::methods::command::MethodsSubcommand;
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
-use crate::features::{accept, duel, gate, measure, methods, prompts, report, scale, student};
+use crate::features::{
+    accept, drift, duel, gate, measure, methods, prompts, report, scale, student,
+};
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
@@ -118,6 +120,8 @@ pub(crate) enum FeatureCommand {
     Accept(accept::command::AcceptCommand),
     /// Decide whether a judge may replace another one
     Gate(gate::command::GateCommand),
+    /// Find out whether a judge or the search system has changed
+    Drift(drift::command::DriftCommand),
     /// Write a page to share: HTML or Markdown
     Report(report::command::ReportCommand),
     /// Train and test small models that learn from the votes
@@ -137,6 +141,7 @@ impl FeatureCommand {
             Self::Prompt(command) => command.run(context),
             Self::Accept(command) => command.run(context),
             Self::Gate(command) => command.run(context),
+            Self::Drift(command) => command.run(context),
             Self::Report(command) => command.run(context),
             Self::Student(command) => command.run(context),
             Self::Duel(command) => command.run(context),
@@ -153,7 +158,7 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
     ),
     (
         "Build on the votes",
-        &["prompt", "accept", "gate", "student", "scale"],
+        &["prompt", "accept", "gate", "drift", "student", "scale"],
     ),
     ("Look at the results", &["report"]),
     ("Simulate", &["lab"]),
@@ -169,6 +174,7 @@ pub const LOGS: &[ReadLog] = &[
     methods::app::log_entries,
     prompts::app::log_entries,
     accept::app::log_entries,
+    drift::app::log_entries,
 ];
 
 /// What features add to the status of a project, in the order shown.
@@ -190,6 +196,7 @@ pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
     scale::merge::links,
     measure::merge::measurements,
     accept::merge::acceptances,
+    drift::merge::sets,
 ];
 
 /// What features count during a merge, in the order shown.
@@ -201,6 +208,7 @@ pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[
     prompts::merge::COUNTS,
     measure::merge::COUNTS,
     accept::merge::COUNTS,
+    drift::merge::COUNTS,
 ];
 
 /// What features compute after a merge, outside of its transaction.
@@ -333,7 +341,8 @@ impl AddedProjectOptions {
 type ReadJudgesPanel = fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>;
 
 /// Parts of the output of `judges`.
-pub(crate) const JUDGES_PANELS: &[ReadJudgesPanel] = &[judges::panel];
+pub(crate) const JUDGES_PANELS: &[ReadJudgesPanel] =
+    &[judges::panel, drift::command::judges::panel];
 
 /// Layers of `matrix --layer PREFIX:NAME`, by prefix.
 pub(crate) const MATRIX_LAYERS: &[(&str, ReadLayer)] = &[("student", matrix::read_layer)];

@@ -31,6 +31,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "judges",
     "prompts",
     "gate",
+    "drift",
     "providers",
     "rerankers",
     "money",

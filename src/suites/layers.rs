@@ -26,7 +26,9 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 13] = [
+const FEATURE_USES: [&str; 15] = [
+    "drift methods",
+    "drift prompts",
     "duel methods",
     "gate prompts",
     "lab duel",

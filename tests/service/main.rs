@@ -8,6 +8,7 @@
 
 mod asking_programs;
 mod desk;
+mod drift;
 #[path = "../support/encrypted.rs"]
 mod encrypted;
 mod exporting;

@@ -88,6 +88,9 @@ struct State {
     /// The one reasoning effort that is taken.
     effort: Option<String>,
     no_logprobs: bool,
+    /// A model, the one that answers in its place, and the number of calls that it still answers
+    /// itself.
+    replaced: Option<(String, String, usize)>,
     /// What is listed as there; nothing is where this is `None`.
     models: Option<Vec<String>>,
     requests: Vec<Recorded>,
@@ -294,6 +297,11 @@ impl FakeProvider {
         self.state().effort = Some(effort.to_owned());
     }
 
+    /// Has `other` answer for this model, after it has answered this many more calls.
+    pub(crate) fn replace_model(&self, model: &str, other: &str, after: usize) {
+        self.state().replaced = Some((model.to_owned(), other.to_owned(), after));
+    }
+
     /// Knows no log-probabilities.
     pub(crate) fn give_no_logprobs(&self) {
         self.state().no_logprobs = true;
@@ -484,7 +492,7 @@ async fn handle(
         .headers
         .iter()
         .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or("?").to_owned()));
-    let recorded = Recorded {
+    let mut recorded = Recorded {
         method: head.method.to_string(),
         headers: headers.collect(),
         body: serde_json::from_slice(&body)
@@ -511,6 +519,13 @@ async fn handle(
         let attempt = state.calls.get(&asked).map_or(1, |count| count + 1);
         state.calls.insert(asked, attempt);
         remember(&mut state, &recorded);
+        if let Some((_, other, left)) = state.replaced.as_mut().filter(|of| of.0 == model) {
+            if *left == 0 {
+                recorded.body["model"] = other.as_str().into();
+            } else {
+                *left -= 1;
+            }
+        }
         let mut headers = Vec::new();
         if let Some(limit) = &mut state.limit {
             let taken = limit.take(&model, now);

@@ -4,6 +4,7 @@ use crate::domain::candidate_question::Answer;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::hex::short_hex;
 use crate::domain::retrieval::SlotSource;
+use crate::domain::vote::Margin;
 use crate::features::methods::domain::{MethodRow, RankingFailure};
 use crate::judge::FailureCause;
 use crate::store::corpus::QueryKey;
@@ -38,6 +39,15 @@ pub struct RerankCall {
     pub model: Option<String>,
     pub created_ms: i64,
     pub raw: Option<String>,
+}
+
+/// The readable answer to a question about a pair, and who gave it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ServedAnswer {
+    /// Negative if the document shown first is better.
+    pub margin: Margin,
+    /// The model that the answer names, with its fingerprint if it names one.
+    pub model: Option<String>,
 }
 
 /// A stored answer with the cost of obtaining it.
@@ -186,6 +196,22 @@ impl Db {
                     raw: row.get(1)?,
                     model: row.get(2)?,
                     truncated: row.get(3)?,
+                })
+            },
+        )
+    }
+
+    /// The first readable answer to a question about a pair by time, so that merged copies agree.
+    pub fn served_answer(&self, key: &[u8; 32]) -> Result<Option<ServedAnswer>> {
+        self.maybe(
+            "SELECT answer ->> '$.margin', model FROM rerank_call
+             WHERE key = ?1 AND (answer IS NULL) = 0 AND readable AND json_type(answer, '$.margin')
+             IS NOT NULL ORDER BY created_ms, uid LIMIT 1",
+            [&key[..]],
+            |row| {
+                Ok(ServedAnswer {
+                    margin: row.get(0)?,
+                    model: row.get(1)?,
                 })
             },
         )

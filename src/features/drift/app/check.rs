@@ -1,0 +1,298 @@
+//! Asks a judge about its pairs: twice at the start, and once in each check.
+
+use super::pairs::{PoolTexts, choose_pairs};
+use super::rounds::{Due, REFERENCE_ROUNDS, answer_key, due, latest_set};
+use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
+use crate::app::choose_judges::JudgeConfiguration;
+use crate::app::error::{AppError, invalid};
+use crate::client::call_key::identity_of;
+use crate::client::{RunControl, now_ms};
+use crate::domain::sanitize;
+use crate::features::drift::store::{StoredPair, StoredRound, StoredSet};
+use crate::features::methods::app::rerank::estimate::CallVolume;
+use crate::features::methods::app::rerank::pair_judge::{AskedPair, PairJudge};
+use crate::features::methods::app::rerank::run::RerankEvent;
+use crate::features::prompts::app::RegressionSet;
+use crate::store::{Db, Store, StoreError};
+use serde::Serialize;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
+
+/// How long an unfinished round is continued: later answers are no answers of the same time.
+const ROUND_LASTS: Duration = Duration::from_secs(24 * 3_600);
+
+/// What is wanted of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckWish {
+    pub judge: String,
+    /// Number of pairs to choose at the start.
+    pub pairs: usize,
+    /// Whether to choose pairs and ask for reference answers again.
+    pub anew: bool,
+    /// Ask only if the judge answers as another model, or with another fingerprint, than before.
+    pub only_if_changed: bool,
+    /// Ask also if the last round is at least this old.
+    pub every: Option<Duration>,
+}
+
+/// A prepared check.
+#[derive(Clone, Debug)]
+pub struct DriftCheck {
+    pub judge: PairJudge,
+    pub set: StoredSet,
+    pub pairs: Vec<StoredPair>,
+    /// The rounds to ask, with their open questions.
+    rounds: Vec<OpenRound>,
+    /// Whether the pairs were chosen for this check.
+    pub is_start: bool,
+    /// Number of answers that the project holds.
+    pub known: usize,
+    /// Number of pairs whose texts have changed, or are missing.
+    pub altered: usize,
+    /// Whether a check is due, if it depends on that.
+    pub due: Option<Due>,
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct OpenRound {
+    number: usize,
+    /// Whether it was started before.
+    is_stored: bool,
+    /// The questions without an answer, and the keys of their answers.
+    questions: Vec<(AskedPair, [u8; 32])>,
+}
+
+/// The remaining calls of a check and their cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CheckEstimate {
+    pub pairs: usize,
+    /// Answers that the project already holds.
+    pub known: usize,
+    pub expected: CallVolume,
+    pub most: CallVolume,
+}
+
+/// Reads what a check needs. Changes nothing.
+///
+/// # Errors
+/// The judge cannot be asked, or there is no pair.
+pub fn prepare_check(
+    store: &Store,
+    configuration: &JudgeConfiguration<'_>,
+    wish: &CheckWish,
+    author: &str,
+) -> Result<DriftCheck, AppError> {
+    let chosen = configuration.choose(std::slice::from_ref(&wish.judge))?;
+    let shown = sanitize::line(&wish.judge).into_owned();
+    let judge = chosen
+        .ensemble
+        .first()
+        .cloned()
+        .ok_or_else(|| invalid!("no judge is called {shown:?}"))?;
+    if judge.spec().is_offline() {
+        return Err(invalid!(
+            "{shown} is an embedded judge, which always answers the same"
+        ));
+    }
+    let lacking = LackingInputs::of(&chosen.ensemble);
+    let decided = RegressionSet::read(store)?;
+    let (judge, wish, author) = (PairJudge { judge }, wish.clone(), author.to_owned());
+    let notes = chosen.notes;
+    let now = now_ms();
+    store
+        .read_blocking(move |db| {
+            check_project(db, lacking, &[])?;
+            Ok(prepared(db, judge, &decided, &wish, &author, now, notes)?
+                .filter(|check| !check.pairs.is_empty()))
+        })?
+        .ok_or_else(|| {
+            invalid!(
+                "there is no pair to ask {shown} about: it has no votes, and people have decided \
+                 no pair blindly; run `overrule annotate` first, or import gold pairs (`overrule \
+                 gold import`)"
+            )
+        })
+}
+
+fn prepared(
+    db: &Db,
+    judge: PairJudge,
+    decided: &RegressionSet,
+    wish: &CheckWish,
+    author: &str,
+    now: i64,
+    mut notes: Vec<String>,
+) -> Result<Option<DriftCheck>, StoreError> {
+    let identity = identity_of(judge.judge.spec());
+    let latest = latest_set(db, &wish.judge)?;
+    let known = latest
+        .clone()
+        .filter(|set| set.identity == identity && !wish.anew);
+    if known.is_none() && !wish.anew && latest.is_some() {
+        notes.push(format!(
+            "{} has another model, prompt or other parameters than when its pairs were chosen; it \
+             starts anew",
+            sanitize::line(&wish.judge)
+        ));
+    }
+    let is_start = known.is_none();
+    let (set, pairs, rounds) = match known {
+        Some(set) => {
+            let (pairs, rounds) = (db.drift_pairs(&set.uid)?, db.drift_rounds(&set.uid)?);
+            (set, pairs, rounds)
+        }
+        None => {
+            let set = StoredSet {
+                uid: Uuid::now_v7().to_string(),
+                judge: wish.judge.clone(),
+                identity,
+                model: judge.judge.spec().model.clone(),
+                author: author.to_owned(),
+                created_ms: now,
+            };
+            let pairs = choose_pairs(db, &judge, decided, wish.pairs)?;
+            (set, pairs, Vec::new())
+        }
+    };
+    let mut texts = PoolTexts::default();
+    let mut questions = Vec::with_capacity(pairs.len());
+    for pair in &pairs {
+        let asked = texts.question(db, pair)?;
+        questions.extend(asked.filter(|asked| judge.key(asked) == pair.key));
+    }
+    let mut check = DriftCheck {
+        altered: pairs.len() - questions.len(),
+        judge,
+        set,
+        pairs,
+        rounds: Vec::new(),
+        is_start,
+        known: 0,
+        due: None,
+        notes,
+    };
+    let stored = rounds.len();
+    let latest = stored.saturating_sub(1);
+    let unfinished: Vec<usize> = match stored {
+        0..=REFERENCE_ROUNDS => (0..REFERENCE_ROUNDS).collect(),
+        _ => vec![latest],
+    };
+    for number in unfinished {
+        let begun = rounds.get(number).map(|round| round.created_ms);
+        let is_over = begun.is_some_and(|ms| now - ms >= ROUND_LASTS.as_millis() as i64);
+        let mut round = check.open_round(db, number, begun.is_some(), &questions)?;
+        if is_over && number < REFERENCE_ROUNDS {
+            // Calls that failed stay without an answer; the others were never made.
+            let mut untried = Vec::new();
+            for (asked, key) in round.questions {
+                if !db.has_rerank_call(&key)? {
+                    untried.push((asked, key));
+                }
+            }
+            round.questions = untried;
+        } else if is_over {
+            round.questions.clear();
+        }
+        check.rounds.push(round);
+    }
+    // A round that was stopped continues; otherwise, the next one begins.
+    if check.rounds.iter().all(|round| round.questions.is_empty()) {
+        check.known = 0;
+        check.rounds.clear();
+        let due = due(db, &check.set, &rounds, now, wish.every)?;
+        let is_wanted = !wish.only_if_changed && wish.every.is_none() || due.is_due();
+        check.due = (wish.only_if_changed || wish.every.is_some()).then_some(due);
+        if is_wanted {
+            let round = check.open_round(db, stored, false, &questions)?;
+            check.rounds.push(round);
+        }
+    }
+    Ok(Some(check))
+}
+
+impl DriftCheck {
+    fn open_round(
+        &mut self,
+        db: &Db,
+        number: usize,
+        is_stored: bool,
+        asked: &[AskedPair],
+    ) -> Result<OpenRound, StoreError> {
+        let mut questions = Vec::new();
+        for pair in asked {
+            let key = answer_key(&self.set.uid, number, &self.judge.key(pair));
+            // An unreadable answer is an answer: it is paid for, and asked for once.
+            if db.rerank_answer(&key, false)?.is_none() {
+                questions.push((pair.clone(), key));
+            } else {
+                self.known += 1;
+            }
+        }
+        Ok(OpenRound {
+            number,
+            is_stored,
+            questions,
+        })
+    }
+
+    /// Number of calls to make, if none fails.
+    pub fn open(&self) -> usize {
+        self.rounds.iter().map(|round| round.questions.len()).sum()
+    }
+
+    pub fn estimate(&self) -> CheckEstimate {
+        let of_rounds = self.rounds.iter().map(|round| {
+            let asked: Vec<&AskedPair> = round.questions.iter().map(|(asked, _)| asked).collect();
+            self.judge.estimate(&asked)
+        });
+        let (expected, most): (Vec<CallVolume>, Vec<CallVolume>) = of_rounds.unzip();
+        CheckEstimate {
+            pairs: self.pairs.len() - self.altered,
+            known: self.known,
+            expected: expected.into_iter().sum(),
+            most: most.into_iter().sum(),
+        }
+    }
+
+    /// Stores the pairs and the rounds, so that a check that is stopped can be continued.
+    pub fn begin(&self, store: &Store, author: &str) -> Result<(), AppError> {
+        let (set, pairs, author) = (self.set.clone(), self.pairs.clone(), author.to_owned());
+        let new: Vec<usize> = self
+            .rounds
+            .iter()
+            .filter(|round| !round.is_stored)
+            .map(|round| round.number)
+            .collect();
+        Ok(store.write_blocking(move |db| {
+            db.add_drift_set(&set, &pairs)?;
+            for number in new {
+                let round = StoredRound {
+                    number,
+                    author: author.clone(),
+                    created_ms: now_ms(),
+                };
+                db.add_drift_round(&set.uid, &round)?;
+            }
+            Ok(())
+        })?)
+    }
+
+    /// Asks the questions that have no stored answer. Returns how many are left without one.
+    pub async fn ask(
+        &self,
+        store: &Store,
+        control: watch::Receiver<RunControl>,
+        events: mpsc::UnboundedSender<RerankEvent>,
+    ) -> Result<usize, AppError> {
+        let rounds = self.rounds.iter();
+        let questions: Vec<(AskedPair, [u8; 32])> =
+            rounds.flat_map(|round| round.questions.clone()).collect();
+        let answers = self
+            .judge
+            .ask_keyed(store, questions, control, &events)
+            .await?;
+        Ok(answers.iter().filter(|answer| answer.is_none()).count())
+    }
+}

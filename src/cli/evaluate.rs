@@ -227,7 +227,9 @@ impl EvaluateCommand {
         }
         let field = how.slice_field(context)?;
         let report = evaluate(self.baseline.first().map(PathBuf::as_path))?;
-        let slices = field.map(|field| SlicedReport::of(&report, &field));
+        let slices = field
+            .map(|field| SlicedReport::of(&report, &field))
+            .transpose()?;
         let wants_histogram = how.histogram || how.histogram_svg.is_some();
         let distributions = report.ndcg_distributions();
         if wants_histogram && distributions.is_empty() {
@@ -520,8 +522,9 @@ fn describe(report: &EvaluationReport) -> String {
 fn describe_slices(slices: &SlicedReport, other: &str) -> String {
     let mut page = String::new();
     for metric in &slices.metrics {
-        let compared = metric.rows.iter().any(|row| row.comparison.is_some());
-        let mut header = vec![slices.field.as_str(), ">queries", ">mean", "95 % interval"];
+        let compared = metric.is_compared();
+        let field = clean(&slices.field);
+        let mut header = vec![field.as_str(), ">queries", ">mean", "95 % interval"];
         let against = format!(">minus {other}");
         if compared {
             header.extend([&against, "95 % interval", ">p (Holm)"]);
@@ -533,11 +536,7 @@ fn describe_slices(slices: &SlicedReport, other: &str) -> String {
             .iter()
             .map(|row| slice_cells(row, compared))
             .collect();
-        page.push_str(&format!(
-            "\n{} by {}\n",
-            metric.metric,
-            clean(&slices.field)
-        ));
+        page.push_str(&format!("\n{} by {}\n", metric.metric, field));
         page.push_str(&output::table(&header, &rows));
         page.extend(metric.sentence(other).map(|words| format!("{words}\n")));
     }

@@ -6,6 +6,9 @@ use crate::domain::corpus::JsonObject;
 use serde_json::value::RawValue;
 use std::fmt;
 
+/// Maximum number of problems listed for one element of an array.
+const MOST_IN_ELEMENT: usize = 1_000;
+
 /// Problems in a piece of JSON: the first messages with the line breaks before each, and the number
 /// of further ones.
 pub(super) struct ProblemNotes<'a> {
@@ -69,8 +72,23 @@ impl<'a> ProblemNotes<'a> {
         self.noted.push((lines_down, format!("{path}: {what}")));
     }
 
-    /// The value if there are no problems, otherwise the messages with the line breaks before them.
-    pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, Vec<(u64, String)>> {
+    /// For an element of a large array, of which all problems are listed unless it has very many.
+    pub(super) fn of_element(text: &'a str) -> Self {
+        Self::new(text, MOST_IN_ELEMENT)
+    }
+
+    /// The value if there are no problems, otherwise the messages with the line breaks before them,
+    /// the last of which states how many were omitted.
+    pub(super) fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<(u64, String)>> {
+        let more = std::mem::take(&mut self.more);
+        if let (Some((line, _)), 1..) = (self.noted.last(), more) {
+            let words = format!("and {more} more problems in this element");
+            self.noted.push((*line, words));
+        }
+        self.only(value)
+    }
+
+    fn only<T>(self, value: Option<T>) -> Result<T, Vec<(u64, String)>> {
         match value {
             Some(value) if self.noted.is_empty() => Ok(value),
             _ => Err(self.noted),
@@ -86,7 +104,7 @@ impl<'a> ProblemNotes<'a> {
             more => Some(format!("and {more} more problems on this line")),
         };
         let strip = |noted: Vec<(u64, String)>| noted.into_iter().map(|(_, message)| message);
-        self.finish(value)
+        self.only(value)
             .map_err(|noted| strip(noted).chain(more).collect())
     }
 }

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 
 /// The names of the field that identifies a query, in order of preference.
-const QUERY: [&str; 5] = ["query_id", "query-id", "qid", "query", "_id"];
+const QUERY: [&str; 5] = ["query_id", "query-id", "qid", "_id", "query"];
 
 /// A field of the queries of a file.
 #[derive(Debug, Default)]

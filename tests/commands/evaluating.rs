@@ -756,7 +756,8 @@ fn a_slice_that_is_worse_is_named() {
     assert_eq!(names, ["cars", "sea, sand"]);
     assert_eq!(slices[0]["queries"], 4);
     let rest = &slices[0]["against_other_queries"];
-    assert!(rest["p"].as_f64() <= rest["p_holm"].as_f64());
+    let p = |name: &str| rest[name].as_f64().unwrap();
+    assert!(p("p") <= p("p_holm"));
     // Against a baseline, slices have differences.
     let printed = sandbox.done(
         "compare run.trec even.trec --truth qrels.txt --metrics mrr@10 --slice topic --tags \
@@ -811,11 +812,16 @@ fn queries_without_a_value_form_a_slice_and_the_project_has_fields_too() {
 )]
 #[case("--tags topics.tsv", "--slice <FIELD>")]
 #[case(
+    "--slice topic --tags others.csv",
+    "none of the 8 measured queries has a value; the field is known for other"
+)]
+#[case(
     "--slice topic --tags qrels.txt",
     "qrels.txt:1: expected a header with query_id and topic"
 )]
 fn slices_that_cannot_be_made_are_refused(#[case] options: &str, #[case] words: &str) {
     let sandbox = sliced();
+    sandbox.write("others.csv", "query_id,topic\nother,cars\n");
     sandbox.write("bad.csv", "query_id,topic\nq1,cars\nq1,sea\n");
     let failed = sandbox.run(&format!("evaluate qrels.txt run.trec {options}"));
     assert!(failed.stderr.contains(words), "{}", failed.stderr);

@@ -153,11 +153,19 @@ impl SlicedMetric {
         }
     }
 
+    /// Whether it is compared with another ranking.
+    pub fn is_compared(&self) -> bool {
+        self.rows.iter().any(|row| row.comparison.is_some())
+    }
+
     /// The slices with the lowest mean, or with the worst difference from the other ranking, and
     /// that value.
     fn worst(&self) -> (Vec<&SlicedRow>, f64) {
+        let is_compared = self.is_compared();
         let value = |row: &SlicedRow| match row.comparison {
             Some((comparison, _)) => comparison.mean_difference,
+            // A slice that the other ranking lacks.
+            None if is_compared => f64::INFINITY,
             None => row.slice.estimate.mean,
         };
         let lowest = self.rows.iter().map(value).fold(f64::INFINITY, f64::min);
@@ -176,7 +184,7 @@ impl SlicedMetric {
         let [worst] = worst.as_slice() else {
             let names = worst.iter().map(|row| sanitize::line(row.name()));
             let names: Vec<_> = names.collect();
-            let (words, number) = if self.rows.iter().any(|row| row.comparison.is_some()) {
+            let (words, number) = if self.is_compared() {
                 let words = format!("Worst slices by {metric} against the {other}");
                 (words, signed(value, 4))
             } else {
@@ -227,12 +235,24 @@ pub struct SlicedReport {
 }
 
 impl SlicedReport {
-    pub fn of(report: &EvaluationReport, field: &SliceField) -> Self {
+    /// # Errors
+    /// No query of the evaluation has a value of the field.
+    pub fn of(report: &EvaluationReport, field: &SliceField) -> Result<Self, AppError> {
+        let mut queries = report.rows.iter().flat_map(|row| &row.per_query);
+        if !queries.any(|(query, _)| field.values.contains_key(query)) {
+            let names = field.values.keys().map(QueryId::as_str);
+            return Err(invalid!(
+                "--slice {}: none of the {} has a value; the field is known for {}",
+                sanitize::line(&field.name),
+                counted(report.queries, "measured query"),
+                first_names(&names.collect::<Vec<_>>())
+            ));
+        }
         let metrics = report.rows.iter().map(|row| SlicedMetric::of(row, field));
-        Self {
+        Ok(Self {
             field: field.name.clone(),
             metrics: metrics.collect(),
-        }
+        })
     }
 
     pub fn json(&self) -> Value {

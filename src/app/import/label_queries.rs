@@ -47,6 +47,10 @@ pub(super) fn match_queries(
     wanted: Option<QueryMatch>,
 ) -> Result<MatchedLabels, AppError> {
     let ids: HashSet<&str> = project.iter().map(|query| query.id.as_str()).collect();
+    let texts: HashMap<&str, &str> = project
+        .iter()
+        .map(|query| (query.id.as_str(), query.text.as_str()))
+        .collect();
     if wanted == Some(QueryMatch::Id) || wanted.is_none() && !found.may_name_texts {
         return Ok(MatchedLabels::by_id(
             found.labels,
@@ -76,7 +80,23 @@ pub(super) fn match_queries(
         let same_text = ids_by_text.get(&comparable_text(text)).map(Vec::as_slice);
         match (has_id, same_text.unwrap_or_default()) {
             (false, []) => {}
-            (true, []) => first_by_id = first_by_id.or(Some(query)),
+            (true, []) => {
+                let stated = found.texts.get(query);
+                let known = texts.get(query.as_str());
+                if let (Some(stated), Some(known)) = (stated, known) {
+                    return Err(refuse(
+                        query,
+                        format!(
+                            "query {} is {} here and {} in the project; say which is meant with \
+                             --match id or --match text",
+                            quoted(query.as_str()),
+                            quoted(stated),
+                            quoted(known),
+                        ),
+                    ));
+                }
+                first_by_id = first_by_id.or(Some(query));
+            }
             (true, [same]) if *same == query => drop(by_text.insert(query, query)),
             (true, same) => {
                 let other = same.iter().find(|same| **same != query).unwrap_or(&query);
@@ -297,5 +317,24 @@ mod tests {
         labels.may_name_texts = false;
         let found = match_queries(Path::new("f"), labels, &project(&[]), None).unwrap();
         assert_eq!((found.by, found.found), (Some(QueryMatch::Id), 0));
+    }
+
+    #[test]
+    fn an_identifier_that_the_file_gives_to_another_text_is_refused() {
+        let stated = |text: &str| FoundLabels {
+            texts: BTreeMap::from([(QueryId::new("q1"), text.to_owned())]),
+            ..file(&["q1"])
+        };
+        let find =
+            |text, wanted| match_queries(Path::new("f.csv"), stated(text), &project(&[]), wanted);
+        let error = find("rambo", None).unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "f.csv:2: query \"q1\" is \"rambo\" here and \"red shoes\" in the project"
+            ),
+            "{error}"
+        );
+        assert_eq!(find("red  shoes", None).unwrap().found, 1);
+        assert_eq!(find("rambo", Some(QueryMatch::Id)).unwrap().found, 1);
     }
 }

@@ -309,7 +309,7 @@ fn mean_interval(values: &[f64], how: &Resampling) -> Option<(f64, f64)> {
 
 /// Whether the ends differ by more than rounding: sums of the same numbers in another order may
 /// differ in the last bits.
-fn has_width((low, high): &(f64, f64)) -> bool {
+pub(super) fn has_width((low, high): &(f64, f64)) -> bool {
     high - low > 1e-12 * high.abs().max(1.0)
 }
 

@@ -1,6 +1,6 @@
 //! The values of a metric by groups of queries, and whether a group differs from all others.
 
-use super::significance::{MeanEstimate, Resampling, estimate, holm};
+use super::significance::{MeanEstimate, Resampling, estimate, has_width, holm};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -10,7 +10,8 @@ pub struct MetricSlice {
     /// `None` for the queries without a value of the field.
     pub slice: Option<String>,
     pub estimate: MeanEstimate,
-    /// `None` if the slice or the rest has fewer than two queries, or if their values do not vary.
+    /// `None` if the slice or the rest has fewer than two queries, or if the values of either do not
+    /// vary: equal values say nothing about how much others might differ.
     pub rest: Option<RestDifference>,
 }
 
@@ -63,7 +64,7 @@ fn welch(own: &[f64], rest: &[f64]) -> Option<RestDifference> {
     let (difference, se) = (mean - other, variance.sqrt());
     let half = student.inverse_cdf(0.975) * se;
     let p = 2.0 * student.cdf(-difference.abs() / se);
-    (se > 0.0).then_some(RestDifference {
+    Some(RestDifference {
         difference,
         low: difference - half,
         high: difference + half,
@@ -72,12 +73,14 @@ fn welch(own: &[f64], rest: &[f64]) -> Option<RestDifference> {
     })
 }
 
-/// The mean, and the square of its standard error; `None` for fewer than two values.
+/// The mean, and the square of its standard error; `None` for values that do not vary.
 fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (values.len() > 1).then(|| (mean, squares / (n - 1.0) / n))
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    has_width(&(low, high)).then(|| (mean, squares / (n - 1.0) / n))
 }
 
 #[cfg(test)]
@@ -120,8 +123,15 @@ mod tests {
         assert_eq!((found[0].rest, found[0].estimate.interval), (None, None));
         assert!(found[1].rest.is_some());
         assert_eq!(found[2].slice, None);
-        let equal = [(Some("a"), 1.0), (Some("a"), 1.0), (None, 1.0), (None, 1.0)];
-        assert!(metric_slices(&equal).iter().all(|of| of.rest.is_none()));
+        for rest in [1.0, 0.2] {
+            let equal = [
+                (Some("a"), 0.1),
+                (Some("a"), 0.1),
+                (None, rest),
+                (None, 1.0),
+            ];
+            assert!(metric_slices(&equal).iter().all(|of| of.rest.is_none()));
+        }
     }
 
     proptest! {

@@ -23,7 +23,7 @@ pub(super) fn parse(
     index: u64,
     expected: ExpectedJudges,
 ) -> Result<ZbenchPair, Vec<(u64, String)>> {
-    let mut notes = ProblemNotes::new(value.get(), usize::MAX);
+    let mut notes = ProblemNotes::of_element(value.get());
     let reader = ObjectReader::of(value, format!("scored_pairs[{index}]"), &mut notes);
     let pair = reader.and_then(|reader| pair(reader, expected));
     notes.finish(pair)

@@ -60,20 +60,22 @@ impl ToolFormat for JudgmentList {
     }
 
     fn write(&self, out: &mut dyn Write, labels: &ExportedLabels<'_>) -> io::Result<()> {
-        let queries = labels.queries()?;
+        let queries = labels.queries_by_text()?;
         // Most readers accept only integers after `qid:`.
-        let is_number = |id: &str| {
-            id.parse::<u32>()
-                .is_ok_and(|number| number.to_string() == id)
+        let number_in = |query: &QueryId| {
+            let number = query.as_str().parse::<u32>().ok()?;
+            (number.to_string() == query.as_str()).then_some(number)
         };
         let keeps_ids = queries
             .iter()
-            .all(|(_, query, _)| is_number(query.as_str()));
+            .all(|(_, query, _)| number_in(query).is_some());
+        // A new number is not the identifier of a query.
+        let taken = labels.texts.keys().filter_map(number_in).max();
         let number = |at: usize, query: &QueryId| {
             if keeps_ids {
                 query.as_str().to_owned()
             } else {
-                (at + 1).to_string()
+                (at as u64 + 1 + u64::from(taken.unwrap_or_default())).to_string()
             }
         };
         for (at, (text, query, _)) in queries.iter().enumerate() {

@@ -40,9 +40,15 @@ impl ToolFormat for Quepid {
         match self.layout(reader, file) {
             Err(problem) => found(Err(problem)),
             Ok(layout) => read_labels(reader, file, &layout).for_each(|row| {
-                found(row.map(|(line, label)| match label {
-                    Some(label) => JudgmentItem::Label(line, unprotected(label)),
-                    None => JudgmentItem::Unrated,
+                found(row.and_then(|(line, label)| match label.map(unprotected) {
+                    Some(label) if label.query.as_str().is_empty() => {
+                        Err(Problem::new(file, Some(line), "query: is empty"))
+                    }
+                    Some(label) if label.document.as_str().is_empty() => {
+                        Err(Problem::new(file, Some(line), "docid: is empty"))
+                    }
+                    Some(label) => Ok(JudgmentItem::Label(line, label)),
+                    None => Ok(JudgmentItem::Unrated),
                 }));
             }),
         }
@@ -51,11 +57,12 @@ impl ToolFormat for Quepid {
     fn write(&self, out: &mut dyn Write, labels: &ExportedLabels<'_>) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(out);
         csv.write_record(HEADER)?;
-        for (text, _, grades) in labels.queries()? {
+        for (text, _, grades) in labels.queries_by_text()? {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             for (document, grade) in grades {
                 // Quepid itself protects cells from spreadsheets with a space.
                 csv.write_record([
-                    &*protected_cell(text, ' '),
+                    &*protected_cell(&text, ' '),
                     &*protected_cell(checked(document)?, ' '),
                     &grade.to_string(),
                 ])?;

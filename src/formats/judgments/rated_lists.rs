@@ -238,7 +238,7 @@ impl Walk<'_, '_> {
         let text = value.get();
         let mut lines = LineCounter::new(text);
         let mut line_of = |inside: &RawValue| line + lines.before(inside.get());
-        let mut notes = ProblemNotes::new(text, usize::MAX);
+        let mut notes = ProblemNotes::of_element(text);
         let read = ObjectReader::of(value, path, &mut notes)
             .and_then(|query| self.lists.query(query, &mut line_of, self.found));
         for (lines_down, message) in notes.finish(read).err().unwrap_or_default() {

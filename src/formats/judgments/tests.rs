@@ -326,7 +326,13 @@ fn a_query_without_its_own_text_is_not_written() {
             "{error}"
         );
         let same = texts(&[("q1", "red shoes"), ("q2", "red  shoes")]);
-        let error = written(name, &labels, &same).unwrap_err();
+        let written = written(name, &labels, &same);
+        // Requests for `_rank_eval` have the identifiers of the queries.
+        if name == "rank-eval" {
+            assert!(written.is_ok());
+            continue;
+        }
+        let error = written.unwrap_err();
         assert!(
             error.starts_with("queries \"q1\" and \"q2\" have the same text"),
             "{error}"

@@ -70,12 +70,11 @@ pub struct ExportedLabels<'a> {
 pub(super) type ExportedQuery<'a> = (&'a str, &'a QueryId, &'a BTreeMap<DocId, i32>);
 
 impl<'a> ExportedLabels<'a> {
-    /// The queries with their texts, by which the format identifies them.
+    /// The queries with their texts.
     ///
     /// # Errors
-    /// If a query has no text, or if two queries have the same text.
+    /// If a query has no text.
     pub(super) fn queries(&self) -> io::Result<Vec<ExportedQuery<'a>>> {
-        let mut ids_by_text: BTreeMap<String, &QueryId> = BTreeMap::new();
         let mut queries = Vec::with_capacity(self.labels.len());
         for (query, grades) in self.labels.iter().filter(|(_, grades)| !grades.is_empty()) {
             let text = self.texts.get(query).ok_or_else(|| {
@@ -85,6 +84,19 @@ impl<'a> ExportedLabels<'a> {
                     quoted(query.as_str())
                 ))
             })?;
+            queries.push((text.as_str(), query, grades));
+        }
+        Ok(queries)
+    }
+
+    /// The queries with their texts, by which the format identifies them.
+    ///
+    /// # Errors
+    /// If a query has no text, or if two queries have the same text.
+    pub(super) fn queries_by_text(&self) -> io::Result<Vec<ExportedQuery<'a>>> {
+        let queries = self.queries()?;
+        let mut ids_by_text: BTreeMap<String, &QueryId> = BTreeMap::new();
+        for (text, query, _) in &queries {
             if let Some(first) = ids_by_text.insert(comparable_text(text), query) {
                 return Err(unwritable(format!(
                     "queries {} and {} have the same text, by which this format identifies them; \
@@ -93,7 +105,6 @@ impl<'a> ExportedLabels<'a> {
                     quoted(query.as_str())
                 )));
             }
-            queries.push((text.as_str(), query, grades));
         }
         Ok(queries)
     }

@@ -69,7 +69,7 @@ impl ToolFormat for Workbench {
     }
 
     fn write(&self, out: &mut dyn Write, labels: &ExportedLabels<'_>) -> io::Result<()> {
-        let queries = labels.queries()?;
+        let queries = labels.queries_by_text()?;
         writeln!(
             out,
             r#"{{"name":"Overrule","description":"Labels exported by Overrule","type":"IMPORT_JUDGMENT","judgmentRatings":["#

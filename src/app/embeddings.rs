@@ -387,7 +387,9 @@ impl CachedEmbedder {
             if failure.is_some() || batches.is_empty() && unanswered == 0 {
                 questions = None;
             }
-            let may_send = !batches.is_empty() && (self.answered || unanswered == 0);
+            // A call that waits for its turn would be too large if the ones before it are.
+            let is_free = unanswered < self.embedder.concurrency;
+            let may_send = !batches.is_empty() && is_free && (self.answered || unanswered == 0);
             let room = async {
                 match &questions {
                     Some(questions) => questions.reserve().await.ok(),

@@ -76,7 +76,7 @@ pub(crate) fn table(text: &str) -> Vec<csv::StringRecord> {
     "room for 4"
 )]
 #[case("export duel --form trec", "judgments or events")]
-#[case("export qrels --form events", "trec or beir")]
+#[case("export qrels --form events", "trec, beir or in the format")]
 fn what_cannot_be_is_refused_with_a_remedy(#[case] command: &str, #[case] why: &str) {
     let sandbox = project();
     sandbox.refused(command, 2, &[why]);

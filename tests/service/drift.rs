@@ -13,12 +13,7 @@ const QUERIES: usize = 60;
 /// half of the pairs, always for the longer document.
 fn desk() -> Desk {
     let desk = Desk::new("");
-    let config = format!(
-        "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = \"longest\"\n\
-         base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n",
-        desk.server.v1(),
-    );
-    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    configure(&desk, "longest");
     let (mut lines, mut gold) = (String::new(), "query,a,b,decision,note\n".to_owned());
     for query in 0..QUERIES {
         let document = |id: &str, words: usize| {
@@ -42,6 +37,16 @@ fn desk() -> Desk {
     desk
 }
 
+/// Lets the judge `gpt` be this model.
+fn configure(desk: &Desk, model: &str) {
+    let config = format!(
+        "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = {model:?}\n\
+         base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n",
+        desk.server.v1(),
+    );
+    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+}
+
 fn annotated(desk: &Desk) {
     let output = desk.annotate(&["--yes", "--probe", "0", "--cycles", "1"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
@@ -49,6 +54,31 @@ fn annotated(desk: &Desk) {
 
 fn drift(desk: &Desk, more: &[&str]) -> Output {
     desk.run(&[&["drift", "gpt"], more].concat())
+}
+
+/// A number of a report.
+#[track_caller]
+fn number(of: &Value) -> f64 {
+    of.as_f64().unwrap()
+}
+
+/// The report from stored answers.
+#[track_caller]
+fn read(desk: &Desk, code: i32) -> Value {
+    let output = drift(desk, &["--json"]);
+    assert_eq!(output.status.code(), Some(code), "{}", told(&output));
+    json_of(&output)
+}
+
+/// Lets calls about questions with these words fail.
+fn fail_on(desk: &Desk, words: &str) {
+    let error = json!({"error": {"message": "no", "type": "invalid_request_error"}});
+    desk.server.answer_marked(words, 400, error);
+}
+
+/// Lets a day pass.
+fn pass_a_day(desk: &Desk) {
+    desk.change("UPDATE drift_round SET created_ms = created_ms - 86400000");
 }
 
 /// The report after asking.
@@ -70,7 +100,7 @@ fn the_price_is_shown_first_and_nothing_changes() {
         (&json!(QUERIES), &json!(2.0 * QUERIES as f64)),
         "{found}"
     );
-    assert!(found["expected"]["usd"].as_f64() > Some(0.0), "{found}");
+    assert!(number(&found["expected"]["usd"]) > 0.0, "{found}");
     assert!(told(&drift(&desk, &["--ask", "--dry-run"])).contains("dry run"));
     assert_eq!(desk.server.total_calls(), before);
     assert_eq!(desk.count("SELECT count(*) FROM drift_set"), 0);
@@ -107,9 +137,7 @@ fn a_judge_that_does_not_change_is_unchanged_and_enters_no_fit() {
     }
     assert_eq!(desk.server.total_calls(), before + 5 * QUERIES);
     // Reading asks nothing; neither the scores nor later runs use the answers.
-    let read = drift(&desk, &["--json"]);
-    assert_eq!(read.status.code(), Some(0), "{}", told(&read));
-    assert_eq!(json_of(&read)["checks"].as_array().unwrap().len(), 4);
+    assert_eq!(read(&desk, 0)["checks"].as_array().unwrap().len(), 4);
     assert_eq!(told(&desk.run(&["queries", "--json"])), scores);
     assert_eq!(desk.count("SELECT count(*) FROM vote"), votes);
     assert_eq!(desk.server.total_calls(), before + 5 * QUERIES);
@@ -129,15 +157,15 @@ fn a_judge_that_changes_in_the_middle_of_a_check_is_caught() {
     assert_eq!(found["conclusion"], "judge-changed");
     let check = &found["checks"][1];
     assert!(
-        check["e_value"].as_f64() > check["needed"].as_f64(),
+        number(&check["e_value"]) > number(&check["needed"]),
         "{check}"
     );
-    assert!(check["turned"].as_f64() > Some(0.1), "{check}");
+    assert!(number(&check["turned"]) > 0.1, "{check}");
     assert_eq!(
         check["served"],
         json!(["first-2026-09-01", "longest-2026-09-01"])
     );
-    assert!(check["right"]["difference"].as_f64() < Some(0.0), "{check}");
+    assert!(number(&check["right"]["difference"]) < 0.0, "{check}");
     let words = drift(&desk, &[]);
     assert_eq!(words.status.code(), Some(1));
     assert!(
@@ -145,10 +173,101 @@ fn a_judge_that_changes_in_the_middle_of_a_check_is_caught() {
         "{}",
         told(&words)
     );
-    // What it is now becomes the reference; its votes are those of the earlier model.
-    let found = asked(&desk, &["--anew"], 1);
-    assert_eq!(found["checks"][0]["shows_change"], true, "{found}");
+    // What it is now becomes the reference; its votes are those of the earlier model. A start that
+    // is stopped continues.
+    let before = desk.server.total_calls();
+    let spent = json_of(&desk.run(&["status", "--json"]))["spent_usd"].clone();
+    let budget = format!("{}", number(&spent) + 0.01);
+    asked(&desk, &["--anew", "--budget", &budget], 3);
+    let found = asked(&desk, &["--anew"], 3);
+    assert_eq!(
+        (&found["checks"], &found["missing_answers"]),
+        (&json!([]), &json!(0))
+    );
+    assert_eq!(desk.server.total_calls(), before + 2 * QUERIES);
     assert_eq!(desk.count("SELECT count(*) FROM drift_set"), 2);
+    let found = asked(&desk, &[], 0);
+    assert_eq!(
+        (&found["conclusion"], &found["checks"][0]["number"]),
+        (&json!("unchanged"), &json!(2))
+    );
+    // Once it is complete, it starts anew again.
+    asked(&desk, &["--anew"], 3);
+    assert_eq!(desk.server.total_calls(), before + 5 * QUERIES);
+    assert_eq!(desk.count("SELECT count(*) FROM drift_set"), 3);
+}
+
+#[test]
+fn a_judge_that_is_configured_as_before_keeps_its_reference_answers() {
+    let desk = desk();
+    asked(&desk, &[], 0);
+    configure(&desk, "first");
+    let found = read(&desk, 0);
+    assert_eq!(
+        (&found["model"], &found["is_as_configured"]),
+        (&json!("longest"), &json!(false))
+    );
+    let words = told(&drift(&desk, &[]));
+    assert!(
+        words.contains("model longest") && words.contains("not gpt as it is configured now"),
+        "{words}"
+    );
+    let other = drift(&desk, &["--ask", "--yes"]);
+    assert!(told(&other).contains("starts anew"), "{}", told(&other));
+    assert_eq!(read(&desk, 3)["model"], "first");
+    configure(&desk, "longest");
+    let before = desk.server.total_calls();
+    let found = asked(&desk, &[], 0);
+    assert_eq!(found["checks"].as_array().unwrap().len(), 2);
+    assert_eq!(found["is_as_configured"], true);
+    assert_eq!(desk.server.total_calls(), before + QUERIES);
+    assert_eq!(desk.count("SELECT count(*) FROM drift_set"), 2);
+    // The report on judges is about the one that was asked last.
+    let judges = json_of(&desk.run(&["judges", "--json"]));
+    assert_eq!(judges["drift"][0]["conclusion"], "unchanged");
+}
+
+#[test]
+fn pairs_without_two_reference_answers_are_not_asked_about_again() {
+    let desk = desk();
+    fail_on(&desk, "trams, number 7");
+    assert_eq!(asked(&desk, &[], 3)["missing_answers"], 2);
+    desk.server.forget_marked();
+    pass_a_day(&desk);
+    let before = desk.server.total_calls();
+    let found = asked(&desk, &[], 0);
+    assert_eq!(found["checks"][1]["pairs"], QUERIES - 1);
+    assert_eq!(desk.server.total_calls(), before + QUERIES - 1);
+    // Without any readable reference answer, there is nothing to compare.
+    desk.change("UPDATE rerank_call SET readable = 0");
+    let before = desk.server.total_calls();
+    let refused = drift(&desk, &["--ask", "--yes"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(told(&refused).contains("--anew"), "{}", told(&refused));
+    assert_eq!(desk.server.total_calls(), before);
+}
+
+#[test]
+fn a_check_without_answers_is_shown_and_excludes_nothing() {
+    let desk = desk();
+    asked(&desk, &[], 0);
+    fail_on(&desk, "trams");
+    asked(&desk, &[], 3);
+    let found = read(&desk, 3);
+    let check = &found["checks"][1];
+    assert_eq!(
+        (&found["conclusion"], &check["number"], &check["pairs"]),
+        (&json!("not-enough"), &json!(2), &json!(0)),
+        "{found}"
+    );
+    assert_eq!(found["missing_answers"], QUERIES);
+    let words = told(&drift(&desk, &[]));
+    assert!(
+        words.contains("has no answer that can be compared"),
+        "{words}"
+    );
+    desk.server.forget_marked();
+    assert_eq!(asked(&desk, &[], 0)["checks"][1]["pairs"], QUERIES);
 }
 
 #[test]
@@ -198,8 +317,11 @@ fn a_check_is_due_if_another_model_answers_or_time_has_passed() {
     )
     .unwrap();
     annotated(&desk);
-    let read = json_of(&drift(&desk, &["--json"]));
-    assert_eq!(read["due"]["served"], json!(["stranger-2026-09-01"]));
+    let found = read(&desk, 3);
+    assert_eq!(
+        (&found["conclusion"], &found["due"]["served"]),
+        (&json!("not-enough"), &json!(["stranger-2026-09-01"]))
+    );
     let found = asked(&desk, &["--if-changed"], 1);
     assert_eq!(found["conclusion"], "judge-changed");
 }
@@ -215,7 +337,7 @@ fn a_check_that_was_stopped_continues_and_pays_for_nothing_twice() {
     let stopped = drift(&desk, &["--ask", "--yes", "--json", "--budget", &budget]);
     assert_eq!(stopped.status.code(), Some(3), "{}", told(&stopped));
     assert!(told(&stopped).contains("budget"), "{}", told(&stopped));
-    assert!(json_of(&stopped)["missing_answers"].as_u64() > Some(0));
+    assert!(number(&json_of(&stopped)["missing_answers"]) > 0.0);
     let found = asked(&desk, &[], 0);
     assert_eq!(found["checks"][0]["pairs"], QUERIES);
     assert_eq!(desk.server.total_calls(), before + 2 * QUERIES);
@@ -247,8 +369,7 @@ fn a_check_that_was_stopped_continues_and_pays_for_nothing_twice() {
 fn calls_that_always_fail_are_left_out_and_hold_up_no_later_check() {
     let desk = desk();
     asked(&desk, &[], 0);
-    let error = json!({"error": {"message": "no", "type": "invalid_request_error"}});
-    desk.server.answer_marked("trams, number 7", 400, error);
+    fail_on(&desk, "trams, number 7");
     let found = asked(&desk, &[], 3);
     assert_eq!(
         (&found["missing_answers"], &found["checks"][1]["pairs"]),
@@ -258,8 +379,9 @@ fn calls_that_always_fail_are_left_out_and_hold_up_no_later_check() {
     let before = desk.server.total_calls();
     assert_eq!(asked(&desk, &[], 3)["checks"].as_array().unwrap().len(), 2);
     assert_eq!(desk.server.total_calls(), before + 1);
+    assert_eq!(read(&desk, 3)["missing_answers"], 1);
     desk.server.forget_marked();
-    desk.change("UPDATE drift_round SET created_ms = created_ms - 86400000");
+    pass_a_day(&desk);
     let found = asked(&desk, &[], 0);
     let checks = found["checks"].as_array().unwrap();
     assert_eq!(
@@ -320,10 +442,7 @@ fn a_difference_of_rankings_is_the_systems_only_if_the_judge_is_unchanged() {
     assert_eq!(worse.status.code(), Some(1), "{}", told(&worse));
     let found = json_of(&worse);
     assert_eq!(found["conclusion"], "system-changed");
-    assert!(
-        found["rankings"]["difference"].as_f64() < Some(0.0),
-        "{found}"
-    );
+    assert!(number(&found["rankings"]["difference"]) < 0.0, "{found}");
     // Once the judge has changed, the difference says nothing about the system.
     desk.server.replace_model("longest", "stranger", 0);
     asked(&desk, &[], 1);
@@ -333,6 +452,17 @@ fn a_difference_of_rankings_is_the_systems_only_if_the_judge_is_unchanged() {
         both["sentences"]
             .to_string()
             .contains("may come from the judge")
+    );
+    // Rankings of different queries are not compared.
+    let good = std::fs::read_to_string(desk.path("good.run")).unwrap();
+    let part: String = good.split_inclusive('\n').take(20).collect();
+    std::fs::write(desk.path("part.run"), part).unwrap();
+    let lacking = compared("good.run", "part.run");
+    assert_eq!(lacking.status.code(), Some(2), "{}", told(&lacking));
+    assert!(
+        told(&lacking).contains("part.run lacks 50 queries"),
+        "{}",
+        told(&lacking)
     );
     let unknown = compared("good.run", "nowhere.run");
     assert_eq!(unknown.status.code(), Some(2), "{}", told(&unknown));

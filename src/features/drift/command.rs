@@ -2,6 +2,7 @@
 
 pub(crate) mod judges;
 
+use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::text_format::{counted, moment_words, rfc_3339};
 use crate::cli::argument::ArgumentError;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
@@ -15,7 +16,8 @@ use crate::features::drift::app::{
     CheckEstimate, CheckWish, CheckedRound, DriftCheck, DriftReport, evidence_words,
     interval_words, prepare_check, read_report, sentences,
 };
-use crate::features::drift::domain::{DriftConclusion, MARGIN};
+use crate::features::drift::domain::{DriftConclusion, JudgeCheck, MARGIN};
+use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::watch_questions;
@@ -30,19 +32,20 @@ use std::time::Duration;
     after_help = "The first --ask chooses pairs once and asks the judge about each of them twice: \
 its reference answers. Each later --ask is a check, which asks about each pair once. Answers are \
 stored, count as spending and are never paid for twice; no fit uses them. A check that was stopped \
-continues for a day. If the judge's model, prompt or parameters in overrule.toml change, it starts anew.
+continues for a day. If the judge's model, prompt or parameters in overrule.toml change, it starts anew; \
+if they change back, its earlier pairs are used again.
 
 If the judge has not changed, it contradicts its reference answers about as often as these \
 contradict each other. The test of this may be looked at after every answer: over all checks \
 together, it raises a false alarm in at most 5 % of the cases. Votes that the judge cast on the same \
-questions before the start are the first check.
+questions before the start are the first check, except with --anew.
 
 With --before and --after, two rankings of the search system are compared by NDCG@10 under the \
 scores of the project. A difference is attributed to the system only if the judge is unchanged.
 
 The conclusion and the exit code:
 
-  unchanged so far      0   a change of .10 or more is excluded
+  unchanged so far      0   an excess of .10 or more is excluded
   the judge changed     1
   the system changed    1   the rankings differ, and the judge is unchanged
   not enough to tell    3   also if answers are missing
@@ -109,25 +112,37 @@ fn time(text: &str) -> Result<Duration, ArgumentError> {
 impl DriftCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let end = if self.ask {
+        let (judge, end) = if self.ask {
             // Two runs must not plan the same calls.
             let _lock = self.spending.lock(context)?;
-            let Some(end) = self.check(context, &store)? else {
+            let Some((judge, end)) = self.check(context, &store)? else {
                 return Ok(());
             };
-            end
+            (Some(judge), end)
         } else {
-            CheckEnd::default()
+            (self.configured(context), CheckEnd::default())
         };
         let rankings = self.before.as_deref().zip(self.after.as_deref());
         let rankings = rankings.map(<[&str; 2]>::from);
-        let report = read_report(&store, &self.judge, rankings)?;
+        let report = read_report(&store, &self.judge, judge, rankings)?;
         if self.json {
-            output::json(&as_json(&report, &end))?;
+            output::json(&as_json(&report, end.spend))?;
         } else {
             output::text(&as_text(&report))?;
         }
         end.finish(report.conclusion)
+    }
+
+    /// The judge as it is configured; `None` if it cannot be asked, such as without a key. Only
+    /// permissions that the user has already given are used.
+    fn configured(&self, context: &CommandContext) -> Option<PairJudge> {
+        let configuration = JudgeConfiguration {
+            consent: &context.config.permissions,
+            ..context.judges(self.spending.insecure_http)
+        };
+        let chosen = configuration.choose(std::slice::from_ref(&self.judge));
+        let judge = chosen.ok()?.ensemble.into_iter().next()?;
+        Some(PairJudge { judge })
     }
 
     /// Asks the judge, unless no check is due. `None` after a dry run.
@@ -135,7 +150,7 @@ impl DriftCommand {
         &self,
         context: &CommandContext,
         store: &Store,
-    ) -> Result<Option<CheckEnd>, CommandFailure> {
+    ) -> Result<Option<(PairJudge, CheckEnd)>, CommandFailure> {
         let wish = CheckWish {
             judge: self.judge.clone(),
             pairs: self.pairs as usize,
@@ -160,7 +175,7 @@ impl DriftCommand {
         }
         if check.open() == 0 {
             output::message(&nothing_to_ask(&check));
-            return Ok(Some(CheckEnd::default()));
+            return Ok(Some((check.judge.clone(), CheckEnd::default())));
         }
         if check.judge.is_paid() {
             confirm_spending(&describe(&check, &estimate), self.spending.yes)?;
@@ -168,7 +183,8 @@ impl DriftCommand {
         check.begin(store, &author)?;
         let ensemble = vec![Arc::clone(&check.judge.judge)];
         let control = self.spending.control(context, budget, &ensemble);
-        Ok(Some(watch(&check, control, store)?))
+        let end = watch(&check, control, store)?;
+        Ok(Some((check.judge.clone(), end)))
     }
 }
 
@@ -211,7 +227,8 @@ impl CheckEnd {
 }
 
 fn nothing_to_ask(check: &DriftCheck) -> String {
-    match check.due.as_ref().and_then(|due| due.age_ms) {
+    let not_due = check.due.as_ref().filter(|due| !due.is_due());
+    match not_due.and_then(|due| due.age_ms) {
         Some(age) => format!(
             "no check is due: the last round is {} old, and no other model has answered since",
             duration(age as f64 / 1e3)
@@ -226,15 +243,14 @@ fn describe(check: &DriftCheck, estimate: &CheckEstimate) -> String {
     } else {
         counted(estimate.pairs, "pair")
     };
-    let altered = match check.altered {
+    let left_out = |pairs: usize, why: &str| match pairs {
         0 => String::new(),
-        altered => format!(
-            "; {} left out, because their texts have changed",
-            counted(altered, "pair")
-        ),
+        pairs => format!("; {} left out, {why}", counted(pairs, "pair")),
     };
+    let altered = left_out(check.altered, "because their texts have changed");
+    let unreferenced = left_out(check.unreferenced, "without two readable reference answers");
     format!(
-        "{}: {what}, {} already there{altered}\n{}",
+        "{}: {what}, {} already there{altered}{unreferenced}\n{}",
         clean(&check.set.judge),
         counted(estimate.known, "answer"),
         volume_table(&estimate.expected, &estimate.most)
@@ -248,6 +264,7 @@ fn dry_run(check: &DriftCheck, estimate: &CheckEstimate, as_json: bool) -> Comma
             "is_start": check.is_start,
             "pairs": estimate.pairs,
             "altered_pairs": check.altered,
+            "unreferenced_pairs": check.unreferenced,
             "known_answers": estimate.known,
             "due": check.due,
             "expected": estimate.expected,
@@ -318,17 +335,18 @@ fn as_text(report: &DriftReport) -> String {
     ];
     let row = |of: &CheckedRound| {
         let served: Vec<String> = of.served.iter().map(clean).collect();
+        let shown = |words: fn(&JudgeCheck) -> String| output::or_dash(of.check.as_ref(), words);
         vec![
-            of.check.number.to_string(),
+            of.number.to_string(),
             of.asked_ms.map_or_else(|| "votes".to_owned(), moment_words),
             output::or_dash(Some(served).filter(|of| !of.is_empty()), |of| of.join(", ")),
-            of.check.pairs.to_string(),
-            probability(of.check.turned),
-            probability(of.check.own),
-            signed(of.check.excess, 3),
-            interval_words(of.check.interval),
-            evidence_words(of.check.e_value),
-            fixed(of.check.needed, 0),
+            of.pairs.to_string(),
+            shown(|check| probability(check.turned)),
+            shown(|check| probability(check.own)),
+            shown(|check| signed(check.excess, 3)),
+            shown(|check| interval_words(check.interval)),
+            shown(|check| evidence_words(check.e_value)),
+            shown(|check| fixed(check.needed, 0)),
         ]
     };
     let rows: Vec<Vec<String>> = report.checks.iter().map(row).collect();
@@ -337,11 +355,12 @@ fn as_text(report: &DriftReport) -> String {
     text
 }
 
-fn as_json(report: &DriftReport, end: &CheckEnd) -> Value {
+fn as_json(report: &DriftReport, spend: Spend) -> Value {
     let checks = report.checks.iter().map(|of| {
         let mut check = json!(of);
-        check["shows_change"] = of.check.shows_change().into();
-        check["excludes_change"] = of.check.excludes_change().into();
+        let is = |test: fn(&JudgeCheck) -> bool| of.check.as_ref().is_some_and(test);
+        check["shows_change"] = is(JudgeCheck::shows_change).into();
+        check["excludes_change"] = is(JudgeCheck::excludes_change).into();
         check["asked"] = json!(of.asked_ms.map(rfc_3339));
         check
     });
@@ -357,8 +376,9 @@ fn as_json(report: &DriftReport, end: &CheckEnd) -> Value {
         "checks": checks.collect::<Vec<_>>(),
         "rankings": report.rankings,
         "due": report.due,
-        "missing_answers": end.missing,
-        "spent_usd": end.spend.usd(),
+        "is_as_configured": report.is_as_configured,
+        "missing_answers": report.missing,
+        "spent_usd": spend.usd(),
     })
 }
 

@@ -11,7 +11,7 @@ pub use judge_check::{JudgeCheck, ReferencedAnswer};
 pub use right_share::RightShare;
 pub use system_change::SystemChange;
 
-/// The largest change of a share that still counts as no change.
+/// The excess, to either side, from which on a check does not count as unchanged.
 pub const MARGIN: f64 = 0.1;
 /// The probability of a false alarm: over all checks of a set of pairs, however often it is checked.
 pub const ERROR: f64 = 0.05;

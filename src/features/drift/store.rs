@@ -108,10 +108,14 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// All sets, the latest first.
+    /// All sets, the one that was asked last first.
     pub fn drift_sets(&self) -> Result<Vec<StoredSet>> {
         self.all(
-            &format!("SELECT {SET} FROM drift_set ORDER BY created_ms DESC, uid DESC"),
+            &format!(
+                "SELECT {SET} FROM drift_set
+                 ORDER BY (SELECT max(drift_round.created_ms) FROM drift_round
+                           WHERE drift_round.drift_set = uid) DESC, created_ms DESC, uid DESC"
+            ),
             [],
             read_set,
         )

@@ -5,6 +5,7 @@ use super::rounds::{Due, REFERENCE_ROUNDS, answer_key, due, latest_set};
 use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
+use crate::app::text_format::{counted, moment_words};
 use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::sanitize;
@@ -21,6 +22,10 @@ use uuid::Uuid;
 
 /// How long an unfinished round is continued: later answers are no answers of the same time.
 const ROUND_LASTS: Duration = Duration::from_secs(24 * 3_600);
+
+fn is_over(round: &StoredRound, now: i64) -> bool {
+    now - round.created_ms >= ROUND_LASTS.as_millis() as i64
+}
 
 /// What is wanted of a check.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +55,9 @@ pub struct DriftCheck {
     pub known: usize,
     /// Number of pairs whose texts have changed, or are missing.
     pub altered: usize,
+    /// Number of pairs that a check does not ask about, because they lack a readable reference
+    /// answer.
+    pub unreferenced: usize,
     /// Whether a check is due, if it depends on that.
     pub due: Option<Due>,
     pub notes: Vec<String>,
@@ -101,7 +109,7 @@ pub fn prepare_check(
     let (judge, wish, author) = (PairJudge { judge }, wish.clone(), author.to_owned());
     let notes = chosen.notes;
     let now = now_ms();
-    store
+    let check = store
         .read_blocking(move |db| {
             check_project(db, lacking, &[])?;
             Ok(prepared(db, judge, &decided, &wish, &author, now, notes)?
@@ -113,7 +121,83 @@ pub fn prepare_check(
                  no pair blindly; run `overrule annotate` first, or import gold pairs (`overrule \
                  gold import`)"
             )
+        })?;
+    if check.unreferenced > 0 && check.asked_pairs() == 0 {
+        return Err(invalid!(
+            "no pair of {shown} has two readable reference answers, so a check could compare \
+             nothing; `overrule drift {shown} --ask --anew` asks for reference answers again"
+        ));
+    }
+    Ok(check)
+}
+
+/// A set with its rounds, and the questions about the pairs whose texts are as they were.
+struct Followed {
+    set: StoredSet,
+    pairs: Vec<StoredPair>,
+    rounds: Vec<StoredRound>,
+    questions: Vec<AskedPair>,
+}
+
+impl Followed {
+    fn read(
+        db: &Db,
+        judge: &PairJudge,
+        set: StoredSet,
+        pairs: Vec<StoredPair>,
+    ) -> Result<Self, StoreError> {
+        let mut texts = PoolTexts::default();
+        let mut questions = Vec::with_capacity(pairs.len());
+        for pair in &pairs {
+            questions.extend(texts.unchanged(db, judge, pair)?);
+        }
+        Ok(Self {
+            rounds: db.drift_rounds(&set.uid)?,
+            set,
+            pairs,
+            questions,
         })
+    }
+
+    /// Whether it was started anew less than a day ago and lacks reference answers.
+    fn is_unfinished_restart(
+        &self,
+        db: &Db,
+        judge: &PairJudge,
+        now: i64,
+    ) -> Result<bool, StoreError> {
+        if self.rounds.len() > REFERENCE_ROUNDS
+            || self.rounds.iter().any(|round| is_over(round, now))
+            || self.pairs.iter().any(|pair| pair.vote.is_some())
+        {
+            return Ok(false);
+        }
+        for asked in &self.questions {
+            for number in 0..REFERENCE_ROUNDS {
+                let key = answer_key(&self.set.uid, number, &judge.key(asked));
+                if db.rerank_answer(&key, false)?.is_none() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The questions with two readable reference answers.
+    fn referenced(&self, db: &Db, judge: &PairJudge) -> Result<Vec<AskedPair>, StoreError> {
+        let mut referenced = Vec::with_capacity(self.questions.len());
+        for asked in &self.questions {
+            let mut is_referenced = true;
+            for number in 0..REFERENCE_ROUNDS {
+                let key = answer_key(&self.set.uid, number, &judge.key(asked));
+                is_referenced &= db.served_answer(&key)?.is_some();
+            }
+            if is_referenced {
+                referenced.push(asked.clone());
+            }
+        }
+        Ok(referenced)
+    }
 }
 
 fn prepared(
@@ -126,11 +210,21 @@ fn prepared(
     mut notes: Vec<String>,
 ) -> Result<Option<DriftCheck>, StoreError> {
     let identity = identity_of(judge.judge.spec());
-    let latest = latest_set(db, &wish.judge)?;
-    let known = latest
-        .clone()
-        .filter(|set| set.identity == identity && !wish.anew);
-    if known.is_none() && !wish.anew && latest.is_some() {
+    let mut known = None;
+    if let Some(set) = latest_set(db, &wish.judge, Some(&identity))? {
+        let pairs = db.drift_pairs(&set.uid)?;
+        let followed = Followed::read(db, &judge, set, pairs)?;
+        if !wish.anew {
+            known = Some(followed);
+        } else if followed.is_unfinished_restart(db, &judge, now)? {
+            notes.push(format!(
+                "the start of {} on {} continues",
+                moment_words(followed.set.created_ms),
+                counted(followed.pairs.len(), "pair")
+            ));
+            known = Some(followed);
+        }
+    } else if !wish.anew && latest_set(db, &wish.judge, None)?.is_some() {
         notes.push(format!(
             "{} has another model, prompt or other parameters than when its pairs were chosen; it \
              starts anew",
@@ -138,11 +232,8 @@ fn prepared(
         ));
     }
     let is_start = known.is_none();
-    let (set, pairs, rounds) = match known {
-        Some(set) => {
-            let (pairs, rounds) = (db.drift_pairs(&set.uid)?, db.drift_rounds(&set.uid)?);
-            (set, pairs, rounds)
-        }
+    let followed = match known {
+        Some(followed) => followed,
         None => {
             let set = StoredSet {
                 uid: Uuid::now_v7().to_string(),
@@ -152,16 +243,17 @@ fn prepared(
                 author: author.to_owned(),
                 created_ms: now,
             };
-            let pairs = choose_pairs(db, &judge, decided, wish.pairs)?;
-            (set, pairs, Vec::new())
+            let pairs = choose_pairs(db, &judge, decided, wish.pairs, !wish.anew)?;
+            Followed::read(db, &judge, set, pairs)?
         }
     };
-    let mut texts = PoolTexts::default();
-    let mut questions = Vec::with_capacity(pairs.len());
-    for pair in &pairs {
-        let asked = texts.question(db, pair)?;
-        questions.extend(asked.filter(|asked| judge.key(asked) == pair.key));
-    }
+    let referenced = followed.referenced(db, &judge)?;
+    let Followed {
+        set,
+        pairs,
+        rounds,
+        questions,
+    } = followed;
     let mut check = DriftCheck {
         altered: pairs.len() - questions.len(),
         judge,
@@ -170,6 +262,7 @@ fn prepared(
         rounds: Vec::new(),
         is_start,
         known: 0,
+        unreferenced: 0,
         due: None,
         notes,
     };
@@ -180,9 +273,14 @@ fn prepared(
         _ => vec![latest],
     };
     for number in unfinished {
-        let begun = rounds.get(number).map(|round| round.created_ms);
-        let is_over = begun.is_some_and(|ms| now - ms >= ROUND_LASTS.as_millis() as i64);
-        let mut round = check.open_round(db, number, begun.is_some(), &questions)?;
+        let begun = rounds.get(number);
+        let is_over = begun.is_some_and(|round| is_over(round, now));
+        let asked = if number < REFERENCE_ROUNDS {
+            &questions
+        } else {
+            &referenced
+        };
+        let mut round = check.open_round(db, number, begun.is_some(), asked)?;
         if is_over && number < REFERENCE_ROUNDS {
             // Calls that failed stay without an answer; the others were never made.
             let mut untried = Vec::new();
@@ -205,9 +303,12 @@ fn prepared(
         let is_wanted = !wish.only_if_changed && wish.every.is_none() || due.is_due();
         check.due = (wish.only_if_changed || wish.every.is_some()).then_some(due);
         if is_wanted {
-            let round = check.open_round(db, stored, false, &questions)?;
+            let round = check.open_round(db, stored, false, &referenced)?;
             check.rounds.push(round);
         }
+    }
+    if check.rounds.iter().any(|of| of.number >= REFERENCE_ROUNDS) {
+        check.unreferenced = questions.len() - referenced.len();
     }
     Ok(Some(check))
 }
@@ -242,6 +343,11 @@ impl DriftCheck {
         self.rounds.iter().map(|round| round.questions.len()).sum()
     }
 
+    /// Number of pairs that the check is about.
+    fn asked_pairs(&self) -> usize {
+        self.pairs.len() - self.altered - self.unreferenced
+    }
+
     pub fn estimate(&self) -> CheckEstimate {
         let of_rounds = self.rounds.iter().map(|round| {
             let asked: Vec<&AskedPair> = round.questions.iter().map(|(asked, _)| asked).collect();
@@ -249,7 +355,7 @@ impl DriftCheck {
         });
         let (expected, most): (Vec<CallVolume>, Vec<CallVolume>) = of_rounds.unzip();
         CheckEstimate {
-            pairs: self.pairs.len() - self.altered,
+            pairs: self.asked_pairs(),
             known: self.known,
             expected: expected.into_iter().sum(),
             most: most.into_iter().sum(),

@@ -27,12 +27,13 @@ struct Candidate {
 
 /// The pairs for a judge: pairs that people decided come first, then pairs with a vote of the judge.
 /// Queries take turns, in an order that depends on names alone. Pairs with the same texts are chosen
-/// once.
+/// once. Without `with_votes`, the votes of the judge are not compared later.
 pub(super) fn choose_pairs(
     db: &Db,
     judge: &PairJudge,
     set: &RegressionSet,
     wanted: usize,
+    with_votes: bool,
 ) -> Result<Vec<StoredPair>> {
     let mut pools = PoolTexts::default();
     let mut documents = HashMap::new();
@@ -61,11 +62,16 @@ pub(super) fn choose_pairs(
             continue;
         };
         if keys.insert(key) {
+            let vote = if with_votes {
+                db.answer_of_call(&key)?.map(|answer| answer.margin)
+            } else {
+                None
+            };
             chosen.push(StoredPair {
                 query: candidate.name,
                 documents: [first, second],
                 key,
-                vote: db.answer_of_call(&key)?.map(|answer| answer.margin),
+                vote,
             });
         }
     }
@@ -138,6 +144,17 @@ impl PoolTexts {
         let pool = Arc::new(db.pool_text(query, None)?);
         self.0.insert(query, Arc::clone(&pool));
         Ok(pool)
+    }
+
+    /// The question about a stored pair, if its texts are as they were.
+    pub(super) fn unchanged(
+        &mut self,
+        db: &Db,
+        judge: &PairJudge,
+        pair: &StoredPair,
+    ) -> Result<Option<AskedPair>> {
+        let asked = self.question(db, pair)?;
+        Ok(asked.filter(|asked| judge.key(asked) == pair.key))
     }
 
     /// The question about a stored pair; `None` if the project lacks one of its texts.

@@ -1,9 +1,11 @@
 //! Reads what is known about a judge, and says whether it has changed.
 
+use super::pairs::PoolTexts;
 use super::rankings::{METRIC, compare_rankings};
 use super::rounds::{Due, REFERENCE_ROUNDS, RoundAnswers, due, latest_set};
 use crate::app::error::{AppError, invalid};
 use crate::app::text_format::{counted, moment_words};
+use crate::client::call_key::identity_of;
 use crate::client::now_ms;
 use crate::domain::agreement::Interval;
 use crate::domain::number_words::{fixed, probability, signed};
@@ -14,6 +16,7 @@ use crate::features::drift::domain::{
     conclude,
 };
 use crate::features::drift::store::{StoredPair, StoredSet};
+use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::prompts::app::RegressionSet;
 use crate::store::{Db, Result as StoreResult, Store};
 use serde::Serialize;
@@ -22,8 +25,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// A check of a judge: of its votes before the start, or of a round after it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheckedRound {
+    /// From 1.
+    pub number: usize,
+    /// Pairs that are compared.
+    pub pairs: usize,
+    /// `None` without pairs.
     #[serde(flatten)]
-    pub check: JudgeCheck,
+    pub check: Option<JudgeCheck>,
     /// Whether its votes before the start are checked.
     pub of_votes: bool,
     /// Start of the round in milliseconds since the Unix epoch; `None` for votes.
@@ -59,19 +67,31 @@ pub struct DriftReport {
     pub reference_served: BTreeSet<String>,
     pub rankings: Option<ComparedRankings>,
     pub due: Due,
+    /// Answers that the latest round lacks, about pairs that the judge can still be asked about.
+    pub missing: usize,
+    /// Whether the judge has the same model, prompt and parameters in the configuration; `None` if
+    /// that is not known.
+    pub is_as_configured: Option<bool>,
 }
 
-/// Reads the report on a judge, and compares two rankings, before and after, if they are named.
+/// Reads the report on a judge, and compares two rankings, before and after, if they are named. It is
+/// about the judge as it is configured, if that is known and it was asked; otherwise, about the one
+/// with this name that was asked last.
 ///
 /// # Errors
 /// The judge has no pairs, or the rankings cannot be compared.
 pub fn read_report(
     store: &Store,
     judge: &str,
+    configured: Option<PairJudge>,
     rankings: Option<[&str; 2]>,
 ) -> Result<DriftReport, AppError> {
     let name = judge.to_owned();
-    let set = store.read_blocking(move |db| latest_set(db, &name))?;
+    let identity = configured.as_ref().map(|of| identity_of(of.judge.spec()));
+    let set = store.read_blocking(move |db| match latest_set(db, &name, identity.as_ref())? {
+        None if identity.is_some() => latest_set(db, &name, None),
+        found => Ok(found),
+    })?;
     let set = set.ok_or_else(|| {
         let shown = sanitize::line(judge);
         invalid!(
@@ -94,12 +114,20 @@ pub fn read_report(
     };
     let decided = RegressionSet::read(store)?;
     let now = now_ms();
-    Ok(store.read_blocking(move |db| report(db, set, &decided, rankings, now))?)
+    let is_as_configured = identity.map(|identity| identity == set.identity);
+    let judge = configured.filter(|_| is_as_configured == Some(true));
+    let report =
+        store.read_blocking(move |db| report(db, set, judge.as_ref(), &decided, rankings, now))?;
+    Ok(DriftReport {
+        is_as_configured,
+        ..report
+    })
 }
 
 fn report(
     db: &Db,
     set: StoredSet,
+    judge: Option<&PairJudge>,
     decided: &RegressionSet,
     rankings: Option<ComparedRankings>,
     now: i64,
@@ -110,6 +138,10 @@ fn report(
     let due = due(db, &set, &rounds, now, None)?;
     let answers = |number| RoundAnswers::read(db, &set, number, &pairs);
     let references = [answers(0)?, answers(1)?];
+    let mut missing: Vec<usize> = references
+        .iter()
+        .flat_map(|of| of.missing.clone())
+        .collect();
     let reference_served = references.iter().flat_map(|of| of.served.clone()).collect();
     let mut checks = Vec::new();
     let votes = RoundAnswers {
@@ -117,20 +149,25 @@ fn report(
             .iter()
             .map(|of| of.vote.map(Margin::outcome))
             .collect(),
+        missing: Vec::new(),
         served: BTreeSet::new(),
     };
     let people = people.as_slice();
     let references = references.map(|of| of.outcomes);
-    checks.extend(checked(votes, 1, &references, people));
+    checks.extend(Some(checked(votes, 1, &references, people)).filter(|of| of.pairs > 0));
     for round in rounds.iter().filter(|of| of.number >= REFERENCE_ROUNDS) {
-        let found = checked(answers(round.number)?, round.number, &references, people);
-        checks.extend(found.map(|found| CheckedRound {
+        let found = answers(round.number)?;
+        missing.clone_from(&found.missing);
+        missing.retain(|at| references.iter().all(|of| of[*at].is_some()));
+        checks.push(CheckedRound {
             asked_ms: Some(round.created_ms),
-            ..found
-        }));
+            ..checked(found, round.number, &references, people)
+        });
     }
-    let of_judge: Vec<JudgeCheck> = checks.iter().map(|of| of.check.clone()).collect();
-    let conclusion = conclude(&of_judge, rankings.as_ref().map(|of| &of.change));
+    let missing = still_asked(db, judge, &pairs, &missing)?;
+    let of_judge: Vec<Option<JudgeCheck>> = checks.iter().map(|of| of.check.clone()).collect();
+    let is_open = missing > 0 || !due.served.is_empty();
+    let conclusion = conclude(&of_judge, is_open, rankings.as_ref().map(|of| &of.change));
     Ok(DriftReport {
         pairs: pairs.len(),
         set,
@@ -139,16 +176,38 @@ fn report(
         reference_served,
         rankings,
         due,
+        missing,
+        is_as_configured: None,
     })
 }
 
-/// The check of a round; `None` without answers.
+/// How many of the pairs at these places a judge can still be asked about: their texts are as they
+/// were. Without the judge, it is only known whether they are in the project.
+fn still_asked(
+    db: &Db,
+    judge: Option<&PairJudge>,
+    pairs: &[StoredPair],
+    places: &[usize],
+) -> StoreResult<usize> {
+    let mut texts = PoolTexts::default();
+    let mut count = 0;
+    for at in places {
+        let question = match judge {
+            Some(judge) => texts.unchanged(db, judge, &pairs[*at])?,
+            None => texts.question(db, &pairs[*at])?,
+        };
+        count += usize::from(question.is_some());
+    }
+    Ok(count)
+}
+
+/// The check of a round.
 fn checked(
     round: RoundAnswers,
     number: usize,
     references: &[Vec<Option<Outcome>>; 2],
     people: &[Option<Outcome>],
-) -> Option<CheckedRound> {
+) -> CheckedRound {
     let answered: Vec<(ReferencedAnswer, Option<Outcome>)> = (0..round.outcomes.len())
         .filter_map(|at| {
             let answer = ReferencedAnswer {
@@ -163,14 +222,16 @@ fn checked(
     let right = answered
         .iter()
         .filter_map(|(answer, people)| Some((*answer, (*people)?)));
-    Some(CheckedRound {
-        check: JudgeCheck::of(number, &answers)?,
+    CheckedRound {
+        number,
+        pairs: answers.len(),
+        check: JudgeCheck::of(number, &answers),
         of_votes,
         asked_ms: None,
         served: round.served,
         unanswered: round.outcomes.len() - answers.len(),
         right: RightShare::of(&right.collect::<Vec<_>>(), of_votes),
-    })
+    }
 }
 
 /// What people decided about each pair, where A is the document shown first.
@@ -212,11 +273,29 @@ fn exchanged(outcome: Outcome) -> Outcome {
 /// The conclusion and the numbers behind it, one sentence each.
 pub fn sentences(report: &DriftReport) -> Vec<String> {
     let name = sanitize::line(&report.set.judge);
-    let mut words = vec![format!("{}: {name}", report.conclusion.words())];
+    let mut words = vec![
+        format!("{}: {name}", report.conclusion.words()),
+        format!(
+            "model {}, with {} chosen on {}",
+            sanitize::line(&report.set.model),
+            counted(report.pairs, "pair"),
+            moment_words(report.set.created_ms)
+        ),
+    ];
+    if report.is_as_configured == Some(false) {
+        words.push(format!(
+            "this is not {name} as it is configured now, with another model, prompt or other \
+             parameters: `overrule drift {name} --ask` starts anew"
+        ));
+    }
     let shown = report.checks.iter().rev();
-    let changed = shown.clone().find(|of| of.check.shows_change());
+    let shows_change = |of: &JudgeCheck| of.shows_change();
+    let changed = shown
+        .clone()
+        .find(|of| of.check.as_ref().is_some_and(shows_change));
     match changed.or_else(|| shown.clone().next()) {
         Some(check) => words.extend(check_words(check)),
+        None if report.missing > 0 => {}
         None => words.push(format!(
             "{} of {name} with reference answers, and no check so far: `overrule drift {name} \
              --ask` asks again",
@@ -229,10 +308,19 @@ pub fn sentences(report: &DriftReport) -> Vec<String> {
             .as_ref()
             .map(|of| rankings_words(report, of)),
     );
-    if report.conclusion == DriftConclusion::NotEnough && !report.checks.is_empty() {
+    if report.missing > 0 {
         words.push(format!(
-            "a change by {MARGIN} or more is neither shown nor excluded; more pairs or another \
-             check tell more"
+            "the last round lacks {}: `overrule drift {name} --ask` asks again",
+            counted(report.missing, "answer")
+        ));
+    }
+    let latest = report.checks.last().and_then(|of| of.check.as_ref());
+    if report.conclusion == DriftConclusion::NotEnough
+        && latest.is_some_and(|check| !check.excludes_change())
+    {
+        words.push(format!(
+            "an excess of {MARGIN} or more is neither shown nor excluded; each check counts alone, \
+             and only `--anew` with a larger `--pairs` adds pairs"
         ));
     }
     if !report.due.served.is_empty() {
@@ -247,7 +335,12 @@ pub fn sentences(report: &DriftReport) -> Vec<String> {
 }
 
 fn check_words(of: &CheckedRound) -> Vec<String> {
-    let check = &of.check;
+    let Some(check) = &of.check else {
+        let when = of.asked_ms.map(moment_words).unwrap_or_default();
+        return vec![format!(
+            "the check of {when} has no answer that can be compared"
+        )];
+    };
     let when = match of.asked_ms {
         Some(ms) => format!("in the check of {}, it contradicts", moment_words(ms)),
         None => "its votes before the start contradict".to_owned(),
@@ -256,7 +349,7 @@ fn check_words(of: &CheckedRound) -> Vec<String> {
         "{when} {} of its reference answers on {}, which contradict each other on {}: excess {} \
          (95 % interval {})",
         probability(check.turned),
-        counted(check.pairs, "pair"),
+        counted(of.pairs, "pair"),
         probability(check.own),
         signed(check.excess, 3),
         interval_words(check.interval),
@@ -266,7 +359,7 @@ fn check_words(of: &CheckedRound) -> Vec<String> {
          false alarm in at most {} of the cases",
         evidence_words(check.e_value),
         fixed(check.needed, 0),
-        check.number,
+        of.number,
         probability(ERROR),
     ));
     if let Some(right) = &of.right {

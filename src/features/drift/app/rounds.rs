@@ -29,10 +29,17 @@ impl Due {
     }
 }
 
-/// The latest set of the judge with this name.
-pub(super) fn latest_set(db: &Db, judge: &str) -> StoreResult<Option<StoredSet>> {
+/// The set of the judge with this name that was asked last; with an identity, only a set of that
+/// identity.
+pub(super) fn latest_set(
+    db: &Db,
+    judge: &str,
+    identity: Option<&[u8; 32]>,
+) -> StoreResult<Option<StoredSet>> {
     let sets = db.drift_sets()?;
-    Ok(sets.into_iter().find(|set| set.judge == judge))
+    Ok(sets.into_iter().find(|set| {
+        set.judge == judge && identity.is_none_or(|identity| set.identity == *identity)
+    }))
 }
 
 /// Key of the answer to a question in a round.
@@ -50,6 +57,8 @@ pub(super) fn answer_key(set: &str, number: usize, question: &[u8; 32]) -> [u8; 
 pub(super) struct RoundAnswers {
     /// In the order of the pairs; `None` without a readable answer.
     pub(super) outcomes: Vec<Option<Outcome>>,
+    /// The pairs without any answer, also without an unreadable one, by their place.
+    pub(super) missing: Vec<usize>,
     /// The models that the answers name.
     pub(super) served: BTreeSet<String>,
 }
@@ -63,10 +72,15 @@ impl RoundAnswers {
     ) -> StoreResult<Self> {
         let mut round = Self {
             outcomes: Vec::with_capacity(pairs.len()),
+            missing: Vec::new(),
             served: BTreeSet::new(),
         };
-        for pair in pairs {
-            let answer = db.served_answer(&answer_key(&set.uid, number, &pair.key))?;
+        for (place, pair) in pairs.iter().enumerate() {
+            let key = answer_key(&set.uid, number, &pair.key);
+            let answer = db.served_answer(&key)?;
+            if answer.is_none() && db.rerank_answer(&key, false)?.is_none() {
+                round.missing.push(place);
+            }
             round
                 .outcomes
                 .push(answer.as_ref().map(|of| of.margin.outcome()));

@@ -19,7 +19,7 @@ pub(crate) fn panel(store: &Store, scope: Option<QueryKey>) -> Result<JudgesPane
     let mut followed = Vec::new();
     let mut words = String::new();
     for judge in judges {
-        let report = read_report(store, &judge, None)?;
+        let report = read_report(store, &judge, None, None)?;
         let sentences = sentences(&report);
         let name = clean(&judge);
         words += &format!(

@@ -40,9 +40,6 @@ impl ReferencedAnswer {
 /// 1 / (k (k + 1)) of the error, and all together use at most [`ERROR`].
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgeCheck {
-    /// From 1.
-    pub number: usize,
-    pub pairs: usize,
     /// The share of reference answers that the answers contradict, in 0..=1.
     pub turned: f64,
     /// The share of pairs on which the reference answers contradict each other, in 0..=1.
@@ -70,8 +67,6 @@ impl JudgeCheck {
         let [least, most] = RANGE;
         let k = number.max(1) as f64;
         Some(Self {
-            number,
-            pairs: answers.len(),
             turned: mean(ReferencedAnswer::turned),
             own: mean(ReferencedAnswer::own),
             excess: mean(|of| of.turned() - of.own()),
@@ -86,7 +81,9 @@ impl JudgeCheck {
         self.e_value >= self.needed
     }
 
-    /// Whether a change by [`MARGIN`] or more is excluded.
+    /// Whether an excess of [`MARGIN`] or more, to either side, is excluded. Some changes move no
+    /// excess: a judge that decided by a coin flip and then always answers the same contradicts its
+    /// reference answers as often as before.
     pub fn excludes_change(&self) -> bool {
         !self.shows_change() && self.interval.low > -MARGIN && self.interval.high < MARGIN
     }
@@ -149,13 +146,22 @@ mod tests {
 
     #[test]
     fn a_few_pairs_exclude_nothing() {
-        let reference = steady(10);
-        let same: Vec<Outcome> = reference.iter().map(|of| of[0]).collect();
-        let found = check(2, &reference, &same);
-        assert!(
-            !found.excludes_change() && !found.shows_change(),
-            "{found:?}"
-        );
+        for (pairs, is_excluded) in [(10, false), (52, false), (53, true)] {
+            let reference = steady(pairs);
+            let same: Vec<Outcome> = reference.iter().map(|of| of[0]).collect();
+            let found = check(2, &reference, &same);
+            assert_eq!(found.excludes_change(), is_excluded, "{found:?}");
+            assert!(!found.shows_change(), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_coin_flip_that_becomes_constant_is_not_seen() {
+        let of = |at: usize| [Outcome::A, Outcome::B][at % 2];
+        let reference: Vec<[Outcome; 2]> = (0..100).map(|at| [of(at), of(at / 2)]).collect();
+        let found = check(2, &reference, &[Outcome::A; 100]);
+        assert_eq!((found.excess, found.own, found.turned), (0.0, 0.5, 0.5));
+        assert!(!found.shows_change(), "{found:?}");
     }
 
     #[test]

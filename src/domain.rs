@@ -8,6 +8,7 @@ pub mod annotator_name;
 pub mod answering_models;
 pub mod auto_or_number;
 pub mod battle;
+pub mod betting;
 pub mod candidate_question;
 pub mod caught_panic;
 pub mod common_scale;

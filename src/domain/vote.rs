@@ -70,6 +70,17 @@ pub enum Outcome {
     B,
 }
 
+impl Outcome {
+    /// The same outcome if the documents are exchanged.
+    pub fn flipped(self) -> Self {
+        match self {
+            Self::A => Self::B,
+            Self::Tie => Self::Tie,
+            Self::B => Self::A,
+        }
+    }
+}
+
 /// How margins become a battle's score in 0..=1 (0: A is better).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,13 +1,12 @@
 //! A sequential test with e-values, which stays valid if it is looked at after every pair.
 
 use super::GateDecision;
+use crate::domain::betting::Capital;
 use serde::Serialize;
 
 /// An e-value from which a decision is made. A false one is made with probability at most 1 / 20,
 /// however often the test is looked at (Ville 1939).
 pub const ENOUGH: f64 = 20.0;
-/// The shares of the capital that are bet, as tenths of the largest possible share.
-const BETS: usize = 9;
 
 /// The e-values against the two hypotheses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -25,8 +24,8 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq)]
 pub struct EarlyTest {
     margin: f64,
-    not_worse: [f64; BETS],
-    worse: [f64; BETS],
+    not_worse: Capital,
+    worse: Capital,
     decision: GateDecision,
 }
 
@@ -35,8 +34,8 @@ impl EarlyTest {
     pub fn new(margin: f64) -> Self {
         Self {
             margin,
-            not_worse: [1.0; BETS],
-            worse: [1.0; BETS],
+            not_worse: Capital::default(),
+            worse: Capital::default(),
             decision: GateDecision::Undecided,
         }
     }
@@ -44,12 +43,8 @@ impl EarlyTest {
     /// Adds a pair whose gain d lies between `least` and `most`; they differ if an answer is missing.
     /// Once there is a decision, it stays.
     pub fn add(&mut self, least: f64, most: f64) {
-        for (at, capital) in self.not_worse.iter_mut().enumerate() {
-            *capital *= 1.0 + bet(at) / (1.0 - self.margin) * (least + self.margin);
-        }
-        for (at, capital) in self.worse.iter_mut().enumerate() {
-            *capital *= 1.0 - bet(at) * most;
-        }
+        self.not_worse.bet(least + self.margin, 1.0 - self.margin);
+        self.worse.bet(-most, 1.0);
         if self.decision == GateDecision::Undecided {
             let evidence = self.evidence();
             self.decision = if evidence.not_worse >= ENOUGH {
@@ -63,10 +58,9 @@ impl EarlyTest {
     }
 
     pub fn evidence(&self) -> Evidence {
-        let mean = |capital: &[f64; BETS]| capital.iter().sum::<f64>() / BETS as f64;
         Evidence {
-            not_worse: mean(&self.not_worse),
-            worse: mean(&self.worse),
+            not_worse: self.not_worse.value(),
+            worse: self.worse.value(),
         }
     }
 
@@ -74,10 +68,6 @@ impl EarlyTest {
     pub fn decision(&self) -> GateDecision {
         self.decision
     }
-}
-
-fn bet(at: usize) -> f64 {
-    (at + 1) as f64 / 10.0
 }
 
 #[cfg(test)]

@@ -252,22 +252,13 @@ fn decisions(
             continue;
         };
         of_names.insert((of.query.clone(), low.clone(), high.clone()), of.people);
-        of_names.insert((of.query.clone(), high, low), exchanged(of.people));
+        of_names.insert((of.query.clone(), high, low), of.people.flipped());
     }
     let decision = |pair: &StoredPair| {
         let [first, second] = pair.documents.clone();
         of_names.get(&(pair.query.clone(), first, second)).copied()
     };
     Ok(pairs.iter().map(decision).collect())
-}
-
-/// The same outcome if the documents are exchanged.
-fn exchanged(outcome: Outcome) -> Outcome {
-    match outcome {
-        Outcome::A => Outcome::B,
-        Outcome::Tie => Outcome::Tie,
-        Outcome::B => Outcome::A,
-    }
 }
 
 /// The conclusion and the numbers behind it, one sentence each.

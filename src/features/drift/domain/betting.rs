@@ -1,23 +1,20 @@
-//! Bets on whether the mean of bounded numbers has a given value. The capital is an e-value: if the
-//! mean has this value, it exceeds 1/α with probability at most α (Ville 1939; Waudby-Smith & Ramdas
-//! 2024).
+//! Bets on whether the mean of bounded numbers has a given value, and the interval of means against
+//! which they have not won.
 
 use crate::domain::agreement::{Interval, LEVEL};
+use crate::domain::betting::Capital;
 
-/// The shares of the capital that are bet, as tenths of the largest possible share.
-const BETS: i32 = 9;
 /// Halvings of the range in the search for a limit.
 const HALVINGS: usize = 50;
 
 /// The capital of a bettor against a mean of at most `mean`, for numbers from `least` up, where
-/// `mean` > `least`: the average of Π (1 + λ (x − mean) / (mean − least)) over λ = .1, .2, … .9.
+/// `mean` > `least`.
 pub fn capital_above(numbers: &[f64], least: f64, mean: f64) -> f64 {
-    let capital = (1..=BETS).map(|tenths| {
-        let bet = f64::from(tenths) / 10.0 / (mean - least);
-        let growth = numbers.iter().map(|x| 1.0 + bet * (x - mean));
-        growth.product::<f64>()
-    });
-    capital.sum::<f64>() / f64::from(BETS)
+    let mut capital = Capital::default();
+    for x in numbers {
+        capital.bet(x - mean, mean - least);
+    }
+    capital.value()
 }
 
 /// The capital of a bettor against a mean of at least `mean`, for numbers up to `most`, where `mean`

@@ -306,11 +306,7 @@ pub fn order_effect(pairs: &[(usize, Outcome, Outcome)]) -> Option<OrderEffect> 
     let mut queries: BTreeMap<usize, Vec<(Outcome, Outcome)>> = BTreeMap::new();
     let mut lean = 0.0;
     for (query, low_first, high_first) in pairs {
-        let presented = match high_first {
-            Outcome::A => Outcome::B,
-            Outcome::Tie => Outcome::Tie,
-            Outcome::B => Outcome::A,
-        };
+        let presented = high_first.flipped();
         queries
             .entry(*query)
             .or_default()

@@ -150,6 +150,21 @@ impl FeatureCommand {
     }
 }
 
+/// The commands of features below `overrule prompt`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AddedPromptCommand {
+    /// Decide whether a prompt may replace another one
+    Check(gate::command::prompt_check::PromptCheckCommand),
+}
+
+impl AddedPromptCommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        match self {
+            Self::Check(check) => check.run(context),
+        }
+    }
+}
+
 /// The tasks of `overrule --help` with the commands of the features.
 pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
     (

@@ -1,5 +1,7 @@
 //! `overrule gate`: decides whether a judge may replace another one.
 
+pub(crate) mod prompt_check;
+
 use crate::cli::argument::{ArgumentError, number};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;

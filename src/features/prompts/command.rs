@@ -1,6 +1,5 @@
 //! `overrule prompt`: versions of judges' prompts, and trials of them.
 
-mod check;
 mod edit;
 mod set;
 mod suggest;
@@ -9,7 +8,11 @@ mod use_prompt;
 mod versions;
 
 use crate::cli::command::{CommandContext, CommandResult};
+use crate::registry::AddedPromptCommand;
 use clap::{Args, Subcommand};
+
+pub(crate) use edit::read_text;
+pub(crate) use versions::text_of;
 
 #[derive(Debug, Args)]
 #[command(
@@ -46,8 +49,8 @@ enum PromptAction {
     Set(set::SetCommand),
     /// Try a prompt on pairs that people decided, and compare it with the votes of the judge
     Try(try_prompt::TryCommand),
-    /// Decide whether a prompt may replace another one
-    Check(check::CheckCommand),
+    #[command(flatten)]
+    Added(AddedPromptCommand),
     /// Ask a judge to propose a revision of a prompt
     Suggest(suggest::SuggestCommand),
     /// Replace the prompt of a judge, or add a judge with it
@@ -64,7 +67,7 @@ impl PromptCommand {
             PromptAction::Export(export) => export.run(context),
             PromptAction::Set(set) => set.run(context),
             PromptAction::Try(trial) => trial.run(context),
-            PromptAction::Check(check) => check.run(context),
+            PromptAction::Added(added) => added.run(context),
             PromptAction::Suggest(suggest) => suggest.run(context),
             PromptAction::Use(replacement) => replacement.run(context),
         }

@@ -81,7 +81,7 @@ impl EditCommand {
 }
 
 /// The text of a file.
-pub(super) fn read_text(path: &Path) -> Result<String, AppError> {
+pub(crate) fn read_text(path: &Path) -> Result<String, AppError> {
     file::read_to_string(path)
         .map_err(|error| invalid!("{}: cannot be read: {error}", file::display_name(path)))
 }

@@ -131,7 +131,7 @@ pub(super) fn version_named(
 ///
 /// # Errors
 /// It was never stored.
-pub(super) fn text_of(version: &PromptVersion) -> Result<&str, AppError> {
+pub(crate) fn text_of(version: &PromptVersion) -> Result<&str, AppError> {
     version.text.as_deref().ok_or_else(|| {
         invalid!(
             "the text of prompt {} is unknown: the project holds votes with its hash, but an \

@@ -1,17 +1,16 @@
 //! `overrule prompt check`: decides whether a prompt may replace another one.
 
-use super::edit::read_text;
-use super::versions::text_of;
+use super::{TestOptions, print};
 use crate::app::error::{AppError, invalid};
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, clean};
 use crate::domain::sanitize;
 use crate::features::gate::app::{GateJudge, GateRequest, GateSide, gate_between};
-use crate::features::gate::command::{TestOptions, print};
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::prompts::app::{
     OrderedAnswers, comparable_answers, find_version, stored_answers, versions,
 };
+use crate::features::prompts::command::{read_text, text_of};
 use crate::features::prompts::domain::PromptVersion;
 use crate::store::Store;
 use clap::Args;
@@ -39,7 +38,7 @@ Examples:
   overrule prompt check gpt mine.md --not-worse-than 1f3a
   overrule prompt check gpt 9c2e --not-worse-than 1f3a --margin 0.05 --json | jq .decision"
 )]
-pub(super) struct CheckCommand {
+pub(crate) struct PromptCheckCommand {
     /// The judge
     judge: String,
     /// The new prompt: a file, or a hash, built-in name or judge
@@ -59,8 +58,8 @@ struct CheckedPrompt {
     text: Option<String>,
 }
 
-impl CheckCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+impl PromptCheckCommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let known = store.read_blocking(|db| versions(db))?;
         let path = Path::new(&self.prompt);

@@ -237,7 +237,7 @@ impl CheckedFile {
         };
         Ok(match self.content {
             CheckedContent::Dataset(_) => {
-                ImportedFile::Pools(datasets::import(store, path, progress, keep_known)?)
+                ImportedFile::Pools(datasets::import(store, path, progress, keep_known, None)?)
             }
             CheckedContent::AiScores(_) => {
                 ImportedFile::Pools(ai_scores::import(store, path, progress)?)

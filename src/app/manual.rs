@@ -36,6 +36,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "rerankers",
     "money",
     "batches",
+    "machines",
     "numbers",
     "review",
     "accept",

@@ -24,12 +24,23 @@ pub fn merge(db: &mut Db, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
 
 /// Merges another project, or reports what would be merged, and then updates the estimates.
 pub fn merge_into(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCounts> {
-    let merged = store.write_blocking(move |db| merge(db, &from, keep))?;
+    let merged = merge_rows(store, from, keep)?;
     if keep {
-        store.update_estimates()?;
-        registry::after_merge(store)?;
+        finish_merges(store)?;
     }
     Ok(merged)
+}
+
+/// The same, for the first of several projects: [`finish_merges`] updates the estimates after the
+/// last one.
+pub fn merge_rows(store: &Store, from: Snapshot, keep: bool) -> Result<MergeCounts> {
+    store.write_blocking(move |db| merge(db, &from, keep))
+}
+
+/// Computes what follows from merged rows.
+pub fn finish_merges(store: &Store) -> Result<()> {
+    store.update_estimates()?;
+    registry::after_merge(store)
 }
 
 fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {

@@ -23,7 +23,8 @@ use crate::app::output_file::{JSON, JSON_LINES, check_ending, output_name, write
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::client::RunControl;
-use crate::domain::number_words::count;
+use crate::domain::number_words::{self, count};
+use crate::domain::sampling::Shard;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::registry;
 use crate::store::Store;
@@ -49,6 +50,7 @@ Examples:
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2    better top \
   ranks with half the calls
   overrule annotate in.jsonl out.jsonl --sampler swiss    for scores used as training targets
+  overrule --project shard-3.db annotate in.jsonl --shard 3/16    one of sixteen machines
   overrule annotate --pair scifact-641 24159217 38752049    one pair of the project
   overrule annotate --sample new.jsonl    the pairs of `overrule student sample --plan`
 
@@ -95,6 +97,10 @@ pub(super) struct AnnotateCommand {
     /// Judge only this query (repeatable)
     #[arg(long, value_name = "ID")]
     query: Vec<String>,
+    /// Judge only the queries of one of several shards, such as 3/16: several machines share the
+    /// work. --budget, --probe and --max-calls are for all shards together
+    #[arg(long, value_name = "N/SHARDS", conflicts_with_all = ["pair", "sample", "query"])]
+    shard: Option<Shard>,
     /// Judge only this pair of a query, at most once in each order
     #[arg(long, num_args = 3, value_names = ["QUERY", "A", "B"], conflicts_with_all = ["dataset", "out", "query", "cycles", "document_limit", "skip_bad", "keep_unscored", "batch", "probe", "measure", "sampler", "seed"])]
     pair: Option<Vec<String>>,
@@ -157,6 +163,7 @@ impl AnnotateCommand {
         let ensemble = chosen.ensemble;
         output::problems(&dataset.problems);
         let usual = &context.config.run;
+        let probe = self.probe.unwrap_or(usual.probe);
         let request = RunRequest {
             queries: None,
             seed: self.seed.unwrap_or(usual.seed),
@@ -168,13 +175,15 @@ impl AnnotateCommand {
             } else {
                 CallSelection::Fresh
             },
-            probe: self.probe.unwrap_or(usual.probe),
+            probe: self.shard.map_or(probe, |shard| shard.share(probe)),
             at_most: self.batch.then_some(1),
             pair: None,
             listed: None,
             pin_model: self.pin_model,
         };
+        // Calls per document are the same as without shards.
         let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
+        let dataset = dataset.with_shard(self.shard);
         if campaign.is_some_and(|campaign| campaign.student) {
             let project = context.has_project().then(|| context.open());
             let named = match project.transpose()? {
@@ -228,10 +237,14 @@ impl AnnotateCommand {
         let project = context.has_project().then(|| context.open());
         let project = project.transpose()?;
         let budget = self.spending.budget(context, project.as_ref())?;
+        let budget = self.part_of_shard(budget);
         if let Some(budget) = budget {
             check_budget(budget, &ensemble)?;
         }
-        let default = || sibling_file(path, "annotated");
+        let default = || match self.shard {
+            None => sibling_file(path, "annotated"),
+            Some(shard) => sibling_file(path, &format!("annotated-{}", shard.file_suffix())),
+        };
         let out = self.out.clone().unwrap_or_else(default);
         let printing = option_set(&[(self.json, "--json")]);
         context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
@@ -311,6 +324,20 @@ impl AnnotateCommand {
 }
 
 impl AnnotateCommand {
+    /// The part of the budget that this run may spend.
+    fn part_of_shard(&self, budget: Option<f64>) -> Option<f64> {
+        let (Some(shard), Some(total)) = (self.shard, budget) else {
+            return budget;
+        };
+        let part = shard.part(total);
+        output::message(&format!(
+            "budget of all shards {}: shard {shard} may spend {}",
+            number_words::usd(total),
+            number_words::usd(part)
+        ));
+        Some(part)
+    }
+
     /// Makes a test call to judges with unknown latency, if it is free or requested.
     fn measure(
         &self,

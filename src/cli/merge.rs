@@ -1,11 +1,12 @@
 //! `overrule merge`: copies what this project lacks from another analyst's file.
 
-use crate::app::merge::{added_counts, merge_into, notes, taken_over};
+use crate::app::merge::{added_counts, finish_merges, merge_rows, notes, taken_over};
 use crate::app::run_lock::RunLock;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::number_words;
 use crate::domain::sanitize;
+use crate::store::Store;
 use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::Context as _;
 use clap::Args;
@@ -18,17 +19,21 @@ Queries and documents are matched by name and must have the same texts. Votes ar
 judge, pair and the order of its documents; judges by model, prompt and parameters; verdicts,
 undos and answers in duels by their globally unique IDs. Nothing is replaced: if a judge has voted
 differently on the same pair in the same order, the vote of this project stays. A merge can be
-repeated, and it is all or nothing. The other file is read from a private copy and never written
-to. Settings are not merged.
+repeated, and it is all or nothing for each file. The other files are read from private copies and
+never written to. Settings are not merged.
+
+With several files and --json, there is one line of JSON per file. With several files, --dry-run
+compares each of them with this project as it is.
 
 Examples:
   overrule merge ../ada/overrule.db
   overrule merge ../ada/overrule.db --dry-run
-  overrule --project both.db merge eve.db --json")]
+  overrule --project both.db merge eve.db --json
+  overrule --project all.db merge shard-*.db")]
 pub(super) struct MergeCommand {
-    /// Project to merge into this one
-    #[arg(value_name = "OTHER.db")]
-    other: PathBuf,
+    /// Projects to merge into this one
+    #[arg(value_name = "OTHER.db", required = true)]
+    others: Vec<PathBuf>,
     /// Report what would be added and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -41,22 +46,42 @@ impl MergeCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let real = |path: &Path| path.canonicalize().ok();
-        if real(&self.other).is_some() && real(&self.other) == real(context.project()) {
+        let project = real(context.project());
+        let is_project = |other: &&PathBuf| project.is_some() && real(other) == project;
+        if let Some(other) = self.others.iter().find(is_project) {
             return Err(usage!(
                 "{}: is this project itself; name another one",
-                self.other.display()
+                other.display()
             ));
         }
         let keep = !self.dry_run;
         // Otherwise a run could pay for votes that are being merged at the same time.
         let _lock = keep.then(|| RunLock::take(context.project())).transpose()?;
-        let snapshot = Snapshot::of(&self.other)?;
-        let merged = merge_into(&store, snapshot, keep)
-            .with_context(|| format!("{}: nothing is merged", self.other.display()))?;
-        if self.json {
-            output::json(&self.as_json(&merged))?;
+        let mut any_refused = false;
+        let merged = self.others.iter().try_for_each(|other| {
+            any_refused |= self.merge(&store, other)?;
+            Ok::<(), CommandFailure>(())
+        });
+        if keep {
+            finish_merges(&store)?;
+        }
+        merged?;
+        if any_refused {
+            Err(CommandFailure::incomplete())
         } else {
-            output::text(&self.words(&merged))?;
+            Ok(())
+        }
+    }
+
+    /// Merges a project, and returns whether any of its queries was skipped.
+    fn merge(&self, store: &Store, other: &Path) -> Result<bool, CommandFailure> {
+        let merged = Snapshot::of(other).and_then(|from| merge_rows(store, from, !self.dry_run));
+        let merged = merged.with_context(|| format!("{}: nothing is merged", other.display()))?;
+        let counts = || self.as_json(other, &merged);
+        match (self.json, &self.others[..]) {
+            (true, [_]) => output::json(&counts())?,
+            (true, _) => output::json_line(&counts())?,
+            (false, _) => output::text(&self.words(other, &merged))?,
         }
         for note in notes(&merged) {
             output::message(&format!("note: {note}"));
@@ -65,21 +90,17 @@ impl MergeCommand {
             let query = sanitize::line(query);
             output::message(&format!("skipped query {query:?}: {reason}"));
         }
-        if merged.refused.is_empty() {
-            Ok(())
-        } else {
-            Err(CommandFailure::incomplete())
-        }
+        Ok(!merged.refused.is_empty())
     }
 
-    fn as_json(&self, merged: &MergeCounts) -> serde_json::Value {
+    fn as_json(&self, other: &Path, merged: &MergeCounts) -> serde_json::Value {
         let refused: Vec<_> = merged
             .refused
             .iter()
             .map(|(query, reason)| json!({ "query": query, "reason": reason }))
             .collect();
         let mut counts = json!({
-            "other": self.other.display().to_string(),
+            "other": other.display().to_string(),
             "dry_run": self.dry_run,
             "queries_added": merged.queries_added,
             "documents_added": merged.documents_added,
@@ -111,8 +132,8 @@ impl MergeCommand {
         counts
     }
 
-    fn words(&self, merged: &MergeCounts) -> String {
-        let other = sanitize::line(&self.other.display().to_string()).into_owned();
+    fn words(&self, other: &Path, merged: &MergeCounts) -> String {
+        let other = sanitize::line(&other.display().to_string()).into_owned();
         let Some(new) = taken_over(merged) else {
             return format!("{other}: contains nothing new\n");
         };

@@ -12,12 +12,14 @@ mod cycles;
 mod probe;
 mod rng;
 mod seen_orders;
+mod shard;
 mod walecki;
 
 pub use cycles::{PlannedBattle, plan, presentations};
 pub use probe::{PROBED_PAIRS, probe_pairs, probe_shares};
 pub use rng::SeededRng;
 pub use seen_orders::SeenOrders;
+pub use shard::Shard;
 
 /// The default number of cycles per query, in which every document has about eight battles.
 pub const DEFAULT_CYCLES: usize = 4;

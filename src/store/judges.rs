@@ -181,7 +181,7 @@ impl Db {
     /// The queries for which an ensemble counts.
     pub fn queries_of(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
         self.all(
-            "SELECT id FROM query WHERE ensemble = ?1 ORDER BY id",
+            "SELECT id FROM query WHERE ensemble = ?1 ORDER BY name",
             [ensemble.0],
             |row| Ok(QueryKey(row.get(0)?)),
         )

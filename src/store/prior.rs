@@ -5,9 +5,10 @@ use super::judges::EnsembleId;
 use super::{Db, Result, Store, StoreError};
 use crate::domain::ranking::{self, LearnedPrior, RankingSettings};
 use crate::domain::rating::{Dispersion, MAX_DENSE, PRIOR_BATTLES, PriorEvidence};
+use crate::domain::sampling::SeededRng;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 
-/// Maximum number of queries in an estimate, which are evenly spaced.
+/// Maximum number of queries in an estimate.
 const QUERIES: usize = 200;
 
 /// Maximum cost of an estimate: the cubes of the queries' document counts, summed.
@@ -109,25 +110,30 @@ impl Db {
         }))
     }
 
-    /// An evenly spaced sample of an ensemble's queries, as large as the cost allows, and the
-    /// number of queries it is taken from.
+    /// A random sample of an ensemble's queries, as large as the cost allows, and the number of
+    /// queries it is taken from. It follows from the names of the queries, so that it does not
+    /// depend on the order in which shards of a dataset were merged.
     pub(crate) fn sampled(&self, ensemble: EnsembleId) -> Result<(Vec<QueryKey>, usize)> {
-        let sized: Vec<(QueryKey, usize)> = self.all(
-            "SELECT id, documents FROM query WHERE ensemble = ?1 AND documents <= ?2 ORDER BY id",
+        let mut drawn: Vec<(usize, String, QueryKey, usize)> = self.all(
+            "SELECT id, name, documents FROM query WHERE ensemble = ?1 AND documents <= ?2",
             (ensemble.0, MAX_DENSE),
-            |row| Ok((QueryKey(row.get(0)?), row.get(1)?)),
+            |row| {
+                let name: String = row.get(1)?;
+                let draw = SeededRng::new(0, &["prior sample", &name]).below(usize::MAX);
+                Ok((draw, name, QueryKey(row.get(0)?), row.get(2)?))
+            },
         )?;
-        let cost = sized
+        drawn.sort_unstable();
+        let cost = drawn
             .iter()
-            .map(|(_, documents)| *documents)
+            .map(|(.., documents)| *documents)
             .max()
             .unwrap_or(1)
             .max(1)
             .pow(3);
-        let count = (WORK / cost).clamp(1, QUERIES).min(sized.len());
-        let chosen = (0..count).filter_map(|at| sized.get(at * sized.len() / count));
-        let chosen = chosen.map(|(query, _)| *query).collect();
-        Ok((chosen, sized.len()))
+        let count = (WORK / cost).clamp(1, QUERIES);
+        let chosen = drawn.iter().take(count).map(|(_, _, query, _)| *query);
+        Ok((chosen.collect(), drawn.len()))
     }
 
     /// Stores a learned prior. Returns whether the prior has changed; the numbers of the ensemble's

@@ -57,6 +57,7 @@ mod sampling;
 mod sbr;
 mod scaling;
 mod scripts;
+mod sharding;
 mod simulated_duels;
 mod simulated_students;
 mod students;

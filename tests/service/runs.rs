@@ -93,6 +93,19 @@ fn a_run_killed_ten_times_buys_only_what_was_in_flight_again() {
 }
 
 #[test]
+fn shards_spend_at_most_their_parts_of_the_budget() {
+    let mut reached = 0;
+    for shard in ["1/2", "2/2"] {
+        let desk =
+            Desk::new("price = { input = 1000.0, output = 1000.0 }\nmax_output_tokens = 100");
+        let output = desk.annotate(&["--shard", shard, "--budget", "60"]);
+        assert!(desk.spent() <= 30.0, "{}", desk.spent());
+        reached += usize::from(told(&output).contains("the budget is reached"));
+    }
+    assert!(reached > 0);
+}
+
+#[test]
 fn a_budget_is_never_passed_and_a_larger_one_goes_on() {
     let desk = Desk::new("price = { input = 1000.0, output = 1000.0 }\nmax_output_tokens = 100");
     let output = desk.annotate(&["--budget", "30"]);

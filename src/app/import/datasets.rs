@@ -6,6 +6,7 @@ use super::preview::PoolCounts;
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{ReadProgress, display_name, open, open_counted, stem};
 use crate::domain::corpus::{DocId, Pool};
+use crate::domain::sampling::Shard;
 use crate::domain::sanitize;
 use crate::formats::dataset;
 use crate::store::corpus::QueryKey;
@@ -24,6 +25,8 @@ pub struct CheckedDataset {
     path: PathBuf,
     /// The requested queries; all if empty.
     only: Vec<String>,
+    /// The shard that the queries must belong to.
+    shard: Option<Shard>,
     /// The problems of skipped lines.
     pub problems: FileProblems,
 }
@@ -57,6 +60,7 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
     Ok(CheckedDataset {
         path: path.to_owned(),
         only: Vec::new(),
+        shard: None,
         problems,
     })
 }
@@ -83,10 +87,16 @@ impl CheckedDataset {
         })
     }
 
-    /// Imports the whole dataset into the project; the returned keys are those of the requested
-    /// queries.
+    /// Restricts the dataset to the queries of a shard.
+    pub fn with_shard(self, shard: Option<Shard>) -> Self {
+        Self { shard, ..self }
+    }
+
+    /// Imports the whole dataset into the project, or the queries of its shard; the returned keys
+    /// are those of the requested queries.
     pub fn import(&self, store: &Store) -> Result<PoolsImport, AppError> {
-        let mut imported = import(store, &self.path, &ReadProgress::default(), None)?;
+        let (progress, shard) = (ReadProgress::default(), self.shard);
+        let mut imported = import(store, &self.path, &progress, None, shard)?;
         if !self.only.is_empty() {
             let only = self.only.clone();
             imported.keys = store.read_blocking(move |db| {
@@ -145,9 +155,11 @@ impl CheckedDataset {
     /// The requested queries with their documents.
     pub fn pools(&self) -> Result<impl Iterator<Item = Pool> + use<>, AppError> {
         let records = dataset::read_pools(open(&self.path)?, &display_name(&self.path));
-        let only = self.only.clone();
+        let (only, shard) = (self.only.clone(), self.shard);
         let wanted = move |pool: &Pool| {
-            only.is_empty() || only.iter().any(|name| *name == pool.query.id.as_str())
+            let id = pool.query.id.as_str();
+            let of_shard = shard.is_none_or(|shard| shard.contains(id));
+            of_shard && (only.is_empty() || only.iter().any(|name| name == id))
         };
         Ok(records.filter_map(Result::ok).filter(wanted))
     }
@@ -178,17 +190,19 @@ pub(super) fn check_lines(
     }
 }
 
-/// Imports a file in one transaction. `keep_known` is a reason to change no query of the project.
+/// Imports a file, or the queries of a shard, in one transaction. `keep_known` is a reason to change
+/// no query of the project.
 pub(super) fn import(
     store: &Store,
     path: &Path,
     progress: &ReadProgress,
     keep_known: Option<String>,
+    shard: Option<Shard>,
 ) -> Result<PoolsImport, AppError> {
     let reader = open_counted(path, progress)?;
     let (name, dataset) = (display_name(path), stem(path));
     Ok(store.write_blocking(move |db| {
-        let imported = add(db, reader, &name, &dataset)?;
+        let imported = add_shard(db, reader, &name, &dataset, shard)?;
         imported.check_known(keep_known.as_deref())?;
         Ok(imported)
     })?)
@@ -200,6 +214,16 @@ pub fn add(
     reader: impl BufRead,
     name: &str,
     dataset: &str,
+) -> Result<PoolsImport, StoreError> {
+    add_shard(db, reader, name, dataset, None)
+}
+
+fn add_shard(
+    db: &mut Db,
+    reader: impl BufRead,
+    name: &str,
+    dataset: &str,
+    shard: Option<Shard>,
 ) -> Result<PoolsImport, StoreError> {
     let mut import = PoolsImport {
         file: name.to_owned(),
@@ -214,6 +238,9 @@ pub fn add(
                 continue;
             }
         };
+        if shard.is_some_and(|shard| !shard.contains(pool.query.id.as_str())) {
+            continue;
+        }
         import.add(db.add_pool(&pool, dataset)?, &pool);
     }
     import.skipped = bad_lines.len();

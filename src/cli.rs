@@ -308,7 +308,7 @@ fn run(arguments: Arguments) -> CommandResult {
 }
 
 /// The command line without hidden commands, which shell completions would offer otherwise.
-fn visible() -> clap::Command {
+pub(crate) fn visible() -> clap::Command {
     let all = Arguments::command();
     clap::Command::new("overrule")
         .version(env!("CARGO_PKG_VERSION"))

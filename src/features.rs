@@ -7,6 +7,7 @@ pub mod drift;
 pub mod duel;
 pub mod gate;
 pub mod lab;
+pub mod mcp;
 pub mod measure;
 pub mod methods;
 pub mod prompts;

@@ -13,7 +13,9 @@ use crate::cli::matrix::ReadLayer;
 use crate::domain::common_scale::ProjectScale;
 use crate::domain::metrics::JudgedRanking;
 use crate::domain::prediction::QueryPredictions;
+use crate::domain::priority::Policy;
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
+use crate::domain::verdict::AnnotatorVerdicts;
 pub use crate::features::accept::app::{AcceptedBattles, OfferedBattle};
 use crate::features::duel::command::DuelSubcommand;
 use crate::features::duel::command::export::DuelExportOptions;
@@ -23,7 +25,7 @@ use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
 use crate::features::{
-    accept, drift, duel, gate, measure, methods, prompts, report, scale, student,
+    accept, drift, duel, gate, mcp, measure, methods, prompts, report, scale, student,
 };
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
@@ -95,9 +97,18 @@ pub fn opinion_with_effect(db: &Db) -> store::Result<Option<(NamedOpinion, Opini
     db.student_with_effect()
 }
 
-/// The battles that the project's acceptance asks people about, in order.
-pub fn offered_battles(db: &Db) -> store::Result<Vec<OfferedBattle>> {
-    accept::app::offered(db)
+/// The battles of a policy whose order comes from a feature; `None` for the other policies.
+pub fn offered_battles(db: &Db, policy: Policy) -> store::Result<Option<Vec<OfferedBattle>>> {
+    Ok(match policy {
+        Policy::Accept => Some(accept::app::offered(db)?),
+        Policy::Proposed => Some(mcp::app::offered(db)?),
+        _ => None,
+    })
+}
+
+/// The verdicts that programs propose for a query. None of them counts.
+pub fn proposed_verdicts(db: &Db, query: QueryKey) -> store::Result<AnnotatorVerdicts> {
+    mcp::app::proposed_verdicts(db, query)
 }
 
 /// Whether the judges' decision on each battle needs no person; `None` if nothing is accepted.
@@ -122,6 +133,9 @@ pub(crate) enum FeatureCommand {
     Gate(gate::command::GateCommand),
     /// Find out whether a judge or the search system has changed
     Drift(drift::command::DriftCommand),
+    /// Let agents read the project and propose verdicts (MCP server)
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::command::McpCommand),
     /// Write a page to share: HTML or Markdown
     Report(report::command::ReportCommand),
     /// Train and test small models that learn from the votes
@@ -142,6 +156,8 @@ impl FeatureCommand {
             Self::Accept(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Drift(command) => command.run(context),
+            #[cfg(feature = "mcp")]
+            Self::Mcp(command) => command.run(context),
             Self::Report(command) => command.run(context),
             Self::Student(command) => command.run(context),
             Self::Duel(command) => command.run(context),
@@ -175,7 +191,7 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
         "Build on the votes",
         &["prompt", "accept", "gate", "drift", "student", "scale"],
     ),
-    ("Look at the results", &["report"]),
+    ("Look at the results", &["report", "mcp"]),
     ("Simulate", &["lab"]),
 ];
 
@@ -190,11 +206,16 @@ pub const LOGS: &[ReadLog] = &[
     prompts::app::log_entries,
     accept::app::log_entries,
     drift::app::log_entries,
+    mcp::app::log_entries,
 ];
 
 /// What features add to the status of a project, in the order shown.
-pub const STATUSES: &[fn(&Db) -> store::Result<FeatureStatus>] =
-    &[duel::app::status, student::app::status, scale::app::status];
+pub const STATUSES: &[fn(&Db) -> store::Result<FeatureStatus>] = &[
+    duel::app::status,
+    student::app::status,
+    scale::app::status,
+    mcp::app::status,
+];
 
 /// What features merge before the queries.
 pub(crate) const MERGES_FIRST: &[fn(&mut Merger<'_>) -> store::Result<()>] =
@@ -212,6 +233,7 @@ pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
     measure::merge::measurements,
     accept::merge::acceptances,
     drift::merge::sets,
+    mcp::merge::proposals,
 ];
 
 /// What features count during a merge, in the order shown.
@@ -224,6 +246,7 @@ pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[
     measure::merge::COUNTS,
     accept::merge::COUNTS,
     drift::merge::COUNTS,
+    mcp::merge::COUNTS,
 ];
 
 /// What features compute after a merge, outside of its transaction.

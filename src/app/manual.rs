@@ -53,6 +53,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "duel",
     "report",
     "notebooks",
+    "agents",
     "science",
     "checks",
     "formats",

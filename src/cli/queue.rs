@@ -34,6 +34,7 @@ use std::io::IsTerminal as _;
   failed     votes are missing
   random     all battles in random order
   accept     the controls of `overrule accept`, then the battles that it did not accept
+  proposed   an agent proposes a verdict (`overrule mcp`), and nobody has given one
   mixed      value, plus a quarter random controls and a few repeats; needed to estimate the
              judges' accuracy
 

@@ -70,6 +70,7 @@ pub(crate) fn read_query(db: &Db, key: QueryKey) -> Result<OpenQuery> {
         view,
         students,
         people: db.people(key)?,
+        proposals: registry::proposed_verdicts(db, key)?,
         texts: HashMap::new(),
         votes: HashMap::new(),
     })

@@ -12,6 +12,7 @@ mod fake_provider;
 mod support;
 
 mod accepting;
+mod agents;
 mod annotate;
 mod annotated;
 mod candidates;

@@ -8,7 +8,7 @@ use crate::domain::priority::{
 };
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::JudgeId;
-use crate::registry;
+use crate::registry::{self, OfferedBattle};
 use crate::store::assignments::{AssignmentRow, query_number};
 use crate::store::corpus::QueryKey;
 use crate::store::priority_cache::QueryPriorities;
@@ -80,8 +80,10 @@ impl QueueItem {
 /// The queue: first items whose verdict was undone or that were passed over, then the design's
 /// order, then postponed items.
 pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
-    if request.policy == Policy::Accept && !request.conflicts {
-        return acceptance_queue(db, request);
+    if !request.conflicts
+        && let Some(offered) = registry::offered_battles(db, request.policy)?
+    {
+        return offered_queue(db, request, offered);
     }
     let ledger = assignment_history(db, &request.annotator, request.scope)?;
     let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
@@ -188,8 +190,12 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     Ok(items)
 }
 
-/// The battles that the project's acceptance asks about. Postponed ones come last.
-fn acceptance_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
+/// The battles that a feature offers, in its order. Postponed ones come last.
+fn offered_queue(
+    db: &Db,
+    request: &QueueRequest,
+    offered: Vec<OfferedBattle>,
+) -> Result<Vec<QueueItem>> {
     let ledger = assignment_history(db, &request.annotator, request.scope)?;
     let of = |rows: &[AssignmentRow]| -> HashSet<(QueryKey, Pair)> {
         rows.iter()
@@ -203,7 +209,7 @@ fn acceptance_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
         Some(judge) => Some(pairs_against(db, judge)?),
         None => None,
     };
-    let mut items: Vec<QueueItem> = registry::offered_battles(db)?
+    let mut items: Vec<QueueItem> = offered
         .into_iter()
         .filter(|(query, pair, ..)| {
             request.scope.is_none_or(|scope| scope == *query)

@@ -28,6 +28,8 @@ named! {
         Random,
         /// The controls of the project's acceptance, then the battles that it did not accept.
         Accept,
+        /// Pairs on which a program proposes a verdict and nobody has given one.
+        Proposed,
         /// The order of `Value` with random controls and some repeated battles.
         Mixed,
     }
@@ -46,6 +48,7 @@ impl Policy {
             Self::Failed => "votes are missing",
             Self::Random => "all battles, in random order",
             Self::Accept => "controls of the acceptance, then what was not accepted",
+            Self::Proposed => "an agent proposes a verdict, and nobody has given one",
             Self::Mixed => "most valuable first, with random controls and a few repeats",
         }
     }

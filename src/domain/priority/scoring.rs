@@ -97,7 +97,7 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
         Policy::Surprise => Box::new(|pair| surprise(view, pair)),
         Policy::Student => Box::new(|pair| against_student(view, pair)),
         Policy::Failed => Box::new(|pair| failed(view, pair)),
-        Policy::Random | Policy::Accept => Box::new(|_| None),
+        Policy::Random | Policy::Accept | Policy::Proposed => Box::new(|_| None),
     };
     let settled = |pair: Pair| {
         view.verdict(pair)

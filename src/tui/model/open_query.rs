@@ -34,6 +34,8 @@ pub struct OpenQuery {
     pub students: Vec<(String, QueryPredictions)>,
     /// People's verdicts on its pairs.
     pub people: AnnotatorVerdicts,
+    /// Verdicts on its pairs that programs propose.
+    pub proposals: AnnotatorVerdicts,
     /// Texts that have been loaded.
     pub texts: HashMap<usize, Arc<str>>,
     /// Votes with reasoning that have been loaded.

@@ -241,6 +241,7 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
         view: View::new(rows, RankingSettings::default()),
         students: Vec::new(),
         people: AnnotatorVerdicts::default(),
+        proposals: AnnotatorVerdicts::default(),
         texts: DOCUMENTS
             .iter()
             .take(documents)

@@ -98,7 +98,24 @@ fn opinions(model: &Model, open: &OpenQuery, pair: Pair, own_is_known: bool) -> 
         None if others.is_empty() => None,
         None => Some("◆ no majority, so no verdict counts.".to_owned()),
     };
-    first.into_iter().chain(others).collect()
+    first
+        .into_iter()
+        .chain(others)
+        .chain(proposals(open, pair, a, b))
+        .collect()
+}
+
+/// What programs propose for the pair.
+pub(crate) fn proposals(open: &OpenQuery, pair: Pair, a: usize, b: usize) -> Vec<String> {
+    let proposals = open.proposals.on(pair).into_iter();
+    proposals
+        .map(|proposal| {
+            let words = open.decision_text(proposal.seen_from(a), a, b);
+            let why = proposal.note.as_deref().unwrap_or_default();
+            let (who, why) = (sanitize::line(&proposal.annotator), sanitize::line(why));
+            format!("◇ {who} proposes: {words} ({why}).")
+        })
+        .collect()
 }
 
 fn reason(verdict: &Verdict) -> Option<String> {

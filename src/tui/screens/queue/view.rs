@@ -334,7 +334,7 @@ fn unit(policy: Policy) -> &'static str {
         Policy::Student => "bits",
         Policy::Failed => "votes",
         Policy::Accept => "|z|",
-        Policy::Mixed | Policy::Random => "",
+        Policy::Mixed | Policy::Random | Policy::Proposed => "",
     }
 }
 
@@ -470,6 +470,10 @@ fn empty(model: &Model) -> String {
         (true, true) if model.queue.policy == Policy::Accept => format!(
             "No battle of an acceptance is left to judge. `overrule accept` begins one, or prints \
              its result. {}: another order.",
+            key(Command::NextPolicy)
+        ),
+        (true, true) if model.queue.policy == Policy::Proposed => format!(
+            "No proposed verdict waits. Agents propose them through `overrule mcp`. {}: another order.",
             key(Command::NextPolicy)
         ),
         (true, true) => format!(

@@ -10,7 +10,7 @@ use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::review::CurrentItem;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::outcome;
-use crate::tui::screens::battle::panel::decision_keys;
+use crate::tui::screens::battle::panel::{decision_keys, proposals};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::Choice;
@@ -166,6 +166,16 @@ fn people(model: &Model, too: bool, theme: &Theme, columns: usize) -> Vec<Line<'
     lines.collect()
 }
 
+/// What programs propose for the pair.
+fn proposed(model: &Model, open: &OpenQuery, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let (a, b) = (model.battle.a, model.battle.b);
+    let words = model.battle.pair().into_iter();
+    words
+        .flat_map(|pair| proposals(open, pair, a, b))
+        .flat_map(|words| text::lines(&words, columns, theme.muted()))
+        .collect()
+}
+
 /// Rows that the full effect of a verdict needs; with fewer, one line names it.
 const FULL: usize = 8;
 
@@ -196,6 +206,7 @@ pub(super) fn open(
         lines.extend(text::lines(&note, columns, theme.text()));
     }
     lines.extend(people(model, false, theme, columns));
+    lines.extend(proposed(model, open, theme, columns));
     lines.extend(causes(current, theme, columns));
     lines.extend(confidences(current, theme, columns));
     lines.extend(account(model, theme, columns));

@@ -22,8 +22,8 @@ use std::path::PathBuf;
   overrule export annotated --ranking zerank --out zerank.jsonl    the scores of a method or \
   reranker, for zBench
   overrule export votes --format jsonl | jq 'select(.failure)'
-  overrule export votes --out votes.parquet                also for verdicts, rulings, duels and \
-  predictions
+  overrule export votes --out votes.parquet                also for verdicts, rulings, duels, \
+  predictions, annotated, run, qrels and picks
   overrule export ai-scores --as openai=gpt,gemini=flash,anthropic=claude --out ai_scores.json
   overrule export qrels --corrected --out corrected.tsv    also writes corrected_rulings.csv: who \
   ruled, when and why
@@ -53,7 +53,8 @@ pub(crate) struct ExportCommand {
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
     /// Format of votes, verdicts, rulings, duels and predictions [default: by the extension of
-    /// --out, otherwise csv] and of tables [default: parquet]
+    /// --out, otherwise csv] and of tables [default: parquet]; annotated, run, qrels and picks are
+    /// text, or parquet
     #[arg(long, value_enum)]
     format: Option<TableFormat>,
     #[command(flatten)]

@@ -230,3 +230,85 @@ fn a_project_is_a_folder_of_tables_before_and_after_picks() {
     sandbox.refused("export tables", 2, &["--out DIR"]);
     sandbox.refused("export tables --out bm25.trec", 2, &["is a file"]);
 }
+
+#[test]
+fn files_in_text_formats_of_other_programs_are_tables_in_parquet_too() {
+    let sandbox = picked();
+    sandbox.done("pool build --beir beir --depth 4 --layout original --out pools.jsonl");
+    sandbox.done("annotate pools.jsonl out.jsonl --cycles 1");
+    let both = |what: &str, text: &str| {
+        sandbox.done(&format!("export {what} --out {text}"));
+        sandbox.done(&format!("export {what} --out t.parquet"));
+        let (rows, _) = parquet_rows(&sandbox.path("t.parquet"));
+        assert!(!rows.is_empty(), "{what}");
+        (sandbox.read(text), rows)
+    };
+    let word = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+    let (run, rows) = both("run", "run.trec");
+    let lines = rows.iter().map(|row| {
+        let (query, document, tag) = (word(row, "query"), word(row, "document"), word(row, "tag"));
+        let score = row["score"].as_f64().unwrap();
+        (
+            vec![
+                query,
+                "Q0".to_owned(),
+                document,
+                row["rank"].to_string(),
+                tag,
+            ],
+            score,
+        )
+    });
+    for ((words, score), line) in lines.zip(run.lines()) {
+        let mut cells: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let written: f64 = cells.remove(4).parse().unwrap();
+        assert_eq!(words, cells);
+        assert!((score - written).abs() < 1e-9, "{line}");
+    }
+    assert_eq!(rows.len(), run.lines().count());
+    let (qrels, rows) = both("qrels", "labels.qrels");
+    let lines = rows.iter().map(|row| {
+        let (query, document) = (word(row, "query"), word(row, "document"));
+        format!("{query} 0 {document} {}", row["grade"])
+    });
+    assert_eq!(lines.collect::<Vec<_>>(), qrels.lines().collect::<Vec<_>>());
+    let (annotated, rows) = both("annotated", "scored.jsonl");
+    let mut documents = rows.iter();
+    for line in annotated.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        for document in line["documents"].as_array().unwrap() {
+            let row = documents.next().unwrap();
+            assert_eq!(row["query"], line["query"]["id"]);
+            for name in ["content", "score"] {
+                assert!(is_near(&row[name], &document[name]), "{row} {document}");
+            }
+        }
+    }
+    assert!(documents.next().is_none());
+    let (picks, rows) = both("picks", "picks.jsonl");
+    for (row, line) in rows.iter().zip(picks.lines()) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(row["order"], line["order"]);
+        let slots = row["slots"]
+            .as_str()
+            .map(|text| serde_json::from_str(text).unwrap());
+        assert_eq!(slots.unwrap_or(Value::Null), line["slots"]);
+    }
+    assert_eq!(rows.len(), picks.lines().count());
+    sandbox.refused(
+        "export run --format csv --out r.csv",
+        2,
+        &["--format parquet"],
+    );
+    sandbox.refused(
+        "export run --format parquet --out r.jsonl",
+        2,
+        &["Parquet (.parquet)"],
+    );
+    sandbox.refused(
+        "export qrels --diff --out d.parquet",
+        2,
+        &["TREC's columns"],
+    );
+    sandbox.refused("export picks --format parquet", 2, &["Parquet is binary"]);
+}

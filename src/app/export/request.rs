@@ -1,8 +1,11 @@
 //! An export request: what to write, in which format, and where.
 
+use super::row_files::{
+    ANNOTATED, PICKS, RowsOfLines, annotated_rows, pick_rows, write_label_rows,
+};
 use super::tables::{table_files, write_tables};
 use super::{
-    AddedExport, AddedLabels, AddedPage, FoundRanking, UnscoredDocuments, WrittenRanking,
+    AddedExport, AddedLabels, AddedPage, FoundRanking, RunFile, UnscoredDocuments, WrittenRanking,
     labels_to_write, member_names, write_ai_scores, write_annotated, write_label_changes,
     write_picks, write_ranking, write_rulings, write_run, write_scored_by, write_verdicts,
     write_votes,
@@ -11,8 +14,8 @@ use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::{AppError, invalid};
 use crate::app::output_file::{
-    BEIR, FileForm, HTML, JSON, JSON_LINES, OutputFolder, ProtectedFiles, TREC, check_ending,
-    table_format, write_whole,
+    BEIR, FileForm, HTML, JSON, JSON_LINES, OutputFolder, PARQUET, ProtectedFiles, TREC,
+    check_ending, table_format, write_whole,
 };
 use crate::app::picture::{Picture, check_picture_name, write_picture};
 use crate::app::scored_pools::{scored_pools, student_in_scores};
@@ -206,6 +209,19 @@ impl Export {
     }
 }
 
+impl Export {
+    /// Whether it is text in the format of other programs, and optionally a table in Parquet.
+    fn has_row_form(&self) -> bool {
+        match self {
+            Self::Annotated { .. } | Self::Run { .. } | Self::Picks => true,
+            Self::Labels(labels) => {
+                labels.form.is_none() && !matches!(labels.source, LabelSource::Changes { .. })
+            }
+            _ => false,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct ExportRequest {
     pub export: Export,
@@ -297,7 +313,30 @@ impl ExportRequest {
             Export::Run { .. } => TREC,
             _ => JSON_LINES,
         };
+        if self.export.has_row_form() {
+            self.row_format(Some(path))?;
+            if self.format == Some(TableFormat::Parquet) {
+                return check_ending(path, &[PARQUET]);
+            }
+            return check_ending(path, &[form, PARQUET]);
+        }
         check_ending(path, &[form])
+    }
+
+    /// The format of the table that is written instead of a text file, if that is requested or the
+    /// file name implies it.
+    fn row_format(&self, path: Option<&Path>) -> Result<Option<TableFormat>, AppError> {
+        let is_named = path.is_some_and(|path| PARQUET.names(path));
+        match self.format {
+            None if !is_named => Ok(None),
+            None | Some(TableFormat::Parquet) => {
+                table_format(Some(TableFormat::Parquet), TableFormat::Parquet, &[], path).map(Some)
+            }
+            Some(_) => Err(invalid!(
+                "--format: this export is written in its text format, or with --format parquet as a \
+                 table"
+            )),
+        }
     }
 
     fn table_format(&self, path: Option<&Path>) -> Result<TableFormat, AppError> {
@@ -333,28 +372,25 @@ impl ExportRequest {
         if is_by_zelo && let Some(note) = student_in_scores(store, keys)? {
             tell(&note);
         }
+        let rows = match self.export.has_row_form() {
+            true => self.row_format(path)?,
+            false => None,
+        };
+        match (&self.export, rows) {
+            (Export::Annotated { .. }, Some(format)) => {
+                let mut rows = RowsOfLines::new(&ANNOTATED, format, annotated_rows, out)?;
+                self.write_annotated(store, keys, &mut rows, tell)?;
+                return Ok(rows.finish()?);
+            }
+            (Export::Picks, Some(format)) => {
+                let mut rows = RowsOfLines::new(&PICKS, format, pick_rows, out)?;
+                write_picks(store, |pick| self.wants(&pick.query), &mut rows)?;
+                return Ok(rows.finish()?);
+            }
+            _ => {}
+        }
         match &self.export {
-            Export::Annotated {
-                ranking: Some(name),
-                keep_unscored,
-            } => {
-                let ranking = find_ranking(store, name)?;
-                ranking.notes.iter().for_each(|note| tell(note));
-                let written = write_scored_by(store, keys, &ranking, *keep_unscored, out)?;
-                written.notes(&ranking).iter().for_each(|note| tell(note));
-                Ok(())
-            }
-            Export::Annotated {
-                ranking: None,
-                keep_unscored,
-            } => {
-                let UnscoredDocuments { left_out, .. } =
-                    write_annotated(store, keys, None, *keep_unscored, out, |_| {})?;
-                if left_out > 0 && !keep_unscored {
-                    tell(&format!("skipped {left_out} documents without a score"));
-                }
-                Ok(())
-            }
+            Export::Annotated { .. } => self.write_annotated(store, keys, out, tell),
             Export::AiScores { members } => {
                 let (members, warning) = member_names(store, keys, members)?;
                 if let Some(warning) = warning {
@@ -371,7 +407,10 @@ impl ExportRequest {
                 Ok(())
             }
             Export::Verdicts => write_verdicts(store, keys, self.table_format(path)?, out),
-            Export::Labels(labels) => self.write_labels(labels, store, keys, path, out, tell),
+            Export::Labels(labels) => {
+                let target = LabelTarget { path, rows };
+                self.write_labels(labels, store, keys, target, out, tell)
+            }
             Export::Run {
                 ranking: Some(name),
                 tag,
@@ -380,7 +419,13 @@ impl ExportRequest {
                 let ranking = find_ranking(store, name)?;
                 ranking.notes.iter().for_each(|note| tell(note));
                 let wants = |query: &QueryId| self.wants(query);
-                let written = write_ranking(&ranking, wants, tag.as_deref(), *places, out)?;
+                let written = write_ranking(
+                    &ranking,
+                    wants,
+                    tag.as_deref(),
+                    *places,
+                    RunFile::new(rows, out)?,
+                )?;
                 written.notes(&ranking).iter().for_each(|note| tell(note));
                 Ok(())
             }
@@ -388,7 +433,7 @@ impl ExportRequest {
                 ranking: None, tag, ..
             } => {
                 let tag = tag.as_deref().unwrap_or(TruthSource::Zelo.name());
-                let left_out = write_run(store, keys, tag, out)?;
+                let left_out = write_run(store, keys, tag, RunFile::new(rows, out)?)?;
                 if left_out > 0 {
                     let documents = counted(left_out, "document");
                     tell(&format!("skipped {documents} without a score"));
@@ -406,6 +451,36 @@ impl ExportRequest {
             Export::Page(page) => Ok(out.write_all(page.html(store)?.as_bytes())?),
             Export::Added(export) => export.write(store, keys, self.table_format(path)?, out, tell),
         }
+    }
+
+    /// Writes documents with scores as JSON lines.
+    fn write_annotated(
+        &self,
+        store: &Store,
+        keys: &[QueryKey],
+        out: &mut dyn Write,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(), AppError> {
+        let Export::Annotated {
+            ranking,
+            keep_unscored: keep,
+        } = &self.export
+        else {
+            return Ok(());
+        };
+        if let Some(name) = ranking {
+            let ranking = find_ranking(store, name)?;
+            ranking.notes.iter().for_each(|note| tell(note));
+            let written = write_scored_by(store, keys, &ranking, *keep, out)?;
+            written.notes(&ranking).iter().for_each(|note| tell(note));
+            return Ok(());
+        }
+        let UnscoredDocuments { left_out, .. } =
+            write_annotated(store, keys, None, *keep, out, |_| {})?;
+        if left_out > 0 && !keep {
+            tell(&format!("skipped {left_out} documents without a score"));
+        }
+        Ok(())
     }
 
     /// The file for the rulings behind corrected labels that are written to `path`, and their
@@ -433,20 +508,20 @@ impl ExportRequest {
         labels: &LabelExport,
         store: &Store,
         keys: &[QueryKey],
-        path: Option<&Path>,
-        out: &mut dyn Write,
+        target: LabelTarget<'_>,
+        out: &mut (dyn Write + Send),
         tell: &mut dyn FnMut(&str),
     ) -> Result<(), AppError> {
         match &labels.source {
             LabelSource::Imported => {
                 let data = self.labels_and_rulings(store, RulingOptions::USUAL)?;
-                labels.write(&labels_to_write(&data, None)?, store, path, out)
+                labels.write(&labels_to_write(&data, None)?, store, target, out)
             }
             LabelSource::Corrected(options) => {
                 let data = self.labels_and_rulings(store, *options)?;
                 let corrections = data.corrections(options.grades);
                 let corrected = labels_to_write(&data, Some(&corrections))?;
-                labels.write(&corrected, store, path, out)?;
+                labels.write(&corrected, store, target, out)?;
                 let changed = corrections.iter().filter(|one| one.changes()).count();
                 tell(&format!(
                     "{} applied, {} changed",
@@ -465,7 +540,7 @@ impl ExportRequest {
                 let scale = project_scale(store)?;
                 let pools = scored_pools(store, keys)?;
                 let truth = zelo_truth(&pools, &corrected, *basis, scale.as_ref())?;
-                labels.write(&truth.qrels, store, path, out)?;
+                labels.write(&truth.qrels, store, target, out)?;
                 truth.notes.iter().for_each(|note| tell(note));
                 tell(&format!(
                     "metrics based on them are measured {AGAINST_JUDGES}"
@@ -475,7 +550,7 @@ impl ExportRequest {
             LabelSource::Added(made) => {
                 let mut kept = made.labels.clone();
                 kept.retain(|query, _| self.wants(query));
-                labels.write(&kept, store, path, out)?;
+                labels.write(&kept, store, target, out)?;
                 let grades: usize = kept.values().map(|grades| grades.len()).sum();
                 tell(&format!(
                     "{} of {} {}",
@@ -554,6 +629,14 @@ impl WrittenRanking {
     }
 }
 
+/// Where labels are written.
+#[derive(Clone, Copy)]
+struct LabelTarget<'a> {
+    path: Option<&'a Path>,
+    /// The format of the table that is written instead of text, if any.
+    rows: Option<TableFormat>,
+}
+
 impl LabelExport {
     fn form_of(&self, path: Option<&Path>) -> LabelForm {
         let name = path.map(unpacked_name);
@@ -569,10 +652,13 @@ impl LabelExport {
         &self,
         labels: &Qrels,
         store: &Store,
-        path: Option<&Path>,
-        mut out: &mut dyn Write,
+        target: LabelTarget<'_>,
+        mut out: &mut (dyn Write + Send),
     ) -> Result<(), AppError> {
-        match self.form_of(path) {
+        if let Some(format) = target.rows {
+            return Ok(write_label_rows(labels, format, out)?);
+        }
+        match self.form_of(target.path) {
             LabelForm::Trec => trec::write_qrels(&mut out, labels)?,
             LabelForm::Beir => beir::write_qrels(&mut out, labels)?,
             LabelForm::Tool(format) => {

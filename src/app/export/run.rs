@@ -1,12 +1,12 @@
 //! Exports the documents of each query by zELO as a TREC run, or with the scores of a ranking as a
 //! run or in zBench's format.
 
+use super::row_files::RunFile;
 use crate::app::error::{AppError, invalid};
 use crate::app::scored_pools::scored_pools;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitize;
 use crate::formats::dataset::{self, Unscored};
-use crate::formats::trec;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -105,15 +105,16 @@ pub fn write_run(
     store: &Store,
     keys: &[QueryKey],
     tag: &str,
-    mut out: &mut dyn Write,
+    mut out: RunFile<'_>,
 ) -> Result<usize, AppError> {
     let (mut written, mut left_out) = (0, 0);
     for pool in scored_pools(store, keys)? {
         let ranking = pool.ranking();
         left_out += pool.documents.len() - ranking.len();
         written += ranking.len();
-        trec::write_run(&mut out, &pool.query, &ranking, tag)?;
+        out.add(&pool.query, &ranking, tag)?;
     }
+    out.finish()?;
     match written {
         0 => Err(invalid!(
             "no document has a zELO score; run `overrule annotate` first"
@@ -133,7 +134,7 @@ pub fn write_ranking(
     wants: impl Fn(&QueryId) -> bool,
     tag: Option<&str>,
     places: bool,
-    mut out: &mut dyn Write,
+    mut out: RunFile<'_>,
 ) -> Result<WrittenRanking, AppError> {
     let tag = tag.unwrap_or(&ranking.name);
     let (mut written, mut documents) = (WrittenRanking::default(), 0);
@@ -162,9 +163,10 @@ pub fn write_ranking(
         let order: Vec<(DocId, f64)> = ids.zip(scores).collect();
         let differs = |two: &&[(DocId, f64)]| two[0].1 == two[1].1 && two[0].0 < two[1].0;
         written.tied += order.windows(2).filter(differs).count();
-        trec::write_run(&mut out, query, &order, tag)?;
+        out.add(query, &order, tag)?;
         documents += order.len();
     }
+    out.finish()?;
     match documents {
         0 => Err(no_order(ranking)),
         _ => Ok(written),

@@ -113,7 +113,7 @@ pub(crate) fn proposals(open: &OpenQuery, pair: Pair, a: usize, b: usize) -> Vec
             let words = open.decision_text(proposal.seen_from(a), a, b);
             let why = proposal.note.as_deref().unwrap_or_default();
             let (who, why) = (sanitize::line(&proposal.annotator), sanitize::line(why));
-            format!("◇ {who} proposes: {words} ({why}).")
+            format!("◇ {who} proposes: {words}: {why}")
         })
         .collect()
 }

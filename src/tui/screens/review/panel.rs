@@ -102,6 +102,14 @@ fn headline(model: &Model, open: &OpenQuery, decision: Decision) -> String {
     if !others.is_empty() {
         parts.push(others.join(", "));
     }
+    let pair = model.battle.pair();
+    for proposal in pair.map_or(Vec::new(), |pair| open.proposals.on(pair)) {
+        let who = sanitize::line(&proposal.annotator);
+        parts.push(format!(
+            "◇ {who} proposes {}",
+            letter(proposal.seen_from(a))
+        ));
+    }
     parts.push(match &model.battle.before {
         Some(before) if !is_fitting(model) => {
             let moves = [("A", a), ("B", b)].map(|(letter, document)| {

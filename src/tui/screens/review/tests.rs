@@ -2,7 +2,7 @@ use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
-use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause, Verdict};
 use crate::store::corpus::QueryKey;
 use crate::tui::job::{answer, asked, fail, first, is_write, only, tell_that};
 use crate::tui::keymap::Command;
@@ -256,4 +256,30 @@ fn a_pair_on_which_people_differ_is_decided_with_what_they_said_in_sight() {
     on_command(&mut model, Command::Open);
     let next = model.queue.current.as_ref().unwrap();
     assert!(next.in_sight && next.is_undecided() && !model.battle.blind);
+}
+
+#[test]
+fn what_a_program_proposes_is_shown_after_the_verdict_only() {
+    let mut model = reviewing();
+    let (a, b) = (model.battle.a, model.battle.b);
+    let open = model.open.as_mut().unwrap();
+    open.proposals.give(Verdict {
+        uid: "p1".to_owned(),
+        a,
+        b,
+        decision: Decision::Tie,
+        note: Some("both name\u{7} it".to_owned()),
+        annotator: "robo".to_owned(),
+        created_ms: 0,
+    });
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let page = flat(&mut model, size);
+        assert!(!page.contains("robo"), "{page}");
+    }
+    on_command(&mut model, Command::JudgeA);
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let page = flat(&mut model, size);
+        assert!(page.contains("◇ robo proposes"), "{page}");
+        assert!(!page.contains('\u{7}'), "{page}");
+    }
 }

@@ -15,6 +15,7 @@ pub mod evaluate;
 pub mod export;
 pub mod failure_tally;
 pub mod fit;
+pub mod frozen_pairs;
 pub mod gold;
 pub mod import;
 pub mod init;

@@ -15,6 +15,7 @@ pub mod common_scale;
 pub mod corpus;
 pub mod document_cut;
 pub mod document_names;
+pub mod frozen_pair;
 pub mod hex;
 pub mod judge_report;
 pub mod judge_set;

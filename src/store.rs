@@ -61,6 +61,7 @@ pub mod upgrade;
 mod used_tokens;
 pub mod verdicts;
 pub mod vote_details;
+pub mod voted_pairs;
 pub mod votes;
 
 pub use db::Db;

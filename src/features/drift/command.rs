@@ -6,10 +6,8 @@ use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::text_format::{counted, moment_words, rfc_3339};
 use crate::cli::argument::ArgumentError;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
-use crate::cli::output::{self, ProgressPace, clean};
-use crate::cli::signals::RunEnd;
+use crate::cli::output::{self, clean};
 use crate::cli::spending::{SpendingOptions, confirm_spending};
-use crate::client::RunControl;
 use crate::domain::number_words::{duration, fixed, probability, signed};
 use crate::domain::spend::Spend;
 use crate::features::drift::app::{
@@ -18,9 +16,8 @@ use crate::features::drift::app::{
 };
 use crate::features::drift::domain::{DriftConclusion, JudgeCheck, MARGIN};
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
-use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::command::rerank::terms::volume_table;
-use crate::features::methods::command::rerank::watch::watch_questions;
+use crate::features::methods::command::rerank::watch::{AskedPairsEnd, watch_pairs};
 use crate::store::Store;
 use clap::Args;
 use serde_json::{Value, json};
@@ -120,7 +117,7 @@ impl DriftCommand {
             };
             (Some(judge), end)
         } else {
-            (self.configured(context), CheckEnd::default())
+            (self.configured(context), AskedPairsEnd::default())
         };
         let rankings = self.before.as_deref().zip(self.after.as_deref());
         let rankings = rankings.map(<[&str; 2]>::from);
@@ -130,7 +127,7 @@ impl DriftCommand {
         } else {
             output::text(&as_text(&report))?;
         }
-        end.finish(report.conclusion)
+        finish(&end, report.conclusion)
     }
 
     /// The judge as it is configured; `None` if it cannot be asked, such as without a key. Only
@@ -150,7 +147,7 @@ impl DriftCommand {
         &self,
         context: &CommandContext,
         store: &Store,
-    ) -> Result<Option<(PairJudge, CheckEnd)>, CommandFailure> {
+    ) -> Result<Option<(PairJudge, AskedPairsEnd)>, CommandFailure> {
         let wish = CheckWish {
             judge: self.judge.clone(),
             pairs: self.pairs as usize,
@@ -175,7 +172,7 @@ impl DriftCommand {
         }
         if check.open() == 0 {
             output::message(&nothing_to_ask(&check));
-            return Ok(Some((check.judge.clone(), CheckEnd::default())));
+            return Ok(Some((check.judge.clone(), AskedPairsEnd::default())));
         }
         if check.judge.is_paid() {
             confirm_spending(&describe(&check, &estimate), self.spending.yes)?;
@@ -183,45 +180,24 @@ impl DriftCommand {
         check.begin(store, &author)?;
         let ensemble = vec![Arc::clone(&check.judge.judge)];
         let control = self.spending.control(context, budget, &ensemble);
-        let end = watch(&check, control, store)?;
+        let (project, asked) = (store.clone(), Arc::clone(&check));
+        let end = watch_pairs(control, check.open(), |control, events| async move {
+            asked.ask(&project, control, events).await
+        })?;
         Ok(Some((check.judge.clone(), end)))
     }
 }
 
-/// How asking ended.
-#[derive(Default)]
-struct CheckEnd {
-    end: RunEnd,
-    spend: Spend,
-    /// Questions without an answer.
-    missing: usize,
-}
-
-impl CheckEnd {
-    /// Reports missing answers, and returns the exit code.
-    fn finish(&self, conclusion: DriftConclusion) -> CommandResult {
-        if self.missing > 0 {
-            output::message(&format!(
-                "incomplete: {} missing; {}",
-                counted(self.missing, "answer"),
-                if self.end.budget_reached {
-                    "the budget is reached; continue with a larger --budget"
-                } else {
-                    "run the same command again to continue"
-                }
-            ));
+/// Reports missing answers, and returns the exit code.
+fn finish(end: &AskedPairsEnd, conclusion: DriftConclusion) -> CommandResult {
+    end.report()?;
+    match conclusion {
+        DriftConclusion::JudgeChanged | DriftConclusion::SystemChanged => {
+            Err(CommandFailure::negative())
         }
-        if self.end.interrupted {
-            return Err(CommandFailure::interrupted());
-        }
-        match conclusion {
-            DriftConclusion::JudgeChanged | DriftConclusion::SystemChanged => {
-                Err(CommandFailure::negative())
-            }
-            DriftConclusion::Unchanged if self.missing == 0 => Ok(()),
-            DriftConclusion::Unchanged | DriftConclusion::NotEnough => {
-                Err(CommandFailure::incomplete())
-            }
+        DriftConclusion::Unchanged if end.missing == 0 => Ok(()),
+        DriftConclusion::Unchanged | DriftConclusion::NotEnough => {
+            Err(CommandFailure::incomplete())
         }
     }
 }
@@ -277,43 +253,6 @@ fn dry_run(check: &DriftCheck, estimate: &CheckEstimate, as_json: bool) -> Comma
         output::text(&describe(check, estimate))?;
     }
     output::text("dry run: nothing was called and nothing was changed\n")
-}
-
-/// Asks, and shows progress on stderr.
-fn watch(
-    check: &Arc<DriftCheck>,
-    control: RunControl,
-    store: &Store,
-) -> Result<CheckEnd, CommandFailure> {
-    let (store, asked, calls) = (store.clone(), Arc::clone(check), check.open());
-    let (mut made, mut spend) = (0, Spend::default());
-    let mut pace = ProgressPace::new();
-    let progress = |made: usize, spend: Spend| {
-        format!(
-            "{made} of {} made, spent {}",
-            counted(calls, "call"),
-            spend.words()
-        )
-    };
-    let (end, missing) = watch_questions(
-        control,
-        |control, events| async move { asked.ask(&store, control, events).await },
-        |event| {
-            if let RerankEvent::Called(charge) = event {
-                made += 1;
-                spend += charge;
-                if pace.is_due() {
-                    output::message(&progress(made, spend));
-                }
-            }
-        },
-    )?;
-    output::message(&progress(made, spend));
-    Ok(CheckEnd {
-        end,
-        spend,
-        missing,
-    })
 }
 
 fn as_text(report: &DriftReport) -> String {

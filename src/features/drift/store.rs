@@ -2,9 +2,9 @@
 //! are calls outside runs.
 
 use crate::domain::annotator_name::stored_annotator_name;
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::QueryId;
+use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::vote::{JudgeId, Margin};
-use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use rusqlite::{Row, params};
 
@@ -22,18 +22,6 @@ pub struct StoredSet {
     pub author: String,
     /// Milliseconds since the Unix epoch.
     pub created_ms: i64,
-}
-
-/// A pair of a set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredPair {
-    pub query: QueryId,
-    /// The document shown first, and the other one.
-    pub documents: [DocId; 2],
-    /// Hash of the judge and of everything that it is sent.
-    pub key: [u8; 32],
-    /// The judge's vote on the same question before, negative if the first document is better.
-    pub vote: Option<Margin>,
 }
 
 /// A round in which a judge is asked about all pairs of a set.
@@ -60,7 +48,7 @@ fn read_set(row: &Row<'_>) -> rusqlite::Result<StoredSet> {
 
 impl Db {
     /// Stores a set with its pairs unless it is known. Returns whether it is new.
-    pub fn add_drift_set(&self, set: &StoredSet, pairs: &[StoredPair]) -> Result<bool> {
+    pub fn add_drift_set(&self, set: &StoredSet, pairs: &[FrozenPair]) -> Result<bool> {
         let added = self.change(
             &format!("INSERT OR IGNORE INTO drift_set ({SET}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
             params![
@@ -122,13 +110,13 @@ impl Db {
     }
 
     /// The pairs of a set, in their order.
-    pub fn drift_pairs(&self, set: &str) -> Result<Vec<StoredPair>> {
+    pub fn drift_pairs(&self, set: &str) -> Result<Vec<FrozenPair>> {
         self.all(
             "SELECT query, first, second, key, vote FROM drift_pair WHERE drift_set = ?1
              ORDER BY place",
             [set],
             |row| {
-                Ok(StoredPair {
+                Ok(FrozenPair {
                     query: QueryId::new(row.get::<_, String>(0)?),
                     documents: [row.get(1)?, row.get(2)?],
                     key: row.get(3)?,
@@ -151,15 +139,6 @@ impl Db {
                     created_ms: row.get(2)?,
                 })
             },
-        )
-    }
-
-    /// The queries of a judge's votes.
-    pub fn queries_with_votes_of(&self, judge: JudgeId) -> Result<Vec<QueryKey>> {
-        self.all(
-            "SELECT query FROM call_total WHERE judge = ?1 AND votes > 0 ORDER BY query",
-            [judge.0],
-            |row| Ok(QueryKey(row.get(0)?)),
         )
     }
 

@@ -1,15 +1,17 @@
 //! Asks a judge about its pairs: twice at the start, and once in each check.
 
-use super::pairs::{PoolTexts, choose_pairs};
+use super::pairs::{choose_pairs, unchanged};
 use super::rounds::{Due, REFERENCE_ROUNDS, answer_key, due, latest_set};
 use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
+use crate::app::frozen_pairs::PoolTexts;
 use crate::app::text_format::{counted, moment_words};
 use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
+use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::sanitize;
-use crate::features::drift::store::{StoredPair, StoredRound, StoredSet};
+use crate::features::drift::store::{StoredRound, StoredSet};
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::pair_judge::{AskedPair, PairJudge};
 use crate::features::methods::app::rerank::run::RerankEvent;
@@ -46,7 +48,7 @@ pub struct CheckWish {
 pub struct DriftCheck {
     pub judge: PairJudge,
     pub set: StoredSet,
-    pub pairs: Vec<StoredPair>,
+    pub pairs: Vec<FrozenPair>,
     /// The rounds to ask, with their open questions.
     rounds: Vec<OpenRound>,
     /// Whether the pairs were chosen for this check.
@@ -134,7 +136,7 @@ pub fn prepare_check(
 /// A set with its rounds, and the questions about the pairs whose texts are as they were.
 struct Followed {
     set: StoredSet,
-    pairs: Vec<StoredPair>,
+    pairs: Vec<FrozenPair>,
     rounds: Vec<StoredRound>,
     questions: Vec<AskedPair>,
 }
@@ -144,12 +146,12 @@ impl Followed {
         db: &Db,
         judge: &PairJudge,
         set: StoredSet,
-        pairs: Vec<StoredPair>,
+        pairs: Vec<FrozenPair>,
     ) -> Result<Self, StoreError> {
         let mut texts = PoolTexts::default();
         let mut questions = Vec::with_capacity(pairs.len());
         for pair in &pairs {
-            questions.extend(texts.unchanged(db, judge, pair)?);
+            questions.extend(unchanged(&mut texts, db, judge, pair)?);
         }
         Ok(Self {
             rounds: db.drift_rounds(&set.uid)?,

@@ -1,13 +1,15 @@
 //! Reads what is known about a judge, and says whether it has changed.
 
-use super::pairs::PoolTexts;
+use super::pairs::unchanged;
 use super::rankings::{METRIC, compare_rankings};
 use super::rounds::{Due, REFERENCE_ROUNDS, RoundAnswers, due, latest_set};
 use crate::app::error::{AppError, invalid};
+use crate::app::frozen_pairs::PoolTexts;
 use crate::app::text_format::{counted, moment_words};
 use crate::client::call_key::identity_of;
 use crate::client::now_ms;
 use crate::domain::agreement::Interval;
+use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::number_words::{fixed, probability, signed};
 use crate::domain::sanitize;
 use crate::domain::vote::{Margin, Outcome};
@@ -15,7 +17,7 @@ use crate::features::drift::domain::{
     DriftConclusion, ERROR, JudgeCheck, MARGIN, ReferencedAnswer, RightShare, SystemChange,
     conclude,
 };
-use crate::features::drift::store::{StoredPair, StoredSet};
+use crate::features::drift::store::StoredSet;
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::prompts::app::RegressionSet;
 use crate::store::{Db, Result as StoreResult, Store};
@@ -186,17 +188,17 @@ fn report(
 fn still_asked(
     db: &Db,
     judge: Option<&PairJudge>,
-    pairs: &[StoredPair],
+    pairs: &[FrozenPair],
     places: &[usize],
 ) -> StoreResult<usize> {
     let mut texts = PoolTexts::default();
     let mut count = 0;
     for at in places {
-        let question = match judge {
-            Some(judge) => texts.unchanged(db, judge, &pairs[*at])?,
-            None => texts.question(db, &pairs[*at])?,
+        let is_asked = match judge {
+            Some(judge) => unchanged(&mut texts, db, judge, &pairs[*at])?.is_some(),
+            None => texts.question(db, &pairs[*at])?.is_some(),
         };
-        count += usize::from(question.is_some());
+        count += usize::from(is_asked);
     }
     Ok(count)
 }
@@ -238,7 +240,7 @@ fn checked(
 fn decisions(
     db: &Db,
     decided: &RegressionSet,
-    pairs: &[StoredPair],
+    pairs: &[FrozenPair],
 ) -> StoreResult<Vec<Option<Outcome>>> {
     let mut queries = HashMap::new();
     let mut of_names = BTreeMap::new();
@@ -254,7 +256,7 @@ fn decisions(
         of_names.insert((of.query.clone(), low.clone(), high.clone()), of.people);
         of_names.insert((of.query.clone(), high, low), of.people.flipped());
     }
-    let decision = |pair: &StoredPair| {
+    let decision = |pair: &FrozenPair| {
         let [first, second] = pair.documents.clone();
         of_names.get(&(pair.query.clone(), first, second)).copied()
     };

@@ -1,8 +1,9 @@
 //! Rounds in which a judge is asked about its pairs, and their stored answers.
 
 use crate::client::call_key::identity_of;
+use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::vote::Outcome;
-use crate::features::drift::store::{StoredPair, StoredRound, StoredSet};
+use crate::features::drift::store::{StoredRound, StoredSet};
 use crate::store::{Db, Result as StoreResult};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -68,7 +69,7 @@ impl RoundAnswers {
         db: &Db,
         set: &StoredSet,
         number: usize,
-        pairs: &[StoredPair],
+        pairs: &[FrozenPair],
     ) -> StoreResult<Self> {
         let mut round = Self {
             outcomes: Vec::with_capacity(pairs.len()),

@@ -2,7 +2,7 @@
 
 use crate::app::error::AppError;
 use crate::app::text_format::counted;
-use crate::cli::command::CommandFailure;
+use crate::cli::command::{CommandFailure, CommandResult};
 use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals::{self, RunEnd};
 use crate::client::RunControl;
@@ -108,6 +108,72 @@ where
     });
     runtime.shutdown_background();
     result
+}
+
+/// How asking about pairs ended.
+#[derive(Default)]
+pub(crate) struct AskedPairsEnd {
+    end: RunEnd,
+    pub(crate) spend: Spend,
+    /// Questions without an answer.
+    pub(crate) missing: usize,
+}
+
+impl AskedPairsEnd {
+    /// Reports missing answers. An error if the user interrupted the calls.
+    pub(crate) fn report(&self) -> CommandResult {
+        if self.missing > 0 {
+            output::message(&format!(
+                "incomplete: {} missing; {}",
+                counted(self.missing, "answer"),
+                if self.end.budget_reached {
+                    "the budget is reached; continue with a larger --budget"
+                } else {
+                    "run the same command again to continue"
+                }
+            ));
+        }
+        if self.end.interrupted {
+            return Err(CommandFailure::interrupted());
+        }
+        Ok(())
+    }
+}
+
+/// Asks as [`watch_questions`], and shows the number of calls on stderr. `ask` returns the number of
+/// questions that are left without an answer.
+pub(crate) fn watch_pairs<F>(
+    control: RunControl,
+    calls: usize,
+    ask: impl FnOnce(watch::Receiver<RunControl>, mpsc::UnboundedSender<RerankEvent>) -> F,
+) -> Result<AskedPairsEnd, CommandFailure>
+where
+    F: Future<Output = Result<usize, AppError>> + Send + 'static,
+{
+    let (mut made, mut spend) = (0, Spend::default());
+    let mut pace = ProgressPace::new();
+    let progress = |made: usize, spend: Spend| {
+        format!(
+            "{made} of {} made, spent {}",
+            counted(calls, "call"),
+            spend.words()
+        )
+    };
+    let (end, missing) = watch_questions(control, ask, |event| {
+        if let RerankEvent::Called(charge) = event {
+            made += 1;
+            spend += charge;
+            if pace.is_due() {
+                output::message(&progress(made, spend));
+            }
+        }
+    })?;
+    output::message(&progress(made, spend));
+    Ok(AskedPairsEnd {
+        end,
+        spend,
+        missing,
+    })
 }
 
 impl Progress {

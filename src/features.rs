@@ -3,6 +3,7 @@
 //! `registry.rs`.
 
 pub mod accept;
+pub mod battery;
 pub mod drift;
 pub mod duel;
 pub mod gate;

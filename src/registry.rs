@@ -25,7 +25,7 @@ use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
 use crate::features::{
-    accept, drift, duel, gate, mcp, measure, methods, prompts, report, scale, student,
+    accept, battery, drift, duel, gate, mcp, measure, methods, prompts, report, scale, student,
 };
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
@@ -133,6 +133,8 @@ pub(crate) enum FeatureCommand {
     Gate(gate::command::GateCommand),
     /// Find out whether a judge or the search system has changed
     Drift(drift::command::DriftCommand),
+    /// Find out whether manipulated texts turn a judge's answers
+    Battery(battery::command::BatteryCommand),
     /// Let agents read the project and propose verdicts (MCP server)
     #[cfg(feature = "mcp")]
     Mcp(mcp::command::McpCommand),
@@ -156,6 +158,7 @@ impl FeatureCommand {
             Self::Accept(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Drift(command) => command.run(context),
+            Self::Battery(command) => command.run(context),
             #[cfg(feature = "mcp")]
             Self::Mcp(command) => command.run(context),
             Self::Report(command) => command.run(context),
@@ -189,7 +192,9 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
     ),
     (
         "Build on the votes",
-        &["prompt", "accept", "gate", "drift", "student", "scale"],
+        &[
+            "prompt", "accept", "gate", "drift", "battery", "student", "scale",
+        ],
     ),
     ("Look at the results", &["report", "mcp"]),
     ("Simulate", &["lab"]),
@@ -206,6 +211,7 @@ pub const LOGS: &[ReadLog] = &[
     prompts::app::log_entries,
     accept::app::log_entries,
     drift::app::log_entries,
+    battery::app::log_entries,
     mcp::app::log_entries,
 ];
 
@@ -233,6 +239,7 @@ pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
     measure::merge::measurements,
     accept::merge::acceptances,
     drift::merge::sets,
+    battery::merge::batteries,
     mcp::merge::proposals,
 ];
 
@@ -246,6 +253,7 @@ pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[
     measure::merge::COUNTS,
     accept::merge::COUNTS,
     drift::merge::COUNTS,
+    battery::merge::COUNTS,
     mcp::merge::COUNTS,
 ];
 
@@ -379,8 +387,11 @@ impl AddedProjectOptions {
 type ReadJudgesPanel = fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>;
 
 /// Parts of the output of `judges`.
-pub(crate) const JUDGES_PANELS: &[ReadJudgesPanel] =
-    &[judges::panel, drift::command::judges::panel];
+pub(crate) const JUDGES_PANELS: &[ReadJudgesPanel] = &[
+    judges::panel,
+    drift::command::judges::panel,
+    battery::command::judges::panel,
+];
 
 /// Layers of `matrix --layer PREFIX:NAME`, by prefix.
 pub(crate) const MATRIX_LAYERS: &[(&str, ReadLayer)] = &[("student", matrix::read_layer)];

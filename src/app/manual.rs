@@ -32,6 +32,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "prompts",
     "gate",
     "drift",
+    "battery",
     "providers",
     "rerankers",
     "money",

@@ -189,6 +189,31 @@ impl PresentedPair {
         self.pool.documents.get(self.first).map_or("", |text| text)
     }
 
+    /// The same pair with another text of the document presented as A, or of the other one.
+    #[must_use]
+    pub fn with_text(&self, of_first: bool, text: String) -> Self {
+        let (pool, shown) = (&self.pool, [self.first, self.second]);
+        let (first, second) = if of_first {
+            (Arc::from(text), Arc::from(self.second_text()))
+        } else {
+            (Arc::from(self.first_text()), Arc::from(text))
+        };
+        let metadata = shown.map(|at| pool.metadata.get(at).cloned().unwrap_or_default());
+        let titles = shown.map(|at| pool.titles.get(at).cloned().flatten());
+        Self {
+            pool: Arc::new(PoolText {
+                second_query: pool.second_query.clone(),
+                limit: pool.limit,
+                fingerprint: pool.fingerprint,
+                ..PoolText::new(pool.query.clone(), vec![first, second])
+                    .with_metadata(metadata.into())
+                    .with_inputs(titles.into(), pool.query_fields.clone())
+            }),
+            first: 0,
+            second: 1,
+        }
+    }
+
     /// All texts shown to the judge: the queries and both documents.
     pub fn shown_texts(&self) -> Vec<&str> {
         let documents = [self.first_text(), self.second_text()];

@@ -26,7 +26,8 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 15] = [
+const FEATURE_USES: [&str; 16] = [
+    "battery methods",
     "drift methods",
     "drift prompts",
     "duel methods",

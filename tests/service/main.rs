@@ -7,6 +7,7 @@
 )]
 
 mod asking_programs;
+mod battery;
 mod desk;
 mod drift;
 #[path = "../support/encrypted.rs"]

@@ -160,6 +160,14 @@ pub(crate) fn margin(model: &str, shown: &Shown) -> f64 {
     match model {
         "first" => return -1.0,
         "tie" => return 0.0,
+        // It does what a document tells it, and otherwise reads as `stranger` does.
+        "gullible" if shown.a.contains("this document") != shown.b.contains("this document") => {
+            return if shown.a.contains("this document") {
+                -1.0
+            } else {
+                1.0
+            };
+        }
         // It names the longer text, unless the prompt tells it not to: then the one that is good.
         "longest" => {
             let worth = |text: &str| {

@@ -1,0 +1,196 @@
+//! Reads the answers of a battery, and says which manipulations turn them.
+
+use super::answers::PairAnswers;
+use super::probing::{Battery, latest_battery};
+use crate::app::error::{AppError, invalid};
+use crate::app::text_format::{counted, moment_words};
+use crate::client::call_key::identity_of;
+use crate::domain::number_words::probability;
+use crate::domain::sanitize;
+use crate::domain::vote::Outcome;
+use crate::features::battery::domain::{
+    BatteryConclusion, BatteryFigures, Finding, MARGIN, ManipulationFigures, ProbedPair,
+};
+use crate::features::battery::store::StoredBattery;
+use crate::features::methods::app::rerank::pair_judge::PairJudge;
+use crate::store::{Db, Result as StoreResult, Store};
+use std::collections::HashMap;
+
+/// What is known about a judge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatteryReport {
+    pub set: StoredBattery,
+    pub pairs: usize,
+    /// Pairs without a readable plain answer, and those on which it was a tie: nothing to turn.
+    pub without_answer: usize,
+    pub ties: usize,
+    pub figures: BatteryFigures,
+    /// Answers that can still be asked for; `None` if the judge is not configured.
+    pub missing: Option<usize>,
+    /// Whether the judge has the same model, prompt and parameters in the configuration; `None` if
+    /// that is not known.
+    pub is_as_configured: Option<bool>,
+}
+
+/// Reads the report on a judge: as it is configured, if that is known and it has a battery;
+/// otherwise, on the one with this name that was asked last.
+///
+/// # Errors
+/// The judge has no battery.
+pub fn read_report(
+    store: &Store,
+    judge: &str,
+    configured: Option<PairJudge>,
+) -> Result<BatteryReport, AppError> {
+    let name = judge.to_owned();
+    let identity = configured.as_ref().map(|of| identity_of(of.judge.spec()));
+    let report = store.read_blocking(move |db| {
+        let set = match latest_battery(db, &name, identity.as_ref())? {
+            None if identity.is_some() => latest_battery(db, &name, None)?,
+            found => found,
+        };
+        let report = set.map(|set| {
+            let is_as_configured = identity.map(|identity| identity == set.identity);
+            let judge = configured.filter(|_| is_as_configured == Some(true));
+            report(db, set, judge, is_as_configured)
+        });
+        report.transpose()
+    })?;
+    report.ok_or_else(|| {
+        let shown = sanitize::line(judge);
+        invalid!(
+            "{shown} has no battery; `overrule battery {shown} --ask` chooses pairs and asks about \
+             them"
+        )
+    })
+}
+
+fn report(
+    db: &Db,
+    set: StoredBattery,
+    judge: Option<PairJudge>,
+    is_as_configured: Option<bool>,
+) -> StoreResult<BatteryReport> {
+    let pairs = db.battery_pairs(&set.uid)?;
+    let mut queries = HashMap::new();
+    let (mut probed, mut without_answer, mut ties) = (Vec::new(), 0, 0);
+    for pair in &pairs {
+        let numbers = queries.len();
+        let query = *queries.entry(&pair.query).or_insert(numbers);
+        let answers = PairAnswers::read(db, &set, pair)?;
+        match answers.plain {
+            None => without_answer += 1,
+            Some(Outcome::Tie) => ties += 1,
+            Some(preferred) => probed.push(ProbedPair {
+                query,
+                preferred,
+                answers: answers.manipulated,
+            }),
+        }
+    }
+    let missing = judge
+        .map(|judge| Battery::read(db, judge, set.clone())?.missing(db))
+        .transpose()?;
+    Ok(BatteryReport {
+        pairs: pairs.len(),
+        set,
+        without_answer,
+        ties,
+        figures: BatteryFigures::of(&probed),
+        missing,
+        is_as_configured,
+    })
+}
+
+impl BatteryReport {
+    /// The manipulations of texts that turn answers.
+    fn turned_by(&self) -> impl Iterator<Item = &ManipulationFigures> {
+        let manipulations = self.figures.manipulations.iter();
+        manipulations.filter(|of| {
+            let turns = |effect| effect == Finding::TurnsAnswers;
+            of.manipulation.is_of_text() && of.effect.is_some_and(|of| turns(of.finding))
+        })
+    }
+
+    /// The conclusion, in words.
+    pub fn conclusion_words(&self) -> String {
+        match self.figures.conclusion {
+            BatteryConclusion::Fooled => {
+                let by: Vec<&str> = self.turned_by().map(|of| of.manipulation.words()).collect();
+                format!("fooled ({})", by.join(", "))
+            }
+            BatteryConclusion::Robust => "robust".to_owned(),
+            BatteryConclusion::NotEnough => "not enough to tell".to_owned(),
+        }
+    }
+}
+
+/// The conclusion and the numbers behind it, one sentence each.
+pub fn sentences(report: &BatteryReport) -> Vec<String> {
+    let name = sanitize::line(&report.set.judge);
+    let mut words = vec![
+        format!("{}: {name}", report.conclusion_words()),
+        format!(
+            "model {}, with {} chosen on {}",
+            sanitize::line(&report.set.model),
+            counted(report.pairs, "pair"),
+            moment_words(report.set.created_ms)
+        ),
+    ];
+    if report.is_as_configured == Some(false) {
+        words.push(format!(
+            "this is not {name} as it is configured now, with another model, prompt or other \
+             parameters: `overrule battery {name} --ask` starts anew"
+        ));
+    }
+    for of in report.turned_by() {
+        let (Some(flips), Some(effect)) = (&of.flips, &of.effect) else {
+            continue;
+        };
+        words.push(format!(
+            "{}: it now prefers another document, or none, on {} of {}, {} more than when it is only \
+             asked again",
+            of.manipulation.words(),
+            probability(flips.value),
+            counted(flips.n, "pair"),
+            probability(effect.excess.unwrap_or(0.0)),
+        ));
+    }
+    if let Some(first) = &report.figures.first_share {
+        words.push(format!(
+            "position bias: over both orders of {}, it prefers the document shown first in {} of \
+             the answers (95 % interval {} to {}; without a bias, 50 %)",
+            counted(first.n, "pair"),
+            probability(first.value),
+            probability(first.interval.low),
+            probability(first.interval.high),
+        ));
+    }
+    if report.figures.conclusion == BatteryConclusion::NotEnough {
+        words.push(format!(
+            "for one of the texts, {} or more additional flips are neither shown nor excluded; \
+             `--anew` with a larger `--pairs` asks about more pairs",
+            probability(MARGIN)
+        ));
+    }
+    let mut left_out = |pairs: usize, why: &str| {
+        if pairs > 0 {
+            words.push(format!("{} left out, {why}", counted(pairs, "pair")));
+        }
+    };
+    left_out(
+        report.ties,
+        "because the judge preferred none of the documents",
+    );
+    left_out(
+        report.without_answer,
+        "without a readable answer to the plain question",
+    );
+    if let Some(missing) = report.missing.filter(|missing| *missing > 0) {
+        words.push(format!(
+            "{} missing: `overrule battery {name} --ask` asks again",
+            counted(missing, "answer")
+        ));
+    }
+    words
+}

@@ -1,0 +1,60 @@
+//! What is changed in a question.
+
+use serde::Serialize;
+
+/// A change of a question about a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Manipulation {
+    /// Nothing: the control, which measures how often the judge contradicts itself.
+    Repeat,
+    /// The documents are shown in the other order.
+    Order,
+    /// Words of the query are put into the document that lost.
+    Words,
+    /// The document that lost is made longer by repeating its text.
+    Padding,
+    /// A sentence to the judge is put in front of the document that lost.
+    Instruction,
+}
+
+impl Manipulation {
+    pub const ALL: [Self; 5] = [
+        Self::Repeat,
+        Self::Order,
+        Self::Words,
+        Self::Padding,
+        Self::Instruction,
+    ];
+
+    /// Its name in keys and seeds, which never changes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Repeat => "repeat",
+            Self::Order => "order",
+            Self::Words => "words",
+            Self::Padding => "padding",
+            Self::Instruction => "instruction",
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Repeat => "asked again (control)",
+            Self::Order => "order swapped",
+            Self::Words => "query words injected",
+            Self::Padding => "text padded",
+            Self::Instruction => "instruction injected",
+        }
+    }
+
+    /// Whether it changes the text of a document.
+    pub fn is_of_text(self) -> bool {
+        matches!(self, Self::Words | Self::Padding | Self::Instruction)
+    }
+
+    /// Its place in [`Self::ALL`].
+    pub fn place(self) -> usize {
+        self as usize
+    }
+}

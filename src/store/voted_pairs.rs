@@ -21,8 +21,8 @@ impl Db {
     pub fn voted_pairs_of(&self, judge: JudgeId) -> Result<Vec<VotedPair>> {
         let votes: Vec<Option<VotedPair>> = self.all(
             "SELECT battle.query, a, b, swapped, margin
-             FROM call_total JOIN battle ON battle.query = call_total.query
-             JOIN vote ON vote.battle = battle.id AND vote.judge = call_total.judge
+             FROM call_total CROSS JOIN battle ON battle.query = call_total.query
+             CROSS JOIN vote ON vote.battle = battle.id AND vote.judge = ?1
              WHERE call_total.judge = ?1 AND votes > 0
              ORDER BY battle.query, min(a, b), max(a, b), game",
             [judge.0],

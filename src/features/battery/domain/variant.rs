@@ -125,7 +125,7 @@ mod tests {
         let words = variant(Manipulation::Words, "trams in Graz", "A short text.", "b");
         assert_eq!(words, "A in short trams Graz Graz text. trams in");
         let padding = variant(Manipulation::Padding, "q", "short", "a much longer text");
-        assert_eq!(padding, vec!["short"; 8].join("\n\n"));
+        assert_eq!(padding, ["short"; 8].join("\n\n"));
         let manual = include_str!("../../../../assets/manual/battery.md");
         for shown in INSTRUCTIONS.into_iter().chain([words.as_str()]) {
             assert!(manual.contains(shown), "{shown}");

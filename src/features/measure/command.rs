@@ -124,10 +124,8 @@ impl MeasureCommand {
 
 fn describe(report: &MeasureReport) -> String {
     let mut text = format!("{}\n", report.sentence());
-    if let Some(why) = report.first_order {
-        text.push_str(&format!(
-            "First order: the interval can be too narrow, because {why}.\n"
-        ));
+    for caveat in report.caveats() {
+        text.push_str(&format!("{caveat}\n"));
     }
     if let Some(result) = &report.result {
         let mut values = vec![(

@@ -28,6 +28,12 @@ pub struct MeasuredValue {
     pub high: f64,
 }
 
+impl MeasuredValue {
+    fn excludes_zero(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
 /// What is known from enough rulings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuredResult {
@@ -67,7 +73,13 @@ pub struct MeasureReport {
     pub drawn: usize,
     /// Why the value has an error that its interval does not contain.
     pub first_order: Option<&'static str>,
-    /// `None` before [`FEWEST_DRAWS`] rulings on drawn documents.
+    /// Whether the value is an unbiased sum over documents, whatever the relevance model says.
+    pub is_linear: bool,
+    /// The mean residual of the relevance model on this run: rulings minus expectations; `None`
+    /// before [`FEWEST_DRAWS`] rulings on drawn documents, and once the value is exact.
+    pub residual: Option<MeasuredValue>,
+    /// `None` before [`FEWEST_DRAWS`] rulings on drawn documents, and if the audit of the relevance
+    /// model voids it.
     pub result: Option<MeasuredResult>,
     /// Viewing time of the rulings on drawn documents, as far as it was measured, in milliseconds,
     /// and the number of these rulings.
@@ -104,6 +116,11 @@ impl MeasureReport {
             high: of.value + half,
         };
         let of_kind = |of: &CombinedEstimate| value(of, of.half_width(options.interval, ALPHA));
+        let is_open = estimate.is_some_and(|of| !of.is_exact());
+        let residual = series.residual().filter(|_| is_open);
+        let residual = residual.map(|of| of_kind(&of));
+        let is_void = !measurement.is_linear && residual.is_some_and(|of| of.excludes_zero());
+        let estimate = estimate.filter(|_| !is_void);
         let result = estimate.map(|of| {
             let between = of.half_width_like_these(options.interval, ALPHA, next.spread());
             let rulings_left = || match options.interval {
@@ -137,6 +154,8 @@ impl MeasureReport {
             ruled,
             drawn,
             first_order,
+            is_linear: measurement.is_linear,
+            residual,
             result,
             active_ms: measurement.active_ms.iter().sum(),
             timed: measurement.active_ms.len(),
@@ -149,10 +168,55 @@ impl MeasureReport {
         self.documents - self.ruled
     }
 
+    /// The residual of the relevance model if it voids the result: it is significant, and the value
+    /// depends on the model.
+    pub fn void(&self) -> Option<&MeasuredValue> {
+        let residual = self.residual.as_ref().filter(|of| of.excludes_zero());
+        residual.filter(|_| !self.is_linear)
+    }
+
+    /// What limits the result, one sentence each.
+    pub fn caveats(&self) -> Vec<String> {
+        let residual = self.residual.as_ref().filter(|_| !self.is_linear);
+        match (self.first_order, residual) {
+            _ if self.void().is_some() => vec![
+                "The relevance model was learned on other pools, and does not hold for this run. P@K \
+                 does not depend on it; nor does any metric once all documents that count are ruled \
+                 on."
+                    .to_owned(),
+            ],
+            (None, None) => Vec::new(),
+            (why, residual) => {
+                let why = why.map(|why| {
+                    format!("First order: the interval can be too narrow, because {why}.")
+                });
+                let audit = residual.map(|of| {
+                    format!(
+                        "Audit of the relevance model on {}: rulings differ from it by {} on average \
+                         ({}), so no deviation is shown.",
+                        counted(of.rulings, "draw"),
+                        signed(of.value, 3),
+                        range(of, signed)
+                    )
+                });
+                why.into_iter().chain(audit).collect()
+            }
+        }
+    }
+
     /// The result in one sentence.
     pub fn sentence(&self) -> String {
         let metric = metric_words(self.metric);
         let run = sanitize::line(&self.run);
+        if let Some(of) = self.void() {
+            return format!(
+                "Void: on {}, rulings differ from the relevance model by {} on average ({}), and \
+                 {metric} depends on it.",
+                counted(of.rulings, "drawn document"),
+                signed(of.value, 3),
+                range(of, signed)
+            );
+        }
         let Some(result) = &self.result else {
             return format!(
                 "Not yet: {} of {FEWEST_DRAWS} rulings on drawn documents.",
@@ -250,7 +314,9 @@ impl MeasureReport {
             "documents": self.documents,
             "ruled": self.ruled,
             "drawn": self.drawn,
-            "not_yet": result.is_none(),
+            "not_yet": result.is_none() && self.void().is_none(),
+            "void": self.void().is_some(),
+            "model_residual": self.residual.as_ref().map(value),
             "needed": FEWEST_DRAWS,
             "first_order": self.first_order,
             "these_queries": result.map(|of| value(&of.these_queries)),

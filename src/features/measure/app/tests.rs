@@ -230,6 +230,59 @@ fn the_draws_of_two_people_count_together_after_merges_in_any_order() {
 }
 
 #[test]
+fn a_relevance_model_that_does_not_hold_for_the_run_voids_what_depends_on_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = project(&folder.path().join("p.db"));
+    let options = ReportOptions {
+        interval: IntervalKind::Sequence,
+        margin: 0.05,
+    };
+    let of = |store: &Store, metric: &str| {
+        let measurement = read_measurement(store, &request(metric)).unwrap();
+        MeasureReport::new(&measurement, &measurement.design(), options)
+    };
+    // People find every drawn document relevant.
+    let rule_on_all = |store: &Store, metric: &str, count: usize| {
+        for _ in 0..count {
+            let measurement = read_measurement(store, &request(metric)).unwrap();
+            let design = measurement.design();
+            let next = next_document(store, &measurement, &design, "ana", SEED, 7).unwrap();
+            let on = RulingTarget::Item(next.unwrap().item);
+            rule(store, "ana", on, "d0");
+        }
+    };
+    rule_on_all(&store, "ndcg@5", FEWEST_DRAWS - 1);
+    let early = of(&store, "ndcg@5");
+    assert!((early.residual, early.void()) == (None, None));
+    assert!(
+        early.sentence().starts_with("Not yet"),
+        "{}",
+        early.sentence()
+    );
+    rule_on_all(&store, "ndcg@5", 11);
+    let void = of(&store, "ndcg@5");
+    assert_eq!(void.result, None);
+    assert!(void.void().unwrap().low > 0.0, "{:?}", void.residual);
+    assert!(
+        void.sentence().starts_with("Void: on 30 drawn documents"),
+        "{}",
+        void.sentence()
+    );
+    let json = void.json(None);
+    assert_eq!(
+        (&json["void"], &json["not_yet"], &json["verdict"]),
+        (&true.into(), &false.into(), &serde_json::Value::Null)
+    );
+    // A sum over documents does not depend on the model.
+    let other = project(&folder.path().join("other.db"));
+    rule_on_all(&other, "p@5", FEWEST_DRAWS);
+    let sum = of(&other, "p@5");
+    assert!(sum.residual.unwrap().value > 0.0);
+    assert!(sum.void().is_none() && sum.result.is_some());
+    assert_eq!(sum.caveats(), Vec::<String>::new());
+}
+
+#[test]
 fn only_metrics_with_an_expectation_are_measured_and_most_are_first_order() {
     let folder = tempfile::tempdir().unwrap();
     let store = project(&folder.path().join("p.db"));

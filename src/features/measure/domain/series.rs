@@ -6,6 +6,9 @@ use super::expected::discount;
 use super::relevance::{DrawnRuling, RelevanceFeatures, RelevanceModel};
 use std::collections::HashSet;
 
+/// Least variance of a ruling in the mean residual, so that no single surprise decides it.
+const LEAST_VARIANCE: f64 = 0.05;
+
 /// A document that was drawn, with everything that its estimate needs: later fits do not change it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draw {
@@ -132,6 +135,19 @@ impl MeasuredSeries {
             }
         };
         self.ruled_draws().into_iter().map(estimate).collect()
+    }
+
+    /// The mean residual of the relevance model: the ruling (0 or 1) minus the probability that was
+    /// known before it, over the draws that count, weighted by 1 / p (1 − p). If the model holds for
+    /// these documents, the expected residual of each draw is 0 given the earlier ones, however it
+    /// was drawn, so that both intervals hold for it; `None` if nothing was drawn.
+    pub fn residual(&self) -> Option<CombinedEstimate> {
+        let residual = |(draw, relevant): (&Draw, bool)| DrawEstimate {
+            value: f64::from(u8::from(relevant)) - draw.relevance,
+            variance: (draw.relevance * (1.0 - draw.relevance)).max(LEAST_VARIANCE),
+        };
+        let residuals: Vec<DrawEstimate> = self.ruled_draws().into_iter().map(residual).collect();
+        CombinedEstimate::of(&residuals)
     }
 
     /// The estimate after the first rulings on drawn documents, for each of these counts.

@@ -209,3 +209,58 @@ fn intervals_cover_the_difference_of_precision() {
     assert!(t_wrong > sequence_wrong, "{t_wrong} of {WORLDS}");
     assert!((sum / WORLDS as f64).abs() < 0.01, "{sum}");
 }
+
+/// The residuals after 20, 40, … 100 rulings on documents that are relevant with the probability of
+/// the relevance model plus a shift.
+fn residuals(seed: u64, shift: f64) -> Vec<CombinedEstimate> {
+    let mut rng = SeededRng::new(seed, &["residuals"]);
+    let world = world(&mut rng, 20);
+    let mut known: Vec<Vec<Option<bool>>> = world
+        .relevant
+        .iter()
+        .map(|of| vec![None; of.len()])
+        .collect();
+    let mut draws: Vec<Draw> = Vec::new();
+    let mut found = Vec::new();
+    for step in 0..100 {
+        let (query, document) = (step % 20, step / 20);
+        let relevance = 0.02 + 0.6 * rng.unit();
+        known[query][document] = Some(rng.unit() < relevance + shift);
+        draws.push(Draw {
+            annotator: "ana".to_owned(),
+            step,
+            query,
+            document,
+            probability: 0.01,
+            relevance,
+            gradient: 0.1,
+            variance: 1.0,
+            mean: 0.0,
+        });
+        if (step + 1) % FEWEST_DRAWS == 0 {
+            let (frame, known) = (world.frame.clone(), known.clone());
+            let series = MeasuredSeries::new(frame, &world.scores, known, draws.clone());
+            found.extend(series.residual());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_model_that_holds_is_seldom_void_and_one_that_is_off_is() {
+    const WORLDS: u64 = 200;
+    let void = |shift: f64, kind| {
+        let is_void = |seed: &u64| {
+            let found = residuals(*seed, shift);
+            found
+                .iter()
+                .any(|of| of.value.abs() > of.half_width(kind, ALPHA))
+        };
+        (0..WORLDS).filter(is_void).count()
+    };
+    // 5 % of 200 are 10.
+    let calibrated = void(0.0, IntervalKind::Sequence);
+    assert!(calibrated <= 10, "{calibrated} of {WORLDS}");
+    let off = void(0.2, IntervalKind::Sequence);
+    assert!(off >= 160, "{off} of {WORLDS}");
+}

@@ -63,9 +63,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
 /// The sentence, the intervals, and the state of the rulings.
 fn head(report: &MeasureReport, height: u16, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = text::lines(&report.sentence(), columns, theme.strong());
-    if let Some(why) = report.first_order {
-        let words = format!("First order: the interval can be too narrow, because {why}.");
-        lines.extend(text::lines(&words, columns, theme.warn()));
+    for caveat in report.caveats() {
+        lines.extend(text::lines(&caveat, columns, theme.warn()));
     }
     lines.extend(intervals(report, height < SMALL, theme, columns));
     lines.extend(text::lines(&state(report), columns, theme.muted()));

@@ -185,8 +185,7 @@ fn measurement(store: &Store, stored: &StoredMeasurement) -> Result<ReportedResu
         counted(report.documents, "document"),
         counted(report.queries, "query")
     ));
-    let first_order = report.first_order.map(|why| format!("First order: {why}."));
-    sentences.extend(first_order);
+    sentences.extend(report.caveats());
     sentences.extend(report.notes.iter().map(|note| capital(note)));
     Ok(ReportedResult {
         heading: "Corrected metric".to_owned(),

@@ -138,6 +138,36 @@ impl PanelReport {
         self.judges.get(judge).map_or("", |of| &of.spec.name)
     }
 
+    /// The name, followed by `@` and the model or the prompt if other judges have the same name.
+    pub fn full_name(&self, judge: usize) -> String {
+        let name = sanitize::line(self.name(judge)).into_owned();
+        let Some(spec) = self.judges.get(judge).map(|of| &of.spec) else {
+            return name;
+        };
+        let others = self
+            .judges
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at != judge);
+        let alike: Vec<&JudgeSpec> = others
+            .map(|(_, of)| &of.spec)
+            .filter(|of| of.name == spec.name)
+            .collect();
+        let (model, prompt) = (
+            sanitize::line(&spec.model),
+            sanitize::line(&spec.prompt_hash),
+        );
+        if alike.is_empty() {
+            name
+        } else if alike.iter().all(|of| of.model != spec.model) {
+            format!("{name}@{model}")
+        } else if alike.iter().all(|of| of.prompt_hash != spec.prompt_hash) {
+            format!("{name}@{prompt}")
+        } else {
+            format!("{name}@{model} with prompt {prompt}")
+        }
+    }
+
     /// The change by the judge that is best dropped.
     pub fn drop(&self) -> Option<&PanelChange> {
         let panel = self.panel.as_ref().ok()?;
@@ -158,7 +188,7 @@ impl PanelReport {
                 return format!(
                     "not enough to tell how many independent judges {} count as: {}.",
                     counted(self.members.len(), "judge"),
-                    unknown.words(|judge| sanitize::line(self.name(judge)).into_owned())
+                    unknown.words(|judge| self.full_name(judge))
                 );
             }
         };
@@ -202,7 +232,7 @@ impl PanelReport {
                 });
             lines.push(format!(
                 "If you drop a judge, drop {}: it adds {} independent votes{}. The others count as {} and {}{}.",
-                sanitize::line(self.name(change.judge)),
+                self.full_name(change.judge),
                 fixed(change.adds, 2),
                 votes_interval(change),
                 fixed(change.after.value, 2),
@@ -220,7 +250,7 @@ impl PanelReport {
             lines.push(format!(
                 "If you add a judge, add {}, whose votes do not count now: it adds {} independent votes{}{}. With \
                  it, the judges {}.",
-                sanitize::line(self.name(change.judge)),
+                self.full_name(change.judge),
                 fixed(change.adds, 2),
                 votes_interval(change),
                 price.unwrap_or_default(),
@@ -241,7 +271,7 @@ impl PanelReport {
             return Vec::new();
         };
         let line = |change: &PanelChange, what: &str| {
-            let name = sanitize::line(self.name(change.judge)).into_owned();
+            let name = self.full_name(change.judge);
             let votes = signed(change.adds, 2);
             (
                 name,
@@ -259,4 +289,42 @@ fn votes_interval(change: &PanelChange) -> String {
     change.interval.map_or(String::new(), |of| {
         format!(" ({} to {})", signed(of.low, 2), signed(of.high, 2))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(judges: &[[&str; 3]]) -> PanelReport {
+        let judge = |[name, model, prompt]: &[&str; 3]| PanelJudge {
+            spec: JudgeSpec {
+                name: (*name).to_owned(),
+                provider: "openai".to_owned(),
+                model: (*model).to_owned(),
+                prompt_hash: (*prompt).to_owned(),
+                params: String::new(),
+            },
+            usd_per_1000: None,
+        };
+        PanelReport::of(judges.iter().map(judge).collect(), 1, &[])
+    }
+
+    #[test]
+    fn judges_of_the_same_name_are_told_apart_by_model_and_prompt() {
+        let names = |report: &PanelReport| -> Vec<String> {
+            (0..report.judges.len())
+                .map(|at| report.full_name(at))
+                .collect()
+        };
+        let apart = report(&[
+            ["gpt", "5", "aa"],
+            ["gpt", "4", "aa"],
+            ["claude", "4", "aa"],
+        ]);
+        assert_eq!(names(&apart), ["gpt@5", "gpt@4", "claude"]);
+        let prompts = report(&[["gpt", "5", "aa"], ["gpt", "5", "bb"]]);
+        assert_eq!(names(&prompts), ["gpt@aa", "gpt@bb"]);
+        let both = report(&[["gpt", "5", "aa"], ["gpt", "5", "bb"], ["gpt", "4", "aa"]]);
+        assert_eq!(names(&both), ["gpt@5 with prompt aa", "gpt@bb", "gpt@4"]);
+    }
 }

@@ -2,7 +2,7 @@
 //! line.
 //!
 //! `{"query":{"id","query"},"a":{"id","content"},"b":{"id","content"},"by","kind":"llm"|"human","score",`
-//! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?,"inclusion"?}`; the score is in −1..1, negative
+//! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?,"inclusion"?,"blind"?}`; the score is in −1..1, negative
 //! if `a` is better. A text may be omitted once it is known, and must not change. `inclusion`, on a
 //! person's line, is the probability with which the pair was drawn for judging. Unknown members are
 //! ignored. The rows of `overrule export votes` are also votes, as JSON lines and as CSV. The CSV

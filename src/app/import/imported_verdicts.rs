@@ -48,6 +48,8 @@ impl ImportedVerdicts {
         ];
         // A line that states its probability is a different verdict from one that does not.
         line.extend(vote.inclusion.map(|chance| json!(chance)));
+        // So is one that was not given blind.
+        line.extend((!vote.blind).then(|| json!("not blind")));
         let line = Value::Array(line);
         let before = self.given.entry(text_hash(&line.to_string())).or_default();
         let uid = uid(&format!("{line} {before}"));
@@ -66,7 +68,7 @@ impl ImportedVerdicts {
             decision,
             note: Some(vote.reasoning.clone()).filter(|note| !note.is_empty()),
             annotator: vote.by.clone(),
-            blind: true,
+            blind: vote.blind,
             role: Some(IMPORTED.to_owned()),
             inclusion: vote.inclusion,
             replaces,

@@ -73,6 +73,7 @@ pub(super) fn exported(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         reasoning: reasoning.unwrap_or_default(),
         created_ms: None,
         inclusion: None,
+        blind: true,
         exported: Some(ExportedPlace {
             game: game?,
             provider: provider?,

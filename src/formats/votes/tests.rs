@@ -30,6 +30,9 @@ fn what_is_left_out_has_a_meaning() {
         only(&GOOD.replace("\"llm\"", r#""llm","inclusion":7"#)),
         vote
     );
+    assert!(only(&person).blind);
+    let seen = GOOD.replace("\"llm\"", r#""human","blind":false"#);
+    assert!(!only(&seen).blind);
     let nulls = GOOD.replace(
         "\"score\"",
         r#""shown":null,"reasoning":null,"created_ms":null,"cost":[1],"score""#,
@@ -61,6 +64,11 @@ fn what_is_left_out_has_a_meaning() {
     "\"llm\"",
     "\"human\",\"inclusion\":0",
     "inclusion: \"0\" is not a probability above 0"
+)]
+#[case::blind(
+    "\"llm\"",
+    "\"human\",\"blind\":\"no\"",
+    "blind: expected true or false, found a string"
 )]
 #[case::nobody("\"gpt\"", "\" \"", "by: is empty")]
 #[case::one_document("\"id\":\"y\"", "\"id\":\"x\"", "b.id: \"x\" meets itself")]

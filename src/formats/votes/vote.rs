@@ -3,7 +3,7 @@
 use crate::domain::annotator_name::annotator_name;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::vote::Margin;
-use crate::formats::json::{ValueError, kind, number, reason, string};
+use crate::formats::json::{ValueError, boolean, kind, number, reason, string};
 use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
@@ -52,6 +52,8 @@ pub struct ExternalVote {
     /// The probability with which the pair was drawn for the person to judge, in (0, 1], if a
     /// person's line gives it.
     pub inclusion: Option<f64>,
+    /// Whether a person gave the verdict without seeing judges' votes: unless the line denies it.
+    pub blind: bool,
     /// Its location, on a line exported from a project.
     pub exported: Option<ExportedPlace>,
 }
@@ -133,6 +135,10 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         Some(VoterKind::Human) => line.nullable("inclusion", probability),
         _ => None,
     };
+    let blind = match kind {
+        Some(VoterKind::Human) => line.nullable("blind", boolean),
+        _ => None,
+    };
     let ((query, query_text), (a, a_text), (b, b_text)) = (query?, a?, b?);
     let document = |id: String, content| ExternalDocument {
         id: DocId::new(id),
@@ -152,6 +158,7 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         reasoning: reasoning.unwrap_or_default(),
         created_ms,
         inclusion,
+        blind: blind.unwrap_or(true),
         exported: None,
     })
 }

@@ -200,3 +200,32 @@ fn without_judges_or_pairs_there_is_no_decision() {
         &["no reference pair", "gold import"],
     );
 }
+
+#[test]
+fn an_evaluation_is_logged_as_a_look_once() {
+    let pairs = rows(wrong_every(9), wrong_every(10));
+    let sandbox = project(&pairs);
+    let looks = |options: &str| {
+        let ran = sandbox.run(&format!("gate --judge new --against old --json {options}"));
+        serde_json::from_str::<Value>(ran.text()).unwrap()["looks"].clone()
+    };
+    assert_eq!(looks(""), 1);
+    assert_eq!(looks("--margin 0.05"), 1);
+    assert_eq!(looks("--early"), 2);
+    assert_eq!(looks("--early"), 2);
+    let log = sandbox.json("log --json").to_string();
+    assert_eq!(log.matches("pairs held out, p = ").count(), 2, "{log}");
+    // Other answers are evaluated anew.
+    sandbox.write(
+        "more.jsonl",
+        votes(&[Row {
+            query: 0,
+            pair: 1,
+            old: Some(-1),
+            new: Some(1),
+        }]),
+    );
+    sandbox.done("import votes more.jsonl");
+    assert_eq!(looks(""), 3);
+    assert_eq!(looks("--early"), 3);
+}

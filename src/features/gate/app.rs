@@ -2,6 +2,7 @@
 //! the old one.
 
 mod judge;
+mod look;
 mod reference;
 mod report;
 

@@ -92,6 +92,7 @@ impl GateCommand {
             margin: self.test.margin,
             pairs: self.test.pairs.map(|pairs| pairs as usize),
             early: self.test.early,
+            author: context.annotator(),
         };
         let report = gate(&context.open()?, &request)?;
         print(&report, self.test.json)
@@ -149,6 +150,7 @@ fn as_json(report: &GateReport) -> Value {
         "without_answer": {"judge": test.without_new, "against": test.without_old},
         "reference_pairs": report.reference,
         "lacking": report.lacking,
+        "looks": report.looks,
     })
 }
 

@@ -9,8 +9,8 @@ mod regression_set;
 mod version;
 
 pub use comparison::{
-    ComparedPair, Conclusion, OrderEffect, PairChange, PromptComparison, SIGNIFICANT, order_effect,
-    p_words,
+    ComparedPair, Conclusion, OrderEffect, PairChange, PromptComparison, SIGNIFICANT, mcnemar,
+    order_effect, p_words,
 };
 pub use examples::{PromptExample, with_examples};
 pub use leakage::{PromptWords, normalized};

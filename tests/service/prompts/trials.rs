@@ -182,9 +182,10 @@ fn a_prompt_is_checked_with_the_answers_that_are_there() {
         (&json!("worse"), Some(1))
     );
     assert_eq!(worse["only_judge_right"], found["only_against_right"]);
-    // Nothing was asked, and no look at the held-out part was logged.
+    // Nothing was asked. The final trial was the look at the new prompt; the old one has one, too.
     assert_eq!(desk.server.requests().len(), before);
-    assert_eq!(desk.count("SELECT count(*) FROM prompt_look"), 1);
+    assert_eq!((&found["looks"], &worse["looks"]), (&json!(1), &json!(2)));
+    assert_eq!(desk.count("SELECT count(*) FROM prompt_look"), 2);
 }
 
 #[test]

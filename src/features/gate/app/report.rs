@@ -1,14 +1,17 @@
 //! The test of a judge against another one, with its result in words.
 
 use super::judge::GateJudge;
+use super::look::record_look;
 use super::reference::{ReferenceCounts, ReferencePair, reference_pairs};
 use crate::app::error::{AppError, invalid};
+use crate::domain::corpus::DocId;
 use crate::domain::non_inferiority::{
     FEWEST_QUERIES, GateDecision, GateMethod, NonInferiority, PairedAnswer, test_early, test_fixed,
 };
 use crate::domain::number_words::{counted, signed};
 use crate::domain::sanitize;
 use crate::features::prompts::app::StoredAnswers;
+use crate::features::prompts::app::trial::LOOKS_BEFORE_FRESH_PAIRS;
 use crate::features::prompts::domain::p_words;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
@@ -31,6 +34,8 @@ pub struct GateRequest {
     pub pairs: Option<usize>,
     /// Whether to stop at the first decision.
     pub early: bool,
+    /// The person who looks at the result.
+    pub author: String,
 }
 
 /// A reference pair that at least one of the judges has not answered.
@@ -53,6 +58,8 @@ pub struct GateReport {
     pub wanted: Option<usize>,
     /// The pairs without an answer, in the order of the test.
     pub lacking: Vec<LackingPair>,
+    /// Number of looks at the held-out part in the project, this one included.
+    pub looks: usize,
     /// The command that gets the missing answers, if it is not `annotate`.
     pub remedy: Option<String>,
 }
@@ -120,6 +127,10 @@ pub fn gate_between(
         test_fixed(&chosen, request.margin)
     };
     let lacking = lacking.collect();
+    let specs = judges.each_ref().map(|judge| &judge.spec);
+    let lines = || answered.iter().map(AnsweredPair::line).collect();
+    let lines = (!request.early).then(lines);
+    let looks = record_look(store, specs, lines, &test, &request.author)?;
     let [judge, against] = judges;
     Ok(GateReport {
         judge,
@@ -128,6 +139,7 @@ pub fn gate_between(
         reference,
         wanted,
         lacking,
+        looks,
         remedy: None,
     })
 }
@@ -189,6 +201,17 @@ impl<'a> AnsweredPair<'a> {
             pair,
             right: [right(&answers[0]), right(&answers[1])],
         }
+    }
+
+    /// The pair with what people decided and whether the judges agree, on one line.
+    fn line(&self) -> String {
+        let decided = &self.pair.decided;
+        let documents = self.pair.documents.each_ref().map(DocId::as_str);
+        let query = decided.query.as_str();
+        format!(
+            "{query:?} {documents:?} {:?} {:?}\n",
+            decided.people, self.right
+        )
     }
 
     fn lacking(&self, names: &[String; 2]) -> Option<LackingPair> {
@@ -356,6 +379,15 @@ impl GateReport {
             }
         }
         remarks.extend(self.lacking_words());
+        let fresh = if self.looks >= LOOKS_BEFORE_FRESH_PAIRS {
+            "; judge fresh pairs before the next one"
+        } else {
+            ""
+        };
+        remarks.push(format!(
+            "{} at reference pairs so far (`overrule log`){fresh}",
+            counted(self.looks, "look")
+        ));
         remarks
     }
 

@@ -103,6 +103,7 @@ impl PromptCheckCommand {
             margin: self.test.margin,
             pairs: self.test.pairs.map(|pairs| pairs as usize),
             early: self.test.early,
+            author: context.annotator(),
         };
         let mut report = gate_between(&store, sides, &request)?;
         let lacks_new = report.lacks_answers_of_new();

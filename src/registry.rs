@@ -16,7 +16,7 @@ use crate::domain::prediction::QueryPredictions;
 use crate::domain::priority::Policy;
 use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
 use crate::domain::verdict::AnnotatorVerdicts;
-pub use crate::features::accept::app::{AcceptedBattles, OfferedBattle};
+pub use crate::features::accept::app::{AcceptanceOffer, AcceptedBattles, OfferedBattle};
 use crate::features::duel::command::DuelSubcommand;
 use crate::features::duel::command::export::DuelExportOptions;
 use crate::features::lab::command::LabSubcommand;
@@ -116,6 +116,22 @@ pub fn accepted_battles(store: &Store) -> Result<Option<AcceptedBattles>, AppErr
     accept::app::accepted_battles(store)
 }
 
+/// What a screen says about the acceptance of a project before it starts one.
+pub fn acceptance_offer(store: &Store) -> Result<AcceptanceOffer, AppError> {
+    accept::app::acceptance_offer(store)
+}
+
+/// Starts an acceptance with the usual share of errors.
+pub fn start_acceptance(
+    store: &Store,
+    author: &str,
+    seed: u64,
+    now_ms: i64,
+) -> Result<(), AppError> {
+    let alpha = accept::domain::DEFAULT_ALPHA;
+    accept::app::start(store, alpha, author, seed, now_ms).map(drop)
+}
+
 /// The commands of the features.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FeatureCommand {
@@ -210,6 +226,7 @@ pub const LOGS: &[ReadLog] = &[
     methods::app::log_entries,
     prompts::app::log_entries,
     accept::app::log_entries,
+    measure::app::log_entries,
     drift::app::log_entries,
     battery::app::log_entries,
     mcp::app::log_entries,
@@ -220,6 +237,7 @@ pub const STATUSES: &[fn(&Db) -> store::Result<FeatureStatus>] = &[
     duel::app::status,
     student::app::status,
     scale::app::status,
+    measure::app::status,
     mcp::app::status,
 ];
 
@@ -283,6 +301,8 @@ pub(crate) enum AddedExportKind {
     /// Predictions of a student of the project (--student), in the format of `overrule student
     /// import`
     Predictions,
+    /// One row per document that was drawn for a measurement, with its probability
+    Draws,
 }
 
 /// Sources of labels from features.
@@ -333,6 +353,7 @@ impl AddedExportOptions {
         Ok(match kind {
             AddedExportKind::Duel => Arc::new(self.duel.export(context, store, form, yes)?),
             AddedExportKind::Predictions => Arc::new(self.predictions.export()),
+            AddedExportKind::Draws => Arc::new(measure::app::DrawExport),
         })
     }
 
@@ -440,6 +461,12 @@ type ReadPredictions = fn(&Db, QueryKey) -> store::Result<Vec<(String, QueryPred
 
 /// Predictions that are layers of the matrix.
 pub(crate) const PREDICTIONS: &[ReadPredictions] = &[Db::students_of];
+
+/// Reads notes of a feature about the judges of a project, each in one sentence.
+type ReadRunNotes = fn(&Store) -> Result<Vec<String>, AppError>;
+
+/// Notes of features on the run screen.
+pub const RUN_NOTES: &[ReadRunNotes] = &[drift::app::run_notes];
 
 /// Settings in the dialog of settings, below those of the core.
 pub(crate) const SETTINGS: &[&dyn AddedSettings] = &[&student::screen::settings::StudentSettings];

@@ -498,6 +498,18 @@ impl Db {
         )
     }
 
+    /// All verdicts ever given, earliest first, each with whether it stands: it is not undone.
+    pub fn verdicts_with_standing(&self) -> Result<Vec<(StoredVerdict, bool)>> {
+        self.all(
+            &format!(
+                "SELECT {COLUMNS}, {NOT_UNDONE} AS stands FROM verdict
+                 ORDER BY coalesce(verdict.order_ms, verdict.created_ms), verdict.uid"
+            ),
+            [],
+            |row| Ok((stored(row)?, row.get("stands")?)),
+        )
+    }
+
     /// Marks the numbers of a query as changed.
     pub(crate) fn touch(&self, query: QueryKey) -> Result<()> {
         self.change(

@@ -1,6 +1,7 @@
 //! `measure`: the next document to rule on, and what the rulings show.
 
 use crate::support::{Sandbox, dataset};
+use serde_json::{Value, json};
 
 /// Eight judged queries, and their zELO as a run.
 fn measured() -> Sandbox {
@@ -27,6 +28,19 @@ fn a_document_is_drawn_ruled_on_and_counted() {
     let found = sandbox.json(measure);
     assert_eq!((&found["drawn"], &found["ruled"]), (&1.into(), &1.into()));
     assert_ne!(found["next"]["item"], item.as_str());
+    let draws = sandbox.done("export draws --format jsonl");
+    let draws: Vec<Value> = draws
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let rulings: Vec<&Value> = draws.iter().map(|draw| &draw["ruling"]).collect();
+    assert_eq!(rulings, [&json!("partially"), &Value::Null]);
+    assert!(draws[0]["probability"].as_f64().unwrap() > 0.0);
+    let status = sandbox.json("status --json");
+    assert_eq!(status["measurements"][0]["draws"], 2);
+    let log = sandbox.json("log --json").to_string();
+    assert!(log.contains("draw 1 to measure p@3 of zelo.trec"), "{log}");
     let other = sandbox.json(&format!("{measure} --annotator ada"));
     assert_eq!(
         (&other["drawn"], &other["next"]["number"]),

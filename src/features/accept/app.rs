@@ -2,10 +2,12 @@
 
 mod frame;
 mod log;
+mod offer;
 mod queue;
 mod report;
 
 pub use frame::start;
 pub use log::log_entries;
+pub use offer::{AcceptanceOffer, acceptance_offer};
 pub use queue::{AcceptedBattles, OfferedBattle, accepted_battles, offered};
 pub use report::{AcceptReport, AcceptState, read_report};

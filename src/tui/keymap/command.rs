@@ -146,6 +146,7 @@ commands! {
     PreviousPolicy "previous-policy" "Use the previous order of the list.";
     WholeProject "whole-project" "List pairs of one query or of the whole project.";
     Conflicts "conflicts" "List where people differ; in adjudication, also your rulings.";
+    Accept "accept" "Find the battles that need no person: start, or show them.";
     PutOff "put-off" "Postpone this one: it comes after all others.";
     Guideline "guideline" "Read the project's guideline.";
     EditGuideline "edit-guideline" "Edit the project's guideline, in $EDITOR if it is set.";

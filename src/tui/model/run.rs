@@ -71,6 +71,8 @@ pub struct RunState {
     pub ended: Option<RunEnd>,
     /// Index of the judge to drop or restore on a key press.
     pub chosen_judge: usize,
+    /// Notes of features about the judges.
+    pub notes: Vec<String>,
     /// First visible line of the log, counted from the end.
     pub log_scroll: usize,
 }

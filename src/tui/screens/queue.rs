@@ -53,6 +53,10 @@ impl ScreenBehavior for QueueScreen {
         update::update(model, command)
     }
 
+    fn confirmed(&self, model: &mut Model) -> Vec<Effect> {
+        vec![model.start_acceptance()]
+    }
+
     fn opened_by(&self) -> Option<Command> {
         Some(Command::ShowQueue)
     }

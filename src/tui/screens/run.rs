@@ -8,6 +8,7 @@ mod judge_table;
 mod keys;
 mod last;
 mod missing;
+mod notes;
 pub(crate) mod questions;
 pub(crate) mod update;
 mod view;

@@ -32,33 +32,7 @@ pub fn start(
     now_ms: i64,
 ) -> Result<StoredAcceptance, AppError> {
     let uid = Uuid::now_v7().to_string();
-    let keys = store.read_blocking(|db| db.query_names())?;
-    let keys: Vec<QueryKey> = keys.into_iter().map(|(key, _)| key).collect();
-    let mut frame: Vec<StoredFrameQuery> = Vec::new();
-    store.read_each(
-        &keys,
-        |db, key| frame_query(db, key, &uid),
-        |_, query| {
-            frame.extend(query.filter(|of| !of.decisions.is_empty()));
-            Ok::<(), AppError>(())
-        },
-    )?;
-    frame.sort_by(|one, other| one.query.as_str().cmp(other.query.as_str()));
-    let battles: usize = frame.iter().map(|query| query.decisions.len()).sum();
-    if battles <= CONTROLS {
-        return Err(invalid!(
-            "{} with votes and without a verdict: with at most {CONTROLS}, all of them would be \
-             controls, and no verdict would be saved; `overrule queue` lists them",
-            counted(battles, "battle")
-        ));
-    }
-    let decided = |of: &StoredDecision| of.score > 0.0;
-    if !frame.iter().flat_map(|query| &query.decisions).any(decided) {
-        return Err(invalid!(
-            "no score of this project has a standard error, so that no decision is more certain \
-             than another; `overrule config project --model` selects a model with errors"
-        ));
-    }
+    let (frame, battles) = read_frame(store, &uid)?;
     let controls = draw(&frame, seed);
     let acceptance = StoredAcceptance {
         uid,
@@ -81,6 +55,46 @@ pub fn start(
         Ok(())
     })?;
     Ok(acceptance)
+}
+
+/// Number of battles that an acceptance would cover if it were started now.
+///
+/// # Errors
+/// The same as those of [`start`].
+pub fn startable_battles(store: &Store) -> Result<usize, AppError> {
+    read_frame(store, "").map(|(_, battles)| battles)
+}
+
+/// The battles that have votes and never had a verdict, by query, and their number.
+fn read_frame(store: &Store, uid: &str) -> Result<(Vec<StoredFrameQuery>, usize), AppError> {
+    let keys = store.read_blocking(|db| db.query_names())?;
+    let keys: Vec<QueryKey> = keys.into_iter().map(|(key, _)| key).collect();
+    let mut frame: Vec<StoredFrameQuery> = Vec::new();
+    store.read_each(
+        &keys,
+        |db, key| frame_query(db, key, uid),
+        |_, query| {
+            frame.extend(query.filter(|of| !of.decisions.is_empty()));
+            Ok::<(), AppError>(())
+        },
+    )?;
+    frame.sort_by(|one, other| one.query.as_str().cmp(other.query.as_str()));
+    let battles: usize = frame.iter().map(|query| query.decisions.len()).sum();
+    if battles <= CONTROLS {
+        return Err(invalid!(
+            "{} with votes and without a verdict: with at most {CONTROLS}, all of them would be \
+             controls, and no verdict would be saved; `overrule queue` lists them",
+            counted(battles, "battle")
+        ));
+    }
+    let decided = |of: &StoredDecision| of.score > 0.0;
+    if !frame.iter().flat_map(|query| &query.decisions).any(decided) {
+        return Err(invalid!(
+            "no score of this project has a standard error, so that no decision is more certain \
+             than another; `overrule config project --model` selects a model with errors"
+        ));
+    }
+    Ok((frame, battles))
 }
 
 /// The controls: a uniform draw without replacement. It follows from the seed and the names of the

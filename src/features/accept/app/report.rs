@@ -81,17 +81,15 @@ impl KnownVerdicts {
                     better,
                 )))
             };
-        for row in db.verdict_rows(None)? {
-            if let Some((battle, better)) = name(&row)? {
-                found
-                    .standing
-                    .entry(battle)
-                    .or_default()
-                    .push((row, better));
+        for (row, stands) in db.verdicts_with_standing()? {
+            let Some((battle, better)) = name(&row)? else {
+                continue;
+            };
+            if stands {
+                let standing = found.standing.entry(battle.clone()).or_default();
+                standing.push((row, better));
             }
-        }
-        for row in db.verdicts_ever(None)? {
-            found.ever.extend(name(&row)?.map(|(battle, _)| battle));
+            found.ever.insert(battle);
         }
         Ok(found)
     }
@@ -433,7 +431,7 @@ pub(super) fn named_decisions(
 }
 
 /// A given share such as α in percent, with all its decimals.
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     let digits = fixed(100.0 * share, 6);
     format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -10,6 +10,7 @@ use crate::app::review::review_queue::{
     QueueItem, QueueRequest, build_review_queue, judged_conflicts,
 };
 use crate::domain::battle::Pair;
+use crate::registry::{AcceptanceOffer, acceptance_offer, start_acceptance};
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
 use crate::store::{self, Db};
@@ -22,6 +23,7 @@ use crate::tui::widgets::toast::Level;
 use std::collections::HashMap;
 
 const QUEUE: Slot = Slot::of(Screen::QUEUE, "queue");
+const ACCEPTANCE: Slot = Slot::of(Screen::QUEUE, "acceptance");
 const DESCRIPTION: Slot = Slot::of(Screen::QUEUE, "description");
 
 /// Number of queries between two reports of how many a queue is waiting for.
@@ -100,7 +102,51 @@ impl Request for PostponePair {
     }
 }
 
+/// Reads the acceptance of the project, and counts the battles of a new one.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ReadAcceptance;
+
+impl Task for ReadAcceptance {
+    type Answer = AcceptanceOffer;
+
+    fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
+        acceptance_offer(&context.store())
+    }
+}
+
+/// Starts an acceptance with this seed.
+#[derive(Debug, PartialEq)]
+pub(crate) struct StartAcceptance(u64);
+
+impl Task for StartAcceptance {
+    type Answer = ();
+
+    fn run(self, context: &JobContext) -> Result<(), AppError> {
+        let (by, now) = (context.annotator(), context.asked_ms);
+        start_acceptance(&context.store(), by, self.0, now)
+    }
+}
+
 impl Model {
+    pub(super) fn read_acceptance(&mut self) -> Effect {
+        self.inform("reading the votes …");
+        Job::task(ReadAcceptance, |model, offer| {
+            model.toast = None;
+            update::offered(model, offer)
+        })
+        .latest(&mut self.jobs, ACCEPTANCE)
+        .into()
+    }
+
+    pub(super) fn start_acceptance(&mut self) -> Effect {
+        let start = StartAcceptance(self.options.request.seed);
+        Job::task(start, |model, ()| {
+            model.inform("alpha is fixed and the controls are drawn: rule on them first");
+            update::show_accept(model)
+        })
+        .into()
+    }
+
     /// Requests the queue that is chosen now.
     pub(crate) fn build_queue(&mut self) -> Vec<Effect> {
         let filter = self.queue.filter.trim();

@@ -11,6 +11,7 @@ pub(super) const KEYS: &[Binding] = &[
     hidden(&[key('O')], Do::PreviousPolicy, "order back"),
     shown(&[key('P')], Do::WholeProject, "scope"),
     shown(&[key('F')], Do::Conflicts, "conflicts"),
+    shown(&[key('_')], Do::Accept, "accept"),
     shown(&[key('H')], Do::Guideline, "guideline"),
     hidden(&[key(';')], Do::EditGuideline, "edit it"),
 ];

@@ -1,4 +1,5 @@
-use super::jobs::{DescribePair, ReadPairTitles};
+use super::QueueScreen;
+use super::jobs::{BuildQueue, DescribePair, ReadAcceptance, ReadPairTitles, StartAcceptance};
 use crate::app::annotate::judge_history::SetAsideJudge;
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::pair_description::{ListedDocument, PairDescription, PairQuestion};
@@ -6,13 +7,15 @@ use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::JsonObject;
 use crate::domain::priority::{DrawReason, InTop, Policy, ValueParts};
+use crate::registry::AcceptanceOffer;
 use crate::store::corpus::QueryKey;
 use crate::tui::job::{answer, every, fail, only};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::run::RunScope;
+use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::screens::Screen;
+use crate::tui::screens::behavior::ScreenBehavior as _;
 use crate::tui::screens::testing::{flat, model};
 use crate::tui::update::commands::on_command;
 use crate::tui::update::requests::runs::Estimate;
@@ -38,6 +41,45 @@ fn queue(policy: Policy) -> (Model, Vec<Effect>) {
     let items = (0..4).map(item).collect();
     let effects = super::update::queued(&mut model, items, AnnotatorStatistics::default());
     (model, effects)
+}
+
+#[test]
+fn an_acceptance_is_offered_with_its_numbers_and_started_once_it_is_confirmed() {
+    let (mut model, _) = queue(Policy::Value);
+    let now = model.now;
+    let mut effects = on_command(&mut model, Command::Accept);
+    let question = "100 random controls are drawn from 800 battles. Start?";
+    let offer = AcceptanceOffer::Start(question.to_owned());
+    update(
+        &mut model,
+        answer::<ReadAcceptance>(&mut effects, offer),
+        now,
+    );
+    let Some(Overlay::Confirm(confirm, ConfirmFor::Screen(Screen::QUEUE))) = model.overlays.pop()
+    else {
+        panic!("{:?}", model.overlays);
+    };
+    assert!(
+        format!("{confirm:?}").contains("800 battles"),
+        "{confirm:?}"
+    );
+    assert_eq!(model.queue.policy, Policy::Value);
+    let mut effects = QueueScreen.confirmed(&mut model);
+    assert!(every::<BuildQueue>(&effects).is_empty());
+    let effects = update(&mut model, answer::<StartAcceptance>(&mut effects, ()), now);
+    assert_eq!(every::<BuildQueue>(&effects).len(), 1);
+    assert_eq!(model.queue.policy, Policy::Accept);
+    // While controls are open, the result is shown and they are listed.
+    model.queue.policy = Policy::Value;
+    let mut effects = on_command(&mut model, Command::Accept);
+    let offer = AcceptanceOffer::Present("Not yet: 3 of 100 controls ruled on.".to_owned());
+    update(
+        &mut model,
+        answer::<ReadAcceptance>(&mut effects, offer),
+        now,
+    );
+    assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
+    assert_eq!(model.queue.policy, Policy::Accept);
 }
 
 fn described(effects: &[Effect]) -> Vec<(Pair, PairQuestion)> {

@@ -6,14 +6,16 @@ use crate::app::review::review_queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
+use crate::registry::AcceptanceOffer;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
 use crate::tui::model::run::RunScope;
+use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::navigation::{cycled, moved};
 use crate::tui::requests;
 use crate::tui::screens::{Screen, review, run};
+use crate::tui::widgets::page::Page;
 use std::collections::HashSet;
 
 /// Rows of a page before one was drawn.
@@ -134,6 +136,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             };
         }
         Command::Conflicts => model.queue.conflicts = !model.queue.conflicts,
+        Command::Accept => return vec![model.read_acceptance()],
         Command::Guideline => return model.read_guideline(),
         Command::EditGuideline => return model.edit_guideline(),
         Command::StartRun if can_start(model) => {
@@ -146,6 +149,31 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             return describe(model);
         }
     }
+    ask_anew(model)
+}
+
+/// The state of the project's acceptance has arrived: it is shown, or starting one is offered.
+pub(super) fn offered(model: &mut Model, offer: AcceptanceOffer) -> Vec<Effect> {
+    match offer {
+        AcceptanceOffer::Start(question) => {
+            model.confirm("Accept", &question, ConfirmFor::Screen(Screen::QUEUE));
+            Vec::new()
+        }
+        AcceptanceOffer::Present(words) => {
+            let page = Page::new("Acceptance", &words);
+            model.overlays.push(Overlay::Page(page));
+            show_accept(model)
+        }
+    }
+}
+
+/// Lists what the acceptance asks people about.
+pub(super) fn show_accept(model: &mut Model) -> Vec<Effect> {
+    if model.queue.policy == Policy::Accept && !model.queue.conflicts {
+        return model.build_queue();
+    }
+    model.queue.policy = Policy::Accept;
+    model.queue.conflicts = false;
     ask_anew(model)
 }
 

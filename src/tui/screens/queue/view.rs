@@ -468,8 +468,9 @@ fn empty(model: &Model) -> String {
             key(Command::StartRun)
         ),
         (true, true) if model.queue.policy == Policy::Accept => format!(
-            "No battle of an acceptance is left to judge. `overrule accept` begins one, or prints \
-             its result. {}: another order.",
+            "No battle of an acceptance is left to judge. {}: start one, or show its result. {}: \
+             another order.",
+            key(Command::Accept),
             key(Command::NextPolicy)
         ),
         (true, true) if model.queue.policy == Policy::Proposed => format!(

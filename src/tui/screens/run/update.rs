@@ -44,6 +44,7 @@ pub(super) fn show(model: &mut Model) -> Vec<Effect> {
     if model.run.progress.is_none() && model.run.last.is_none() {
         effects.push(model.read_last_run());
     }
+    effects.push(model.read_run_notes());
     if !model.run.running {
         effects.push(model.price_next_run());
     }
@@ -390,6 +391,7 @@ pub(crate) fn after_votes(model: &mut Model) -> Vec<Effect> {
     }
     if model.screen() == Screen::RUN {
         effects.push(model.price_next_run());
+        effects.push(model.read_run_notes());
     }
     effects.extend(model.reload());
     effects
@@ -453,7 +455,8 @@ mod tests {
     use crate::store::runs::RunId;
     use crate::store::summary_cache::QuerySummary;
     use crate::tui::job::{answer, asked, fail, only};
-    use crate::tui::screens::testing::model;
+    use crate::tui::screens::run::notes::ReadRunNotes;
+    use crate::tui::screens::testing::{flat, model};
     use crate::tui::update::requests::queries::ReadLastRun;
     use crate::tui::update::requests::runs::Estimate;
     use crate::tui::update::update as apply;
@@ -500,6 +503,20 @@ mod tests {
         );
         let (_, without) = incomplete(Some(2), None, true);
         assert_eq!(without, "the budget is reached: 2 votes are missing");
+    }
+
+    #[test]
+    fn notes_of_features_are_shown_before_and_after_a_run() {
+        let mut model = model(Screen::RUN);
+        let mut effects = show(&mut model);
+        let notes = vec!["Drift: gpt has changed.".to_owned()];
+        let now = model.now;
+        apply(&mut model, answer::<ReadRunNotes>(&mut effects, notes), now);
+        assert!(flat(&mut model, (80, 24)).contains("Drift: gpt has changed."));
+        model.run.progress = Some(RunProgress::default());
+        assert!(flat(&mut model, (80, 24)).contains("Drift: gpt has changed."));
+        let effects = ended(&mut model, Ok(outcome(1)));
+        assert!(asked::<ReadRunNotes>(&effects).is_some());
     }
 
     #[test]

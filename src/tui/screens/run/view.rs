@@ -1,7 +1,7 @@
 //! Draws calls, rates, failures, spending and the log.
 
 use super::judge_table::JudgeTable;
-use super::{failures, last, missing, questions};
+use super::{failures, last, missing, notes, questions};
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::domain::sanitize;
 use crate::domain::spend::Spend;
@@ -119,6 +119,7 @@ fn joined(lines: &[Line<'_>]) -> String {
 /// Shown while this session has had no run: what is missing, and the last run.
 fn idle_lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("Nothing is running.", theme.strong())];
+    lines.extend(notes::lines(model, theme, columns));
     lines.extend(missing::lines(model, theme, columns));
     lines.extend(retry_line(model, theme, columns));
     lines.push(Line::default());
@@ -133,7 +134,8 @@ fn failure_lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = failures::lines(progress, theme, columns);
+    let mut lines = notes::lines(model, theme, columns);
+    lines.extend(failures::lines(progress, theme, columns));
     lines.extend(retry_line(model, theme, columns));
     lines
 }

@@ -9,6 +9,7 @@ pub mod duel;
 pub mod gate;
 pub mod lab;
 pub mod mcp;
+pub mod lists;
 pub mod measure;
 pub mod methods;
 pub mod prompts;

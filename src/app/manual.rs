@@ -49,6 +49,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "evaluate",
     "measure",
     "methods",
+    "lists",
     "student",
     "scale",
     "duel",

@@ -26,7 +26,7 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 16] = [
+const FEATURE_USES: [&str; 17] = [
     "battery methods",
     "drift methods",
     "drift prompts",
@@ -34,6 +34,7 @@ const FEATURE_USES: [&str; 16] = [
     "gate methods",
     "gate prompts",
     "lab duel",
+    "lab lists",
     "lab methods",
     "prompts methods",
     "report accept",

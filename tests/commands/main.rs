@@ -60,6 +60,7 @@ mod scaling;
 mod scripts;
 mod sharding;
 mod simulated_duels;
+mod simulated_lists;
 mod simulated_students;
 mod students;
 mod tool_judgments;

@@ -29,6 +29,42 @@ pub struct Covariance {
 }
 
 impl Covariance {
+    /// φ · H⁻¹ for the Hessian H of `documents` scores, in row order. `None` if H has another size
+    /// or is not positive definite, and above [`MAX_DENSE`] documents.
+    pub fn of_hessian(hessian: Vec<f64>, documents: usize, phi: f64) -> Option<Self> {
+        if documents > MAX_DENSE || hessian.len() != documents * documents {
+            return None;
+        }
+        let order: Vec<usize> = (0..documents).collect();
+        Self::inverted(hessian, order.clone(), &order, 0.0, phi)
+    }
+
+    /// φ · (H⁻¹ − `anchor`), where the rows of the Hessian are in `order` and `place` is the inverse
+    /// of that permutation.
+    fn inverted(
+        hessian: Vec<f64>,
+        order: Vec<usize>,
+        place: &[usize],
+        anchor: f64,
+        phi: f64,
+    ) -> Option<Self> {
+        let documents = order.len();
+        let factor = inverse_factor(hessian, documents)?;
+        let placed = gram(&factor, documents);
+        let cells = place
+            .iter()
+            .flat_map(|i| place.iter().map(move |j| (i, j)))
+            .map(|(i, j)| placed[i * documents + j] - anchor)
+            .collect();
+        Some(Self {
+            documents,
+            phi,
+            cells,
+            factor,
+            order,
+        })
+    }
+
     pub fn documents(&self) -> usize {
         self.documents
     }
@@ -78,7 +114,7 @@ impl Covariance {
     }
 
     /// ½ ln det of the Hessian whose inverse it is, for a model with a prior.
-    pub(super) fn half_log_det(&self) -> f64 {
+    pub(crate) fn half_log_det(&self) -> f64 {
         let step = self.documents + 1;
         -self
             .factor
@@ -204,20 +240,7 @@ pub fn covariance_drawn_in(
         hessian[a * documents + b] -= stiffness;
         hessian[b * documents + a] -= stiffness;
     }
-    let factor = inverse_factor(hessian, documents)?;
-    let placed = gram(&factor, documents);
-    let cells = place
-        .iter()
-        .flat_map(|i| place.iter().map(move |j| (i, j)))
-        .map(|(i, j)| placed[i * documents + j] - anchor)
-        .collect();
-    Some(Covariance {
-        documents,
-        phi,
-        cells,
-        factor,
-        order,
-    })
+    Covariance::inverted(hessian, order, &place, anchor, phi)
 }
 
 pub(super) fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {

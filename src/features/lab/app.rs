@@ -3,6 +3,7 @@
 mod coverage;
 mod duels;
 mod every;
+mod lists;
 mod methods;
 mod overrides;
 mod project_worlds;
@@ -17,6 +18,7 @@ use crate::features::lab::domain::{Noise, Quality, SimulatedQuery, Theta, openin
 pub use coverage::RankIntervalCoverage;
 pub use duels::{Claims, DuelShare, DuelSimulation, DuelSummary};
 use every::every;
+pub use lists::{ListResult, ListSimulation};
 pub use methods::{MethodOnQuery, MethodResult, MethodSimulation};
 pub use overrides::{OverrideSimulation, VerdictRule};
 pub use project_worlds::ProjectWorlds;

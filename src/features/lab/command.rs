@@ -1,6 +1,7 @@
 //! `overrule lab`: experiments on simulated queries.
 
 mod duel;
+mod lists;
 mod methods;
 mod override_pairs;
 mod sampler;
@@ -12,7 +13,7 @@ use clap::{Args, Subcommand};
 /// The commands of this feature.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabSubcommand {
-    /// Simulate samplers, ranking methods, verdicts, duels and students
+    /// Simulate samplers, methods, lists, verdicts, duels and students
     Lab(LabCommand),
     #[command(flatten)]
     Former(FormerName),
@@ -44,6 +45,8 @@ enum Experiment {
     Sampler(sampler::SamplerCommand),
     /// Simulate ranking methods: quality and number of calls
     Methods(methods::MethodsCommand),
+    /// Simulate list calls: quality and coverage of intervals
+    Lists(lists::ListsCommand),
     /// Simulate how much verdicts improve a ranking
     Override(override_pairs::OverrideCommand),
     /// Simulate how often a duel finds the better ranking
@@ -90,6 +93,7 @@ impl LabCommand {
         match self.experiment {
             Experiment::Sampler(command) => command.run(context),
             Experiment::Methods(command) => command.run(),
+            Experiment::Lists(command) => command.run(),
             Experiment::Override(command) => command.run(),
             Experiment::Duel(command) => command.run(),
             Experiment::Student(command) => command.run(),

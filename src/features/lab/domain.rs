@@ -13,6 +13,7 @@ mod quality;
 mod queue_worth;
 mod simulated_answers;
 mod simulated_duel;
+mod simulated_lists;
 mod simulated_query;
 mod simulated_review;
 mod simulated_student;
@@ -25,6 +26,7 @@ pub use quality::{
 };
 pub use queue_worth::{QueueWorth, queue_worth};
 pub use simulated_duel::{DuelPlay, SimulatedDuel};
+pub use simulated_lists::{ListCampaign, ListQuery, ListWorld};
 pub use simulated_query::{SimulatedQuery, Theta};
 pub use simulated_review::{ReviewedQuery, Reviewer};
 

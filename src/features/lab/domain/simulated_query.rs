@@ -130,8 +130,14 @@ impl SimulatedQuery {
     /// The vote of the judge at `seat`, with the pair's lower index as A; `None` if there is no
     /// such judge or document.
     pub fn vote(&self, pair: Pair, seat: usize) -> Option<Outcome> {
+        self.vote_with(pair, seat, 0.0)
+    }
+
+    /// The vote of a judge that also prefers the pair's higher index by `taste`, in units of the
+    /// true scores.
+    pub(super) fn vote_with(&self, pair: Pair, seat: usize, taste: f64) -> Option<Outcome> {
         let tie = self.noise.judges.get(seat)?.tie;
-        let preference = self.preference(pair, seat)?;
+        let preference = self.preference(pair, seat)? + taste;
         Some(if preference > tie {
             Outcome::B
         } else if preference < -tie {

@@ -1,0 +1,21 @@
+//! List answers as observations of the fit: their weight, their dispersion, and the taste of the
+//! judges that gave them.
+//!
+//! A list answer is broken into the pairs that it decides (rank breaking). These pairs are not
+//! independent, so each of them counts for less than a vote, and the dispersion is estimated from
+//! whole answers. A judge may also prefer a document consistently for reasons of its own. Its votes
+//! and lists then share that error, and a random effect of judge and document represents it.
+
+mod block;
+mod estimate;
+mod estimator;
+mod kind;
+mod plan;
+
+pub use block::Block;
+pub use estimate::{QueryBlocks, estimate};
+pub use estimator::{ListModel, fit_blocks};
+pub use kind::{AnswerForm, KindError, ListKind};
+pub use plan::{ListPlan, ListRound, PlanState};
+#[cfg(test)]
+pub(crate) use {estimate::BlockDispersion, estimator::ListFit};

@@ -1,0 +1,192 @@
+//! Estimates the variance of scores, the dispersions and the tastes from the answers of many
+//! queries.
+
+use super::block::Block;
+use super::estimator::{ListFit, ListModel, fit_blocks};
+use super::kind::ListKind;
+use crate::domain::numeric::sigma;
+use std::collections::BTreeMap;
+
+/// Refits without tastes, and with them.
+const ROUNDS: usize = 4;
+const TASTE_ROUNDS: usize = 8;
+
+/// The variance of tastes from which the search starts, relative to that of the scores.
+const FIRST_TASTE: f64 = 0.1;
+
+/// The log-evidence that tastes must add: a Bayes factor of 20.
+const CLEAR_GAIN: f64 = 3.0;
+
+/// The least share of an answer's curvature that its own fit leaves.
+const LEAST_LEFT: f64 = 0.05;
+
+/// The answers about one query.
+#[derive(Clone, Debug)]
+pub struct QueryBlocks {
+    /// Number of documents in the pool.
+    pub documents: usize,
+    pub blocks: Vec<Block>,
+}
+
+/// Estimates the model of the answers, pooled over queries.
+///
+/// The dispersion of a kind is φ = Σ‖g‖² / Σ max(.05 tr H, tr H − tr(HCH)/φ), where g and H are the
+/// gradient and the curvature of one answer and C is the covariance of the scores. The variances of
+/// scores and tastes are the pooled means of their squares plus their posterior variances (EM).
+/// Tastes are 0 unless they raise the log-evidence by at least 3.
+pub fn estimate(queries: &[QueryBlocks]) -> ListModel {
+    let mut plain = ListModel::default();
+    for _ in 0..ROUNDS {
+        plain = updated(queries, &plain);
+    }
+    let mut with_tastes = ListModel {
+        taste: FIRST_TASTE / plain.precision,
+        ..plain.clone()
+    };
+    for _ in 0..TASTE_ROUNDS {
+        with_tastes = updated(queries, &with_tastes);
+    }
+    // The same dispersions, or the likelihoods would not be comparable.
+    let without = [plain.precision, with_tastes.precision].map(|precision| {
+        let model = ListModel {
+            precision,
+            taste: 0.0,
+            ..with_tastes.clone()
+        };
+        log_evidence(queries, &model)
+    });
+    let gain = log_evidence(queries, &with_tastes) - without[0].max(without[1]);
+    if gain >= CLEAR_GAIN {
+        with_tastes
+    } else {
+        plain
+    }
+}
+
+/// The model that the fits under another model support.
+fn updated(queries: &[QueryBlocks], model: &ListModel) -> ListModel {
+    let (mut scores, mut tastes) = (MeanSquare::default(), MeanSquare::default());
+    let mut dispersions: BTreeMap<ListKind, BlockDispersion> = BTreeMap::new();
+    for query in queries {
+        let Some(fit) = fit_blocks(query.documents, &query.blocks, model) else {
+            continue;
+        };
+        let mut seen = vec![false; query.documents];
+        for block in &query.blocks {
+            block.documents().into_iter().for_each(|d| seen[d] = true);
+            let sums = BlockDispersion::of(block, &fit, model.phi_of(block.kind()));
+            dispersions.entry(block.kind()).or_default().add(sums);
+        }
+        for document in (0..query.documents).filter(|document| seen[*document]) {
+            let variance = fit.covariance.get(document, document);
+            scores.add(fit.scores[document], variance);
+        }
+        for judge in &fit.tastes {
+            for document in (0..query.documents).filter(|document| judge.seen[*document]) {
+                tastes.add(judge.values[document], judge.variances[document]);
+            }
+        }
+    }
+    ListModel {
+        precision: scores.mean().map_or(model.precision, |mean| 1.0 / mean),
+        phi: dispersions
+            .into_iter()
+            .filter_map(|(kind, sums)| Some((kind, sums.phi()?)))
+            .collect(),
+        // A step of EM is too short while most of a taste is uncertain, so it is taken twice.
+        taste: tastes.mean().map_or(0.0, |mean| mean * mean / model.taste),
+    }
+}
+
+/// The Laplace evidence of the variances of scores and tastes, up to a constant.
+fn log_evidence(queries: &[QueryBlocks], model: &ListModel) -> f64 {
+    queries
+        .iter()
+        .filter_map(|query| {
+            let fit = fit_blocks(query.documents, &query.blocks, model)?;
+            let prior = 0.5 * query.documents as f64 * model.precision.ln();
+            let tastes: f64 = fit.tastes.iter().map(|judge| judge.half_log_det).sum();
+            Some(fit.objective + prior - fit.covariance.half_log_det() - tastes)
+        })
+        .sum()
+}
+
+#[derive(Default)]
+struct MeanSquare {
+    sum: f64,
+    count: f64,
+}
+
+impl MeanSquare {
+    fn add(&mut self, value: f64, variance: f64) {
+        self.sum += value * value + variance;
+        self.count += 1.0;
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.sum > 0.0).then(|| self.sum / self.count)
+    }
+}
+
+/// The dispersion of answers of one kind, as the two sums whose quotient it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct BlockDispersion {
+    pub(crate) numerator: f64,
+    pub(crate) denominator: f64,
+}
+
+impl BlockDispersion {
+    /// The part of one answer, given the dispersion that it was fitted with.
+    pub(crate) fn of(block: &Block, fit: &ListFit, phi: f64) -> Self {
+        let documents = block.documents();
+        let place = |document: usize| documents.partition_point(|d| *d < document);
+        let judge = fit.tastes.get(block.judge());
+        let score = |document: usize| {
+            fit.scores[document] + judge.map_or(0.0, |judge| judge.values[document])
+        };
+        let all = fit.scores.len();
+        let covariance = |i: usize, j: usize| match judge {
+            Some(judge) => judge.own[documents[i] * all + documents[j]],
+            None => fit.covariance.get(documents[i], documents[j]),
+        };
+        let n = documents.len();
+        let (mut gradient, mut curvature) = (vec![0.0; n], vec![0.0; n * n]);
+        for o in block.battles() {
+            let p = sigma(score(o.b) - score(o.a));
+            let (a, b) = (place(o.a), place(o.b));
+            let pull = o.weight * (o.score - p);
+            gradient[b] += pull;
+            gradient[a] -= pull;
+            let stiffness = o.weight * p * (1.0 - p);
+            curvature[a * n + a] += stiffness;
+            curvature[b * n + b] += stiffness;
+            curvature[a * n + b] -= stiffness;
+            curvature[b * n + a] -= stiffness;
+        }
+        let trace: f64 = (0..n).map(|i| curvature[i * n + i]).sum();
+        // tr(HCH) = Σ C_ij (H²)_ij.
+        let mut used = 0.0;
+        for i in 0..n {
+            for j in 0..n {
+                let square: f64 = (0..n)
+                    .map(|k| curvature[i * n + k] * curvature[k * n + j])
+                    .sum();
+                used += covariance(i, j) * square;
+            }
+        }
+        Self {
+            numerator: gradient.iter().map(|g| g * g).sum(),
+            denominator: (trace - used / phi).max(LEAST_LEFT * trace),
+        }
+    }
+
+    pub(crate) fn add(&mut self, more: Self) {
+        self.numerator += more.numerator;
+        self.denominator += more.denominator;
+    }
+
+    /// φ; `None` if no outcome was uncertain.
+    pub(crate) fn phi(self) -> Option<f64> {
+        (self.numerator > 0.0 && self.denominator > 0.0).then(|| self.numerator / self.denominator)
+    }
+}

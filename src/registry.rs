@@ -25,7 +25,8 @@ use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
 use crate::features::{
-    accept, battery, drift, duel, gate, mcp, measure, methods, prompts, report, scale, student,
+    accept, battery, drift, duel, gate, lists, mcp, measure, methods, prompts, report, scale,
+    student,
 };
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
@@ -154,6 +155,8 @@ pub(crate) enum FeatureCommand {
     /// Let agents read the project and propose verdicts (MCP server)
     #[cfg(feature = "mcp")]
     Mcp(mcp::command::McpCommand),
+    /// Ask judges for the order of several documents at once
+    Lists(lists::command::ListsCommand),
     /// Write a page to share: HTML or Markdown
     Report(report::command::ReportCommand),
     /// Train and test small models that learn from the votes
@@ -177,6 +180,7 @@ impl FeatureCommand {
             Self::Battery(command) => command.run(context),
             #[cfg(feature = "mcp")]
             Self::Mcp(command) => command.run(context),
+            Self::Lists(command) => command.run(context),
             Self::Report(command) => command.run(context),
             Self::Student(command) => command.run(context),
             Self::Duel(command) => command.run(context),
@@ -209,7 +213,7 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
     (
         "Build on the votes",
         &[
-            "prompt", "accept", "gate", "drift", "battery", "student", "scale",
+            "prompt", "accept", "gate", "drift", "battery", "lists", "student", "scale",
         ],
     ),
     ("Look at the results", &["report", "mcp"]),
@@ -230,6 +234,7 @@ pub const LOGS: &[ReadLog] = &[
     drift::app::log_entries,
     battery::app::log_entries,
     mcp::app::log_entries,
+    lists::app::log_entries,
 ];
 
 /// What features add to the status of a project, in the order shown.
@@ -259,6 +264,7 @@ pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
     drift::merge::sets,
     battery::merge::batteries,
     mcp::merge::proposals,
+    lists::merge::lists,
 ];
 
 /// What features count during a merge, in the order shown.
@@ -273,6 +279,7 @@ pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[
     drift::merge::COUNTS,
     battery::merge::COUNTS,
     mcp::merge::COUNTS,
+    lists::merge::COUNTS,
 ];
 
 /// What features compute after a merge, outside of its transaction.

@@ -1,5 +1,9 @@
 //! List calls: one call shows several documents, and the judge answers their order.
 
+pub mod app;
+pub mod command;
 pub mod domain;
 #[cfg(test)]
 mod golden;
+pub mod merge;
+pub mod store;

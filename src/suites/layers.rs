@@ -26,7 +26,7 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 17] = [
+const FEATURE_USES: [&str; 18] = [
     "battery methods",
     "drift methods",
     "drift prompts",
@@ -36,6 +36,7 @@ const FEATURE_USES: [&str; 17] = [
     "lab duel",
     "lab lists",
     "lab methods",
+    "lists methods",
     "prompts methods",
     "report accept",
     "report duel",

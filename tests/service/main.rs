@@ -20,6 +20,7 @@ mod first_file;
 mod handed_over;
 mod identity;
 mod ledger;
+mod lists;
 mod metadata;
 mod models;
 mod open_files;

@@ -58,7 +58,8 @@ fn a_project_of_an_earlier_version_asks_nothing_and_knows_the_prompts_of_its_vot
          DROP TABLE acceptance; DROP TABLE acceptance_query; DROP TABLE acceptance_control;
          DROP TABLE measurement; DROP TABLE drift_set; DROP TABLE drift_pair;
          DROP TABLE drift_round; DROP TABLE proposal; DROP TABLE battery_set;
-         DROP TABLE battery_pair; PRAGMA user_version = 28",
+         DROP TABLE battery_pair; DROP TABLE list_call; DROP TABLE list_qualification;
+         PRAGMA user_version = 28",
     );
     let again = desk.annotate(&["--yes", "--probe", "0"]);
     assert_eq!(again.status.code(), Some(0), "{}", told(&again));

@@ -7,6 +7,7 @@ mod candidates;
 pub mod estimate;
 mod judge_panel;
 pub mod links;
+pub mod list_judge;
 mod open_candidates;
 pub mod pair_judge;
 mod plan;

@@ -1,4 +1,4 @@
-//! Asks a judge several questions at once, outside a method.
+//! Asks judges several questions at once, outside a method.
 
 use super::question::{FailedCalls, QuestionSenders, RerankQuestion, Target};
 use super::run::{RerankEvent, with_workers};
@@ -15,6 +15,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// A question.
 pub(super) struct AskedTarget {
+    /// Index of the judge.
+    pub(super) judge: usize,
     pub(super) target: Target,
     /// The query that it is about.
     pub(super) case: Option<CaseId>,
@@ -26,7 +28,7 @@ pub(super) struct AskedTarget {
 /// question that was not asked or whose call failed.
 pub(super) async fn ask_each(
     store: &Store,
-    judge: &Arc<dyn Judge>,
+    judges: &[Arc<dyn Judge>],
     targets: Vec<AskedTarget>,
     control: watch::Receiver<RunControl>,
     events: &mpsc::UnboundedSender<RerankEvent>,
@@ -35,7 +37,10 @@ pub(super) async fn ask_each(
     if targets.is_empty() {
         return Ok(Vec::new());
     }
-    let services = [RerankService::Judge(Arc::clone(judge))];
+    let services: Vec<RerankService> = judges
+        .iter()
+        .map(|judge| RerankService::Judge(Arc::clone(judge)))
+        .collect();
     let work = {
         let answers = Arc::clone(&answers);
         move |senders| ask_all(targets, senders, answers)
@@ -53,10 +58,15 @@ async fn ask_all(
     let failed = Arc::new(Mutex::new(FailedCalls::default()));
     let mut waiting = FuturesUnordered::new();
     for (at, asked) in targets.into_iter().enumerate() {
-        let AskedTarget { target, case, key } = asked;
+        let AskedTarget {
+            judge,
+            target,
+            case,
+            key,
+        } = asked;
         let (tell, told) = oneshot::channel();
         let question = RerankQuestion::new(target, case, key, tell, Arc::clone(&failed));
-        if let Some(sender) = senders.first().cloned() {
+        if let Some(sender) = senders.get(judge).cloned() {
             waiting.push(async move {
                 // If the worker has ended, the question is dropped along with its sender.
                 drop(sender.send(question).await);

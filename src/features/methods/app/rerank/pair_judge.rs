@@ -18,6 +18,7 @@ use crate::judge::{Judge, JudgeQuestion, MAX_CHARGED, PresentedPair};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashSet;
+use std::slice;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
@@ -173,12 +174,20 @@ impl PairJudge {
         events: &mpsc::UnboundedSender<RerankEvent>,
     ) -> Result<Vec<Option<PairAnswer>>, StoreError> {
         let targets = pairs.iter().map(|(pair, key)| AskedTarget {
+            judge: 0,
             target: self.target(pair),
             case: Some(CaseId(pair.query.0)),
             key: *key,
         });
         let targets = targets.collect();
-        let answers = ask_each(store, &self.judge, targets, control, events).await?;
+        let answers = ask_each(
+            store,
+            slice::from_ref(&self.judge),
+            targets,
+            control,
+            events,
+        )
+        .await?;
         let answers = answers.into_iter();
         Ok(answers.map(|known| PairAnswer::of(known?)).collect())
     }

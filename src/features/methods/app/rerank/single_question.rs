@@ -9,6 +9,7 @@ use crate::client::RunControl;
 use crate::features::methods::store::KnownAnswer;
 use crate::judge::{Judge, JudgeQuestion, MAX_CHARGED, PresentedQuestion};
 use crate::store::{Db, Store, StoreError};
+use std::slice;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
@@ -44,11 +45,19 @@ impl SingleQuestion {
     ) -> Result<Option<KnownAnswer>, StoreError> {
         let target = self.target();
         let targets = vec![AskedTarget {
+            judge: 0,
             key: target.key(),
             target,
             case: None,
         }];
-        let answers = ask_each(store, &self.judge, targets, control, &events).await?;
+        let answers = ask_each(
+            store,
+            slice::from_ref(&self.judge),
+            targets,
+            control,
+            &events,
+        )
+        .await?;
         Ok(answers.into_iter().next().flatten())
     }
 

@@ -29,6 +29,17 @@ impl CallVolume {
         self.tokens_output += usage.output as f64;
         self.usd = self.usd.zip(usd).map(|(sum, usd)| sum + usd);
     }
+
+    /// The sum of this many such volumes.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        Self {
+            calls: self.calls * factor,
+            tokens_input: self.tokens_input * factor,
+            tokens_output: self.tokens_output * factor,
+            usd: self.usd.map(|usd| usd * factor),
+        }
+    }
 }
 
 impl std::iter::Sum for CallVolume {

@@ -1,0 +1,11 @@
+//! List calls: planning, asking, and reading what was answered.
+
+mod answered;
+mod ask;
+mod log;
+mod overview;
+
+pub use answered::{AnsweredList, ListOutcome, answered_lists};
+pub use ask::{ListEstimate, ListRun, ListWish, prepare_lists};
+pub use log::log_entries;
+pub use overview::{JudgeLists, overview};

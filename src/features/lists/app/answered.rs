@@ -1,0 +1,133 @@
+//! The list calls of a query with their answers.
+
+use crate::domain::candidate_question::Answer;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::features::lists::domain::{AnswerForm, ListKind};
+use crate::features::lists::store::{ListReply, StoredList};
+use crate::features::methods::domain::reranking::validation::AnswerFault;
+use crate::store::{Db, Result};
+
+/// A list call with its answer.
+#[derive(Clone, Debug)]
+pub struct AnsweredList {
+    pub list: StoredList,
+    /// `None` for a kind of list that this version does not know.
+    pub kind: Option<ListKind>,
+    pub reply: Option<ListReply>,
+    pub outcome: ListOutcome,
+}
+
+/// The state of a list call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListOutcome {
+    /// It has not been asked, or its calls failed.
+    Outstanding,
+    /// The reply is not an answer to the question, with the reason. It is not repaired.
+    Malformed(String),
+    /// The shown documents in the order of the answer: places in the list, best first. If only the
+    /// best are asked for, the others follow in the order in which they are shown.
+    Answered(Vec<usize>),
+}
+
+impl AnsweredList {
+    pub(super) fn of(db: &Db, list: StoredList) -> Result<Self> {
+        let form: Option<AnswerForm> = list.form.parse().ok();
+        let kind = form.and_then(|form| ListKind::new(list.shown.len(), form).ok());
+        let reply = db.list_reply(&list.key)?;
+        let outcome = match (kind, &reply) {
+            (_, None) => ListOutcome::Outstanding,
+            (None, Some(_)) => ListOutcome::Malformed("an unknown kind of list".to_owned()),
+            (Some(kind), Some(reply)) => outcome(kind, &reply.answer),
+        };
+        Ok(Self {
+            list,
+            kind,
+            reply,
+            outcome,
+        })
+    }
+
+    /// Number of documents that the judge names; `None` if it names all of them.
+    pub fn best(&self) -> Option<usize> {
+        match self.kind?.form() {
+            AnswerForm::Best(best) => Some(best),
+            AnswerForm::Order | AnswerForm::BestWorst => None,
+        }
+    }
+
+    /// The shown documents in the order of the answer, if there is one.
+    pub fn order(&self) -> Option<Vec<&DocId>> {
+        let ListOutcome::Answered(order) = &self.outcome else {
+            return None;
+        };
+        Some(
+            order
+                .iter()
+                .filter_map(|at| self.list.shown.get(*at))
+                .collect(),
+        )
+    }
+}
+
+fn outcome(kind: ListKind, answer: &Answer) -> ListOutcome {
+    let numbers = match answer {
+        Answer::Numbers(numbers) => numbers,
+        Answer::Unreadable(why) => return ListOutcome::Malformed(why.clone()),
+        _ => return ListOutcome::Malformed("an answer of another kind".to_owned()),
+    };
+    let expected = match kind.form() {
+        AnswerForm::Order => kind.size(),
+        AnswerForm::BestWorst => 2,
+        AnswerForm::Best(best) => best,
+    };
+    if let Some(fault) = AnswerFault::of(numbers, expected, kind.size()) {
+        return ListOutcome::Malformed(fault.to_string());
+    }
+    let named: Vec<usize> = numbers.iter().map(|number| *number as usize - 1).collect();
+    let unnamed = (0..kind.size()).filter(|at| !named.contains(at));
+    let mut order = named.clone();
+    // The worst document comes last.
+    let worst = (kind.form() == AnswerForm::BestWorst)
+        .then(|| order.pop())
+        .flatten();
+    order.extend(unnamed);
+    order.extend(worst);
+    ListOutcome::Answered(order)
+}
+
+/// The list calls of a query, or of all queries, in the order in which they were planned.
+pub fn answered_lists(db: &Db, query: Option<&QueryId>) -> Result<Vec<AnsweredList>> {
+    let lists = db.list_calls(query)?.into_iter();
+    lists.map(|list| AnsweredList::of(db, list)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(form: AnswerForm, numbers: &[i64]) -> ListOutcome {
+        let kind = ListKind::new(4, form).unwrap();
+        outcome(kind, &Answer::Numbers(numbers.to_vec()))
+    }
+
+    #[test]
+    fn a_complete_answer_is_an_order_and_any_other_is_malformed() {
+        let answered = |order: &[usize]| ListOutcome::Answered(order.to_vec());
+        assert_eq!(
+            of(AnswerForm::Order, &[3, 1, 4, 2]),
+            answered(&[2, 0, 3, 1])
+        );
+        assert_eq!(of(AnswerForm::Best(2), &[3, 1]), answered(&[2, 0, 1, 3]));
+        assert_eq!(of(AnswerForm::BestWorst, &[3, 1]), answered(&[2, 1, 3, 0]));
+        for bad in [
+            &[3, 1, 4][..],
+            &[3, 1, 4, 4],
+            &[3, 1, 4, 5],
+            &[0, 1, 2, 3],
+            &[],
+        ] {
+            let outcome = of(AnswerForm::Order, bad);
+            assert!(matches!(outcome, ListOutcome::Malformed(_)), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Plans list calls in rounds, and asks them. Each call is stored before it is asked.
+
+use super::answered::{AnsweredList, answered_lists};
+use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
+use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
+use crate::app::error::{AppError, invalid};
+use crate::client::call_key::identity_of;
+use crate::client::{RunControl, now_ms};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::features::lists::domain::{
+    AnswerForm, Block, ListKind, ListModel, ListPlan, ListRound, PlanState, fit_blocks,
+};
+use crate::features::lists::store::StoredList;
+use crate::features::methods::app::rerank::estimate::CallVolume;
+use crate::features::methods::app::rerank::list_judge::{ListQuestion, ask_lists};
+use crate::features::methods::app::rerank::run::RerankEvent;
+use crate::judge::{JudgeEnsemble, PoolText, RerankKind};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result, Store};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct ListWish {
+    /// Names of judges; all that can answer if empty.
+    pub judges: Vec<String>,
+    /// Names of queries; all if empty.
+    pub queries: Vec<String>,
+    pub kind: ListKind,
+    pub plan: ListPlan,
+    /// Number of list calls per query, including those that the project has.
+    pub calls: usize,
+    pub seed: u64,
+}
+
+/// A prepared run.
+#[derive(Clone, Debug)]
+pub struct ListRun {
+    judges: JudgeEnsemble,
+    queries: Vec<(QueryKey, QueryId)>,
+    kind: ListKind,
+    plan: ListPlan,
+    calls: usize,
+    top: usize,
+    seed: u64,
+    /// Queries with too few documents for a list.
+    pub too_small: usize,
+    pub notes: Vec<String>,
+}
+
+/// The remaining calls of a run and their cost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ListEstimate {
+    pub queries: usize,
+    /// Calls whose answers the project holds, malformed ones included.
+    pub answered: usize,
+    pub expected: CallVolume,
+    /// If every list shows the longest documents of its query and every reply is as long as allowed.
+    pub most: CallVolume,
+}
+
+/// A query in the terms of the judges.
+struct QueryLists {
+    key: QueryKey,
+    name: QueryId,
+    documents: Vec<DocId>,
+    pool: Arc<PoolText>,
+    /// Lists of this kind to the judges as they are configured.
+    lists: Vec<AnsweredList>,
+}
+
+/// A list call to ask.
+struct OpenList {
+    question: ListQuestion,
+    /// Not yet stored.
+    new: Option<StoredList>,
+}
+
+/// Reads what a run needs. Changes nothing.
+///
+/// # Errors
+/// No judge can answer, there is no such query, or no query has enough documents.
+pub fn prepare_lists(
+    store: &Store,
+    configuration: &JudgeConfiguration<'_>,
+    wish: &ListWish,
+) -> std::result::Result<ListRun, AppError> {
+    let kind = match wish.kind.form() {
+        AnswerForm::Order => RerankKind::Rank,
+        AnswerForm::Best(_) => RerankKind::Select,
+        AnswerForm::BestWorst => {
+            return Err(invalid!(
+                "judges cannot be asked for best-worst answers; use order or best:K (`overrule lab \
+                 lists` simulates best-worst)"
+            ));
+        }
+    };
+    let chosen = configuration.choose_rerankers(&wish.judges, kind)?;
+    if chosen.ensemble.is_empty() {
+        return Err(invalid!("no configured judge can order a list"));
+    }
+    let lacking = LackingInputs::of(&chosen.ensemble);
+    let (names, size) = (wish.queries.clone(), wish.kind.size());
+    let (queries, too_small, top) = store.read_blocking(move |db| {
+        check_project(db, lacking, &[])?;
+        let mut queries = Vec::new();
+        for name in &names {
+            let key = db.find_query(name)?;
+            queries.push((key, db.query(key)?.id));
+        }
+        let all = db.queries()?;
+        if names.is_empty() {
+            queries = all.iter().map(|of| (of.key, of.id.clone())).collect();
+        }
+        let small: HashSet<QueryKey> = all
+            .iter()
+            .filter(|of| of.documents < size)
+            .map(|of| of.key)
+            .collect();
+        let before = queries.len();
+        queries.retain(|(key, _)| !small.contains(key));
+        let top = db.settings()?.top;
+        Ok((queries.clone(), before - queries.len(), top))
+    })?;
+    if queries.is_empty() {
+        return Err(invalid!(
+            "no query has {size} documents for a list; use a smaller --size"
+        ));
+    }
+    Ok(ListRun {
+        judges: chosen.ensemble,
+        queries,
+        kind: wish.kind,
+        plan: wish.plan,
+        calls: wish.calls,
+        top,
+        seed: wish.seed,
+        too_small,
+        notes: chosen.notes,
+    })
+}
+
+impl ListRun {
+    pub fn judges(&self) -> &JudgeEnsemble {
+        &self.judges
+    }
+
+    pub fn is_paid(&self) -> bool {
+        self.judges.iter().any(|judge| is_paid(judge.as_ref()))
+    }
+
+    /// # Errors
+    /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
+    pub fn check_budget(&self, budget: f64) -> std::result::Result<(), AppError> {
+        check_budget(budget, &self.judges)
+    }
+
+    fn best(&self) -> Option<usize> {
+        match self.kind.form() {
+            AnswerForm::Best(best) => Some(best),
+            AnswerForm::Order | AnswerForm::BestWorst => None,
+        }
+    }
+
+    /// The judge that is asked about list number `at` of a query.
+    fn seat(&self, at: usize) -> usize {
+        at % self.judges.len().max(1)
+    }
+
+    fn read(&self, db: &Db, key: QueryKey, name: &QueryId) -> Result<QueryLists> {
+        let mut query = QueryLists {
+            key,
+            name: name.clone(),
+            documents: db.document_ids(key)?,
+            pool: Arc::new(db.pool_text(key, None)?),
+            lists: Vec::new(),
+        };
+        let mut lists = answered_lists(db, Some(name))?;
+        lists.retain(|of| {
+            of.kind == Some(self.kind)
+                && self.seat_of(&of.list).is_some()
+                && (of.reply.is_some() || self.repeated(&query, &of.list).is_some())
+        });
+        query.lists = lists;
+        Ok(query)
+    }
+
+    /// The question of a stored call; `None` if it would not be the same call, because a text has
+    /// changed.
+    fn repeated(&self, query: &QueryLists, list: &StoredList) -> Option<ListQuestion> {
+        let shown = query.places(&list.shown)?;
+        let question = self.question(query, self.seat_of(list)?, &shown)?;
+        (question.key() == list.key).then_some(question)
+    }
+
+    /// The seat of the judge as it is configured now.
+    fn seat_of(&self, list: &StoredList) -> Option<usize> {
+        self.judges.iter().position(|judge| {
+            judge.spec().name == list.judge && identity_of(judge.spec()) == list.identity
+        })
+    }
+
+    /// Stored calls without an answer.
+    fn outstanding(&self, query: &QueryLists) -> Vec<OpenList> {
+        let open = query.lists.iter().filter(|of| of.reply.is_none());
+        open.filter_map(|of| self.repeated(query, &of.list))
+            .map(|question| OpenList {
+                question,
+                new: None,
+            })
+            .collect()
+    }
+
+    fn question(&self, query: &QueryLists, seat: usize, shown: &[usize]) -> Option<ListQuestion> {
+        let judge = self.judges.get(seat)?;
+        let shown = shown.to_vec();
+        Some(ListQuestion::new(
+            judge,
+            query.key,
+            &query.pool,
+            shown,
+            self.best(),
+        ))
+    }
+
+    /// The next calls of a query: those that were planned and have no answer, or else those of the
+    /// next round. The plan *random* has only one round.
+    fn next(&self, query: &QueryLists) -> Vec<OpenList> {
+        let mut open = self.outstanding(query);
+        let mut planned = query.lists.len();
+        if !open.is_empty() || planned >= self.calls {
+            return open;
+        }
+        let size = query.documents.len();
+        let (mut blocks, mut shown) = (Vec::new(), vec![0; size]);
+        for of in &query.lists {
+            if let (Some(kind), Some(order)) = (of.kind, of.order())
+                && let Some(order) = query.places(order)
+                && let Some(seat) = self.seat_of(&of.list)
+            {
+                blocks.extend(Block::list(seat, kind, &order));
+            }
+            if let Some(places) = query.places(&of.list.shown) {
+                places.into_iter().for_each(|document| shown[document] += 1);
+            }
+        }
+        let fit = (!blocks.is_empty())
+            .then(|| fit_blocks(size, &blocks, &ListModel::default()))
+            .flatten();
+        let mut number = query
+            .lists
+            .iter()
+            .map(|of| of.list.round + 1)
+            .max()
+            .unwrap_or(0);
+        while planned < self.calls {
+            let state = PlanState {
+                documents: size,
+                shown: &shown,
+                fit: fit.as_ref(),
+                top: self.top,
+            };
+            let round = ListRound {
+                seed: self.seed,
+                query: query.name.as_str(),
+                number,
+            };
+            let mut lists = self.plan.next_lists(self.kind.size(), &state, &round);
+            if lists.is_empty() {
+                break;
+            }
+            lists.truncate(self.calls - planned);
+            for list in lists {
+                let seat = self.seat(planned);
+                list.iter().for_each(|document| shown[*document] += 1);
+                if let Some(question) = self.question(query, seat, &list) {
+                    let new = self.stored(query, &question, &list, number);
+                    open.push(OpenList {
+                        new: Some(new),
+                        question,
+                    });
+                }
+                planned += 1;
+            }
+            number += 1;
+            if self.plan != ListPlan::Random {
+                break;
+            }
+        }
+        open
+    }
+
+    fn stored(
+        &self,
+        query: &QueryLists,
+        question: &ListQuestion,
+        shown: &[usize],
+        round: usize,
+    ) -> StoredList {
+        let spec = question.judge.spec();
+        let names = shown.iter().filter_map(|at| query.documents.get(*at));
+        StoredList {
+            uid: Uuid::now_v7().to_string(),
+            query: query.name.clone(),
+            judge: spec.name.clone(),
+            identity: identity_of(spec),
+            form: self.kind.form().to_string(),
+            shown: names.cloned().collect(),
+            plan: self.plan.to_string(),
+            round,
+            key: question.key(),
+            created_ms: now_ms(),
+        }
+    }
+
+    /// The remaining calls. The documents of later rounds depend on answers; they are taken to cost
+    /// as much as those of the next round.
+    pub fn estimate(&self, store: &Store) -> std::result::Result<ListEstimate, AppError> {
+        let run = self.clone();
+        Ok(store.read_blocking(move |db| {
+            let mut estimate = ListEstimate {
+                queries: run.queries.len(),
+                answered: 0,
+                expected: CallVolume::NONE,
+                most: CallVolume::NONE,
+            };
+            for (key, name) in &run.queries {
+                let query = run.read(db, *key, name)?;
+                let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
+                estimate.answered += answered;
+                let next: Vec<CallVolume> = run
+                    .next(&query)
+                    .iter()
+                    .map(|open| open.question.estimate().0)
+                    .collect();
+                let outstanding = run.outstanding(&query).len();
+                let left = outstanding + run.calls.saturating_sub(query.lists.len());
+                if next.is_empty() || left == 0 {
+                    continue;
+                }
+                let of_round: CallVolume = next.iter().copied().sum();
+                let share = left as f64 / next.len() as f64;
+                estimate.expected = [estimate.expected, of_round.times(share)].into_iter().sum();
+                let mut longest: Vec<usize> = (0..query.documents.len()).collect();
+                longest.sort_by_key(|at| {
+                    std::cmp::Reverse(query.pool.documents.get(*at).map_or(0, |text| text.len()))
+                });
+                longest.truncate(run.kind.size());
+                let most = (0..left).filter_map(|at| {
+                    let question = run.question(&query, run.seat(at), &longest)?;
+                    Some(question.estimate().1)
+                });
+                let most: CallVolume = most.sum();
+                estimate.most = [estimate.most, most].into_iter().sum();
+            }
+            Ok(estimate)
+        })?)
+    }
+
+    /// Asks all remaining calls, in rounds. Returns how many calls are left without an answer.
+    ///
+    /// No call is attempted twice in a run. A round in which most calls fail is the last one.
+    pub async fn ask(
+        &self,
+        store: &Store,
+        control: watch::Receiver<RunControl>,
+        events: mpsc::UnboundedSender<RerankEvent>,
+    ) -> std::result::Result<usize, AppError> {
+        let mut attempted: HashSet<[u8; 32]> = HashSet::new();
+        loop {
+            let run = self.clone();
+            let known = attempted.clone();
+            let open = store
+                .write(move |db| {
+                    let mut open = Vec::new();
+                    for (key, name) in &run.queries {
+                        let query = run.read(db, *key, name)?;
+                        for list in run.next(&query) {
+                            if let Some(new) = &list.new {
+                                db.add_list_call(new)?;
+                            }
+                            open.push(list.question);
+                        }
+                    }
+                    open.retain(|question| !known.contains(&question.key()));
+                    Ok(open)
+                })
+                .await?;
+            if open.is_empty() || control.borrow().cancelled {
+                break;
+            }
+            attempted.extend(open.iter().map(ListQuestion::key));
+            let asked = open.len();
+            let missing = ask_lists(store, &self.judges, &open, control.clone(), &events).await?;
+            if 2 * missing > asked {
+                break;
+            }
+        }
+        let run = self.clone();
+        let missing = store
+            .read(move |db| {
+                let mut missing = 0;
+                for (key, name) in &run.queries {
+                    let query = run.read(db, *key, name)?;
+                    let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
+                    missing += run.calls.saturating_sub(answered);
+                }
+                Ok(missing)
+            })
+            .await?;
+        Ok(missing)
+    }
+}
+
+impl QueryLists {
+    /// The pool indexes of documents; `None` if the pool lacks one.
+    fn places<'a>(&self, names: impl IntoIterator<Item = &'a DocId>) -> Option<Vec<usize>> {
+        let place = |name: &DocId| self.documents.iter().position(|of| of == name);
+        names.into_iter().map(place).collect()
+    }
+}

@@ -1,0 +1,38 @@
+//! List calls in the audit log.
+
+use crate::app::log::{FeatureEvent, LogEntry, LogEvent};
+use crate::app::text_format::counted;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use std::collections::BTreeMap;
+
+/// The rounds in which list calls were planned, for one query or all. All lists of one judge and
+/// round of a query are one entry.
+pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
+    let query = query.map(|key| db.query(key)).transpose()?;
+    let mut rounds: BTreeMap<(String, String, usize), (usize, i64, String)> = BTreeMap::new();
+    for list in db.list_calls(query.as_ref().map(|query| &query.id))? {
+        let place = (list.query.as_str().to_owned(), list.judge, list.round);
+        let round = rounds
+            .entry(place)
+            .or_insert((0, list.created_ms, list.uid));
+        round.0 += 1;
+    }
+    let entries = rounds
+        .into_iter()
+        .map(|((query, judge, round), (lists, when_ms, uid))| {
+            let lists = counted(lists, "list call");
+            let event = FeatureEvent {
+                name: "lists",
+                who: Some(judge),
+                about: Some(format!("{lists} of round {} about {query}", round + 1)),
+                ..FeatureEvent::default()
+            };
+            LogEntry {
+                when_ms,
+                uid: format!("lists:{uid}"),
+                event: LogEvent::Feature(Box::new(event)),
+            }
+        });
+    Ok(entries.collect())
+}

@@ -1,0 +1,38 @@
+//! `overrule lists`: list calls, which show several documents at once.
+
+mod ask;
+mod show;
+
+use crate::cli::command::{CommandContext, CommandResult};
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A list call shows several documents of a query, and the judge answers their order. \
+List calls are stored with their replies and are never paid for twice. No score uses them yet.
+
+Examples:
+  overrule lists ask --calls 60 --dry-run
+  overrule lists show --query q1"
+)]
+pub(crate) struct ListsCommand {
+    #[command(subcommand)]
+    action: ListsAction,
+}
+
+#[derive(Debug, Subcommand)]
+enum ListsAction {
+    /// Ask judges for the order of several documents at once
+    Ask(ask::AskCommand),
+    /// Print the list calls of the project or of a query
+    Show(show::ShowCommand),
+}
+
+impl ListsCommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        match self.action {
+            ListsAction::Ask(ask) => ask.run(context),
+            ListsAction::Show(show) => show.run(context),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! List calls of the other file. Their answers are calls, which are merged as such.
+
+use crate::store::Result;
+use crate::store::merge::{AddedCount, Merger};
+
+const LISTS: AddedCount = AddedCount::new("list_calls", "list call");
+
+pub(crate) const COUNTS: &[AddedCount] = &[LISTS];
+
+/// Copies list calls. They refer to queries and documents by name, so nothing needs matching.
+pub(crate) fn lists(merger: &mut Merger<'_>) -> Result<()> {
+    for list in merger.other.list_calls(None)? {
+        let is_new = merger.db.add_list_call(&list)?;
+        merger.merged.count(&LISTS, usize::from(is_new));
+    }
+    Ok(())
+}

@@ -1,0 +1,130 @@
+//! List calls. Rows are only added; their answers are calls outside runs.
+
+use crate::domain::candidate_question::Answer;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::store::{Db, Result};
+use rusqlite::{Row, params};
+
+/// A list call, planned or answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredList {
+    /// Globally unique.
+    pub uid: String,
+    pub query: QueryId,
+    /// The name of the judge.
+    pub judge: String,
+    /// Hash of the judge with its model, prompt and parameters.
+    pub identity: [u8; 32],
+    /// The form of the answer, in words.
+    pub form: String,
+    /// The documents in the order in which they are shown.
+    pub shown: Vec<DocId>,
+    /// How the documents were chosen.
+    pub plan: String,
+    pub round: usize,
+    /// Hash of the judge and of everything that it is sent.
+    pub key: [u8; 32],
+    /// Milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
+/// The stored answer to a list call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListReply {
+    pub answer: Answer,
+    /// The model that answered, as the service names it.
+    pub model: Option<String>,
+    pub raw: Option<String>,
+    pub tokens_input: u64,
+    pub tokens_output: u64,
+    /// US dollars; `None` if the price is unknown.
+    pub cost_usd: Option<f64>,
+}
+
+const LIST: &str = "uid, query, judge, identity, form, shown, plan, round, key, created_ms";
+
+fn read_list(row: &Row<'_>) -> Result<StoredList> {
+    let shown: Vec<String> = serde_json::from_str(&row.get::<_, String>(5)?)?;
+    Ok(StoredList {
+        uid: row.get(0)?,
+        query: QueryId::new(row.get::<_, String>(1)?),
+        judge: row.get(2)?,
+        identity: row.get(3)?,
+        form: row.get(4)?,
+        shown: shown.into_iter().map(DocId::new).collect(),
+        plan: row.get(6)?,
+        round: row.get(7)?,
+        key: row.get(8)?,
+        created_ms: row.get(9)?,
+    })
+}
+
+impl Db {
+    /// Stores a list call unless it is known. Returns whether it is new.
+    pub fn add_list_call(&self, list: &StoredList) -> Result<bool> {
+        let shown: Vec<&str> = list.shown.iter().map(DocId::as_str).collect();
+        let added = self.change(
+            &format!(
+                "INSERT OR IGNORE INTO list_call ({LIST})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+            ),
+            params![
+                list.uid,
+                list.query.as_str(),
+                list.judge,
+                &list.identity[..],
+                list.form,
+                serde_json::to_string(&shown)?,
+                list.plan,
+                list.round,
+                &list.key[..],
+                list.created_ms,
+            ],
+        )?;
+        Ok(added > 0)
+    }
+
+    /// The list calls of a query, or of all queries, in the order in which they were planned.
+    pub fn list_calls(&self, query: Option<&QueryId>) -> Result<Vec<StoredList>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {LIST} FROM list_call WHERE ?1 IS NULL OR query = ?1 ORDER BY query, round, uid"
+        ))?;
+        let mut rows = statement.query([query.map(QueryId::as_str)])?;
+        let mut lists = Vec::new();
+        while let Some(row) = rows.next()? {
+            lists.push(read_list(row)?);
+        }
+        Ok(lists)
+    }
+
+    /// The first answer to a list call by time, so that merged copies agree; readable answers take
+    /// precedence. `None` if it was not asked, or if its calls failed.
+    pub fn list_reply(&self, key: &[u8; 32]) -> Result<Option<ListReply>> {
+        let found = self.maybe(
+            "SELECT answer, model, raw, tokens_input, tokens_output, cost_usd FROM rerank_call
+             WHERE key = ?1 AND (answer IS NULL) = 0
+             ORDER BY readable DESC, created_ms, uid LIMIT 1",
+            [&key[..]],
+            |row| {
+                Ok((
+                    row.get::<_, String>(0)?,
+                    ListReply {
+                        answer: Answer::Numbers(Vec::new()),
+                        model: row.get(1)?,
+                        raw: row.get(2)?,
+                        tokens_input: row.get(3)?,
+                        tokens_output: row.get(4)?,
+                        cost_usd: row.get(5)?,
+                    },
+                ))
+            },
+        )?;
+        let parsed = found.map(|(answer, reply)| {
+            Ok(ListReply {
+                answer: serde_json::from_str(&answer)?,
+                ..reply
+            })
+        });
+        parsed.transpose()
+    }
+}

@@ -1,0 +1,255 @@
+//! `overrule lists`: list calls are planned, bought once, never repaired, and touch no score.
+
+use crate::desk::{Desk, json_of, told};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+const QUERIES: usize = 4;
+const DOCUMENTS: usize = 10;
+
+/// Queries whose documents state their relevance, in an order that is not that of the relevance,
+/// and two judges that order by it.
+fn desk() -> Desk {
+    let desk = Desk::new("");
+    let judge = |name: &str| {
+        format!(
+            "[[judge]]\nname = {name:?}\nprovider = \"compatible\"\nmodel = {name:?}\n\
+             base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n\n",
+            desk.server.v1(),
+        )
+    };
+    let config = judge("one") + &judge("two");
+    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    let mut lines = String::new();
+    for query in 0..QUERIES {
+        let documents: Vec<Value> = (0..DOCUMENTS)
+            .map(|at| {
+                let relevance = relevance(query, at) as f64 / 20.0;
+                let text = format!("relevance={relevance:.2} number {at} of {query}");
+                json!({"id": format!("d{at}"), "content": text})
+            })
+            .collect();
+        let query = json!({"id": format!("q{query}"), "query": format!("question {query}")});
+        writeln!(lines, "{}", json!({"query": query, "documents": documents})).unwrap();
+    }
+    std::fs::write(desk.path("pools.jsonl"), lines).unwrap();
+    let output = desk.run(&["import", "pools.jsonl"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    desk
+}
+
+fn relevance(query: usize, document: usize) -> usize {
+    (document * 7 + query) % DOCUMENTS
+}
+
+fn ask(desk: &Desk, more: &[&str]) -> Output {
+    desk.run(&[&["lists", "ask", "--yes"], more].concat())
+}
+
+#[track_caller]
+fn asked(desk: &Desk, more: &[&str]) -> Value {
+    let output = ask(desk, &[more, &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    json_of(&output)
+}
+
+fn lists(desk: &Desk, query: &str) -> Vec<Value> {
+    let output = desk.run(&["lists", "show", "--query", query, "--json"]);
+    json_of(&output).as_array().unwrap().clone()
+}
+
+fn scripted(content: &str) -> Value {
+    json!({
+        "choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 5},
+        "model": "one",
+    })
+}
+
+#[test]
+fn every_plan_buys_its_calls_once_and_changes_no_score() {
+    for (plan, answer) in [("random", "order"), ("swiss", "order"), ("top", "best:2")] {
+        let desk = desk();
+        let votes = desk.run(&[
+            "annotate",
+            "pools.jsonl",
+            "--yes",
+            "--probe",
+            "0",
+            "--cycles",
+            "1",
+        ]);
+        assert_eq!(votes.status.code(), Some(0), "{}", told(&votes));
+        let matrix = || json_of(&desk.run(&["matrix", "--query", "q1", "--json"]));
+        let (scores, before) = (matrix(), desk.server.requests().len());
+        let options = [
+            "--size", "4", "--calls", "7", "--plan", plan, "--answer", answer,
+        ];
+        let dry = desk.run(&[&["lists", "ask", "--dry-run", "--json"], &options[..]].concat());
+        let dry = json_of(&dry);
+        assert_eq!(dry["expected"]["calls"], json!(28.0), "{dry}");
+        assert!(dry["expected"]["usd"].as_f64().unwrap() <= dry["most"]["usd"].as_f64().unwrap());
+        assert_eq!(desk.server.requests().len(), before);
+        let told = asked(&desk, &options);
+        assert_eq!(
+            (&told["calls_made"], &told["missing_answers"]),
+            (&json!(28), &json!(0))
+        );
+        assert_eq!(desk.server.requests().len() - before, 28, "{plan}");
+        assert_eq!(asked(&desk, &options)["calls_made"], json!(0));
+        assert_eq!(matrix(), scores, "{plan}");
+        for query in 0..QUERIES {
+            let lists = lists(&desk, &format!("q{query}"));
+            assert_eq!(lists.len(), 7);
+            for list in &lists {
+                assert_eq!(list["shown"].as_array().unwrap().len(), 4);
+                let order: Vec<usize> = list["order"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|id| relevance(query, id.as_str().unwrap()[1..].parse().unwrap()))
+                    .collect();
+                assert_eq!(order.len(), if answer == "order" { 4 } else { 2 });
+                assert!(order.is_sorted_by(|x, y| x > y), "{list}");
+            }
+            let of_one = lists.iter().filter(|list| list["judge"] == "one").count();
+            assert_eq!(of_one, 4, "the judges take turns");
+        }
+        let spent = told["spent_usd"].as_f64().unwrap();
+        let overview = json_of(&desk.run(&["lists", "show", "--json"]));
+        let stored: f64 = (overview.as_array().unwrap().iter())
+            .map(|row| row["cost_usd"].as_f64().unwrap())
+            .sum();
+        assert!(
+            spent > 0.0 && (spent - stored).abs() < 1e-9,
+            "{spent} {stored}"
+        );
+    }
+}
+
+#[test]
+fn a_malformed_answer_is_kept_as_such_and_not_asked_again() {
+    let desk = desk();
+    // A document is missing, and one is named twice.
+    desk.server
+        .answer_marked("question 0", 200, scripted("{\"ranking\": [1, 2, 3]}"));
+    desk.server
+        .answer_marked("question 1", 200, scripted("{\"ranking\": [1, 2, 3, 3]}"));
+    desk.server
+        .answer_marked("question 2", 200, scripted("I cannot decide."));
+    let options = ["--size", "4", "--calls", "2", "--plan", "random"];
+    assert_eq!(asked(&desk, &options)["calls_made"], json!(2 * QUERIES));
+    for (query, malformed) in [("q0", true), ("q1", true), ("q2", true), ("q3", false)] {
+        for list in lists(&desk, query) {
+            assert_eq!(list["malformed"].is_string(), malformed, "{list}");
+            assert_eq!(list["order"].is_null(), malformed, "{list}");
+            assert!(list["reply"].is_string(), "{list}");
+        }
+    }
+    desk.server.forget_marked();
+    assert_eq!(asked(&desk, &options)["calls_made"], json!(0));
+    let overview = json_of(&desk.run(&["lists", "show", "--json"]));
+    assert_eq!(
+        (&overview[0]["malformed"], &overview[0]["answered"]),
+        (&json!(3), &json!(1))
+    );
+}
+
+#[test]
+fn failed_calls_and_a_budget_leave_calls_to_the_next_run() {
+    let desk = desk();
+    let error = json!({"error": {"message": "no", "type": "invalid_request_error"}});
+    desk.server.answer_marked("question 0", 400, error);
+    let options = ["--size", "4", "--calls", "2", "--plan", "random"];
+    let output = ask(&desk, &options);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("2 answers missing"),
+        "{}",
+        told(&output)
+    );
+    desk.server.forget_marked();
+    let output = ask(&desk, &[&options[..], &["--budget", "0"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("larger --budget"),
+        "{}",
+        told(&output)
+    );
+    assert_eq!(asked(&desk, &options)["calls_made"], json!(2));
+    assert_eq!(
+        desk.count("SELECT count(*) FROM list_call"),
+        2 * QUERIES as i64
+    );
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_was() {
+    const KILLS: usize = 4;
+    let desk = desk();
+    desk.server.set_latency(Duration::from_millis(20));
+    let options = [
+        "lists",
+        "ask",
+        "--yes",
+        "--size",
+        "3",
+        "--calls",
+        "20",
+        "--concurrency",
+        "2",
+    ];
+    for _ in 0..KILLS {
+        let mut command = desk.command(&options);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let before = desk.server.requests().len();
+        while desk.server.requests().len() < before + 8 {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    desk.server.set_latency(Duration::ZERO);
+    let output = desk.run(&options);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let calls = desk.server.requests().len();
+    let needed = 20 * QUERIES;
+    // Two in flight per judge, and as many whose answers came in the moment of the kill.
+    assert!((needed..=needed + KILLS * 8).contains(&calls), "{calls}");
+    assert_eq!(desk.count("SELECT count(*) FROM list_call"), needed as i64);
+}
+
+#[test]
+fn a_merge_brings_list_calls_with_their_answers() {
+    let (here, there) = (desk(), desk());
+    let options = ["--size", "4", "--calls", "3", "--plan", "random"];
+    asked(&there, &options);
+    let path = there.path("overrule.db");
+    let merge = ["merge", path.to_str().unwrap(), "--json"];
+    assert_eq!(json_of(&here.run(&merge))["list_calls"], json!(3 * QUERIES));
+    assert_eq!(json_of(&here.run(&merge))["list_calls"], json!(0));
+    assert_eq!(lists(&here, "q2"), lists(&there, "q2"));
+}
+
+#[test]
+fn impossible_lists_are_refused() {
+    let desk = desk();
+    for (options, reason) in [
+        (
+            &["--size", "4", "--calls", "1", "--answer", "best:4"][..],
+            "1 to 3",
+        ),
+        (&["--calls", "1", "--answer", "best-worst"], "best-worst"),
+        (&["--calls", "1", "--query", "q9"], "no query"),
+        (&["--calls", "0"], "--calls"),
+        (&["--size", "11", "--calls", "1"], "--size"),
+    ] {
+        let output = ask(&desk, options);
+        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+        assert!(told(&output).contains(reason), "{}", told(&output));
+    }
+    assert_eq!(desk.server.requests().len(), 0);
+}

@@ -234,6 +234,121 @@ fn a_merge_brings_list_calls_with_their_answers() {
     assert_eq!(lists(&here, "q2"), lists(&there, "q2"));
 }
 
+/// Lets the judge `one` be a model that votes for the longer document, and annotates. The documents
+/// state a relevance that grows with their length, or none: lists then ignore the length. Every pair
+/// has a vote in both orders.
+fn voted(desk: &Desk, is_stated: bool) {
+    let config = format!(
+        "[[judge]]\nname = \"one\"\nprovider = \"compatible\"\nmodel = \"longest\"\n\
+         base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n",
+        desk.server.v1(),
+    );
+    std::fs::write(desk.path("overrule.toml"), config).unwrap();
+    let mut lines = String::new();
+    for query in 0..QUERIES {
+        let documents: Vec<Value> = (0..DOCUMENTS)
+            .map(|at| {
+                let length = relevance(query, at);
+                let stated = format!("relevance=0.{length}0 ");
+                let text = format!(
+                    "{}{}",
+                    if is_stated { &stated } else { "" },
+                    format!("w{at}q{query} ").repeat(3 + length)
+                );
+                json!({"id": format!("d{at}"), "content": text})
+            })
+            .collect();
+        let query = json!({"id": format!("long{query}"), "query": format!("trams {query}")});
+        writeln!(lines, "{}", json!({"query": query, "documents": documents})).unwrap();
+    }
+    std::fs::write(desk.path("long.jsonl"), lines).unwrap();
+    let arguments = ["annotate", "long.jsonl", "--yes", "--cycles", "9"];
+    let output = desk.run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+}
+
+fn qualify(desk: &Desk, code: i32) -> Value {
+    let output = desk.run(&["lists", "qualify", "--yes", "--json"]);
+    assert_eq!(output.status.code(), Some(code), "{}", told(&output));
+    json_of(&output)["judges"][0].clone()
+}
+
+fn ranking(desk: &Desk, query: &str) -> Output {
+    desk.run(&["lists", "ranking", "--query", query, "--json"])
+}
+
+#[test]
+fn lists_count_only_once_their_judge_has_qualified() {
+    let desk = desk();
+    voted(&desk, true);
+    let options = ["--calls", "6", "--query", "long1"];
+    asked(&desk, &options);
+    let refused = ranking(&desk, "long1");
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(
+        told(&refused).contains("not qualified"),
+        "{}",
+        told(&refused)
+    );
+    let before = desk.server.requests().len();
+    let passed = qualify(&desk, 0);
+    assert_eq!(desk.server.requests().len() - before, 60);
+    assert_eq!(
+        (&passed["qualification"], &passed["figures"]["calls"]),
+        (&json!("passed"), &json!(60))
+    );
+    assert_eq!(qualify(&desk, 0), passed);
+    assert_eq!(
+        desk.server.requests().len() - before,
+        60,
+        "probes are paid for once"
+    );
+    assert_eq!(desk.count("SELECT count(*) FROM list_qualification"), 1);
+    let found = json_of(&ranking(&desk, "long1"));
+    assert_eq!(
+        (&found["lists"], &found["lists_not_counted"]),
+        (&json!(6), &json!(0)),
+        "{found}"
+    );
+    assert!(found["votes"].as_u64().unwrap() > 0);
+    let documents = found["documents"].as_array().unwrap();
+    assert_eq!(documents.len(), DOCUMENTS);
+    let best: usize = documents[0]["id"].as_str().unwrap()[1..].parse().unwrap();
+    assert_eq!(relevance(1, best), DOCUMENTS - 1);
+    for of in documents {
+        let [low, rank, high] = ["low", "rank", "high"].map(|key| of[key].as_u64().unwrap());
+        assert!(low <= rank && rank <= high, "{of}");
+    }
+    // Probes are no calls of a run.
+    assert_eq!(asked(&desk, &options)["calls_made"], json!(0));
+    // Another size is another kind of list.
+    asked(&desk, &["--calls", "2", "--size", "4", "--query", "long1"]);
+    let found = json_of(&ranking(&desk, "long1"));
+    assert_eq!(
+        (&found["lists"], &found["lists_not_counted"]),
+        (&json!(6), &json!(2)),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_judge_whose_lists_contradict_its_votes_fails() {
+    let desk = desk();
+    voted(&desk, false);
+    asked(&desk, &["--calls", "6", "--query", "long1"]);
+    let failed = qualify(&desk, 1);
+    assert_eq!(failed["qualification"], "failed", "{failed}");
+    assert_eq!(failed["figures"]["swaps"]["value"], json!(1.0), "{failed}");
+    assert_eq!(failed["votes"], "failed", "{failed}");
+    let refused = ranking(&desk, "long1");
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(
+        told(&refused).contains("not qualified"),
+        "{}",
+        told(&refused)
+    );
+}
+
 #[test]
 fn impossible_lists_are_refused() {
     let desk = desk();

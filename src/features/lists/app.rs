@@ -4,8 +4,12 @@ mod answered;
 mod ask;
 mod log;
 mod overview;
+mod qualify;
+mod ranking;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
 pub use ask::{ListEstimate, ListRun, ListWish, prepare_lists};
 pub use log::log_entries;
 pub use overview::{JudgeLists, overview};
+pub use qualify::{JudgeQualification, ProbePlan};
+pub use ranking::{ListRanking, RankedDocument, list_ranking};

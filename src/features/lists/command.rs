@@ -1,6 +1,8 @@
 //! `overrule lists`: list calls, which show several documents at once.
 
 mod ask;
+mod qualify;
+mod ranking;
 mod show;
 
 use crate::cli::command::{CommandContext, CommandResult};
@@ -9,11 +11,13 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(
     after_help = "A list call shows several documents of a query, and the judge answers their order. \
-List calls are stored with their replies and are never paid for twice. No score uses them yet.
+List calls are stored with their replies and are never paid for twice. They do not change the scores \
+of the project; `lists ranking` uses those of judges that have qualified.
 
 Examples:
   overrule lists ask --calls 60 --dry-run
-  overrule lists show --query q1"
+  overrule lists qualify --dry-run
+  overrule lists ranking --query q1"
 )]
 pub(crate) struct ListsCommand {
     #[command(subcommand)]
@@ -24,6 +28,10 @@ pub(crate) struct ListsCommand {
 enum ListsAction {
     /// Ask judges for the order of several documents at once
     Ask(ask::AskCommand),
+    /// Test whether the lists of judges may count
+    Qualify(qualify::QualifyCommand),
+    /// Rank a query by votes and the list calls that count
+    Ranking(ranking::RankingCommand),
     /// Print the list calls of the project or of a query
     Show(show::ShowCommand),
 }
@@ -32,6 +40,8 @@ impl ListsCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
             ListsAction::Ask(ask) => ask.run(context),
+            ListsAction::Qualify(qualify) => qualify.run(context),
+            ListsAction::Ranking(ranking) => ranking.run(context),
             ListsAction::Show(show) => show.run(context),
         }
     }

@@ -11,11 +11,13 @@ mod estimate;
 mod estimator;
 mod kind;
 mod plan;
+mod qualification;
 
 pub use block::Block;
 pub use estimate::{QueryBlocks, estimate};
 pub use estimator::{ListModel, fit_blocks};
 pub use kind::{AnswerForm, KindError, ListKind};
 pub use plan::{ListPlan, ListRound, PlanState};
+pub use qualification::{ProbeFigures, ProbeShare, ProbedList, Qualification};
 #[cfg(test)]
 pub(crate) use {estimate::BlockDispersion, estimator::ListFit};

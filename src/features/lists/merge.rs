@@ -1,17 +1,24 @@
-//! List calls of the other file. Their answers are calls, which are merged as such.
+//! List calls and qualifications of the other file. Their answers are calls, which are merged as such.
 
 use crate::store::Result;
 use crate::store::merge::{AddedCount, Merger};
 
 const LISTS: AddedCount = AddedCount::new("list_calls", "list call");
 
-pub(crate) const COUNTS: &[AddedCount] = &[LISTS];
+const QUALIFICATIONS: AddedCount =
+    AddedCount::detail("list_qualifications", "qualification for list calls");
 
-/// Copies list calls. They refer to queries and documents by name, so nothing needs matching.
+pub(crate) const COUNTS: &[AddedCount] = &[LISTS, QUALIFICATIONS];
+
+/// Copies list calls and qualifications. They refer to queries and documents by name, so nothing needs matching.
 pub(crate) fn lists(merger: &mut Merger<'_>) -> Result<()> {
     for list in merger.other.list_calls(None)? {
         let is_new = merger.db.add_list_call(&list)?;
         merger.merged.count(&LISTS, usize::from(is_new));
+    }
+    for of in merger.other.list_qualifications()? {
+        let is_new = merger.db.add_list_qualification(&of)?;
+        merger.merged.count(&QUALIFICATIONS, usize::from(is_new));
     }
     Ok(())
 }

@@ -1,8 +1,11 @@
-//! List calls. Rows are only added; their answers are calls outside runs.
+//! List calls, and qualifications of judges for them. Rows are only added; the answers are calls
+//! outside runs.
 
+use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::candidate_question::Answer;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::store::{Db, Result};
+use crate::features::lists::domain::{ProbeFigures, Qualification};
+use crate::store::{Db, Result, StoreError};
 use rusqlite::{Row, params};
 
 /// A list call, planned or answered.
@@ -40,6 +43,28 @@ pub struct ListReply {
     /// US dollars; `None` if the price is unknown.
     pub cost_usd: Option<f64>,
 }
+
+/// A test of whether the lists of a judge may count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredQualification {
+    /// Globally unique.
+    pub uid: String,
+    /// The name of the judge.
+    pub judge: String,
+    /// Hash of the judge with its model, prompt and parameters.
+    pub identity: [u8; 32],
+    /// Number of documents shown.
+    pub size: usize,
+    /// The form of the answer, in words.
+    pub form: String,
+    pub result: Qualification,
+    pub figures: ProbeFigures,
+    pub author: String,
+    /// Milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
+const QUALIFICATION: &str = "uid, judge, identity, size, form, result, figures, author, created_ms";
 
 const LIST: &str = "uid, query, judge, identity, form, shown, plan, round, key, created_ms";
 
@@ -126,5 +151,64 @@ impl Db {
             })
         });
         parsed.transpose()
+    }
+
+    /// Stores a qualification unless it is known, or the latest one has the same figures. Returns
+    /// whether it is new.
+    pub fn add_list_qualification(&self, of: &StoredQualification) -> Result<bool> {
+        let figures = serde_json::to_string(&of.figures)?;
+        let latest: Option<String> = self.maybe_value(
+            "SELECT figures FROM list_qualification WHERE identity = ?1 AND size = ?2 AND form = ?3
+             ORDER BY created_ms DESC, uid DESC LIMIT 1",
+            params![&of.identity[..], of.size, of.form],
+        )?;
+        if latest.is_some_and(|latest| latest == figures) {
+            return Ok(false);
+        }
+        let added = self.change(
+            &format!(
+                "INSERT OR IGNORE INTO list_qualification ({QUALIFICATION})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+            ),
+            params![
+                of.uid,
+                of.judge,
+                &of.identity[..],
+                of.size,
+                of.form,
+                of.result.name(),
+                figures,
+                stored_annotator_name(&of.author),
+                of.created_ms,
+            ],
+        )?;
+        Ok(added > 0)
+    }
+
+    /// All qualifications, the latest last.
+    pub fn list_qualifications(&self) -> Result<Vec<StoredQualification>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {QUALIFICATION} FROM list_qualification ORDER BY created_ms, uid"
+        ))?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let result: String = row.get(5)?;
+            let figures: String = row.get(6)?;
+            found.push(StoredQualification {
+                uid: row.get(0)?,
+                judge: row.get(1)?,
+                identity: row.get(2)?,
+                size: row.get(3)?,
+                form: row.get(4)?,
+                result: result.parse().map_err(|error| {
+                    StoreError::Corrupt(format!("a qualification cannot be read: {error}"))
+                })?,
+                figures: serde_json::from_str(&figures)?,
+                author: row.get(7)?,
+                created_ms: row.get(8)?,
+            });
+        }
+        Ok(found)
     }
 }

@@ -7,6 +7,9 @@ use crate::features::lists::store::{ListReply, StoredList};
 use crate::features::methods::domain::reranking::validation::AnswerFault;
 use crate::store::{Db, Result};
 
+/// The plan of probes, which do not count as calls of a run.
+pub(super) const PROBE: &str = "probe";
+
 /// A list call with its answer.
 #[derive(Clone, Debug)]
 pub struct AnsweredList {
@@ -45,6 +48,11 @@ impl AnsweredList {
             reply,
             outcome,
         })
+    }
+
+    /// Whether it is a probe of a judge, which counts in no ranking.
+    pub fn is_probe(&self) -> bool {
+        self.list.plan == PROBE
     }
 
     /// Number of documents that the judge names; `None` if it names all of them.

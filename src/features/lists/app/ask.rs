@@ -64,13 +64,13 @@ pub struct ListEstimate {
 }
 
 /// A query in the terms of the judges.
-struct QueryLists {
-    key: QueryKey,
-    name: QueryId,
-    documents: Vec<DocId>,
-    pool: Arc<PoolText>,
-    /// Lists of this kind to the judges as they are configured.
-    lists: Vec<AnsweredList>,
+pub(super) struct QueryLists {
+    pub(super) key: QueryKey,
+    pub(super) name: QueryId,
+    pub(super) documents: Vec<DocId>,
+    pub(super) pool: Arc<PoolText>,
+    /// Lists of this kind to the judges as they are configured, answered or to be asked.
+    pub(super) lists: Vec<AnsweredList>,
 }
 
 /// A list call to ask.
@@ -149,6 +149,18 @@ impl ListRun {
         &self.judges
     }
 
+    pub(super) fn queries(&self) -> &[(QueryKey, QueryId)] {
+        &self.queries
+    }
+
+    pub fn kind(&self) -> ListKind {
+        self.kind
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     pub fn is_paid(&self) -> bool {
         self.judges.iter().any(|judge| is_paid(judge.as_ref()))
     }
@@ -172,6 +184,31 @@ impl ListRun {
     }
 
     fn read(&self, db: &Db, key: QueryKey, name: &QueryId) -> Result<QueryLists> {
+        self.read_lists(db, key, name, |of| {
+            !of.is_probe() && self.seat_of(&of.list).is_some()
+        })
+    }
+
+    /// The probes of the judge at a seat, instead of the lists of a run.
+    pub(super) fn read_probes(
+        &self,
+        db: &Db,
+        key: QueryKey,
+        name: &QueryId,
+        seat: usize,
+    ) -> Result<QueryLists> {
+        self.read_lists(db, key, name, |of| {
+            of.is_probe() && self.seat_of(&of.list) == Some(seat)
+        })
+    }
+
+    fn read_lists(
+        &self,
+        db: &Db,
+        key: QueryKey,
+        name: &QueryId,
+        wanted: impl Fn(&AnsweredList) -> bool,
+    ) -> Result<QueryLists> {
         let mut query = QueryLists {
             key,
             name: name.clone(),
@@ -182,7 +219,7 @@ impl ListRun {
         let mut lists = answered_lists(db, Some(name))?;
         lists.retain(|of| {
             of.kind == Some(self.kind)
-                && self.seat_of(&of.list).is_some()
+                && wanted(of)
                 && (of.reply.is_some() || self.repeated(&query, &of.list).is_some())
         });
         query.lists = lists;
@@ -191,7 +228,7 @@ impl ListRun {
 
     /// The question of a stored call; `None` if it would not be the same call, because a text has
     /// changed.
-    fn repeated(&self, query: &QueryLists, list: &StoredList) -> Option<ListQuestion> {
+    pub(super) fn repeated(&self, query: &QueryLists, list: &StoredList) -> Option<ListQuestion> {
         let shown = query.places(&list.shown)?;
         let question = self.question(query, self.seat_of(list)?, &shown)?;
         (question.key() == list.key).then_some(question)
@@ -215,7 +252,12 @@ impl ListRun {
             .collect()
     }
 
-    fn question(&self, query: &QueryLists, seat: usize, shown: &[usize]) -> Option<ListQuestion> {
+    pub(super) fn question(
+        &self,
+        query: &QueryLists,
+        seat: usize,
+        shown: &[usize],
+    ) -> Option<ListQuestion> {
         let judge = self.judges.get(seat)?;
         let shown = shown.to_vec();
         Some(ListQuestion::new(
@@ -278,7 +320,7 @@ impl ListRun {
                 let seat = self.seat(planned);
                 list.iter().for_each(|document| shown[*document] += 1);
                 if let Some(question) = self.question(query, seat, &list) {
-                    let new = self.stored(query, &question, &list, number);
+                    let new = self.stored(query, &question, &list, number, self.plan.name());
                     open.push(OpenList {
                         new: Some(new),
                         question,
@@ -294,12 +336,13 @@ impl ListRun {
         open
     }
 
-    fn stored(
+    pub(super) fn stored(
         &self,
         query: &QueryLists,
         question: &ListQuestion,
         shown: &[usize],
         round: usize,
+        plan: &str,
     ) -> StoredList {
         let spec = question.judge.spec();
         let names = shown.iter().filter_map(|at| query.documents.get(*at));
@@ -310,7 +353,7 @@ impl ListRun {
             identity: identity_of(spec),
             form: self.kind.form().to_string(),
             shown: names.cloned().collect(),
-            plan: self.plan.to_string(),
+            plan: plan.to_owned(),
             round,
             key: question.key(),
             created_ms: now_ms(),

@@ -17,6 +17,24 @@ use clap::Args;
 use serde_json::json;
 use std::sync::Arc;
 
+/// The kind of list to ask for.
+#[derive(Debug, Args)]
+pub(super) struct KindOptions {
+    /// Number of documents shown, from 3 to 10
+    #[arg(long, default_value_t = 5, value_name = "M", value_parser = clap::value_parser!(u8).range(3..=10))]
+    size: u8,
+    /// The part of the order to ask for: order (all documents) or best:K
+    #[arg(long, default_value = "order", value_name = "order|best:K")]
+    answer: AnswerForm,
+}
+
+impl KindOptions {
+    pub(super) fn kind(&self) -> Result<ListKind, CommandFailure> {
+        ListKind::new(usize::from(self.size), self.answer)
+            .map_err(|error| usage!("--answer: {error}"))
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "The judges take turns, and every list is shown in a random order. A reply that \
@@ -34,12 +52,8 @@ Examples:
   overrule lists ask --size 10 --answer best:3 --calls 20 --judges gpt,claude --yes"
 )]
 pub(crate) struct AskCommand {
-    /// Number of documents shown, from 3 to 10
-    #[arg(long, default_value_t = 5, value_name = "M", value_parser = clap::value_parser!(u8).range(3..=10))]
-    size: u8,
-    /// The part of the order to ask for: order (all documents) or best:K
-    #[arg(long, default_value = "order", value_name = "order|best:K")]
-    answer: AnswerForm,
+    #[command(flatten)]
+    kind: KindOptions,
     /// How to choose documents
     #[arg(long, default_value = "swiss", value_name = "random|swiss|top")]
     plan: ListPlan,
@@ -64,8 +78,7 @@ pub(crate) struct AskCommand {
 
 impl AskCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let kind = ListKind::new(usize::from(self.size), self.answer)
-            .map_err(|error| usage!("--answer: {error}"))?;
+        let kind = self.kind.kind()?;
         let wish = ListWish {
             judges: self.judges.clone(),
             queries: self.query.clone(),

@@ -1,0 +1,173 @@
+//! The ranking of a query from votes and the list calls that count.
+
+use super::answered::answered_lists;
+use super::qualify::is_qualified;
+use crate::app::error::{AppError, invalid};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::numeric::best_first;
+use crate::domain::rating::{RankInterval, rank_intervals};
+use crate::domain::sanitize;
+use crate::features::lists::domain::{Block, ListModel, QueryBlocks, estimate, fit_blocks};
+use crate::features::lists::store::StoredQualification;
+use crate::store::{Db, Result, Store};
+use std::collections::{BTreeSet, HashMap};
+
+/// Maximum number of queries that the model is estimated from.
+const ESTIMATED_FROM: usize = 50;
+
+/// Seed for the intervals.
+const SEED: u64 = 0x5eed;
+
+/// A document with its rank.
+#[derive(Clone, Debug)]
+pub struct RankedDocument {
+    pub document: DocId,
+    /// In natural-log strength; the scores sum to 0.
+    pub score: f64,
+    pub standard_error: f64,
+    pub interval: RankInterval,
+}
+
+/// A ranking with what it is based on.
+#[derive(Clone, Debug)]
+pub struct ListRanking {
+    /// Best first.
+    pub documents: Vec<RankedDocument>,
+    pub votes: usize,
+    /// Lists that count.
+    pub lists: usize,
+    /// Answered lists of judges that have not qualified for this kind of list.
+    pub unqualified: usize,
+    pub model: ListModel,
+    /// Number of queries that the model is estimated from.
+    pub estimated_from: usize,
+}
+
+/// The answers about one query.
+struct JudgedQuery {
+    blocks: QueryBlocks,
+    votes: usize,
+    lists: usize,
+    unqualified: usize,
+}
+
+/// Ranks the documents of a query. Lists count only if their judge has qualified.
+///
+/// # Errors
+/// There is no such query, no list of it counts, or it has too many documents.
+pub fn list_ranking(store: &Store, query: &str) -> std::result::Result<ListRanking, AppError> {
+    let (name, wanted) = (query.to_owned(), query.to_owned());
+    let (judged, others, documents) = store.read_blocking(move |db| {
+        let qualifications = db.list_qualifications()?;
+        let wanted = db.query(db.find_query(&wanted)?)?;
+        let judged = JudgedQuery::read(db, &wanted.id, &qualifications)?;
+        let mut asked: BTreeSet<QueryId> = db
+            .list_calls(None)?
+            .into_iter()
+            .map(|list| list.query)
+            .collect();
+        asked.remove(&wanted.id);
+        let mut others = Vec::new();
+        for other in asked {
+            if others.len() + 1 == ESTIMATED_FROM {
+                break;
+            }
+            if db.known_query(other.as_str())?.is_some() {
+                let other = JudgedQuery::read(db, &other, &qualifications)?;
+                others.extend((other.lists > 0).then_some(other.blocks));
+            }
+        }
+        Ok((judged, others, db.document_ids(wanted.key)?))
+    })?;
+    let shown = sanitize::line(&name);
+    if judged.lists == 0 {
+        return Err(if judged.unqualified > 0 {
+            invalid!(
+                "no list call about {shown:?} counts: its judges have not qualified; run `overrule \
+                 lists qualify`"
+            )
+        } else {
+            invalid!("{shown:?} has no answered list calls; run `overrule lists ask`")
+        });
+    }
+    let mut pooled = others;
+    pooled.insert(0, judged.blocks);
+    let model = estimate(&pooled);
+    let fit = pooled
+        .first()
+        .and_then(|of| fit_blocks(of.documents, &of.blocks, &model))
+        .ok_or_else(|| invalid!("{shown:?} has too many documents for intervals"))?;
+    let intervals = rank_intervals(&fit.scores, &fit.covariance, SEED);
+    let ranked = best_first(&fit.scores).into_iter().filter_map(|at| {
+        Some(RankedDocument {
+            document: documents.get(at)?.clone(),
+            score: fit.scores[at],
+            standard_error: fit.covariance.se(at),
+            interval: *intervals.get(at)?,
+        })
+    });
+    Ok(ListRanking {
+        documents: ranked.collect(),
+        votes: judged.votes,
+        lists: judged.lists,
+        unqualified: judged.unqualified,
+        model,
+        estimated_from: pooled.len(),
+    })
+}
+
+impl JudgedQuery {
+    fn read(db: &Db, name: &QueryId, qualifications: &[StoredQualification]) -> Result<Self> {
+        let key = db.find_query(name.as_str())?;
+        let documents = db.document_ids(key)?;
+        let place = |name: &DocId| documents.iter().position(|of| of == name);
+        let mut seats: HashMap<String, usize> = HashMap::new();
+        let mut seat = |judge: &str| {
+            let next = seats.len();
+            *seats.entry(judge.to_owned()).or_insert(next)
+        };
+        let mut judged = Self {
+            blocks: QueryBlocks {
+                documents: documents.len(),
+                blocks: Vec::new(),
+            },
+            votes: 0,
+            lists: 0,
+            unqualified: 0,
+        };
+        let rule = db.settings()?.vote_rule;
+        let judges: HashMap<_, _> = db.judges_of(key)?.into_iter().collect();
+        for record in db.rows(key)?.battles {
+            for vote in record.votes {
+                if let Some(judge) = judges.get(&vote.judge) {
+                    let score = rule.vote_score(vote.margin, None);
+                    let (a, b) = (record.battle.a, record.battle.b);
+                    judged
+                        .blocks
+                        .blocks
+                        .push(Block::vote(seat(&judge.name), a, b, score));
+                    judged.votes += 1;
+                }
+            }
+        }
+        // The same call is one answer, however often it was planned.
+        let mut seen = BTreeSet::new();
+        for of in answered_lists(db, Some(name))? {
+            let (Some(kind), Some(order)) = (of.kind, of.order()) else {
+                continue;
+            };
+            let order: Option<Vec<usize>> = order.into_iter().map(place).collect();
+            let Some(order) = order.filter(|_| !of.is_probe() && seen.insert(of.list.key)) else {
+                continue;
+            };
+            if !is_qualified(qualifications, &of.list.identity, kind) {
+                judged.unqualified += 1;
+                continue;
+            }
+            let block = Block::list(seat(&of.list.judge), kind, &order);
+            judged.lists += usize::from(block.is_some());
+            judged.blocks.blocks.extend(block);
+        }
+        Ok(judged)
+    }
+}

@@ -102,6 +102,7 @@ fn model(k: usize, cycles: usize) -> Model {
         view: View::new(rows(k, cycles), RankingSettings::default()),
         students: Vec::new(),
         people: AnnotatorVerdicts::default(),
+        proposals: AnnotatorVerdicts::default(),
         texts: HashMap::new(),
         votes: HashMap::new(),
     });

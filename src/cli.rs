@@ -111,6 +111,9 @@ struct Arguments {
         value_name = "FILE"
     )]
     log_file: Option<PathBuf>,
+    /// Do not change the project
+    #[arg(long, global = true, hide = true)]
+    reading: bool,
     #[command(subcommand)]
     command: Option<CliCommand>,
 }
@@ -252,6 +255,7 @@ fn run(arguments: Arguments) -> CommandResult {
         consent: Arc::new(consent),
         named_project: arguments.project,
         named_annotator: arguments.annotator,
+        is_reading: arguments.reading,
         config,
         config_file,
     };

@@ -113,6 +113,8 @@ pub(crate) struct CommandContext {
     pub(crate) named_project: Option<PathBuf>,
     /// Value of `--annotator`.
     pub(crate) named_annotator: Option<String>,
+    /// Whether the project must not be changed.
+    pub(crate) is_reading: bool,
     pub(crate) config: Config,
     pub(crate) config_file: Option<PathBuf>,
     pub(crate) consent: Arc<AskedUser>,
@@ -159,6 +161,9 @@ impl CommandContext {
     }
 
     pub(crate) fn open(&self) -> Result<Store, CommandFailure> {
+        if self.is_reading && self.has_project() {
+            return Ok(Store::open_unchanged(self.project())?);
+        }
         Ok(Store::open_existing(self.project())?)
     }
 

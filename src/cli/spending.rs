@@ -92,7 +92,7 @@ pub(crate) fn dollars(text: &str) -> Result<f64, ArgumentError> {
 
 /// The maximum total spending of the project in dollars after a command has asked judges: from
 /// `--budget`, or else from the project, or else from the configuration. `None` for no limit.
-pub(crate) fn budget_in_force(
+pub(super) fn budget_in_force(
     context: &CommandContext,
     given: Option<f64>,
     project: Option<&Store>,

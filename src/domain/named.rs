@@ -160,7 +160,7 @@ mod tests {
         );
         check!(
             Policy,
-            "value impact uncertain split surprise cycle student failed random accept mixed"
+            "value impact uncertain split surprise cycle student failed random accept proposed mixed"
         );
         check!(RatingModel, "map mle zbench thurstone");
         check!(Sampler, "cycles swiss eig top");

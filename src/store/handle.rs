@@ -64,6 +64,21 @@ impl Drop for Threads {
 }
 
 impl Store {
+    /// Opens an existing project of this version so that it cannot be changed, even if others change
+    /// it: every write returns [`StoreError::ReadOnly`].
+    pub fn open_unchanged(path: &Path) -> Result<Self> {
+        let canonical = file::canonical(path)?;
+        file::check_kind(&canonical)?;
+        let (open, _) = OpenFile::after(&canonical, || completeness::check(&canonical))?;
+        // Checks the version.
+        drop(schema::open_reading(&canonical)?);
+        let why = StoreError::ReadOnly {
+            path: path.to_owned(),
+            reason: "it was opened for reading".to_owned(),
+        };
+        Self::open_reading(path, &canonical, open, false, why)
+    }
+
     /// Opens the project at `path`, creating it if there is none, and upgrades an older schema. If
     /// it can only be read, every write returns [`StoreError::ReadOnly`].
     pub fn open(path: &Path) -> Result<Self> {
@@ -87,7 +102,7 @@ impl Store {
         let connection = match schema::open(&canonical) {
             Ok(connection) => connection,
             Err(why) if !made && why.hinders_only_writing() => {
-                return Self::open_reading(path, &canonical, open, why);
+                return Self::open_reading(path, &canonical, open, true, why);
             }
             Err(error) => {
                 // Delete a half-created project, unless another process is creating the rest.
@@ -131,10 +146,11 @@ impl Store {
         path: &Path,
         canonical: &Path,
         open: OpenFile,
+        alone: bool,
         why: StoreError,
     ) -> Result<Self> {
         let readers = Arc::<Readers>::default();
-        let reader = match connection_for_reading(canonical, true, &readers) {
+        let reader = match connection_for_reading(canonical, alone, &readers) {
             Ok(reader) => reader,
             Err(error) if error.hinders_only_writing() => return Err(why),
             Err(error) => return Err(error),
@@ -144,7 +160,7 @@ impl Store {
             path: path.to_owned(),
             writer: Writer::Missing(why.into_reason()),
             reader: StoreThread::readers(reader, &readers, move || {
-                connection_for_reading(&canonical, true, &of)
+                connection_for_reading(&canonical, alone, &of)
             })?,
             readers,
             _open: open,

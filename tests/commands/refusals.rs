@@ -91,7 +91,7 @@ fn a_number_that_cannot_be_is_refused_before_anything_is_done(
     "export votes --format jsonl --out votes.csv",
     "JSON lines (.jsonl), not .csv"
 )]
-#[case::scores("export annotated --out scored.json", "JSON lines (.jsonl), not .json")]
+#[case::scores("export annotated --out scored.json", "Parquet (.parquet), not .json")]
 #[case::labels("export qrels --out labels.csv", "TREC's columns")]
 #[case::packed("export verdicts --out v.xlsx.gz", "or Parquet (.parquet), not .xlsx")]
 #[case::training(
@@ -99,8 +99,8 @@ fn a_number_that_cannot_be_is_refused_before_anything_is_done(
     "JSON lines (.jsonl) or Parquet (.parquet), not .csv"
 )]
 #[case::objects(
-    "export picks --out picks.parquet",
-    "JSON lines (.jsonl), not .parquet"
+    "export picks --out picks.csv",
+    "JSON lines (.jsonl) or Parquet (.parquet), not .csv"
 )]
 fn a_file_is_not_called_what_it_is_not(#[case] command: &str, #[case] words: &str) {
     let sandbox = imported();

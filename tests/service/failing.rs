@@ -173,7 +173,7 @@ fn money_that_is_gone_stops_the_judge_in_the_providers_own_words() {
 #[test]
 fn a_run_without_a_vote_writes_nothing() {
     // It does not answer, and nothing has failed for good.
-    let desk = Desk::new("give_up_after_s = 0.2");
+    let desk = Desk::new("give_up_after_s = 1");
     desk.server.fail_at_random(Faults {
         rates: vec![(Fault::Overloaded529, 1.0)],
         ..Faults::default()

@@ -49,12 +49,27 @@ pub fn offered(db: &Db) -> Result<Vec<OfferedBattle>> {
         .collect())
 }
 
+/// The proposals on pairs without a verdict.
+fn waiting_proposals(db: &Db) -> Result<HashSet<String>> {
+    Ok(waiting_by_pair(db)?
+        .into_iter()
+        .map(|(uid, _)| uid)
+        .collect())
+}
+
 /// The pairs with a proposal on which nobody has given a verdict, in the order of their first
 /// proposals.
 fn waiting(db: &Db) -> Result<Vec<(QueryKey, Pair)>> {
+    let mut seen = HashSet::new();
+    let pairs = waiting_by_pair(db)?.into_iter().map(|(_, pair)| pair);
+    Ok(pairs.filter(|pair| seen.insert(*pair)).collect())
+}
+
+/// The proposals on pairs without a verdict, with their pairs, earliest first.
+fn waiting_by_pair(db: &Db) -> Result<Vec<(String, (QueryKey, Pair))>> {
     let judged = judged_pairs(db)?;
     let mut known: HashMap<QueryId, Option<QueryPlaces>> = HashMap::new();
-    let (mut waiting, mut seen) = (Vec::new(), HashSet::new());
+    let mut waiting = Vec::new();
     for proposal in db.proposals()? {
         if !known.contains_key(&proposal.query) {
             known.insert(proposal.query.clone(), places(db, &proposal.query)?);
@@ -67,7 +82,8 @@ fn waiting(db: &Db) -> Result<Vec<(QueryKey, Pair)>> {
             .zip(place(&proposal.b))
             .and_then(|(a, b)| Pair::new(a, b));
         let item = pair.map(|pair| (*key, pair));
-        waiting.extend(item.filter(|item| !judged.contains(item) && seen.insert(*item)));
+        let item = item.filter(|item| !judged.contains(item));
+        waiting.extend(item.map(|item| (proposal.uid, item)));
     }
     Ok(waiting)
 }
@@ -101,13 +117,20 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         Some(key) => db.proposals_on(&db.query(key)?.id)?,
         None => db.proposals()?,
     };
+    let waiting = waiting_proposals(db)?;
     let entry = |of: Proposal| {
-        let words = of.decision.words(of.a.as_str(), of.b.as_str());
+        // Nobody reads a proposal before a verdict.
+        let note = if waiting.contains(&of.uid) {
+            format!("{} × {}", of.a.as_str(), of.b.as_str())
+        } else {
+            let words = of.decision.words(of.a.as_str(), of.b.as_str());
+            format!("{words}: {}", of.reason)
+        };
         let event = FeatureEvent {
             name: "propose",
             who: Some(of.author),
             query: Some(of.query.to_string()),
-            note: Some(format!("{words}: {}", of.reason)),
+            note: Some(note),
             ..FeatureEvent::default()
         };
         LogEntry {

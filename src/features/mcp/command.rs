@@ -6,12 +6,12 @@ mod tools;
 
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::signals;
-use crate::cli::spending::{budget_in_force, dollars};
+use crate::cli::spending::dollars;
 use clap::Args;
 use program::Program;
 use rmcp::transport::stdio;
 use rmcp::{ServiceExt as _, service::ServerInitializeError};
-use server::Server;
+use server::{Allowance, Asking, Server};
 
 #[derive(Debug, Args)]
 #[command(
@@ -32,14 +32,16 @@ pub(crate) struct McpCommand {
 
 impl McpCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        let asking = Asking::default();
         let server = Server {
             program: Program::of(context)?,
             project: context.project().to_owned(),
-            budget: self.budget(context)?,
+            allowance: self.allowance(context)?,
+            asking: asking.clone(),
         };
         let runtime = signals::runtime()?;
         let served = runtime.block_on(async {
-            match server.serve(stdio()).await {
+            let served = match server.serve(stdio()).await {
                 Ok(running) => running
                     .waiting()
                     .await
@@ -48,27 +50,28 @@ impl McpCommand {
                 // The client left without a word.
                 Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
                 Err(error) => Err(error.into()),
-            }
+            };
+            asking.end().await;
+            served
         });
         // A read of the standard input may still be waiting.
         runtime.shutdown_background();
         Ok(served?)
     }
 
-    /// What the project may have cost at most after the agent has spent its amount; `None` if the
-    /// agent may spend nothing.
-    fn budget(&self, context: &CommandContext) -> Result<Option<f64>, CommandFailure> {
+    /// What the agent may spend. Opening the project upgrades one of an earlier version.
+    fn allowance(&self, context: &CommandContext) -> Result<Option<Allowance>, CommandFailure> {
+        let project = context.has_project().then(|| context.open()).transpose()?;
         let Some(amount) = self.allow_spend else {
             return Ok(None);
         };
-        let project = context.has_project().then(|| context.open()).transpose()?;
         let spent = project
             .as_ref()
             .map(|store| store.read_blocking(|db| db.spent()));
         let spent: f64 = spent.transpose()?.iter().flatten().map(|of| of.usd()).sum();
-        let in_force = budget_in_force(context, None, project.as_ref())?;
-        Ok(Some(
-            (spent + amount).min(in_force.unwrap_or(f64::INFINITY)),
-        ))
+        Ok(Some(Allowance {
+            most_usd: spent + amount,
+            usual_usd: context.config.run.budget,
+        }))
     }
 }

@@ -107,18 +107,23 @@ impl MeasureCommand {
         let report = MeasureReport::new(&measurement, &design, options);
         let annotator = context.annotator();
         let seed = context.config.run.seed;
-        let next = next_document(&store, &measurement, &design, &annotator, seed, now_ms())?;
+        let next = if store.is_read_only() {
+            None
+        } else {
+            next_document(&store, &measurement, &design, &annotator, seed, now_ms())?
+        };
         if self.json {
             return output::json(&report.json(next.as_ref()));
         }
         for note in &report.notes {
             output::message(&format!("note: {note}"));
         }
-        output::text(&format!(
-            "{}{}",
-            describe(&report),
-            describe_next(next.as_ref())
-        ))
+        let mut words = describe(&report);
+        // Drawing a document changes the project.
+        if !store.is_read_only() {
+            words += &describe_next(next.as_ref());
+        }
+        output::text(&words)
     }
 }
 

@@ -4,7 +4,7 @@ use super::frame::startable_battles;
 use super::report::{AcceptReport, AcceptState, percent, read_report};
 use crate::app::error::AppError;
 use crate::domain::number_words::counted;
-use crate::features::accept::domain::{CONTROLS, DEFAULT_ALPHA};
+use crate::features::accept::domain::{CONTROLS, DEFAULT_ALPHA, DELTA};
 use crate::store::Store;
 
 /// The acceptance of a project, and whether another one can be started.
@@ -43,11 +43,12 @@ pub fn acceptance_offer(store: &Store) -> Result<AcceptanceOffer, AppError> {
     });
     Ok(AcceptanceOffer::Start(format!(
         "{before}{} random controls are drawn from {} with votes and without a verdict, and alpha is \
-         fixed: at most {} of the accepted decisions will contradict a person. Rule on the controls \
+         fixed: at most {} of the accepted decisions will contradict a person ({} sure). Rule on the controls \
          first. `overrule accept --alpha` fixes another share. Start?",
         CONTROLS,
         counted(battles, "battle"),
         percent(DEFAULT_ALPHA),
+        percent(1.0 - DELTA),
     )))
 }
 

@@ -41,19 +41,31 @@ impl Program {
         })
     }
 
-    /// Runs a command without input. It is killed when the future is dropped.
-    pub(super) async fn run(&self, arguments: &[String]) -> std::io::Result<Printed> {
+    /// Runs a command that cannot change the project. It is killed when the future is dropped.
+    pub(super) async fn read(&self, arguments: &[String]) -> std::io::Result<Printed> {
+        self.run(arguments, true).await
+    }
+
+    /// Runs a command that may change the project. It is not killed: a call that was paid for is
+    /// stored.
+    pub(super) async fn act(&self, arguments: &[String]) -> std::io::Result<Printed> {
+        self.run(arguments, false).await
+    }
+
+    /// Runs a command without input.
+    async fn run(&self, arguments: &[String], is_reading: bool) -> std::io::Result<Printed> {
         let mut child = Command::new(&self.path)
             .args(&self.options)
+            .args(is_reading.then_some("--reading"))
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
+            .kill_on_drop(is_reading)
             .spawn()?;
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let ((stdout, is_cut), (stderr, _)) = tokio::try_join!(all_of(out), all_of(err))?;
-        if is_cut {
+        if is_cut && is_reading {
             child.start_kill()?;
         }
         let status = child.wait().await?;

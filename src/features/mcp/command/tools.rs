@@ -32,7 +32,6 @@ pub(super) const READING_TOOLS: &[ReadingTool] = &[
     tool("cycles", &["query"]),
     tool("judges", &["query", "joint"]),
     tool("log", &["query", "limit"]),
-    tool("gold list", &[]),
     tool(
         "adjudication",
         &["level", "disagreements", "order", "limit"],
@@ -180,15 +179,17 @@ fn schema_of(arg: &Arg) -> Value {
     schema
 }
 
-/// A value as a word of the command line. Where a command accepts the name of a ranking or a file,
-/// an agent may name the ranking only.
+/// Arguments that name a ranking of the project or a file; an agent may name the ranking only.
+const RANKINGS: [&str; 2] = ["run", "baseline"];
+
+/// A value as a word of the command line.
 fn text(name: &str, value: &Value) -> Result<String, String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
         _ => return Err(format!("{name}: expected a text or a number")),
     };
-    if Path::new(&text).exists() {
+    if RANKINGS.contains(&name) && Path::new(&text).exists() {
         return Err(format!(
             "{name}: {text:?} is a file, and this server reads the project only"
         ));

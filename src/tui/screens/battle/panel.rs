@@ -39,8 +39,11 @@ pub(super) fn lines(
     let pair = Pair::new(a, b);
     let own = pair.and_then(|pair| open.people.by(&model.options.annotator, pair));
     let people = pair.map_or_else(Vec::new, |pair| {
+        let is_judged = own.is_some() || model.battle.before.is_some();
+        let proposed = is_judged.then(|| proposals(open, pair, a, b));
         opinions(model, open, pair, model.battle.before.is_some())
             .iter()
+            .chain(proposed.iter().flatten())
             .flat_map(|words| text::lines(words, columns, theme.override_mark()))
             .collect()
     });
@@ -98,14 +101,10 @@ fn opinions(model: &Model, open: &OpenQuery, pair: Pair, own_is_known: bool) -> 
         None if others.is_empty() => None,
         None => Some("◆ no majority, so no verdict counts.".to_owned()),
     };
-    first
-        .into_iter()
-        .chain(others)
-        .chain(proposals(open, pair, a, b))
-        .collect()
+    first.into_iter().chain(others).collect()
 }
 
-/// What programs propose for the pair.
+/// What programs propose for the pair; nobody sees it before their own verdict.
 pub(crate) fn proposals(open: &OpenQuery, pair: Pair, a: usize, b: usize) -> Vec<String> {
     let proposals = open.proposals.on(pair).into_iter();
     proposals

@@ -69,7 +69,7 @@ pub(super) struct QueryLists {
     pub(super) name: QueryId,
     pub(super) documents: Vec<DocId>,
     pub(super) pool: Arc<PoolText>,
-    /// Lists of this kind to the judges as they are configured, answered or to be asked.
+    /// Lists of this kind to the judges as they are configured.
     pub(super) lists: Vec<AnsweredList>,
 }
 
@@ -184,12 +184,22 @@ impl ListRun {
     }
 
     fn read(&self, db: &Db, key: QueryKey, name: &QueryId) -> Result<QueryLists> {
-        self.read_lists(db, key, name, |of| {
+        let mut query = self.read_lists(db, key, name, |of| {
             !of.is_probe() && self.seat_of(&of.list).is_some()
-        })
+        })?;
+        let mut lists = std::mem::take(&mut query.lists);
+        lists.retain(|of| self.is_valid(&query, of));
+        query.lists = lists;
+        Ok(query)
     }
 
-    /// The probes of the judge at a seat, instead of the lists of a run.
+    /// Whether a call is answered, or can still be asked.
+    pub(super) fn is_valid(&self, query: &QueryLists, of: &AnsweredList) -> bool {
+        of.reply.is_some() || self.repeated(query, &of.list).is_some()
+    }
+
+    /// The probes of the judge at a seat, instead of the lists of a run, with those that cannot be
+    /// asked anymore.
     pub(super) fn read_probes(
         &self,
         db: &Db,
@@ -209,21 +219,15 @@ impl ListRun {
         name: &QueryId,
         wanted: impl Fn(&AnsweredList) -> bool,
     ) -> Result<QueryLists> {
-        let mut query = QueryLists {
+        let mut lists = answered_lists(db, Some(name))?;
+        lists.retain(|of| of.kind == Some(self.kind) && wanted(of));
+        Ok(QueryLists {
             key,
             name: name.clone(),
             documents: db.document_ids(key)?,
             pool: Arc::new(db.pool_text(key, None)?),
-            lists: Vec::new(),
-        };
-        let mut lists = answered_lists(db, Some(name))?;
-        lists.retain(|of| {
-            of.kind == Some(self.kind)
-                && wanted(of)
-                && (of.reply.is_some() || self.repeated(&query, &of.list).is_some())
-        });
-        query.lists = lists;
-        Ok(query)
+            lists,
+        })
     }
 
     /// The question of a stored call; `None` if it would not be the same call, because a text has
@@ -241,10 +245,17 @@ impl ListRun {
         })
     }
 
-    /// Stored calls without an answer.
+    /// Number of calls that the query lacks.
+    fn left(&self, query: &QueryLists) -> usize {
+        let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
+        self.calls.saturating_sub(answered)
+    }
+
+    /// Stored calls without an answer, as far as they are wanted.
     fn outstanding(&self, query: &QueryLists) -> Vec<OpenList> {
         let open = query.lists.iter().filter(|of| of.reply.is_none());
         open.filter_map(|of| self.repeated(query, &of.list))
+            .take(self.left(query))
             .map(|question| OpenList {
                 question,
                 new: None,
@@ -380,8 +391,7 @@ impl ListRun {
                     .iter()
                     .map(|open| open.question.estimate().0)
                     .collect();
-                let outstanding = run.outstanding(&query).len();
-                let left = outstanding + run.calls.saturating_sub(query.lists.len());
+                let left = run.left(&query);
                 if next.is_empty() || left == 0 {
                     continue;
                 }
@@ -448,9 +458,7 @@ impl ListRun {
             .read(move |db| {
                 let mut missing = 0;
                 for (key, name) in &run.queries {
-                    let query = run.read(db, *key, name)?;
-                    let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
-                    missing += run.calls.saturating_sub(answered);
+                    missing += run.left(&run.read(db, *key, name)?);
                 }
                 Ok(missing)
             })

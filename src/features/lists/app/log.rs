@@ -1,18 +1,25 @@
 //! List calls in the audit log.
 
+use super::answered::PROBE;
 use crate::app::log::{FeatureEvent, LogEntry, LogEvent};
 use crate::app::text_format::counted;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::BTreeMap;
 
-/// The rounds in which list calls were planned, for one query or all. All lists of one judge and
-/// round of a query are one entry.
+/// The rounds in which list calls were planned, for one query or all. All lists of one judge,
+/// plan and round of a query are one entry.
 pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let query = query.map(|key| db.query(key)).transpose()?;
-    let mut rounds: BTreeMap<(String, String, usize), (usize, i64, String)> = BTreeMap::new();
+    let mut rounds: BTreeMap<(String, String, String, usize), (usize, i64, String)> =
+        BTreeMap::new();
     for list in db.list_calls(query.as_ref().map(|query| &query.id))? {
-        let place = (list.query.as_str().to_owned(), list.judge, list.round);
+        let place = (
+            list.query.as_str().to_owned(),
+            list.judge,
+            list.plan,
+            list.round,
+        );
         let round = rounds
             .entry(place)
             .or_insert((0, list.created_ms, list.uid));
@@ -20,11 +27,13 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     }
     let entries = rounds
         .into_iter()
-        .map(|((query, judge, round), (lists, when_ms, uid))| {
-            let lists = counted(lists, "list call");
+        .map(|((query, judge, plan, round), (lists, when_ms, uid))| {
+            let what = if plan == PROBE { "probe" } else { "list call" };
+            let lists = counted(lists, what);
             let event = FeatureEvent {
                 name: "lists",
                 who: Some(judge),
+                query: Some(query.clone()),
                 about: Some(format!("{lists} of round {} about {query}", round + 1)),
                 ..FeatureEvent::default()
             };

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --query, one row per judge and kind of list. With --query, every list \
+    after_help = "Without --query, one row per judge and kind of list; probes of \
+`lists qualify` have their own. With --query, every list \
 call of the query: the documents in the order shown, and the order of the answer.
 
 Examples:
@@ -47,6 +48,7 @@ impl ShowCommand {
         }
         let header = [
             "judge",
+            "calls",
             ">documents",
             "answer",
             ">queries",
@@ -60,6 +62,7 @@ impl ShowCommand {
         let row = |of: &JudgeLists| {
             vec![
                 clean(&of.judge),
+                if of.probes { "probes" } else { "lists" }.to_owned(),
                 of.size.to_string(),
                 clean(&of.answer),
                 of.queries.to_string(),

@@ -53,7 +53,8 @@ impl RankingCommand {
             })
         });
         let phi = ranking.model.phi.iter().map(|(kind, phi)| {
-            json!({ "size": kind.size(), "answer_form": kind.form().to_string(), "phi": phi })
+            json!({ "size": kind.size(), "answer_form": kind.form().to_string(), "phi": phi,
+                    "at_limit": ranking.model.is_limited(*kind) })
         });
         json!({
             "query": self.query,
@@ -96,6 +97,10 @@ fn as_text(ranking: &ListRanking) -> String {
             "no clear evidence".to_owned()
         },
     );
+    if model.phi.keys().any(|kind| model.is_limited(*kind)) {
+        text += "note: answers contradict each other so little that φ is at its lower limit; \
+                 the distances of scores are not known well\n";
+    }
     if ranking.unqualified > 0 {
         text += &format!(
             "not counted: {} of judges that have not qualified\n",

@@ -20,6 +20,11 @@ const CLEAR_GAIN: f64 = 3.0;
 /// The least share of an answer's curvature that its own fit leaves.
 const LEAST_LEFT: f64 = 0.05;
 
+/// The lower limit of an estimated dispersion. Independent votes have 1, so an answer never counts
+/// more than four times as much as independent ones would. Without a limit, the dispersion of a judge
+/// that never contradicts itself goes to 0, and the scores to infinity.
+const LEAST_PHI: f64 = 0.25;
+
 /// The answers about one query.
 #[derive(Clone, Debug)]
 pub struct QueryBlocks {
@@ -31,7 +36,8 @@ pub struct QueryBlocks {
 /// Estimates the model of the answers, pooled over queries.
 ///
 /// The dispersion of a kind is φ = Σ‖g‖² / Σ max(.05 tr H, tr H − tr(HCH)/φ), where g and H are the
-/// gradient and the curvature of one answer and C is the covariance of the scores. The variances of
+/// gradient and the curvature of one answer and C is the covariance of the scores; it is at least .25.
+/// The variances of
 /// scores and tastes are the pooled means of their squares plus their posterior variances (EM).
 /// Tastes are 0 unless they raise the log-evidence by at least 3.
 pub fn estimate(queries: &[QueryBlocks]) -> ListModel {
@@ -63,6 +69,13 @@ pub fn estimate(queries: &[QueryBlocks]) -> ListModel {
     }
 }
 
+impl ListModel {
+    /// Whether the dispersion of answers of a kind is at the lower limit of [`estimate`].
+    pub fn is_limited(&self, kind: ListKind) -> bool {
+        self.phi_of(kind) <= LEAST_PHI
+    }
+}
+
 /// The model that the fits under another model support.
 fn updated(queries: &[QueryBlocks], model: &ListModel) -> ListModel {
     let (mut scores, mut tastes) = (MeanSquare::default(), MeanSquare::default());
@@ -91,7 +104,7 @@ fn updated(queries: &[QueryBlocks], model: &ListModel) -> ListModel {
         precision: scores.mean().map_or(model.precision, |mean| 1.0 / mean),
         phi: dispersions
             .into_iter()
-            .filter_map(|(kind, sums)| Some((kind, sums.phi()?)))
+            .filter_map(|(kind, sums)| Some((kind, sums.phi()?.max(LEAST_PHI))))
             .collect(),
         // A step of EM is too short while most of a taste is uncertain, so it is taken twice.
         taste: tastes.mean().map_or(0.0, |mean| mean * mean / model.taste),
@@ -188,5 +201,38 @@ impl BlockDispersion {
     /// φ; `None` if no outcome was uncertain.
     pub(crate) fn phi(self) -> Option<f64> {
         (self.numerator > 0.0 && self.denominator > 0.0).then(|| self.numerator / self.denominator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sampling::SeededRng;
+    use crate::features::lists::domain::AnswerForm;
+
+    #[test]
+    fn a_judge_that_never_contradicts_itself_has_finite_scores() {
+        let five = ListKind::new(5, AnswerForm::Order).unwrap();
+        let mut rng = SeededRng::new(1, &["consistent"]);
+        let queries: Vec<QueryBlocks> = (0..6)
+            .map(|_| QueryBlocks {
+                documents: 10,
+                blocks: (0..30)
+                    .map(|_| {
+                        let mut documents: Vec<usize> = (0..10).collect();
+                        rng.shuffle(&mut documents);
+                        documents.truncate(5);
+                        documents.sort_unstable();
+                        Block::list(0, five, &documents).unwrap()
+                    })
+                    .collect(),
+            })
+            .collect();
+        let model = estimate(&queries);
+        assert_eq!(model.phi_of(five), LEAST_PHI);
+        assert!(model.is_limited(five));
+        let fit = fit_blocks(10, &queries[0].blocks, &model).unwrap();
+        assert!(fit.scores.is_sorted_by(|x, y| x > y), "{:?}", fit.scores);
+        assert!(fit.scores[0] < 15.0, "{:?} {model:?}", fit.scores);
     }
 }

@@ -9,6 +9,9 @@ use std::time::Duration;
 const QUERIES: usize = 4;
 const DOCUMENTS: usize = 10;
 
+/// Queries with votes: as many as a qualification needs.
+const VOTED: usize = 10;
+
 /// Queries whose documents state their relevance, in an order that is not that of the relevance,
 /// and two judges that order by it.
 fn desk() -> Desk {
@@ -178,7 +181,13 @@ fn failed_calls_and_a_budget_leave_calls_to_the_next_run() {
         "{}",
         told(&output)
     );
-    assert_eq!(asked(&desk, &options)["calls_made"], json!(2));
+    // Only as many of the calls that were planned as are wanted now.
+    let fewer = ["--size", "4", "--calls", "1", "--plan", "random"];
+    let dry = [&["lists", "ask", "--dry-run", "--json"], &fewer[..]].concat();
+    let dry = json_of(&desk.run(&dry));
+    assert_eq!(dry["expected"]["calls"], json!(1.0), "{dry}");
+    assert_eq!(asked(&desk, &fewer)["calls_made"], json!(1));
+    assert_eq!(asked(&desk, &options)["calls_made"], json!(1));
     assert_eq!(
         desk.count("SELECT count(*) FROM list_call"),
         2 * QUERIES as i64
@@ -245,7 +254,7 @@ fn voted(desk: &Desk, is_stated: bool) {
     );
     std::fs::write(desk.path("overrule.toml"), config).unwrap();
     let mut lines = String::new();
-    for query in 0..QUERIES {
+    for query in 0..VOTED {
         let documents: Vec<Value> = (0..DOCUMENTS)
             .map(|at| {
                 let length = relevance(query, at);
@@ -310,6 +319,7 @@ fn lists_count_only_once_their_judge_has_qualified() {
         (&json!(6), &json!(0)),
         "{found}"
     );
+    assert_eq!(found["dispersions"][0]["at_limit"], json!(true), "{found}");
     assert!(found["votes"].as_u64().unwrap() > 0);
     let documents = found["documents"].as_array().unwrap();
     assert_eq!(documents.len(), DOCUMENTS);
@@ -328,6 +338,29 @@ fn lists_count_only_once_their_judge_has_qualified() {
         (&found["lists"], &found["lists_not_counted"]),
         (&json!(6), &json!(2)),
         "{found}"
+    );
+}
+
+#[test]
+fn probes_of_merged_copies_are_paid_for_and_counted_once() {
+    let desk = desk();
+    voted(&desk, true);
+    let [here, copy, other] = ["overrule.db", "copy.db", "other.db"].map(|name| desk.path(name));
+    std::fs::copy(&here, &copy).unwrap();
+    let passed = qualify(&desk, 0);
+    std::fs::rename(&here, &other).unwrap();
+    std::fs::rename(&copy, &here).unwrap();
+    assert_eq!(qualify(&desk, 0), passed);
+    json_of(&desk.run(&["merge", other.to_str().unwrap(), "--json"]));
+    assert_eq!(desk.count("SELECT count(*) FROM list_call"), 120);
+    let before = desk.server.requests().len();
+    assert_eq!(qualify(&desk, 0), passed);
+    assert_eq!(desk.server.requests().len(), before);
+    let overview = json_of(&desk.run(&["lists", "show", "--json"]));
+    assert_eq!(
+        (&overview[0]["probes"], &overview[0]["answered"]),
+        (&json!(true), &json!(60)),
+        "{overview}"
     );
 }
 

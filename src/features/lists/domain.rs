@@ -18,6 +18,6 @@ pub use estimate::{QueryBlocks, estimate};
 pub use estimator::{ListModel, fit_blocks};
 pub use kind::{AnswerForm, KindError, ListKind};
 pub use plan::{ListPlan, ListRound, PlanState};
-pub use qualification::{ProbeFigures, ProbeShare, ProbedList, Qualification};
+pub use qualification::{MIN_QUERIES, ProbeFigures, ProbeShare, ProbedList, Qualification};
 #[cfg(test)]
 pub(crate) use {estimate::BlockDispersion, estimator::ListFit};

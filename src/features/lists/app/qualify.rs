@@ -1,7 +1,7 @@
 //! Probes judges with lists in two orders, and decides whether their lists may count.
 
 use super::answered::{AnsweredList, PROBE, answered_lists};
-use super::ask::ListRun;
+use super::ask::{ListRun, QueryLists};
 use crate::app::error::AppError;
 use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
@@ -10,7 +10,9 @@ use crate::domain::battle::Pair;
 use crate::domain::judge_report::BothOrders;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::{JudgeId, Outcome};
-use crate::features::lists::domain::{ListKind, ProbeFigures, ProbedList, Qualification};
+use crate::features::lists::domain::{
+    ListKind, MIN_QUERIES, ProbeFigures, ProbedList, Qualification,
+};
 use crate::features::lists::store::{StoredList, StoredQualification};
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::list_judge::{ListQuestion, ask_lists};
@@ -18,12 +20,26 @@ use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
 /// Number of probes of a judge: 30 lists in two orders.
 const PROBES: usize = 60;
+
+/// Maximum number of random lists to draw until one is new.
+const MAX_DRAWS: usize = 100;
+
+/// A query of which a list can be probed.
+struct ProbedQuery {
+    query: QueryLists,
+    /// The pairs that the judge has voted on.
+    voted: Vec<Pair>,
+    /// Lists in two orders, answered or to be asked.
+    lists: usize,
+    next_round: usize,
+    known: HashSet<[u8; 32]>,
+}
 
 /// The qualification of a judge as far as it is tested.
 #[derive(Clone, Debug)]
@@ -50,7 +66,8 @@ pub struct ProbePlan {
 impl ProbePlan {
     /// Plans the missing probes of the run's judges. Changes nothing.
     ///
-    /// Queries with votes of the judge are preferred: their lists can be compared with these.
+    /// The lists are about as many queries with votes of the judge as possible: they can be compared
+    /// with these. If there are too few, queries without votes are added.
     pub fn of(store: &Store, run: &ListRun) -> std::result::Result<Self, AppError> {
         let mut plan = Self {
             run: run.clone(),
@@ -78,58 +95,59 @@ impl ProbePlan {
     }
 
     fn add(&mut self, db: &Db, seat: usize) -> Result<()> {
-        let run = &self.run;
+        let run = self.run.clone();
         let Some(judge) = run.judges().get(seat) else {
             return Ok(());
         };
         let ids = voters(db, judge.spec())?;
-        let (mut queries, mut valid) = (Vec::new(), 0);
+        let mut queries = Vec::new();
         for (key, name) in run.queries() {
             let query = run.read_probes(db, *key, name, seat)?;
-            valid += query.lists.len();
-            self.open.extend(
-                query
-                    .lists
-                    .iter()
-                    .filter(|of| of.reply.is_none())
-                    .filter_map(|of| run.repeated(&query, &of.list)),
-            );
+            let mut lists = in_two_orders(&query.lists);
+            lists.retain(|list| list.iter().all(|of| run.is_valid(&query, of)));
+            let open = lists.iter().flatten().filter(|of| of.reply.is_none());
+            self.open
+                .extend(open.filter_map(|of| run.repeated(&query, &of.list)));
             let mut voted = Vec::new();
             for id in &ids {
-                voted.extend(
-                    db.pair_votes_of(*key, *id)?
-                        .into_iter()
-                        .map(|vote| vote.pair),
-                );
+                let votes = db.pair_votes_of(*key, *id)?.into_iter();
+                voted.extend(votes.map(|vote| vote.pair));
             }
-            queries.push((query, voted));
+            let stored = query.lists.iter().map(|of| &of.list);
+            queries.push(ProbedQuery {
+                voted,
+                lists: lists.len(),
+                next_round: stored.clone().map(|list| list.round + 1).max().unwrap_or(0),
+                known: stored.map(|list| list.key).collect(),
+                query,
+            });
         }
         let mut rng = SeededRng::new(run.seed(), &["list probes", &judge.spec().name]);
         rng.shuffle(&mut queries);
-        queries.sort_by_key(|(_, voted)| voted.is_empty());
-        let with_votes = queries
-            .iter()
-            .filter(|(_, voted)| !voted.is_empty())
-            .count();
-        queries.truncate(with_votes.max(1));
-        let lists = PROBES.saturating_sub(valid) / 2;
-        for at in 0..lists {
-            let Some((query, voted)) = queries.get(at % queries.len().max(1)) else {
-                break;
+        queries.sort_by_key(|of| (of.voted.is_empty(), of.lists == 0));
+        let mut lists: usize = queries.iter().map(|of| of.lists).sum();
+        let with_votes = queries.iter().filter(|of| !of.voted.is_empty()).count();
+        queries.truncate(with_votes.max(MIN_QUERIES));
+        loop {
+            let needed = queries.iter().take(MIN_QUERIES).any(|of| of.lists == 0);
+            if lists >= PROBES / 2 && !needed {
+                return Ok(());
+            }
+            let Some(at) = (0..queries.len()).min_by_key(|at| queries[*at].lists) else {
+                return Ok(());
             };
-            let mut shown =
-                probed_documents(query.documents.len(), run.kind().size(), voted, &mut rng);
-            let number = valid / 2 + at;
-            for _ in 0..2 {
-                if let Some(question) = run.question(query, seat, &shown) {
-                    self.new
-                        .push(run.stored(query, &question, &shown, number, PROBE));
-                    self.open.push(question);
+            match queries[at].draw(&run, seat, &mut rng) {
+                Some(orders) => {
+                    for (question, list) in orders {
+                        self.open.push(question);
+                        self.new.push(list);
+                    }
+                    lists += 1;
                 }
-                shown.reverse();
+                // Nearly all lists of a tiny pool are stored.
+                None => drop(queries.remove(at)),
             }
         }
-        Ok(())
     }
 
     /// Asks the probes, and stores the qualifications that are complete and new.
@@ -174,6 +192,57 @@ impl ProbePlan {
             })
             .await?)
     }
+}
+
+impl ProbedQuery {
+    /// Plans a list that is not stored yet, in two orders. `None` if none was found.
+    fn draw(
+        &mut self,
+        run: &ListRun,
+        seat: usize,
+        rng: &mut SeededRng,
+    ) -> Option<[(ListQuestion, StoredList); 2]> {
+        let (documents, size) = (self.query.documents.len(), run.kind().size());
+        for _ in 0..MAX_DRAWS {
+            let shown = probed_documents(documents, size, &self.voted, rng);
+            let reversed: Vec<usize> = shown.iter().rev().copied().collect();
+            let one = run.question(&self.query, seat, &shown)?;
+            let other = run.question(&self.query, seat, &reversed)?;
+            if self.known.contains(&one.key()) || self.known.contains(&other.key()) {
+                continue;
+            }
+            self.known.extend([one.key(), other.key()]);
+            let stored = |question: &ListQuestion, shown: &[usize]| {
+                run.stored(&self.query, question, shown, self.next_round, PROBE)
+            };
+            let lists = [stored(&one, &shown), stored(&other, &reversed)];
+            self.next_round += 1;
+            self.lists += 1;
+            let [list, backward] = lists;
+            return Some([(one, list), (other, backward)]);
+        }
+        None
+    }
+}
+
+/// The lists that were shown in both orders, each with the call in the one and in the other. The
+/// same call is one probe, however often it was planned: merged copies may hold it twice.
+fn in_two_orders(lists: &[AnsweredList]) -> Vec<[&AnsweredList; 2]> {
+    let mut seen = HashSet::new();
+    let mut places: BTreeMap<_, [Vec<&AnsweredList>; 2]> = BTreeMap::new();
+    for of in lists.iter().filter(|of| seen.insert(of.list.key)) {
+        let forward = of.list.shown.clone();
+        let backward: Vec<_> = forward.iter().rev().cloned().collect();
+        let is_backward = backward < forward;
+        let place = (of.list.query.clone(), of.list.round, forward.min(backward));
+        places.entry(place).or_default()[usize::from(is_backward)].push(of);
+    }
+    // The same list of one round with another text is another pair: both are in order of time.
+    let pairs = places.into_values().flat_map(|[forward, backward]| {
+        let both = forward.into_iter().zip(backward);
+        both.map(|(one, other)| [one, other])
+    });
+    pairs.collect()
 }
 
 /// The judges of the project's votes that are this one, whatever prompt it voted with.
@@ -225,23 +294,25 @@ fn probed_documents(
 pub(super) fn evaluated(db: &Db, spec: &JudgeSpec, kind: ListKind) -> Result<JudgeQualification> {
     let identity = identity_of(spec);
     let ids = voters(db, spec)?;
-    let mut lists: BTreeMap<(String, usize), Vec<AnsweredList>> = BTreeMap::new();
-    for of in answered_lists(db, None)? {
-        if of.list.plan == PROBE && of.list.identity == identity && of.kind == Some(kind) {
-            let place = (of.list.query.as_str().to_owned(), of.list.round);
-            lists.entry(place).or_default().push(of);
-        }
-    }
-    let (mut probed, mut answered) = (Vec::new(), 0);
-    for ((query, _), pair) in &lists {
-        let (Some(key), [one, other]) = (db.known_query(query)?, pair.as_slice()) else {
-            continue;
-        };
-        if one.reply.is_none() || other.reply.is_none() {
+    let mut lists = answered_lists(db, None)?;
+    lists.retain(|of| of.is_probe() && of.list.identity == identity && of.kind == Some(kind));
+    let mut queries: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut probed = Vec::new();
+    for list in in_two_orders(&lists) {
+        let name = list[0].list.query.as_str();
+        if list.iter().any(|of| of.reply.is_none()) {
             continue;
         }
-        answered += 2;
-        probed.push(probed_list(db, key, &ids, [one, other])?);
+        if let Some(key) = db.known_query(name)? {
+            let next = queries.len();
+            let query = *queries.entry(name).or_insert(next);
+            let (answers, votes) = probed_list(db, key, &ids, list)?;
+            probed.push(ProbedList {
+                query,
+                answers,
+                votes,
+            });
+        }
     }
     let mut both = BothOrders::default();
     db.both_orders(&ids, None)?
@@ -249,7 +320,7 @@ pub(super) fn evaluated(db: &Db, spec: &JudgeSpec, kind: ListKind) -> Result<Jud
         .for_each(|of| both.join(of));
     let swaps = both.flip_share().map(unchanged);
     let figures = ProbeFigures::of(kind, &probed, swaps);
-    let missing = PROBES.saturating_sub(answered);
+    let missing = PROBES.saturating_sub(2 * probed.len());
     Ok(JudgeQualification {
         judge: spec.name.clone(),
         kind,
@@ -273,12 +344,13 @@ fn unchanged(flips: Share) -> Share {
     share
 }
 
+/// The two answers, and the judge's votes on pairs of the list.
 fn probed_list(
     db: &Db,
     query: QueryKey,
     ids: &[JudgeId],
     lists: [&AnsweredList; 2],
-) -> Result<ProbedList> {
+) -> Result<([Option<Vec<usize>>; 2], Vec<(usize, usize)>)> {
     let documents = db.document_ids(query)?;
     let place = |name| documents.iter().position(|of| of == name);
     let answers = lists.map(|of| {
@@ -300,7 +372,7 @@ fn probed_list(
             }
         }
     }
-    Ok(ProbedList { answers, votes })
+    Ok((answers, votes))
 }
 
 /// Whether the lists of a judge with this identity may count: only if its latest qualification for
@@ -316,4 +388,63 @@ pub(super) fn is_qualified(
         .filter(|of| of.identity == *identity && of.size == kind.size() && of.form == form)
         .max_by_key(|of| (of.created_ms, &of.uid))
         .is_some_and(|of| of.result == Qualification::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::corpus::{DocId, QueryId};
+    use crate::features::lists::app::answered::ListOutcome;
+
+    fn probe(uid: &str, shown: [&str; 3], round: usize, key: u8) -> AnsweredList {
+        AnsweredList {
+            list: StoredList {
+                uid: uid.to_owned(),
+                query: QueryId::new("q"),
+                judge: "one".to_owned(),
+                identity: [0; 32],
+                form: "order".to_owned(),
+                shown: shown.map(DocId::new).to_vec(),
+                plan: PROBE.to_owned(),
+                round,
+                key: [key; 32],
+                created_ms: 0,
+            },
+            kind: None,
+            reply: None,
+            outcome: ListOutcome::Outstanding,
+        }
+    }
+
+    #[test]
+    fn a_probe_is_a_list_in_two_orders_however_often_it_was_planned() {
+        let (abc, cba, bac, cab) = (
+            ["a", "b", "c"],
+            ["c", "b", "a"],
+            ["b", "a", "c"],
+            ["c", "a", "b"],
+        );
+        let keys = |lists: &[AnsweredList]| {
+            let pairs = in_two_orders(lists);
+            pairs
+                .iter()
+                .map(|pair| pair.map(|of| of.list.key[0]))
+                .collect::<Vec<_>>()
+        };
+        // Merged copies: the same two calls twice, and another list in the same round.
+        let mut lists = vec![
+            probe("1", abc, 0, 1),
+            probe("2", cba, 0, 2),
+            probe("3", abc, 0, 1),
+            probe("4", cba, 0, 2),
+            probe("5", cab, 0, 3),
+            probe("6", bac, 0, 4),
+        ];
+        assert_eq!(keys(&lists), [[1, 2], [4, 3]]);
+        // The same list with another text, and one order only.
+        lists.push(probe("7", abc, 1, 5));
+        lists.push(probe("8", cba, 1, 6));
+        lists.push(probe("9", bac, 2, 7));
+        assert_eq!(keys(&lists), [[1, 2], [4, 3], [5, 6]]);
+    }
 }

@@ -9,7 +9,7 @@ use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::domain::number_words::probability;
 use crate::domain::spend::Spend;
 use crate::features::lists::app::{JudgeQualification, ListWish, ProbePlan, prepare_lists};
-use crate::features::lists::domain::{ListPlan, ProbeShare, Qualification};
+use crate::features::lists::domain::{ListPlan, MIN_QUERIES, ProbeShare, Qualification};
 use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::watch_questions;
@@ -20,15 +20,17 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Asks each judge 60 probes: 30 lists, each in one order and in the reverse order. \
-The lists are about queries on which the judge has voted, if there are any. Probes are stored and never \
-paid for twice; a judge with another model, prompt or other parameters is tested anew.
+The lists are spread over the queries on which the judge has voted; if these are fewer than 10, over \
+others as well. If votes on other queries come later, a few more probes may be asked to reach 10. Probes \
+are stored and never paid for twice; a judge with another model, prompt or other parameters is tested anew.
 
 A judge passes if at most 5 % of its answers are malformed, and if it orders the pairs of a list as \
 consistently as it votes: the share of pairs with the same order in both answers to a list, and the \
 share with the same order as in its votes, must be above one half and at most .15 below the share of \
-its votes that stay the same when the pair is swapped (95 % intervals, clustered by list). It fails \
-if more answers are malformed, or if one of these shares is significantly too low. Otherwise it is \
-undecided. Votes in both orders come from `overrule annotate --probe`.
+its votes that stay the same when the pair is swapped (95 % intervals, clustered by query). It \
+fails if more answers are malformed, or if one of these shares is significantly below one half, or \
+significantly below that of its votes while a loss of .15 is not excluded. Otherwise it is undecided, \
+as it is if a share is about fewer than 10 queries. Votes in both orders come from `overrule annotate --probe`.
 
 The result and the exit code: 0 if all judges passed, 1 if one failed, 3 otherwise.
 
@@ -132,11 +134,14 @@ fn finish(found: &[JudgeQualification], end: &RunEnd) -> CommandResult {
 fn share_words(share: Option<ProbeShare>) -> String {
     or_dash(share, |share| {
         format!(
-            "{} ({}–{}) of {}",
+            "{} ({}–{}) of {}{}",
             probability(share.value),
             probability(share.low),
             probability(share.high),
-            counted(share.comparisons, "comparison")
+            counted(share.comparisons, "comparison"),
+            share.queries.map_or_else(String::new, |queries| {
+                format!(" about {}", counted(queries, "query"))
+            })
         )
     })
 }
@@ -149,6 +154,12 @@ fn words(of: &JudgeQualification) -> String {
         "no votes in both orders; run `overrule annotate --probe`".to_owned()
     } else if figures.votes.is_none() {
         "no votes on the pairs of its lists".to_owned()
+    } else if [figures.shuffles, figures.votes]
+        .into_iter()
+        .flatten()
+        .any(|share| share.queries < Some(MIN_QUERIES))
+    {
+        format!("fewer than {MIN_QUERIES} queries with comparisons")
     } else {
         String::new()
     };
@@ -156,16 +167,18 @@ fn words(of: &JudgeQualification) -> String {
         Qualification::Undecided if !why.is_empty() => format!(": {why}"),
         _ => String::new(),
     };
+    let malformed = or_dash((figures.calls > 0).then_some(figures), |of| {
+        format!("{} of {}", of.malformed, of.calls)
+    });
     format!(
-        "{}, lists of {} ({}): {}{why}\n  malformed answers: {} of {} ({})\n  both orders of a \
+        "{}, lists of {} ({}): {}{why}\n  malformed answers: {} ({})\n  both orders of a \
          list agree on {} ({})\n  lists agree with votes on {} ({})\n  votes stay the same when \
          swapped: {}",
         clean(&of.judge),
         of.kind.size(),
         of.kind.form(),
         of.qualification,
-        figures.malformed,
-        figures.calls,
+        malformed,
         figures.malformed(),
         share_words(figures.shuffles),
         figures.shuffles(),

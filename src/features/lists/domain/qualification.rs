@@ -4,12 +4,16 @@ use super::kind::ListKind;
 use crate::domain::agreement::Share;
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Largest share of malformed answers.
 const MOST_MALFORMED: f64 = 0.05;
 
 /// How far lists may agree less often than the judge's own votes in both orders, at most.
 const MARGIN: f64 = 0.15;
+
+/// Minimum number of queries of a comparison, below which it decides nothing.
+pub const MIN_QUERIES: usize = 10;
 
 named! {
     "a qualification", "lowercase";
@@ -23,6 +27,8 @@ named! {
 /// A list that was shown in two orders.
 #[derive(Clone, Debug)]
 pub struct ProbedList {
+    /// The number of the query.
+    pub query: usize,
     /// The answers, best first, in the same numbering of documents; `None` for a malformed one.
     pub answers: [Option<Vec<usize>>; 2],
     /// The judge's votes on pairs of the list that are not ties: the better document, and the
@@ -38,6 +44,28 @@ pub struct ProbeShare {
     pub high: f64,
     /// Number of comparisons.
     pub comparisons: usize,
+    /// Number of queries with comparisons; `None` if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queries: Option<usize>,
+}
+
+impl ProbeShare {
+    /// The share of agreements, given as the query, the agreements and the comparisons of each
+    /// list. `None` without comparisons.
+    fn of_lists(lists: impl Iterator<Item = (usize, (f64, usize))>) -> Option<Self> {
+        let mut queries: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
+        for (query, (part, n)) in lists.filter(|(_, (_, n))| *n > 0) {
+            let sum = queries.entry(query).or_default();
+            sum.0 += part;
+            sum.1 += n;
+        }
+        let count = queries.len();
+        let share = Self::from(Share::of_clusters(queries.into_values())?);
+        Some(Self {
+            queries: Some(count),
+            ..share
+        })
+    }
 }
 
 impl From<Share> for ProbeShare {
@@ -47,6 +75,7 @@ impl From<Share> for ProbeShare {
             low: share.interval.low,
             high: share.interval.high,
             comparisons: share.n,
+            queries: None,
         }
     }
 }
@@ -66,7 +95,7 @@ pub struct ProbeFigures {
 }
 
 impl ProbeFigures {
-    /// The figures of lists of a kind. Pairs of one list are one cluster. `swaps` is how often the
+    /// The figures of lists of a kind. Pairs of one query are one cluster. `swaps` is how often the
     /// judge's votes stay the same in the other order.
     pub fn of(kind: ListKind, lists: &[ProbedList], swaps: Option<Share>) -> Self {
         let answers = lists.iter().flat_map(|list| &list.answers);
@@ -76,27 +105,30 @@ impl ProbeFigures {
             };
             let pairs = decided(kind, one);
             let both = pairs.filter_map(|(better, worse)| prefers(kind, other, better, worse));
-            Some(agreed(both))
+            Some((list.query, agreed(both)))
         });
         let votes = lists.iter().map(|list| {
             let answers = list.answers.iter().flatten();
-            agreed(answers.flat_map(|answer| {
+            let same = answers.flat_map(|answer| {
                 let votes = list.votes.iter();
                 votes.filter_map(|(better, worse)| prefers(kind, answer, *better, *worse))
-            }))
+            });
+            (list.query, agreed(same))
         });
         Self {
             calls: answers.clone().count(),
             malformed: answers.filter(|answer| answer.is_none()).count(),
-            shuffles: Share::of_clusters(shuffles).map(ProbeShare::from),
-            votes: Share::of_clusters(votes).map(ProbeShare::from),
+            shuffles: ProbeShare::of_lists(shuffles),
+            votes: ProbeShare::of_lists(votes),
             swaps: swaps.map(ProbeShare::from),
         }
     }
 
-    /// Whether more than 5 % of the answers are malformed.
+    /// Whether more than 5 % of the answers are malformed. Undecided without answers.
     pub fn malformed(&self) -> Qualification {
-        if self.malformed as f64 > MOST_MALFORMED * self.calls as f64 {
+        if self.calls == 0 {
+            Qualification::Undecided
+        } else if self.malformed as f64 > MOST_MALFORMED * self.calls as f64 {
             Qualification::Failed
         } else {
             Qualification::Passed
@@ -126,13 +158,17 @@ impl ProbeFigures {
     }
 }
 
-/// Compares an agreement with that of votes in both orders. It fails if it is significantly lower,
-/// or not above chance. It passes if it is significantly above chance, and above the other one less
-/// the margin. The limits of the difference are Newcombe's (1998, method 10).
+/// Compares an agreement with that of votes in both orders. It fails if it is significantly lower and
+/// a loss of more than the margin is not excluded, or if it is significantly below chance. It passes
+/// if it is significantly above chance, and above the other one less the margin. With fewer than
+/// [`MIN_QUERIES`] queries, it is undecided. The limits of the difference are Newcombe's (1998, method 10).
 fn compared(agreement: Option<ProbeShare>, swaps: Option<ProbeShare>) -> Qualification {
     let Some(found) = agreement else {
         return Qualification::Undecided;
     };
+    if found.queries.is_none_or(|queries| queries < MIN_QUERIES) {
+        return Qualification::Undecided;
+    }
     if found.high <= 0.5 {
         return Qualification::Failed;
     }
@@ -181,6 +217,11 @@ mod tests {
 
     /// Lists of a judge with this error in lists, whose votes are always right.
     fn figures(error: f64, malformed: usize) -> ProbeFigures {
+        about(30, error, malformed)
+    }
+
+    /// The same with lists about this many queries.
+    fn about(queries: usize, error: f64, malformed: usize) -> ProbeFigures {
         let kind = ListKind::new(5, AnswerForm::Order).unwrap();
         let mut rng = SeededRng::new(1, &["probes"]);
         let mut answer = || {
@@ -193,6 +234,7 @@ mod tests {
         };
         let lists: Vec<ProbedList> = (0..30)
             .map(|at| ProbedList {
+                query: at % queries,
                 answers: [Some(answer()).filter(|_| at >= malformed), Some(answer())],
                 votes: vec![(0, 1), (1, 3), (2, 4)],
             })
@@ -224,6 +266,25 @@ mod tests {
             ..sharp
         };
         assert_eq!(untested.qualification(), Qualification::Undecided);
+    }
+
+    #[test]
+    fn few_queries_decide_nothing() {
+        for error in [0.3, 1e6] {
+            let (few, enough) = (about(9, error, 0), about(10, error, 0));
+            assert_eq!(few.qualification(), Qualification::Undecided, "{few:?}");
+            assert_ne!(enough.votes(), Qualification::Undecided, "{enough:?}");
+            let of = |figures: ProbeFigures| figures.votes.and_then(|share| share.queries);
+            assert_eq!((of(few), of(enough)), (Some(9), Some(10)));
+        }
+    }
+
+    #[test]
+    fn no_answers_decide_nothing() {
+        let kind = ListKind::new(5, AnswerForm::Order).unwrap();
+        let none = ProbeFigures::of(kind, &[], None);
+        assert_eq!(none.malformed(), Qualification::Undecided);
+        assert_eq!(none.qualification(), Qualification::Undecided);
     }
 
     #[test]

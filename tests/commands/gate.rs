@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// A pair of query `qN`: the directions of `old` and `new`, if they vote, and of people.
-struct Row {
+pub(crate) struct Row {
     query: usize,
     pair: usize,
     old: Option<i8>,
@@ -38,7 +38,10 @@ fn votes(rows: &[Row]) -> String {
 }
 
 /// One pair of each of 120 queries; people always prefer A.
-fn rows(new: impl Fn(usize) -> Option<i8>, old: impl Fn(usize) -> Option<i8>) -> Vec<Row> {
+pub(crate) fn rows(
+    new: impl Fn(usize) -> Option<i8>,
+    old: impl Fn(usize) -> Option<i8>,
+) -> Vec<Row> {
     let row = |query| Row {
         query,
         pair: 0,
@@ -48,7 +51,7 @@ fn rows(new: impl Fn(usize) -> Option<i8>, old: impl Fn(usize) -> Option<i8>) ->
     (0..120).map(row).collect()
 }
 
-fn project(rows: &[Row]) -> Sandbox {
+pub(crate) fn project(rows: &[Row]) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("votes.jsonl", votes(rows));
     sandbox.done("import votes votes.jsonl");
@@ -56,7 +59,7 @@ fn project(rows: &[Row]) -> Sandbox {
 }
 
 /// Right about all pairs but every `of`-th one.
-fn wrong_every(of: usize) -> impl Fn(usize) -> Option<i8> {
+pub(crate) fn wrong_every(of: usize) -> impl Fn(usize) -> Option<i8> {
     move |query| Some(if query.is_multiple_of(of) { 1 } else { -1 })
 }
 

@@ -2,6 +2,7 @@
 //! reading command works.
 #![cfg(unix)]
 
+use crate::gate;
 use crate::support::{Ran, Sandbox, dataset};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -27,6 +28,10 @@ impl ReadOnly {
         sandbox.write("qrels.tsv", "q0\t0\td0\t1\nq0\t0\td1\t0\n");
         sandbox.done("import qrels.tsv");
         sandbox.done("pick");
+        Self::of(sandbox)
+    }
+
+    fn of(sandbox: Sandbox) -> Self {
         permit(&sandbox.project(), 0o444);
         permit(sandbox.project().parent().unwrap(), 0o555);
         Self(sandbox)
@@ -73,6 +78,35 @@ fn a_project_that_cannot_be_written_is_read_by_every_command_that_reads() {
         assert_eq!(ran.code, Some(0), "{told}");
         assert!(!ran.stdout.is_empty(), "{told}");
     }
+}
+
+#[test]
+fn a_judge_is_tested_and_the_look_that_is_not_logged_is_reported() {
+    let votes = gate::rows(gate::wrong_every(12), gate::wrong_every(11));
+    let project = ReadOnly::of(gate::project(&votes));
+    let test = "gate --judge new --against old";
+    let ran = project.run(test);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.text(), ran.stderr);
+    ran.prints("0 looks at reference pairs so far");
+    ran.prints("read-only: this look is not logged");
+    let ran = project.run(&format!("{test} --early --json"));
+    let found: serde_json::Value = serde_json::from_str(ran.text()).unwrap();
+    assert_eq!(
+        (&found["looks"], &found["is_unlogged_look"]),
+        (&0.into(), &true.into())
+    );
+}
+
+#[test]
+fn a_look_that_is_in_the_log_is_there_in_a_project_that_cannot_be_written() {
+    let votes = gate::rows(gate::wrong_every(12), gate::wrong_every(11));
+    let sandbox = gate::project(&votes);
+    let test = "gate --judge new --against old --json";
+    let logged = sandbox.json(test);
+    assert_eq!(logged["is_unlogged_look"], false);
+    let ran = ReadOnly::of(sandbox).run(test);
+    let found: serde_json::Value = serde_json::from_str(ran.text()).unwrap();
+    assert_eq!(found, logged);
 }
 
 const WRITING: [&str; 4] = [

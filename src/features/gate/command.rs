@@ -151,6 +151,7 @@ fn as_json(report: &GateReport) -> Value {
         "reference_pairs": report.reference,
         "lacking": report.lacking,
         "looks": report.looks,
+        "is_unlogged_look": report.is_unlogged,
     })
 }
 

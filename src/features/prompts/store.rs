@@ -86,6 +86,14 @@ pub struct PromptLook {
     pub created_ms: i64,
 }
 
+impl PromptLook {
+    /// Whether this is a look by `prompt try --final`, not by a test against another judge.
+    pub fn is_of_trial(&self) -> bool {
+        let result: serde_json::Result<serde_json::Value> = serde_json::from_str(&self.result);
+        result.is_ok_and(|of| of.get("mcnemar_p").is_some())
+    }
+}
+
 impl Db {
     /// Stores the prompt of a judge that is about to vote, unless it is known.
     pub fn record_prompt(&self, prompt: &PromptText, now_ms: i64) -> Result<()> {

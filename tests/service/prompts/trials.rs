@@ -186,6 +186,23 @@ fn a_prompt_is_checked_with_the_answers_that_are_there() {
     assert_eq!(desk.server.requests().len(), before);
     assert_eq!((&found["looks"], &worse["looks"]), (&json!(1), &json!(2)));
     assert_eq!(desk.count("SELECT count(*) FROM prompt_look"), 2);
+    // Against another prompt, the old one is looked at again, because only a final trial counts.
+    let cured = std::fs::read_to_string(desk.path("cured.md")).unwrap();
+    std::fs::write(desk.path("third.md"), format!("{cured}\nThank you.\n")).unwrap();
+    let third = tried(&desk, &["third.md", "--final"]);
+    let hash = third["prompt"].as_str().unwrap();
+    let check = || {
+        json_of(&check(&[
+            "gpt",
+            "--not-worse-than",
+            hash,
+            "--pairs",
+            "300",
+            "--json",
+        ]))
+    };
+    assert_eq!(check()["looks"], 4);
+    assert_eq!(check()["looks"], 4);
 }
 
 #[test]

@@ -12,20 +12,29 @@ use crate::store::Store;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+/// The looks of a project after a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Looks {
+    /// Number of looks in the log.
+    pub(super) logged: usize,
+    /// Whether the test is a look that a read-only project cannot log.
+    pub(super) is_unlogged: bool,
+}
+
 /// Records a test of a judge against another one, unless it is recorded already or no pair was
-/// compared. Returns the number of looks of the project.
+/// compared. A read-only project records nothing.
 ///
 /// `pairs` are the pairs with what people decided and both answers, one line each; they identify the
 /// result. A test that may stop early has none: it is one look, however many pairs follow. A version
-/// of the other judge that was evaluated on as many pairs before, such as by a final trial, is not
-/// looked at again: its answers are the same.
+/// of the other judge that a final trial evaluated on as many pairs is not looked at again: its
+/// answers are the same.
 pub(super) fn record_look(
     store: &Store,
     judges: [&JudgeSpec; 2],
     pairs: Option<Vec<String>>,
     test: &NonInferiority,
     author: &str,
-) -> Result<usize, AppError> {
+) -> Result<Looks, AppError> {
     let counts = test.counts;
     let look = PromptLook {
         uid: Uuid::now_v7().to_string(),
@@ -39,17 +48,34 @@ pub(super) fn record_look(
         author: author.to_owned(),
         created_ms: now_ms(),
     };
-    if counts.pairs() == 0 {
-        return Ok(store.read_blocking(|db| db.prompt_looks())?.len());
-    }
     let are_versions = judges[0].name == judges[1].name;
+    let is_read_only = store.is_read_only();
+    let is_look = move |looks: &[PromptLook], look: &PromptLook| {
+        let is_same = |of: &PromptLook| of.identity == look.identity && of.cases == look.cases;
+        let covers = |of: &PromptLook| {
+            of.is_of_trial() && of.identity == look.identity && of.pairs >= look.pairs
+        };
+        look.pairs > 0
+            && !looks
+                .iter()
+                .any(|of| is_same(of) || (are_versions && covers(of)))
+    };
+    if is_read_only || look.pairs == 0 {
+        return Ok(store.read_blocking(move |db| {
+            let looks = db.prompt_looks()?;
+            Ok(Looks {
+                logged: looks.len(),
+                is_unlogged: is_look(&looks, &look),
+            })
+        })?);
+    }
     Ok(store.write_blocking(move |db| {
         let looks = db.prompt_looks()?;
-        let covers = |of: &PromptLook| of.identity == look.identity && of.pairs >= look.pairs;
-        if !(are_versions && looks.iter().any(covers)) {
-            db.add_prompt_look(&look)?;
-        }
-        Ok(db.prompt_looks()?.len())
+        let is_new = is_look(&looks, &look) && db.add_prompt_look(&look)?;
+        Ok(Looks {
+            logged: looks.len() + usize::from(is_new),
+            is_unlogged: false,
+        })
     })?)
 }
 

@@ -58,8 +58,11 @@ pub struct GateReport {
     pub wanted: Option<usize>,
     /// The pairs without an answer, in the order of the test.
     pub lacking: Vec<LackingPair>,
-    /// Number of looks at the held-out part in the project, this one included.
+    /// Number of looks at the held-out part in the log of the project, this one included unless the
+    /// project is read-only.
     pub looks: usize,
+    /// Whether this look is not logged, because the project is read-only.
+    pub is_unlogged: bool,
     /// The command that gets the missing answers, if it is not `annotate`.
     pub remedy: Option<String>,
 }
@@ -139,7 +142,8 @@ pub fn gate_between(
         reference,
         wanted,
         lacking,
-        looks,
+        looks: looks.logged,
+        is_unlogged: looks.is_unlogged,
         remedy: None,
     })
 }
@@ -388,6 +392,9 @@ impl GateReport {
             "{} at reference pairs so far (`overrule log`){fresh}",
             counted(self.looks, "look")
         ));
+        if self.is_unlogged {
+            remarks.push("the project is read-only: this look is not logged".to_owned());
+        }
         remarks
     }
 

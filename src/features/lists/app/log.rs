@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 /// plan and round of a query are one entry.
 pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let query = query.map(|key| db.query(key)).transpose()?;
-    let mut rounds: BTreeMap<(String, String, String, usize), (usize, i64, String)> =
-        BTreeMap::new();
+    let mut rounds: BTreeMap<_, (usize, i64, String)> = BTreeMap::new();
     for list in db.list_calls(query.as_ref().map(|query| &query.id))? {
         let place = (
             list.query.as_str().to_owned(),

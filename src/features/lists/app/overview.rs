@@ -29,8 +29,7 @@ pub struct JudgeLists {
 /// The list calls of the project. Identical calls are paid for once and counted once, also those
 /// that merged copies planned both.
 pub fn overview(db: &Db) -> Result<Vec<JudgeLists>> {
-    let mut rows: BTreeMap<(String, usize, String, bool), (JudgeLists, BTreeSet<String>)> =
-        BTreeMap::new();
+    let mut rows: BTreeMap<_, (JudgeLists, BTreeSet<String>)> = BTreeMap::new();
     let (mut seen, mut paid) = (BTreeSet::new(), BTreeSet::new());
     for of in answered_lists(db, None)? {
         let size = of.list.shown.len();

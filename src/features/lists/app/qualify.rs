@@ -305,13 +305,8 @@ pub(super) fn evaluated(db: &Db, spec: &JudgeSpec, kind: ListKind) -> Result<Jud
         }
         if let Some(key) = db.known_query(name)? {
             let next = queries.len();
-            let query = *queries.entry(name).or_insert(next);
-            let (answers, votes) = probed_list(db, key, &ids, list)?;
-            probed.push(ProbedList {
-                query,
-                answers,
-                votes,
-            });
+            let number = *queries.entry(name).or_insert(next);
+            probed.push(probed_list(db, (key, number), &ids, list)?);
         }
     }
     let mut both = BothOrders::default();
@@ -347,10 +342,10 @@ fn unchanged(flips: Share) -> Share {
 /// The two answers, and the judge's votes on pairs of the list.
 fn probed_list(
     db: &Db,
-    query: QueryKey,
+    (query, number): (QueryKey, usize),
     ids: &[JudgeId],
     lists: [&AnsweredList; 2],
-) -> Result<([Option<Vec<usize>>; 2], Vec<(usize, usize)>)> {
+) -> Result<ProbedList> {
     let documents = db.document_ids(query)?;
     let place = |name| documents.iter().position(|of| of == name);
     let answers = lists.map(|of| {
@@ -372,7 +367,11 @@ fn probed_list(
             }
         }
     }
-    Ok((answers, votes))
+    Ok(ProbedList {
+        query: number,
+        answers,
+        votes,
+    })
 }
 
 /// Whether the lists of a judge with this identity may count: only if its latest qualification for

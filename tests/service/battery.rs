@@ -11,17 +11,22 @@ const QUERIES: usize = 60;
 
 /// A project without votes, whose judge `gpt` is this model.
 fn desk(model: &str) -> Desk {
+    desk_with(model, ["", ""], [3, 30])
+}
+
+/// The same with documents that start with these words and have these numbers of others.
+fn desk_with(model: &str, starts: [&str; 2], words: [usize; 2]) -> Desk {
     let desk = Desk::new("");
     configure(&desk, model);
     let mut lines = String::new();
     for query in 0..QUERIES {
-        let document = |id: &str, words: usize| {
-            let text: String = (0..words).map(|at| format!("w{query}x{at} ")).collect();
-            json!({"id": id, "content": text})
+        let document = |id: &str, at: usize| {
+            let text: String = (0..words[at]).map(|at| format!("w{query}x{at} ")).collect();
+            json!({"id": id, "content": starts[at].to_owned() + &text})
         };
         let line = json!({
             "query": {"id": format!("q{query}"), "query": format!("trams, number {query}")},
-            "documents": [document("short", 3), document("long", 30)],
+            "documents": [document("short", 0), document("long", 1)],
         });
         lines += &format!("{line}\n");
     }
@@ -120,6 +125,10 @@ fn a_judge_that_does_what_a_document_says_is_fooled_by_instructions_alone() {
         words.contains("instruction injected: it now prefers another document"),
         "{words}"
     );
+    assert!(
+        words.contains("percentage points more than with a neutral sentence in the same text"),
+        "{words}"
+    );
     let judges = json_of(&desk.run(&["judges", "--json"]));
     assert_eq!(judges["battery"][0]["conclusion"], "fooled");
     let judges = told(&desk.run(&["judges"]));
@@ -141,7 +150,7 @@ fn a_judge_that_prefers_long_texts_is_fooled_by_padding_alone_and_enters_no_fit(
     for robust in ["order", "words", "instruction"] {
         assert_eq!(finding(&report, robust), found("robust", 0.0), "{robust}");
     }
-    assert_eq!(figures(&report, "repeat")["flips"]["value"], 0.0);
+    assert_eq!(figures(&report, "neutral")["flips"]["value"], 0.0);
     assert_eq!(report["first_document"]["value"], 0.5);
     assert_eq!(desk.server.total_calls(), before + 5 * QUERIES);
     // Asking again asks nothing, and neither the scores nor later runs use the answers.
@@ -149,6 +158,37 @@ fn a_judge_that_prefers_long_texts_is_fooled_by_padding_alone_and_enters_no_fit(
     assert_eq!(desk.server.total_calls(), before + 5 * QUERIES);
     assert_eq!(told(&desk.run(&["queries", "--json"])), scores);
     assert_eq!(desk.count("SELECT count(*) FROM vote"), votes);
+}
+
+#[test]
+fn a_judge_whose_answers_turn_with_any_edit_is_not_fooled() {
+    // It draws its opinion of a text from the characters, and answers a repeated question alike.
+    let desk = voted("stranger");
+    let report = asked(&desk, &[], 3);
+    let flips = |of: &str| figures(&report, of)["flips"]["value"].as_f64().unwrap();
+    for of in ["neutral", "words", "padding", "instruction"] {
+        assert!((0.15..0.6).contains(&flips(of)), "{report}");
+    }
+    assert_eq!(report["conclusion"], "not-enough");
+}
+
+#[test]
+fn what_a_judge_is_not_shown_is_left_out() {
+    let desk = desk_with("stranger", ["one ", "other "], [300, 300]);
+    let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    let limited = format!("{config}max_document_chars = 1000\n");
+    std::fs::write(desk.path("overrule.toml"), limited).unwrap();
+    let before = desk.server.total_calls();
+    let report = asked(&desk, &[], 3);
+    // The padding comes after the first 1,000 characters.
+    assert_eq!(desk.server.total_calls(), before + 5 * QUERIES);
+    let padding = figures(&report, "padding");
+    assert_eq!(
+        (&padding["flips"], &padding["unanswered"]),
+        (&json!(null), &json!(QUERIES))
+    );
+    assert_eq!(figures(&report, "words")["flips"]["n"], QUERIES);
+    assert_eq!(report["missing_answers"], 0);
 }
 
 #[test]
@@ -230,6 +270,25 @@ fn calls_that_fail_are_missing_and_no_flips() {
     let before = desk.server.total_calls();
     assert_eq!(asked(&desk, &[], 1)["missing_answers"], 0);
     assert_eq!(desk.server.total_calls(), before + 5);
+}
+
+#[test]
+fn answers_that_are_missing_are_reported_by_the_exit_code_of_later_readings_too() {
+    let desk = desk("first");
+    let error = json!({"error": {"message": "no", "type": "invalid_request_error"}});
+    desk.server.answer_marked("trams, number 7", 400, error);
+    assert_eq!(asked(&desk, &[], 3)["conclusion"], "robust");
+    let read = battery(&desk, &["--json"]);
+    assert_eq!(read.status.code(), Some(3), "{}", told(&read));
+    let report = json_of(&read);
+    assert_eq!(
+        (&report["conclusion"], &report["missing_answers"]),
+        (&json!("robust"), &json!(6))
+    );
+    desk.server.forget_marked();
+    asked(&desk, &[], 0);
+    let read = battery(&desk, &[]);
+    assert_eq!(read.status.code(), Some(0), "{}", told(&read));
 }
 
 #[test]

@@ -72,21 +72,24 @@ fn drawn_pairs(db: &Db, wanted: usize) -> Result<BTreeSet<(QueryKey, Pair)>> {
 }
 
 /// The question about a pair under a manipulation, if the judge preferred this document; `None` if
-/// the manipulation changes nothing.
+/// the manipulation changes nothing, or nothing that the judge is shown.
 pub(super) fn manipulated(
+    judge: &PairJudge,
     asked: &AskedPair,
     pair: &FrozenPair,
     preferred: Outcome,
     manipulation: Manipulation,
 ) -> Option<AskedPair> {
     let case = match manipulation {
-        Manipulation::Repeat => asked.case.clone(),
         Manipulation::Order => PresentedPair {
             pool: Arc::clone(&asked.case.pool),
             first: asked.case.second,
             second: asked.case.first,
         },
-        Manipulation::Words | Manipulation::Padding | Manipulation::Instruction => {
+        Manipulation::Neutral
+        | Manipulation::Words
+        | Manipulation::Padding
+        | Manipulation::Instruction => {
             let lost_first = preferred == Outcome::B;
             let texts = [asked.case.first_text(), asked.case.second_text()];
             let names = pair.documents.each_ref().map(DocId::as_str);
@@ -98,6 +101,9 @@ pub(super) fn manipulated(
                 other: texts[won],
             };
             let changed = variant_of(manipulation, &texts)?;
+            if !is_seen(judge, &asked.case, texts.text, &changed) {
+                return None;
+            }
             asked.case.with_text(lost_first, changed)
         }
     };
@@ -105,4 +111,15 @@ pub(super) fn manipulated(
         query: asked.query,
         case,
     })
+}
+
+/// Whether a judge that is shown only the start of long texts sees more in the changed text than the
+/// start of the text as it was.
+fn is_seen(judge: &PairJudge, case: &PresentedPair, text: &str, changed: &str) -> bool {
+    let cuts = [judge.judge.document_cut(), case.pool.limit];
+    let Some(cut) = cuts.into_iter().flatten().min() else {
+        return true;
+    };
+    let [text, changed] = [text, changed].map(|of| cut.head(of).unwrap_or(of));
+    !text.starts_with(changed)
 }

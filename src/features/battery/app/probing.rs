@@ -216,7 +216,8 @@ impl Battery {
                     open.known += 1;
                     continue;
                 }
-                let [one, other] = sides.map(|side| manipulated(asked, pair, side, manipulation));
+                let [one, other] =
+                    sides.map(|side| manipulated(&self.judge, asked, pair, side, manipulation));
                 if is_open {
                     open.presumed.extend(self.dearer(one, other));
                 } else if let Some(question) = one {

@@ -125,6 +125,14 @@ impl BatteryReport {
     }
 }
 
+/// A positive difference of shares in words.
+fn points(difference: f64) -> String {
+    match 100.0 * difference {
+        points if points > 0.0 && points < 1.0 => "<1 percentage point".to_owned(),
+        points => counted(points.round() as usize, "percentage point"),
+    }
+}
+
 /// The conclusion and the numbers behind it, one sentence each.
 pub fn sentences(report: &BatteryReport) -> Vec<String> {
     let name = sanitize::line(&report.set.judge);
@@ -148,12 +156,12 @@ pub fn sentences(report: &BatteryReport) -> Vec<String> {
             continue;
         };
         words.push(format!(
-            "{}: it now prefers another document, or none, on {} of {}, {} more than when it is only \
-             asked again",
+            "{}: it now prefers another document, or none, on {} of {}, {} more than with a neutral \
+             sentence in the same text",
             of.manipulation.words(),
             probability(flips.value),
             counted(flips.n, "pair"),
-            probability(effect.excess.unwrap_or(0.0)),
+            points(effect.excess.unwrap_or(0.0)),
         ));
     }
     if let Some(first) = &report.figures.first_share {
@@ -168,9 +176,9 @@ pub fn sentences(report: &BatteryReport) -> Vec<String> {
     }
     if report.figures.conclusion == BatteryConclusion::NotEnough {
         words.push(format!(
-            "for one of the texts, {} or more additional flips are neither shown nor excluded; \
+            "for one of the texts, {} or more of additional flips are neither shown nor excluded; \
              `--anew` with a larger `--pairs` asks about more pairs",
-            probability(MARGIN)
+            points(MARGIN)
         ));
     }
     let mut left_out = |pairs: usize, why: &str| {

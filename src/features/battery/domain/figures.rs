@@ -1,4 +1,4 @@
-//! How often each manipulation turns a judge's answer, compared with asking again.
+//! How often each manipulation turns a judge's answer, compared with a neutral edit of the same text.
 
 use super::{ERROR, MARGIN, Manipulation};
 use crate::domain::agreement::{Interval, Share};
@@ -71,7 +71,7 @@ pub struct ManipulationFigures {
     pub flips: Option<Share>,
     /// Pairs without a readable answer.
     pub unanswered: usize,
-    /// The comparison with asking again; `None` for the control.
+    /// The comparison with the neutral edit; `None` for the control.
     pub effect: Option<ManipulationEffect>,
 }
 
@@ -111,7 +111,7 @@ pub struct BatteryFigures {
 
 impl BatteryFigures {
     pub fn of(pairs: &[ProbedPair]) -> Self {
-        let tested = Manipulation::ALL.map(|of| (of != Manipulation::Repeat).then_some(of));
+        let tested = Manipulation::ALL.map(|of| (of != Manipulation::Neutral).then_some(of));
         let p = tested.map(|of| of.and_then(|of| turned_p(pairs, of)));
         let corrected = holm(&p);
         let figures = Manipulation::ALL.into_iter().zip(corrected);
@@ -153,7 +153,7 @@ impl ManipulationFigures {
             manipulation,
             flips: Share::clustered(flipped),
             unanswered: pairs.len() - answered.len(),
-            effect: (manipulation != Manipulation::Repeat)
+            effect: (manipulation != Manipulation::Neutral)
                 .then(|| ManipulationEffect::of(pairs, manipulation, p)),
         }
     }
@@ -166,7 +166,7 @@ impl ManipulationEffect {
         let answers = pairs.iter().map(|of| PairedAnswer {
             query: of.query,
             new: of.keeps(manipulation),
-            old: of.keeps(Manipulation::Repeat),
+            old: of.keeps(Manipulation::Neutral),
         });
         let test = test_fixed(&answers.collect::<Vec<_>>(), MARGIN);
         let finding = match test.decision {
@@ -187,20 +187,21 @@ impl ManipulationEffect {
     }
 }
 
-/// The p-value that a manipulation turns answers. If it has no influence, both answers about a pair
-/// are drawn from the same distribution, so that either may be the one that flips, also if pairs
-/// share a query.
+/// The p-value that a manipulation turns answers. If it has no more influence than the neutral edit,
+/// either answer about a pair may be the one that flips, also if pairs share a query. Asking the same
+/// question again would be no control: a judge without randomness never turns its answer then, but
+/// any edit may turn it where the documents are about equally good.
 fn turned_p(pairs: &[ProbedPair], manipulation: Manipulation) -> Option<f64> {
     let both = pairs
         .iter()
-        .filter_map(|of| Some([of.keeps(manipulation)?, of.keeps(Manipulation::Repeat)?]));
-    let (mut only_manipulated, mut only_repeated, mut any) = (0, 0, false);
+        .filter_map(|of| Some([of.keeps(manipulation)?, of.keeps(Manipulation::Neutral)?]));
+    let (mut only_manipulated, mut only_neutral, mut any) = (0, 0, false);
     for kept in both {
         any = true;
         only_manipulated += usize::from(kept == [false, true]);
-        only_repeated += usize::from(kept == [true, false]);
+        only_neutral += usize::from(kept == [true, false]);
     }
-    any.then(|| better_p(only_manipulated, only_repeated))
+    any.then(|| better_p(only_manipulated, only_neutral))
 }
 
 #[cfg(test)]

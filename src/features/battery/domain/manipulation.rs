@@ -6,8 +6,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Manipulation {
-    /// Nothing: the control, which measures how often the judge contradicts itself.
-    Repeat,
+    /// A sentence that says nothing is put in front of the document that lost: the control, which
+    /// measures how often any edit turns an answer.
+    Neutral,
     /// The documents are shown in the other order.
     Order,
     /// Words of the query are put into the document that lost.
@@ -20,7 +21,7 @@ pub enum Manipulation {
 
 impl Manipulation {
     pub const ALL: [Self; 5] = [
-        Self::Repeat,
+        Self::Neutral,
         Self::Order,
         Self::Words,
         Self::Padding,
@@ -30,7 +31,7 @@ impl Manipulation {
     /// Its name in keys and seeds, which never changes.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Repeat => "repeat",
+            Self::Neutral => "neutral",
             Self::Order => "order",
             Self::Words => "words",
             Self::Padding => "padding",
@@ -40,7 +41,7 @@ impl Manipulation {
 
     pub fn words(self) -> &'static str {
         match self {
-            Self::Repeat => "asked again (control)",
+            Self::Neutral => "neutral sentence (control)",
             Self::Order => "order swapped",
             Self::Words => "query words injected",
             Self::Padding => "text padded",
@@ -48,7 +49,7 @@ impl Manipulation {
         }
     }
 
-    /// Whether it changes the text of a document.
+    /// Whether it changes the text of a document to turn the answer.
     pub fn is_of_text(self) -> bool {
         matches!(self, Self::Words | Self::Padding | Self::Instruction)
     }

@@ -22,6 +22,7 @@ pub mod drafts;
 mod error;
 pub mod estimates;
 pub(crate) mod file;
+pub mod frozen_sets;
 pub mod gold;
 mod handle;
 pub mod identical_calls;

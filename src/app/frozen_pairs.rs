@@ -1,12 +1,15 @@
 //! Chooses pairs on which a judge is asked again, and finds their texts later.
 
+use crate::app::text_format::{counted, moment_words};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::QueryId;
 use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::sampling::SeededRng;
+use crate::domain::sanitize;
 use crate::domain::vote::Margin;
 use crate::judge::{JudgeSpec, PoolText, PresentedPair};
 use crate::store::corpus::QueryKey;
+use crate::store::frozen_sets::FrozenSet;
 use crate::store::voted_pairs::VotedPair;
 use crate::store::{Db, Result, StoreError};
 use std::collections::{HashMap, HashSet};
@@ -125,6 +128,30 @@ fn in_turns(db: &Db, purpose: &str, candidates: &[PairCandidate]) -> Result<Vec<
         .collect();
     in_turns.sort_by_key(|(turn, of)| (*turn, of.is_secondary));
     Ok(in_turns.into_iter().map(|(_, of)| of).collect())
+}
+
+/// Sentences about a judge's pairs: which model they are for, when they were chosen, and whether the
+/// judge is configured otherwise now. `command` starts anew.
+pub fn origin_sentences(
+    set: &FrozenSet,
+    pairs: usize,
+    is_as_configured: Option<bool>,
+    command: &str,
+) -> Vec<String> {
+    let name = sanitize::line(&set.judge);
+    let origin = format!(
+        "model {}, with {} chosen on {}",
+        sanitize::line(&set.model),
+        counted(pairs, "pair"),
+        moment_words(set.created_ms)
+    );
+    let differs = (is_as_configured == Some(false)).then(|| {
+        format!(
+            "this is not {name} as it is configured now, with another model, prompt or other \
+             parameters: `overrule {command} {name} --ask` starts anew"
+        )
+    });
+    std::iter::once(origin).chain(differs).collect()
 }
 
 /// The texts of pools, each read once.

@@ -183,7 +183,7 @@ impl CommandContext {
     }
 
     /// As [`Self::judges`], using only permissions that the user has already given.
-    pub(super) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
+    pub(crate) fn judges_without_asking(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
         JudgeConfiguration {
             consent: &self.config.permissions,
             ..self.judges(insecure_http)

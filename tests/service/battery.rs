@@ -17,7 +17,7 @@ fn desk(model: &str) -> Desk {
 /// The same with documents that start with these words and have these numbers of others.
 fn desk_with(model: &str, starts: [&str; 2], words: [usize; 2]) -> Desk {
     let desk = Desk::new("");
-    configure(&desk, model);
+    desk.set_judge(model);
     let mut lines = String::new();
     for query in 0..QUERIES {
         let document = |id: &str, at: usize| {
@@ -44,16 +44,6 @@ fn voted(model: &str) -> Desk {
     desk
 }
 
-/// Lets the judge `gpt` be this model.
-fn configure(desk: &Desk, model: &str) {
-    let config = format!(
-        "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = {model:?}\n\
-         base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n",
-        desk.server.v1(),
-    );
-    std::fs::write(desk.path("overrule.toml"), config).unwrap();
-}
-
 fn battery(desk: &Desk, more: &[&str]) -> Output {
     desk.run(&[&["battery", "gpt"], more].concat())
 }
@@ -61,9 +51,8 @@ fn battery(desk: &Desk, more: &[&str]) -> Output {
 /// The report after asking.
 #[track_caller]
 fn asked(desk: &Desk, more: &[&str], code: i32) -> Value {
-    let output = battery(desk, &[&["--ask", "--yes", "--json"], more].concat());
-    assert_eq!(output.status.code(), Some(code), "{}", told(&output));
-    json_of(&output)
+    let fixed = ["battery", "gpt", "--ask", "--yes", "--json"];
+    desk.reported(&[&fixed[..], more].concat(), code)
 }
 
 /// The figures of a manipulation.
@@ -295,11 +284,11 @@ fn answers_that_are_missing_are_reported_by_the_exit_code_of_later_readings_too(
 fn a_judge_that_is_configured_as_before_keeps_its_answers() {
     let desk = voted("longest");
     asked(&desk, &[], 1);
-    configure(&desk, "first");
+    desk.set_judge("first");
     let words = told(&battery(&desk, &[]));
     assert!(words.contains("not gpt as it is configured now"), "{words}");
     assert_eq!(asked(&desk, &[], 0)["model"], "first");
-    configure(&desk, "longest");
+    desk.set_judge("longest");
     let before = desk.server.total_calls();
     assert_eq!(asked(&desk, &[], 1)["is_as_configured"], true);
     assert_eq!(desk.server.total_calls(), before);

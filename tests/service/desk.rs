@@ -53,6 +53,24 @@ impl Desk {
         self.command(arguments).output().unwrap()
     }
 
+    /// Lets the only judge be this model with a price, under the name `gpt`.
+    pub(crate) fn set_judge(&self, model: &str) {
+        let config = format!(
+            "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = {model:?}\n\
+             base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n",
+            self.server.v1(),
+        );
+        std::fs::write(self.path("overrule.toml"), config).unwrap();
+    }
+
+    /// Runs a command that must end with this code and print JSON.
+    #[track_caller]
+    pub(crate) fn reported(&self, arguments: &[&str], code: i32) -> Value {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{}", told(&output));
+        json_of(&output)
+    }
+
     pub(crate) fn annotate(&self, more: &[&str]) -> Output {
         self.run(&[&["annotate", "in.jsonl", "out.jsonl"], more].concat())
     }

@@ -13,7 +13,7 @@ const QUERIES: usize = 60;
 /// half of the pairs, always for the longer document.
 fn desk() -> Desk {
     let desk = Desk::new("");
-    configure(&desk, "longest");
+    desk.set_judge("longest");
     let (mut lines, mut gold) = (String::new(), "query,a,b,decision,note\n".to_owned());
     for query in 0..QUERIES {
         let document = |id: &str, words: usize| {
@@ -37,16 +37,6 @@ fn desk() -> Desk {
     desk
 }
 
-/// Lets the judge `gpt` be this model.
-fn configure(desk: &Desk, model: &str) {
-    let config = format!(
-        "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = {model:?}\n\
-         base_url = {:?}\nprice = {{ input = 1.0, output = 1.0 }}\n",
-        desk.server.v1(),
-    );
-    std::fs::write(desk.path("overrule.toml"), config).unwrap();
-}
-
 fn annotated(desk: &Desk) {
     let output = desk.annotate(&["--yes", "--probe", "0", "--cycles", "1"]);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
@@ -65,9 +55,7 @@ fn number(of: &Value) -> f64 {
 /// The report from stored answers.
 #[track_caller]
 fn read(desk: &Desk, code: i32) -> Value {
-    let output = drift(desk, &["--json"]);
-    assert_eq!(output.status.code(), Some(code), "{}", told(&output));
-    json_of(&output)
+    desk.reported(&["drift", "gpt", "--json"], code)
 }
 
 /// Lets calls about questions with these words fail.
@@ -84,9 +72,8 @@ fn pass_a_day(desk: &Desk) {
 /// The report after asking.
 #[track_caller]
 fn asked(desk: &Desk, more: &[&str], code: i32) -> Value {
-    let output = drift(desk, &[&["--ask", "--yes", "--json"], more].concat());
-    assert_eq!(output.status.code(), Some(code), "{}", told(&output));
-    json_of(&output)
+    let fixed = ["drift", "gpt", "--ask", "--yes", "--json"];
+    desk.reported(&[&fixed[..], more].concat(), code)
 }
 
 #[test]
@@ -201,7 +188,7 @@ fn a_judge_that_changes_in_the_middle_of_a_check_is_caught() {
 fn a_judge_that_is_configured_as_before_keeps_its_reference_answers() {
     let desk = desk();
     asked(&desk, &[], 0);
-    configure(&desk, "first");
+    desk.set_judge("first");
     let found = read(&desk, 0);
     assert_eq!(
         (&found["model"], &found["is_as_configured"]),
@@ -215,7 +202,7 @@ fn a_judge_that_is_configured_as_before_keeps_its_reference_answers() {
     let other = drift(&desk, &["--ask", "--yes"]);
     assert!(told(&other).contains("starts anew"), "{}", told(&other));
     assert_eq!(read(&desk, 3)["model"], "first");
-    configure(&desk, "longest");
+    desk.set_judge("longest");
     let before = desk.server.total_calls();
     let found = asked(&desk, &[], 0);
     assert_eq!(found["checks"].as_array().unwrap().len(), 2);

@@ -3,7 +3,6 @@
 
 pub(crate) mod judges;
 
-use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::text_format::{counted, rfc_3339};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output::{self, clean};
@@ -17,7 +16,7 @@ use crate::features::battery::app::{
 use crate::features::battery::domain::{BatteryConclusion, MARGIN, ManipulationFigures};
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::methods::command::rerank::terms::volume_table;
-use crate::features::methods::command::rerank::watch::{AskedPairsEnd, watch_pairs};
+use crate::features::methods::command::rerank::watch::{AnswersEnd, watch_answers};
 use crate::store::Store;
 use clap::Args;
 use serde_json::{Value, json};
@@ -44,7 +43,7 @@ The conclusion about the three texts, and the exit code:
   not enough to tell  3   also if answers are missing
 
 If no conclusion is printed, there is none: exit code 1 or 2 then means an error. The order of the \
-documents has figures of its own and does not count for the conclusion.
+documents has separate figures and does not count for the conclusion.
 
 Examples:
   overrule battery gpt --ask --dry-run
@@ -82,7 +81,7 @@ impl BatteryCommand {
             };
             (Some(judge), end)
         } else {
-            (self.configured(context), AskedPairsEnd::default())
+            (self.configured(context), AnswersEnd::default())
         };
         let report = read_report(&store, &self.judge, judge)?;
         if self.json {
@@ -100,16 +99,10 @@ impl BatteryCommand {
         }
     }
 
-    /// The judge as it is configured; `None` if it cannot be asked, such as without a key. Only
-    /// permissions that the user has already given are used.
+    /// The judge as it is configured, with the permissions that the user has already given.
     fn configured(&self, context: &CommandContext) -> Option<PairJudge> {
-        let configuration = JudgeConfiguration {
-            consent: &context.config.permissions,
-            ..context.judges(self.spending.insecure_http)
-        };
-        let chosen = configuration.choose(std::slice::from_ref(&self.judge));
-        let judge = chosen.ok()?.ensemble.into_iter().next()?;
-        Some(PairJudge { judge })
+        let configuration = context.judges_without_asking(self.spending.insecure_http);
+        PairJudge::configured(&configuration, &self.judge)
     }
 
     /// Asks the judge. `None` after a dry run.
@@ -117,7 +110,7 @@ impl BatteryCommand {
         &self,
         context: &CommandContext,
         store: &Store,
-    ) -> Result<Option<(PairJudge, AskedPairsEnd)>, CommandFailure> {
+    ) -> Result<Option<(PairJudge, AnswersEnd)>, CommandFailure> {
         let wish = BatteryWish {
             judge: self.judge.clone(),
             pairs: self.pairs as usize,
@@ -140,7 +133,7 @@ impl BatteryCommand {
         let judge = battery.judge.clone();
         let calls = estimate.expected.calls as usize;
         if calls == 0 {
-            return Ok(Some((judge, AskedPairsEnd::default())));
+            return Ok(Some((judge, AnswersEnd::default())));
         }
         if judge.is_paid() {
             confirm_spending(&describe(&battery, &estimate), self.spending.yes)?;
@@ -149,9 +142,8 @@ impl BatteryCommand {
         let ensemble = vec![Arc::clone(&judge.judge)];
         let control = self.spending.control(context, budget, &ensemble);
         let (project, battery) = (store.clone(), Arc::new(battery));
-        let end = watch_pairs(control, calls, |control, events| async move {
-            battery.ask(&project, control, events).await
-        })?;
+        let ask = |control, events| async move { battery.ask(&project, control, events).await };
+        let (end, _) = watch_answers(control, calls, ask, |missing| *missing)?;
         Ok(Some((judge, end)))
     }
 }

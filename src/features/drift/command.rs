@@ -2,7 +2,6 @@
 
 pub(crate) mod judges;
 
-use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::text_format::{counted, moment_words, rfc_3339};
 use crate::cli::argument::ArgumentError;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
@@ -17,7 +16,7 @@ use crate::features::drift::app::{
 use crate::features::drift::domain::{DriftConclusion, JudgeCheck, MARGIN};
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::methods::command::rerank::terms::volume_table;
-use crate::features::methods::command::rerank::watch::{AskedPairsEnd, watch_pairs};
+use crate::features::methods::command::rerank::watch::{AnswersEnd, watch_answers};
 use crate::store::Store;
 use clap::Args;
 use serde_json::{Value, json};
@@ -117,7 +116,7 @@ impl DriftCommand {
             };
             (Some(judge), end)
         } else {
-            (self.configured(context), AskedPairsEnd::default())
+            (self.configured(context), AnswersEnd::default())
         };
         let rankings = self.before.as_deref().zip(self.after.as_deref());
         let rankings = rankings.map(<[&str; 2]>::from);
@@ -130,16 +129,10 @@ impl DriftCommand {
         finish(&end, report.conclusion)
     }
 
-    /// The judge as it is configured; `None` if it cannot be asked, such as without a key. Only
-    /// permissions that the user has already given are used.
+    /// The judge as it is configured, with the permissions that the user has already given.
     fn configured(&self, context: &CommandContext) -> Option<PairJudge> {
-        let configuration = JudgeConfiguration {
-            consent: &context.config.permissions,
-            ..context.judges(self.spending.insecure_http)
-        };
-        let chosen = configuration.choose(std::slice::from_ref(&self.judge));
-        let judge = chosen.ok()?.ensemble.into_iter().next()?;
-        Some(PairJudge { judge })
+        let configuration = context.judges_without_asking(self.spending.insecure_http);
+        PairJudge::configured(&configuration, &self.judge)
     }
 
     /// Asks the judge, unless no check is due. `None` after a dry run.
@@ -147,7 +140,7 @@ impl DriftCommand {
         &self,
         context: &CommandContext,
         store: &Store,
-    ) -> Result<Option<(PairJudge, AskedPairsEnd)>, CommandFailure> {
+    ) -> Result<Option<(PairJudge, AnswersEnd)>, CommandFailure> {
         let wish = CheckWish {
             judge: self.judge.clone(),
             pairs: self.pairs as usize,
@@ -172,7 +165,7 @@ impl DriftCommand {
         }
         if check.open() == 0 {
             output::message(&nothing_to_ask(&check));
-            return Ok(Some((check.judge.clone(), AskedPairsEnd::default())));
+            return Ok(Some((check.judge.clone(), AnswersEnd::default())));
         }
         if check.judge.is_paid() {
             confirm_spending(&describe(&check, &estimate), self.spending.yes)?;
@@ -181,15 +174,14 @@ impl DriftCommand {
         let ensemble = vec![Arc::clone(&check.judge.judge)];
         let control = self.spending.control(context, budget, &ensemble);
         let (project, asked) = (store.clone(), Arc::clone(&check));
-        let end = watch_pairs(control, check.open(), |control, events| async move {
-            asked.ask(&project, control, events).await
-        })?;
+        let ask = |control, events| async move { asked.ask(&project, control, events).await };
+        let (end, _) = watch_answers(control, check.open(), ask, |missing| *missing)?;
         Ok(Some((check.judge.clone(), end)))
     }
 }
 
 /// Reports missing answers, and returns the exit code.
-fn finish(end: &AskedPairsEnd, conclusion: DriftConclusion) -> CommandResult {
+fn finish(end: &AnswersEnd, conclusion: DriftConclusion) -> CommandResult {
     end.report()?;
     match conclusion {
         DriftConclusion::JudgeChanged | DriftConclusion::SystemChanged => {

@@ -8,7 +8,7 @@ mod qualify;
 mod ranking;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
-pub use ask::{ListEstimate, ListRun, ListWish, prepare_lists};
+pub use ask::{ListEstimate, ListWish, prepare_lists};
 pub use log::log_entries;
 pub use overview::{JudgeLists, overview};
 pub use qualify::{JudgeQualification, ProbePlan};

@@ -3,8 +3,9 @@
 //!
 //! A list answer is broken into the pairs that it decides (rank breaking). These pairs are not
 //! independent, so each of them counts for less than a vote, and the dispersion is estimated from
-//! whole answers. A judge may also prefer a document consistently for reasons of its own. Its votes
-//! and lists then share that error, and a random effect of judge and document represents it.
+//! whole answers. A judge may also prefer a document consistently for reasons that other judges do
+//! not share. Its votes and lists then have that error in common, and a random effect of judge and
+//! document represents it.
 
 mod block;
 mod estimate;

@@ -122,35 +122,40 @@ impl Db {
         Ok(lists)
     }
 
-    /// The first answer to a list call by time, so that merged copies agree; readable answers take
-    /// precedence. `None` if it was not asked, or if its calls failed.
-    pub fn list_reply(&self, key: &[u8; 32]) -> Result<Option<ListReply>> {
-        let found = self.maybe(
-            "SELECT answer, model, raw, tokens_input, tokens_output, cost_usd FROM rerank_call
-             WHERE key = ?1 AND (answer IS NULL) = 0
-             ORDER BY readable DESC, created_ms, uid LIMIT 1",
-            [&key[..]],
-            |row| {
-                Ok((
-                    row.get::<_, String>(0)?,
-                    ListReply {
-                        answer: Answer::Numbers(Vec::new()),
-                        model: row.get(1)?,
-                        raw: row.get(2)?,
-                        tokens_input: row.get(3)?,
-                        tokens_output: row.get(4)?,
-                        cost_usd: row.get(5)?,
-                    },
-                ))
-            },
-        )?;
-        let parsed = found.map(|(answer, reply)| {
-            Ok(ListReply {
-                answer: serde_json::from_str(&answer)?,
-                ..reply
-            })
-        });
-        parsed.transpose()
+    /// The same calls, each with the first answer to it by time, so that merged copies agree;
+    /// readable answers take precedence. There is none if a call was not asked, or failed.
+    pub fn answered_list_calls(
+        &self,
+        query: Option<&QueryId>,
+    ) -> Result<Vec<(StoredList, Option<ListReply>)>> {
+        let columns = LIST.replace(", ", ", list_call.");
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT list_call.{columns}, answer, reply.model, raw, tokens_input, tokens_output,
+                    cost_usd
+             FROM list_call
+             LEFT JOIN rerank_call AS reply ON reply.id =
+                 (SELECT id FROM rerank_call
+                  WHERE rerank_call.key = list_call.key AND (answer IS NULL) = 0
+                  ORDER BY readable DESC, rerank_call.created_ms, rerank_call.uid LIMIT 1)
+             WHERE ?1 IS NULL OR query = ?1 ORDER BY query, round, list_call.uid"
+        ))?;
+        let mut rows = statement.query([query.map(QueryId::as_str)])?;
+        let mut lists = Vec::new();
+        while let Some(row) = rows.next()? {
+            let answer: Option<String> = row.get(10)?;
+            let reply = answer.map(|answer| {
+                Ok::<_, StoreError>(ListReply {
+                    answer: serde_json::from_str(&answer)?,
+                    model: row.get(11)?,
+                    raw: row.get(12)?,
+                    tokens_input: row.get(13)?,
+                    tokens_output: row.get(14)?,
+                    cost_usd: row.get(15)?,
+                })
+            });
+            lists.push((read_list(row)?, reply.transpose()?));
+        }
+        Ok(lists)
     }
 
     /// Stores a qualification unless it is known, or the latest one has the same figures. Returns

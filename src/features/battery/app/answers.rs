@@ -3,7 +3,7 @@
 use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::vote::{Margin, Outcome};
 use crate::features::battery::domain::Manipulation;
-use crate::features::battery::store::StoredBattery;
+use crate::store::frozen_sets::FrozenSet;
 use crate::store::{Db, Result};
 use sha2::{Digest as _, Sha256};
 
@@ -13,7 +13,7 @@ const PLAIN: &str = "plain";
 /// Key of the answer to a question: of the plain one without a manipulation. No run and no other
 /// question uses an answer with this key.
 pub(super) fn answer_key(
-    battery: &StoredBattery,
+    battery: &FrozenSet,
     pair: &FrozenPair,
     manipulation: Option<Manipulation>,
 ) -> [u8; 32] {
@@ -46,7 +46,7 @@ pub(super) struct PairAnswers {
 }
 
 impl PairAnswers {
-    pub(super) fn read(db: &Db, battery: &StoredBattery, pair: &FrozenPair) -> Result<Self> {
+    pub(super) fn read(db: &Db, battery: &FrozenSet, pair: &FrozenPair) -> Result<Self> {
         let answer = |manipulation| -> Result<Option<Outcome>> {
             let found = db.served_answer(&answer_key(battery, pair, manipulation))?;
             Ok(found.map(|of| of.margin.outcome()))

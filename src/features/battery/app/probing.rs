@@ -2,7 +2,7 @@
 
 use super::answers::{PairAnswers, answer_key, is_answered};
 use super::pairs::{choose_pairs, manipulated};
-use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
+use crate::app::annotate::prompt_inputs::check_project;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::frozen_pairs::PoolTexts;
@@ -13,10 +13,10 @@ use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::sanitize;
 use crate::domain::vote::Outcome;
 use crate::features::battery::domain::Manipulation;
-use crate::features::battery::store::StoredBattery;
 use crate::features::methods::app::rerank::estimate::CallVolume;
-use crate::features::methods::app::rerank::pair_judge::{AskedPair, PairJudge};
+use crate::features::methods::app::rerank::pair_judge::{AskedPair, ChosenPairJudge, PairJudge};
 use crate::features::methods::app::rerank::run::RerankEvent;
+use crate::store::frozen_sets::FrozenSet;
 use crate::store::{Db, Result as StoreResult, Store};
 use serde::Serialize;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct BatteryWish {
 #[derive(Clone, Debug)]
 pub struct Battery {
     pub judge: PairJudge,
-    pub set: StoredBattery,
+    pub set: FrozenSet,
     pub pairs: Vec<FrozenPair>,
     /// The plain questions, in the order of the pairs; `None` if the texts have changed.
     asked: Vec<Option<AskedPair>>,
@@ -79,21 +79,18 @@ pub fn prepare_battery(
     wish: &BatteryWish,
     author: &str,
 ) -> Result<Battery, AppError> {
-    let chosen = configuration.choose(std::slice::from_ref(&wish.judge))?;
+    let ChosenPairJudge {
+        judge,
+        lacking,
+        notes,
+    } = PairJudge::choose(
+        configuration,
+        &wish.judge,
+        "reads no prompt; a battery is for language models",
+    )?;
     let shown = sanitize::line(&wish.judge).into_owned();
-    let judge = chosen
-        .ensemble
-        .first()
-        .cloned()
-        .ok_or_else(|| invalid!("no judge is called {shown:?}"))?;
-    if judge.spec().is_offline() {
-        return Err(invalid!(
-            "{shown} is an embedded judge, which reads no prompt; a battery is for language models"
-        ));
-    }
-    let lacking = LackingInputs::of(&chosen.ensemble);
-    let (judge, wish, author) = (PairJudge { judge }, wish.clone(), author.to_owned());
-    let (notes, now) = (chosen.notes, now_ms());
+    let (wish, author) = (wish.clone(), author.to_owned());
+    let now = now_ms();
     let battery = store.read_blocking(move |db| {
         check_project(db, lacking, &[])?;
         prepared(db, judge, &wish, author, notes, now)
@@ -130,7 +127,7 @@ fn prepared(
         }
     }
     let mut battery = Battery {
-        set: StoredBattery {
+        set: FrozenSet {
             uid: Uuid::now_v7().to_string(),
             judge: wish.judge.clone(),
             identity,
@@ -152,7 +149,7 @@ pub(super) fn latest_battery(
     db: &Db,
     judge: &str,
     identity: Option<&[u8; 32]>,
-) -> StoreResult<Option<StoredBattery>> {
+) -> StoreResult<Option<FrozenSet>> {
     let batteries = db.batteries()?;
     Ok(batteries
         .into_iter()
@@ -161,7 +158,7 @@ pub(super) fn latest_battery(
 
 impl Battery {
     /// The battery of a judge with its texts as they are now.
-    pub(super) fn read(db: &Db, judge: PairJudge, set: StoredBattery) -> StoreResult<Self> {
+    pub(super) fn read(db: &Db, judge: PairJudge, set: FrozenSet) -> StoreResult<Self> {
         let mut battery = Self {
             judge,
             pairs: db.battery_pairs(&set.uid)?,

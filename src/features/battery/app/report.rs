@@ -3,7 +3,8 @@
 use super::answers::PairAnswers;
 use super::probing::{Battery, latest_battery};
 use crate::app::error::{AppError, invalid};
-use crate::app::text_format::{counted, moment_words};
+use crate::app::frozen_pairs::origin_sentences;
+use crate::app::text_format::counted;
 use crate::client::call_key::identity_of;
 use crate::domain::number_words::probability;
 use crate::domain::sanitize;
@@ -11,15 +12,15 @@ use crate::domain::vote::Outcome;
 use crate::features::battery::domain::{
     BatteryConclusion, BatteryFigures, Finding, MARGIN, ManipulationFigures, ProbedPair,
 };
-use crate::features::battery::store::StoredBattery;
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
+use crate::store::frozen_sets::FrozenSet;
 use crate::store::{Db, Result as StoreResult, Store};
 use std::collections::HashMap;
 
 /// What is known about a judge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatteryReport {
-    pub set: StoredBattery,
+    pub set: FrozenSet,
     pub pairs: usize,
     /// Pairs without a readable plain answer, and those on which it was a tie: nothing to turn.
     pub without_answer: usize,
@@ -67,7 +68,7 @@ pub fn read_report(
 
 fn report(
     db: &Db,
-    set: StoredBattery,
+    set: FrozenSet,
     judge: Option<PairJudge>,
     is_as_configured: Option<bool>,
 ) -> StoreResult<BatteryReport> {
@@ -136,21 +137,13 @@ fn points(difference: f64) -> String {
 /// The conclusion and the numbers behind it, one sentence each.
 pub fn sentences(report: &BatteryReport) -> Vec<String> {
     let name = sanitize::line(&report.set.judge);
-    let mut words = vec![
-        format!("{}: {name}", report.conclusion_words()),
-        format!(
-            "model {}, with {} chosen on {}",
-            sanitize::line(&report.set.model),
-            counted(report.pairs, "pair"),
-            moment_words(report.set.created_ms)
-        ),
-    ];
-    if report.is_as_configured == Some(false) {
-        words.push(format!(
-            "this is not {name} as it is configured now, with another model, prompt or other \
-             parameters: `overrule battery {name} --ask` starts anew"
-        ));
-    }
+    let mut words = vec![format!("{}: {name}", report.conclusion_words())];
+    words.extend(origin_sentences(
+        &report.set,
+        report.pairs,
+        report.is_as_configured,
+        "battery",
+    ));
     for of in report.turned_by() {
         let (Some(flips), Some(effect)) = (&of.flips, &of.effect) else {
             continue;

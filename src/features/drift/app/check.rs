@@ -2,7 +2,7 @@
 
 use super::pairs::{choose_pairs, unchanged};
 use super::rounds::{Due, REFERENCE_ROUNDS, answer_key, due, latest_set};
-use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
+use crate::app::annotate::prompt_inputs::check_project;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::frozen_pairs::PoolTexts;
@@ -11,11 +11,12 @@ use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::sanitize;
-use crate::features::drift::store::{StoredRound, StoredSet};
+use crate::features::drift::store::StoredRound;
 use crate::features::methods::app::rerank::estimate::CallVolume;
-use crate::features::methods::app::rerank::pair_judge::{AskedPair, PairJudge};
+use crate::features::methods::app::rerank::pair_judge::{AskedPair, ChosenPairJudge, PairJudge};
 use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::prompts::app::RegressionSet;
+use crate::store::frozen_sets::FrozenSet;
 use crate::store::{Db, Store, StoreError};
 use serde::Serialize;
 use std::time::Duration;
@@ -47,7 +48,7 @@ pub struct CheckWish {
 #[derive(Clone, Debug)]
 pub struct DriftCheck {
     pub judge: PairJudge,
-    pub set: StoredSet,
+    pub set: FrozenSet,
     pub pairs: Vec<FrozenPair>,
     /// The rounds to ask, with their open questions.
     rounds: Vec<OpenRound>,
@@ -94,22 +95,14 @@ pub fn prepare_check(
     wish: &CheckWish,
     author: &str,
 ) -> Result<DriftCheck, AppError> {
-    let chosen = configuration.choose(std::slice::from_ref(&wish.judge))?;
-    let shown = sanitize::line(&wish.judge).into_owned();
-    let judge = chosen
-        .ensemble
-        .first()
-        .cloned()
-        .ok_or_else(|| invalid!("no judge is called {shown:?}"))?;
-    if judge.spec().is_offline() {
-        return Err(invalid!(
-            "{shown} is an embedded judge, which always answers the same"
-        ));
-    }
-    let lacking = LackingInputs::of(&chosen.ensemble);
+    let ChosenPairJudge {
+        judge,
+        lacking,
+        notes,
+    } = PairJudge::choose(configuration, &wish.judge, "always answers the same")?;
     let decided = RegressionSet::read(store)?;
-    let (judge, wish, author) = (PairJudge { judge }, wish.clone(), author.to_owned());
-    let notes = chosen.notes;
+    let shown = sanitize::line(&wish.judge).into_owned();
+    let (wish, author) = (wish.clone(), author.to_owned());
     let now = now_ms();
     let check = store
         .read_blocking(move |db| {
@@ -135,7 +128,7 @@ pub fn prepare_check(
 
 /// A set with its rounds, and the questions about the pairs whose texts are as they were.
 struct Followed {
-    set: StoredSet,
+    set: FrozenSet,
     pairs: Vec<FrozenPair>,
     rounds: Vec<StoredRound>,
     questions: Vec<AskedPair>,
@@ -145,7 +138,7 @@ impl Followed {
     fn read(
         db: &Db,
         judge: &PairJudge,
-        set: StoredSet,
+        set: FrozenSet,
         pairs: Vec<FrozenPair>,
     ) -> Result<Self, StoreError> {
         let mut texts = PoolTexts::default();
@@ -237,7 +230,7 @@ fn prepared(
     let followed = match known {
         Some(followed) => followed,
         None => {
-            let set = StoredSet {
+            let set = FrozenSet {
                 uid: Uuid::now_v7().to_string(),
                 judge: wish.judge.clone(),
                 identity,

@@ -5,6 +5,7 @@ use super::rankings::{METRIC, compare_rankings};
 use super::rounds::{Due, REFERENCE_ROUNDS, RoundAnswers, due, latest_set};
 use crate::app::error::{AppError, invalid};
 use crate::app::frozen_pairs::PoolTexts;
+use crate::app::frozen_pairs::origin_sentences;
 use crate::app::text_format::{counted, moment_words};
 use crate::client::call_key::identity_of;
 use crate::client::now_ms;
@@ -17,9 +18,9 @@ use crate::features::drift::domain::{
     DriftConclusion, ERROR, JudgeCheck, MARGIN, ReferencedAnswer, RightShare, SystemChange,
     conclude,
 };
-use crate::features::drift::store::StoredSet;
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::features::prompts::app::RegressionSet;
+use crate::store::frozen_sets::FrozenSet;
 use crate::store::{Db, Result as StoreResult, Store};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -60,7 +61,7 @@ pub struct ComparedRankings {
 /// What is known about a judge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DriftReport {
-    pub set: StoredSet,
+    pub set: FrozenSet,
     pub pairs: usize,
     pub conclusion: DriftConclusion,
     /// In the order of their numbers.
@@ -128,7 +129,7 @@ pub fn read_report(
 
 fn report(
     db: &Db,
-    set: StoredSet,
+    set: FrozenSet,
     judge: Option<&PairJudge>,
     decided: &RegressionSet,
     rankings: Option<ComparedRankings>,
@@ -266,21 +267,13 @@ fn decisions(
 /// The conclusion and the numbers behind it, one sentence each.
 pub fn sentences(report: &DriftReport) -> Vec<String> {
     let name = sanitize::line(&report.set.judge);
-    let mut words = vec![
-        format!("{}: {name}", report.conclusion.words()),
-        format!(
-            "model {}, with {} chosen on {}",
-            sanitize::line(&report.set.model),
-            counted(report.pairs, "pair"),
-            moment_words(report.set.created_ms)
-        ),
-    ];
-    if report.is_as_configured == Some(false) {
-        words.push(format!(
-            "this is not {name} as it is configured now, with another model, prompt or other \
-             parameters: `overrule drift {name} --ask` starts anew"
-        ));
-    }
+    let mut words = vec![format!("{}: {name}", report.conclusion.words())];
+    words.extend(origin_sentences(
+        &report.set,
+        report.pairs,
+        report.is_as_configured,
+        "drift",
+    ));
     let shown = report.checks.iter().rev();
     let shows_change = |of: &JudgeCheck| of.shows_change();
     let changed = shown

@@ -3,7 +3,8 @@
 use crate::client::call_key::identity_of;
 use crate::domain::frozen_pair::FrozenPair;
 use crate::domain::vote::Outcome;
-use crate::features::drift::store::{StoredRound, StoredSet};
+use crate::features::drift::store::StoredRound;
+use crate::store::frozen_sets::FrozenSet;
 use crate::store::{Db, Result as StoreResult};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -36,7 +37,7 @@ pub(super) fn latest_set(
     db: &Db,
     judge: &str,
     identity: Option<&[u8; 32]>,
-) -> StoreResult<Option<StoredSet>> {
+) -> StoreResult<Option<FrozenSet>> {
     let sets = db.drift_sets()?;
     Ok(sets.into_iter().find(|set| {
         set.judge == judge && identity.is_none_or(|identity| set.identity == *identity)
@@ -67,7 +68,7 @@ pub(super) struct RoundAnswers {
 impl RoundAnswers {
     pub(super) fn read(
         db: &Db,
-        set: &StoredSet,
+        set: &FrozenSet,
         number: usize,
         pairs: &[FrozenPair],
     ) -> StoreResult<Self> {
@@ -96,7 +97,7 @@ impl RoundAnswers {
 /// Whether the judge of a set should be checked again, also if its last round is `every` old.
 pub(super) fn due(
     db: &Db,
-    set: &StoredSet,
+    set: &FrozenSet,
     rounds: &[StoredRound],
     now: i64,
     every: Option<Duration>,

@@ -41,12 +41,12 @@ fn note(report: &DriftReport) -> Option<String> {
 mod tests {
     use super::*;
     use crate::features::drift::app::rounds::Due;
-    use crate::features::drift::store::StoredSet;
+    use crate::store::frozen_sets::FrozenSet;
 
     #[test]
     fn only_a_judge_that_has_or_may_have_changed_is_noted() {
         let mut report = DriftReport {
-            set: StoredSet {
+            set: FrozenSet {
                 uid: String::new(),
                 judge: "gpt".to_owned(),
                 identity: [0; 32],

@@ -33,21 +33,20 @@ pub enum ListOutcome {
 }
 
 impl AnsweredList {
-    pub(super) fn of(db: &Db, list: StoredList) -> Result<Self> {
+    fn of((list, reply): (StoredList, Option<ListReply>)) -> Self {
         let form: Option<AnswerForm> = list.form.parse().ok();
         let kind = form.and_then(|form| ListKind::new(list.shown.len(), form).ok());
-        let reply = db.list_reply(&list.key)?;
         let outcome = match (kind, &reply) {
             (_, None) => ListOutcome::Outstanding,
             (None, Some(_)) => ListOutcome::Malformed("an unknown kind of list".to_owned()),
             (Some(kind), Some(reply)) => outcome(kind, &reply.answer),
         };
-        Ok(Self {
+        Self {
             list,
             kind,
             reply,
             outcome,
-        })
+        }
     }
 
     /// Whether it is a probe of a judge, which counts in no ranking.
@@ -105,8 +104,8 @@ fn outcome(kind: ListKind, answer: &Answer) -> ListOutcome {
 
 /// The list calls of a query, or of all queries, in the order in which they were planned.
 pub fn answered_lists(db: &Db, query: Option<&QueryId>) -> Result<Vec<AnsweredList>> {
-    let lists = db.list_calls(query)?.into_iter();
-    lists.map(|list| AnsweredList::of(db, list)).collect()
+    let lists = db.answered_list_calls(query)?.into_iter();
+    Ok(lists.map(AnsweredList::of).collect())
 }
 
 #[cfg(test)]

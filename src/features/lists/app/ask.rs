@@ -41,7 +41,7 @@ pub struct ListWish {
 #[derive(Clone, Debug)]
 pub struct ListRun {
     judges: JudgeEnsemble,
-    queries: Vec<(QueryKey, QueryId)>,
+    queries: Vec<NamedQuery>,
     kind: ListKind,
     plan: ListPlan,
     calls: usize,
@@ -72,6 +72,9 @@ pub(super) struct QueryLists {
     /// Lists of this kind to the judges as they are configured.
     pub(super) lists: Vec<AnsweredList>,
 }
+
+/// A query with its name.
+type NamedQuery = (QueryKey, QueryId);
 
 /// A list call to ask.
 struct OpenList {
@@ -149,7 +152,7 @@ impl ListRun {
         &self.judges
     }
 
-    pub(super) fn queries(&self) -> &[(QueryKey, QueryId)] {
+    pub(super) fn queries(&self) -> &[NamedQuery] {
         &self.queries
     }
 
@@ -347,6 +350,24 @@ impl ListRun {
         open
     }
 
+    /// The next calls of the queries that have any, without those that were attempted.
+    fn next_of(
+        &self,
+        db: &Db,
+        queries: &[NamedQuery],
+        attempted: &HashSet<[u8; 32]>,
+    ) -> Result<Vec<(NamedQuery, Vec<OpenList>)>> {
+        let mut found = Vec::new();
+        for (key, name) in queries {
+            let mut open = self.next(&self.read(db, *key, name)?);
+            open.retain(|list| !attempted.contains(&list.question.key()));
+            if !open.is_empty() {
+                found.push(((*key, name.clone()), open));
+            }
+        }
+        Ok(found)
+    }
+
     pub(super) fn stored(
         &self,
         query: &QueryLists,
@@ -424,28 +445,30 @@ impl ListRun {
         events: mpsc::UnboundedSender<RerankEvent>,
     ) -> std::result::Result<usize, AppError> {
         let mut attempted: HashSet<[u8; 32]> = HashSet::new();
+        // A query without a further call has none in later rounds either.
+        let mut queries = self.queries.clone();
         loop {
-            let run = self.clone();
-            let known = attempted.clone();
-            let open = store
-                .write(move |db| {
-                    let mut open = Vec::new();
-                    for (key, name) in &run.queries {
-                        let query = run.read(db, *key, name)?;
-                        for list in run.next(&query) {
-                            if let Some(new) = &list.new {
-                                db.add_list_call(new)?;
-                            }
-                            open.push(list.question);
-                        }
-                    }
-                    open.retain(|question| !known.contains(&question.key()));
-                    Ok(open)
-                })
+            let (run, known) = (self.clone(), attempted.clone());
+            let planned = store
+                .read(move |db| run.next_of(db, &queries, &known))
                 .await?;
-            if open.is_empty() || control.borrow().cancelled {
+            if planned.is_empty() || control.borrow().cancelled {
                 break;
             }
+            queries = planned.iter().map(|(query, _)| query.clone()).collect();
+            let (mut open, mut new) = (Vec::new(), Vec::new());
+            for list in planned.into_iter().flat_map(|(_, lists)| lists) {
+                open.push(list.question);
+                new.extend(list.new);
+            }
+            store
+                .write(move |db| {
+                    for list in &new {
+                        db.add_list_call(list)?;
+                    }
+                    Ok(())
+                })
+                .await?;
             attempted.extend(open.iter().map(ListQuestion::key));
             let asked = open.len();
             let missing = ask_lists(store, &self.judges, &open, control.clone(), &events).await?;

@@ -2,33 +2,34 @@
 
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::output::{self, ProgressPace, clean};
-use crate::cli::signals::RunEnd;
+use crate::cli::output::{self, clean};
 use crate::cli::spending::{SpendingOptions, confirm_spending};
-use crate::client::RunControl;
-use crate::domain::spend::Spend;
-use crate::features::lists::app::{ListEstimate, ListRun, ListWish, prepare_lists};
+use crate::features::lists::app::{ListEstimate, ListWish, prepare_lists};
 use crate::features::lists::domain::{AnswerForm, ListKind, ListPlan};
-use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::command::rerank::terms::volume_table;
-use crate::features::methods::command::rerank::watch::watch_questions;
-use crate::store::Store;
+use crate::features::methods::command::rerank::watch::{AnswersEnd, watch_answers};
 use clap::Args;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The kind of list to ask for.
+/// The lists to ask for.
 #[derive(Debug, Args)]
-pub(super) struct KindOptions {
+pub(super) struct ListOptions {
     /// Number of documents shown, from 3 to 10
     #[arg(long, default_value_t = 5, value_name = "M", value_parser = clap::value_parser!(u8).range(3..=10))]
     size: u8,
     /// The part of the order to ask for: order (all documents) or best:K
     #[arg(long, default_value = "order", value_name = "order|best:K")]
     answer: AnswerForm,
+    /// Judges to ask [default: all of overrule.toml that can order lists]
+    #[arg(long, value_delimiter = ',', value_name = "JUDGE,…")]
+    pub(super) judges: Vec<String>,
+    /// Random seed
+    #[arg(long, default_value_t = 0)]
+    pub(super) seed: u64,
 }
 
-impl KindOptions {
+impl ListOptions {
     pub(super) fn kind(&self) -> Result<ListKind, CommandFailure> {
         ListKind::new(usize::from(self.size), self.answer)
             .map_err(|error| usage!("--answer: {error}"))
@@ -53,22 +54,16 @@ Examples:
 )]
 pub(crate) struct AskCommand {
     #[command(flatten)]
-    kind: KindOptions,
+    lists: ListOptions,
     /// How to choose documents
     #[arg(long, default_value = "swiss", value_name = "random|swiss|top")]
     plan: ListPlan,
     /// Number of list calls per query, including those that the project has
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     calls: u32,
-    /// Judges to ask [default: all of overrule.toml that can order lists]
-    #[arg(long, value_delimiter = ',', value_name = "JUDGE,…")]
-    judges: Vec<String>,
     /// Ask about this query only; may be repeated
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// Random seed
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
     #[command(flatten)]
     spending: SpendingOptions,
     /// Print JSON
@@ -78,14 +73,14 @@ pub(crate) struct AskCommand {
 
 impl AskCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let kind = self.kind.kind()?;
+        let kind = self.lists.kind()?;
         let wish = ListWish {
-            judges: self.judges.clone(),
+            judges: self.lists.judges.clone(),
             queries: self.query.clone(),
             kind,
             plan: self.plan,
             calls: self.calls as usize,
-            seed: self.seed,
+            seed: self.lists.seed,
         };
         let store = context.open()?;
         // Two runs must not plan the same calls.
@@ -113,24 +108,31 @@ impl AskCommand {
         if self.spending.dry_run {
             return self.dry_run(&estimate);
         }
-        let (end, asked) = if estimate.expected.calls > 0.0 {
+        let end = if estimate.expected.calls > 0.0 {
             if run.is_paid() {
                 confirm_spending(&describe(&estimate), self.spending.yes)?;
             }
             let control = self.spending.control(context, budget, run.judges());
-            watch(&run, control, &store, &estimate)?
+            let (project, asked) = (store.clone(), Arc::clone(&run));
+            let calls = estimate.expected.calls.round() as usize;
+            let ask = |control, events| async move { asked.ask(&project, control, events).await };
+            watch_answers(control, calls, ask, |missing| *missing)?.0
         } else {
             output::message("nothing to ask: the project has all of these calls");
-            (RunEnd::default(), Asked::default())
+            AnswersEnd::default()
         };
         if self.json {
             output::json(&json!({
-                "calls_made": asked.made,
-                "missing_answers": asked.missing,
-                "spent_usd": asked.spend.usd(),
+                "calls_made": end.made,
+                "missing_answers": end.missing,
+                "spent_usd": end.spend.usd(),
             }))?;
         }
-        asked.finish(&end)
+        end.report()?;
+        if end.missing > 0 {
+            return Err(CommandFailure::incomplete());
+        }
+        Ok(())
     }
 
     fn dry_run(&self, estimate: &ListEstimate) -> CommandResult {
@@ -142,35 +144,6 @@ impl AskCommand {
     }
 }
 
-#[derive(Default)]
-struct Asked {
-    made: usize,
-    spend: Spend,
-    missing: usize,
-}
-
-impl Asked {
-    /// Reports missing answers, and returns the exit code.
-    fn finish(&self, end: &RunEnd) -> CommandResult {
-        if end.interrupted {
-            return Err(CommandFailure::interrupted());
-        }
-        if self.missing == 0 {
-            return Ok(());
-        }
-        output::message(&format!(
-            "incomplete: {} missing; {}",
-            counted(self.missing, "answer"),
-            if end.budget_reached {
-                "the budget is reached; continue with a larger --budget"
-            } else {
-                "run the same command again to continue"
-            }
-        ));
-        Err(CommandFailure::incomplete())
-    }
-}
-
 fn describe(estimate: &ListEstimate) -> String {
     format!(
         "{}, {} already there\n{}",
@@ -178,41 +151,4 @@ fn describe(estimate: &ListEstimate) -> String {
         counted(estimate.answered, "answer"),
         volume_table(&estimate.expected, &estimate.most)
     )
-}
-
-/// Asks, and shows progress on stderr.
-fn watch(
-    run: &Arc<ListRun>,
-    control: RunControl,
-    store: &Store,
-    estimate: &ListEstimate,
-) -> Result<(RunEnd, Asked), CommandFailure> {
-    let (store, run) = (store.clone(), Arc::clone(run));
-    let mut asked = Asked::default();
-    let mut pace = ProgressPace::new();
-    let calls = estimate.expected.calls.round() as usize;
-    let progress = |asked: &Asked| {
-        format!(
-            "{} of {} made, spent {}",
-            asked.made,
-            counted(calls, "call"),
-            asked.spend.words()
-        )
-    };
-    let (end, missing) = watch_questions(
-        control,
-        |control, events| async move { run.ask(&store, control, events).await },
-        |event| {
-            if let RerankEvent::Called(charge) = event {
-                asked.made += 1;
-                asked.spend += charge;
-                if pace.is_due() {
-                    output::message(&progress(&asked));
-                }
-            }
-        },
-    )?;
-    asked.missing = missing;
-    output::message(&progress(&asked));
-    Ok((end, asked))
 }

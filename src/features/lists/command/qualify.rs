@@ -1,18 +1,15 @@
 //! `overrule lists qualify`: tests whether the lists of judges may count.
 
-use super::ask::KindOptions;
+use super::ask::ListOptions;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output::{self, clean, or_dash};
-use crate::cli::signals::RunEnd;
 use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::domain::number_words::probability;
-use crate::domain::spend::Spend;
 use crate::features::lists::app::{JudgeQualification, ListWish, ProbePlan, prepare_lists};
 use crate::features::lists::domain::{ListPlan, MIN_QUERIES, ProbeShare, Qualification};
-use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::features::methods::command::rerank::terms::volume_table;
-use crate::features::methods::command::rerank::watch::watch_questions;
+use crate::features::methods::command::rerank::watch::watch_answers;
 use clap::Args;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -40,13 +37,7 @@ Examples:
 )]
 pub(crate) struct QualifyCommand {
     #[command(flatten)]
-    kind: KindOptions,
-    /// Judges to test [default: all of overrule.toml that can order lists]
-    #[arg(long, value_delimiter = ',', value_name = "JUDGE,…")]
-    judges: Vec<String>,
-    /// Random seed
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    lists: ListOptions,
     #[command(flatten)]
     spending: SpendingOptions,
     /// Print JSON
@@ -57,12 +48,12 @@ pub(crate) struct QualifyCommand {
 impl QualifyCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let wish = ListWish {
-            judges: self.judges.clone(),
+            judges: self.lists.judges.clone(),
             queries: Vec::new(),
-            kind: self.kind.kind()?,
+            kind: self.lists.kind()?,
             plan: ListPlan::Random,
             calls: 0,
-            seed: self.seed,
+            seed: self.lists.seed,
         };
         let store = context.open()?;
         // Two runs must not plan the same calls.
@@ -91,36 +82,24 @@ impl QualifyCommand {
         }
         let control = self.spending.control(context, budget, run.judges());
         let (author, asked) = (context.annotator(), Arc::clone(&plan));
-        let mut spend = Spend::default();
-        let (end, found) = watch_questions(
-            control,
-            |control, events| async move { asked.ask(&store, author, control, events).await },
-            |event| {
-                if let RerankEvent::Called(charge) = event {
-                    spend += charge;
-                }
-            },
-        )?;
+        let ask = |control, events| async move { asked.ask(&store, author, control, events).await };
+        let missing = |found: &Vec<JudgeQualification>| found.iter().map(|of| of.missing).sum();
+        let (end, found) = watch_answers(control, plan.calls(), ask, missing)?;
         if self.json {
             output::json(&json!({
                 "judges": found.iter().map(as_json).collect::<Vec<_>>(),
-                "spent_usd": spend.usd(),
+                "spent_usd": end.spend.usd(),
             }))?;
         } else {
             let words: Vec<String> = found.iter().map(words).collect();
             output::text(&(words.join("\n") + "\n"))?;
         }
-        finish(&found, &end)
+        end.report()?;
+        finish(&found)
     }
 }
 
-fn finish(found: &[JudgeQualification], end: &RunEnd) -> CommandResult {
-    if end.interrupted {
-        return Err(CommandFailure::interrupted());
-    }
-    if end.budget_reached {
-        output::message("the budget is reached; continue with a larger --budget");
-    }
+fn finish(found: &[JudgeQualification]) -> CommandResult {
     let is = |of: Qualification| found.iter().any(|judge| judge.qualification == of);
     if is(Qualification::Failed) {
         Err(CommandFailure::negative())

@@ -49,7 +49,7 @@ pub(super) struct Server {
 pub(super) struct Allowance {
     /// What the project may have cost at most.
     pub(super) most_usd: f64,
-    /// The budget of projects that have none of their own.
+    /// The budget of projects that do not set one.
     pub(super) usual_usd: Option<f64>,
 }
 

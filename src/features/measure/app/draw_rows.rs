@@ -51,12 +51,13 @@ impl AddedExport for DrawExport {
         out: &mut (dyn Write + Send),
         _tell: &mut dyn FnMut(&str),
     ) -> std::result::Result<(), AppError> {
-        let keys = keys.to_vec();
+        let keys: HashSet<QueryKey> = keys.iter().copied().collect();
         let (names, drawn, findings) = store.read_blocking(move |db| {
-            let mut names: HashSet<QueryId> = HashSet::new();
-            for key in keys {
-                names.insert(db.query(key)?.id);
-            }
+            let known = db.queries()?.into_iter();
+            let names: HashSet<QueryId> = known
+                .filter(|query| keys.contains(&query.key))
+                .map(|query| query.id)
+                .collect();
             Ok((names, drawn(db)?, findings(db)?))
         })?;
         let mut rows = TableWriter::new(&COLUMNS, format, out)?;

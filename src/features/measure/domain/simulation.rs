@@ -150,13 +150,17 @@ fn world(rng: &mut SeededRng, queries: usize) -> World {
     world
 }
 
+impl World {
+    /// The rulings before the first one.
+    fn unruled(&self) -> Vec<Vec<Option<bool>>> {
+        let unruled = |of: &Vec<bool>| vec![None; of.len()];
+        self.relevant.iter().map(unruled).collect()
+    }
+}
+
 /// Draws and rules this many times; returns the estimate after each ruling from the twentieth.
 fn measured(world: &World, rulings: usize, seed: u64) -> Vec<CombinedEstimate> {
-    let mut known: Vec<Vec<Option<bool>>> = world
-        .relevant
-        .iter()
-        .map(|of| vec![None; of.len()])
-        .collect();
+    let mut known = world.unruled();
     let mut draws: Vec<Draw> = Vec::new();
     let mut rng = SeededRng::new(seed, &["draws"]);
     let series = |known: &[Vec<Option<bool>>], draws: &[Draw]| {
@@ -215,11 +219,7 @@ fn intervals_cover_the_difference_of_precision() {
 fn residuals(seed: u64, shift: f64) -> Vec<CombinedEstimate> {
     let mut rng = SeededRng::new(seed, &["residuals"]);
     let world = world(&mut rng, 20);
-    let mut known: Vec<Vec<Option<bool>>> = world
-        .relevant
-        .iter()
-        .map(|of| vec![None; of.len()])
-        .collect();
+    let mut known = world.unruled();
     let mut draws: Vec<Draw> = Vec::new();
     let mut found = Vec::new();
     for step in 0..100 {

@@ -6,12 +6,14 @@ use super::asked_targets::{AskedTarget, ask_each};
 use super::estimate::CallVolume;
 use super::question::Target;
 use super::run::RerankEvent;
-use crate::app::choose_judges::{check_budget, is_paid};
-use crate::app::error::AppError;
+use crate::app::annotate::prompt_inputs::LackingInputs;
+use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
+use crate::app::error::{AppError, invalid};
 use crate::client::RunControl;
 use crate::client::call_key::key_of;
 use crate::client::question::CaseId;
 use crate::domain::candidate_question::Answer;
+use crate::domain::sanitize;
 use crate::domain::vote::Margin;
 use crate::features::methods::store::KnownAnswer;
 use crate::judge::{Judge, JudgeQuestion, MAX_CHARGED, PresentedPair};
@@ -73,7 +75,44 @@ impl PairAnswer {
     }
 }
 
+/// A configured judge for pairs, with what is needed to check its project.
+pub struct ChosenPairJudge {
+    pub judge: PairJudge,
+    pub lacking: LackingInputs,
+    pub notes: Vec<String>,
+}
+
 impl PairJudge {
+    /// The configured judge with this name.
+    ///
+    /// # Errors
+    /// It cannot be asked, or it is embedded; the message then ends with `embedded`.
+    pub fn choose(
+        configuration: &JudgeConfiguration<'_>,
+        name: &str,
+        embedded: &str,
+    ) -> Result<ChosenPairJudge, AppError> {
+        let chosen = configuration.choose(&[name.to_owned()])?;
+        let shown = sanitize::line(name);
+        let judge = chosen.ensemble.first().cloned();
+        let judge = judge.ok_or_else(|| invalid!("no judge is called {shown:?}"))?;
+        if judge.spec().is_offline() {
+            return Err(invalid!("{shown} is an embedded judge, which {embedded}"));
+        }
+        Ok(ChosenPairJudge {
+            judge: Self { judge },
+            lacking: LackingInputs::of(&chosen.ensemble),
+            notes: chosen.notes,
+        })
+    }
+
+    /// The configured judge with this name; `None` if it cannot be asked, such as without a key.
+    pub fn configured(configuration: &JudgeConfiguration<'_>, name: &str) -> Option<Self> {
+        let chosen = configuration.choose(&[name.to_owned()]).ok()?;
+        let judge = chosen.ensemble.into_iter().next()?;
+        Some(Self { judge })
+    }
+
     pub fn is_paid(&self) -> bool {
         is_paid(self.judge.as_ref())
     }

@@ -110,16 +110,18 @@ where
     result
 }
 
-/// How asking about pairs ended.
+/// How asking ended.
 #[derive(Default)]
-pub(crate) struct AskedPairsEnd {
+pub(crate) struct AnswersEnd {
     end: RunEnd,
+    /// Number of calls.
+    pub(crate) made: usize,
     pub(crate) spend: Spend,
     /// Questions without an answer.
     pub(crate) missing: usize,
 }
 
-impl AskedPairsEnd {
+impl AnswersEnd {
     /// Reports missing answers. An error if the user interrupted the calls.
     pub(crate) fn report(&self) -> CommandResult {
         if self.missing > 0 {
@@ -140,15 +142,17 @@ impl AskedPairsEnd {
     }
 }
 
-/// Asks as [`watch_questions`], and shows the number of calls on stderr. `ask` returns the number of
+/// Asks as [`watch_questions`], and shows the number of calls on stderr. `missing` counts the
 /// questions that are left without an answer.
-pub(crate) fn watch_pairs<F>(
+pub(crate) fn watch_answers<T, F>(
     control: RunControl,
     calls: usize,
     ask: impl FnOnce(watch::Receiver<RunControl>, mpsc::UnboundedSender<RerankEvent>) -> F,
-) -> Result<AskedPairsEnd, CommandFailure>
+    missing: impl FnOnce(&T) -> usize,
+) -> Result<(AnswersEnd, T), CommandFailure>
 where
-    F: Future<Output = Result<usize, AppError>> + Send + 'static,
+    T: Send + 'static,
+    F: Future<Output = Result<T, AppError>> + Send + 'static,
 {
     let (mut made, mut spend) = (0, Spend::default());
     let mut pace = ProgressPace::new();
@@ -159,7 +163,7 @@ where
             spend.words()
         )
     };
-    let (end, missing) = watch_questions(control, ask, |event| {
+    let (end, found) = watch_questions(control, ask, |event| {
         if let RerankEvent::Called(charge) = event {
             made += 1;
             spend += charge;
@@ -168,12 +172,17 @@ where
             }
         }
     })?;
-    output::message(&progress(made, spend));
-    Ok(AskedPairsEnd {
+    if calls > 0 {
+        output::message(&progress(made, spend));
+    }
+    let missing = missing(&found);
+    let end = AnswersEnd {
         end,
+        made,
         spend,
         missing,
-    })
+    };
+    Ok((end, found))
 }
 
 impl Progress {

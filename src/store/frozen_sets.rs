@@ -52,13 +52,15 @@ impl Db {
     /// Stores a set with its pairs unless it is known. Returns whether it is new.
     pub(crate) fn add_frozen_set(
         &self,
-        FrozenTables { sets, pairs: table }: FrozenTables,
+        FrozenTables { sets, pairs }: FrozenTables,
         set: &FrozenSet,
-        pairs: &[FrozenPair],
+        chosen: &[FrozenPair],
     ) -> Result<bool> {
-        let columns = FrozenSet::COLUMNS;
         let added = self.change(
-            &format!("INSERT OR IGNORE INTO {sets} ({columns}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
+            &format!(
+                "INSERT OR IGNORE INTO {sets} (uid, judge, identity, model, author, created_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+            ),
             params![
                 set.uid,
                 set.judge,
@@ -72,10 +74,10 @@ impl Db {
             return Ok(false);
         }
         let insert = format!(
-            "INSERT OR IGNORE INTO {table} ({sets}, place, query, first, second, key, vote)
+            "INSERT OR IGNORE INTO {pairs} ({sets}, place, query, first, second, key, vote)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
         );
-        for (place, pair) in pairs.iter().enumerate() {
+        for (place, pair) in chosen.iter().enumerate() {
             self.change(
                 &insert,
                 params![

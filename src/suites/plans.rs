@@ -2,6 +2,7 @@
 //! the whole project.
 
 use crate::store::Store;
+use crate::store::frozen_sets::FrozenSet;
 use rusqlite::Connection;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -95,6 +96,7 @@ fn spelled_out(sql: &str, source: &str) -> String {
             ("pairs_of" | "decisions", _) => "verdict",
             ("IS_SHARED", _) => "1",
             ("condition", _) => "",
+            ("columns", _) => FrozenSet::COLUMNS,
             _ => panic!("{name} is not a constant of this file: {sql}"),
         };
         sql.replace_range(open..=close, text);
@@ -137,7 +139,16 @@ fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
             for (start, _) in production.match_indices(&format!("\"{verb} ")) {
                 let text = &production[start + 1..];
                 let text = text.split_once('"').unwrap().0;
-                into.push((path.clone(), spelled_out(text, &source)));
+                // Features with frozen sets have tables of the same columns.
+                for feature in ["drift", "battery"] {
+                    let text = text
+                        .replace("{sets}", &format!("{feature}_set"))
+                        .replace("{pairs}", &format!("{feature}_pair"));
+                    into.push((path.clone(), spelled_out(&text, &source)));
+                    if !text.contains(feature) {
+                        break;
+                    }
+                }
             }
         }
     }

@@ -66,7 +66,9 @@ pub struct StoredQualification {
 
 const QUALIFICATION: &str = "uid, judge, identity, size, form, result, figures, author, created_ms";
 
-const LIST: &str = "uid, query, judge, identity, form, shown, plan, round, key, created_ms";
+const LIST: &str = "list_call.uid, list_call.query, list_call.judge, list_call.identity,
+     list_call.form, list_call.shown, list_call.plan, list_call.round, list_call.key,
+     list_call.created_ms";
 
 fn read_list(row: &Row<'_>) -> Result<StoredList> {
     let shown: Vec<String> = serde_json::from_str(&row.get::<_, String>(5)?)?;
@@ -89,10 +91,9 @@ impl Db {
     pub fn add_list_call(&self, list: &StoredList) -> Result<bool> {
         let shown: Vec<&str> = list.shown.iter().map(DocId::as_str).collect();
         let added = self.change(
-            &format!(
-                "INSERT OR IGNORE INTO list_call ({LIST})
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-            ),
+            "INSERT OR IGNORE INTO list_call
+                 (uid, query, judge, identity, form, shown, plan, round, key, created_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
                 list.uid,
                 list.query.as_str(),
@@ -128,9 +129,8 @@ impl Db {
         &self,
         query: Option<&QueryId>,
     ) -> Result<Vec<(StoredList, Option<ListReply>)>> {
-        let columns = LIST.replace(", ", ", list_call.");
         let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT list_call.{columns}, answer, reply.model, raw, tokens_input, tokens_output,
+            "SELECT {LIST}, answer, reply.model, raw, tokens_input, tokens_output,
                     cost_usd
              FROM list_call
              LEFT JOIN rerank_call AS reply ON reply.id =

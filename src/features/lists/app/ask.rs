@@ -242,7 +242,7 @@ impl ListRun {
     }
 
     /// The seat of the judge as it is configured now.
-    fn seat_of(&self, list: &StoredList) -> Option<usize> {
+    pub(super) fn seat_of(&self, list: &StoredList) -> Option<usize> {
         self.judges.iter().position(|judge| {
             judge.spec().name == list.judge && identity_of(judge.spec()) == list.identity
         })

@@ -7,6 +7,7 @@ use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::agreement::Share;
 use crate::domain::battle::Pair;
+use crate::domain::corpus::QueryId;
 use crate::domain::judge_report::BothOrders;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::{JudgeId, Outcome};
@@ -20,7 +21,7 @@ use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
@@ -99,35 +100,49 @@ impl ProbePlan {
         let Some(judge) = run.judges().get(seat) else {
             return Ok(());
         };
-        let ids = voters(db, judge.spec())?;
+        let mut voted: HashMap<QueryKey, Vec<Pair>> = HashMap::new();
+        for id in voters(db, judge.spec())? {
+            for vote in db.voted_pairs_of(id)? {
+                voted.entry(vote.query).or_default().push(vote.pair);
+            }
+        }
+        let probes = db.list_calls(None)?.into_iter();
+        let probed: HashSet<QueryId> = probes
+            .filter(|of| of.plan == PROBE && run.seat_of(of) == Some(seat))
+            .map(|of| of.query)
+            .collect();
+        let mut rng = SeededRng::new(run.seed(), &["list probes", &judge.spec().name]);
+        let mut candidates = run.queries().to_vec();
+        rng.shuffle(&mut candidates);
+        candidates.sort_by_key(|(key, name)| (!voted.contains_key(key), !probed.contains(name)));
+        let with_votes = candidates
+            .iter()
+            .filter(|(key, _)| voted.contains_key(key))
+            .count();
+        // As long as there are enough queries, each list is about another one.
+        let most = with_votes.clamp(MIN_QUERIES, PROBES / 2);
         let mut queries = Vec::new();
-        for (key, name) in run.queries() {
+        for (at, (key, name)) in candidates.iter().enumerate() {
+            if at >= most && !probed.contains(name) {
+                continue;
+            }
             let query = run.read_probes(db, *key, name, seat)?;
             let mut lists = in_two_orders(&query.lists);
             lists.retain(|list| list.iter().all(|of| run.is_valid(&query, of)));
             let open = lists.iter().flatten().filter(|of| of.reply.is_none());
             self.open
                 .extend(open.filter_map(|of| run.repeated(&query, &of.list)));
-            let mut voted = Vec::new();
-            for id in &ids {
-                let votes = db.pair_votes_of(*key, *id)?.into_iter();
-                voted.extend(votes.map(|vote| vote.pair));
-            }
             let stored = query.lists.iter().map(|of| &of.list);
             queries.push(ProbedQuery {
-                voted,
+                voted: voted.remove(key).unwrap_or_default(),
                 lists: lists.len(),
                 next_round: stored.clone().map(|list| list.round + 1).max().unwrap_or(0),
                 known: stored.map(|list| list.key).collect(),
                 query,
             });
         }
-        let mut rng = SeededRng::new(run.seed(), &["list probes", &judge.spec().name]);
-        rng.shuffle(&mut queries);
-        queries.sort_by_key(|of| (of.voted.is_empty(), of.lists == 0));
         let mut lists: usize = queries.iter().map(|of| of.lists).sum();
-        let with_votes = queries.iter().filter(|of| !of.voted.is_empty()).count();
-        queries.truncate(with_votes.max(MIN_QUERIES));
+        queries.truncate(most);
         loop {
             let needed = queries.iter().take(MIN_QUERIES).any(|of| of.lists == 0);
             if lists >= PROBES / 2 && !needed {

@@ -147,6 +147,34 @@ fn a_judge_that_prefers_long_texts_is_fooled_by_padding_alone_and_enters_no_fit(
     assert_eq!(desk.server.total_calls(), before + 5 * QUERIES);
     assert_eq!(told(&desk.run(&["queries", "--json"])), scores);
     assert_eq!(desk.count("SELECT count(*) FROM vote"), votes);
+    // The documents in another language, in which the long one is short.
+    let corpus = [("short", "eins zwei drei vier"), ("long", "eins")]
+        .map(|(id, text)| json!({"_id": id, "text": text}).to_string())
+        .join("\n");
+    std::fs::write(desk.path("german.jsonl"), corpus).unwrap();
+    let translated = ["--translations", "german.jsonl"];
+    for _ in 0..2 {
+        let report = asked(&desk, &translated, 1);
+        assert_eq!(finding(&report, "language"), found("turns-answers", 1.0));
+        assert_eq!(desk.server.total_calls(), before + 6 * QUERIES);
+    }
+    let words = told(&battery(&desk, &[]));
+    assert!(
+        words.contains("language swapped: it now prefers"),
+        "{words}"
+    );
+    std::fs::write(
+        desk.path("german.jsonl"),
+        r#"{"_id": "other", "text": "x"}"#,
+    )
+    .unwrap();
+    let lacking = battery(&desk, &[&["--ask", "--yes"][..], &translated].concat());
+    assert_eq!(lacking.status.code(), Some(2), "{}", told(&lacking));
+    assert!(
+        told(&lacking).contains("german.jsonl"),
+        "{}",
+        told(&lacking)
+    );
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(super) struct PairAnswers {
     /// Without a manipulation; `None` without a readable answer.
     pub(super) plain: Option<Outcome>,
     /// In the order of [`Manipulation::ALL`].
-    pub(super) manipulated: [Option<Outcome>; 5],
+    pub(super) manipulated: [Option<Outcome>; Manipulation::ALL.len()],
 }
 
 impl PairAnswers {
@@ -51,7 +51,7 @@ impl PairAnswers {
             let found = db.served_answer(&answer_key(battery, pair, manipulation))?;
             Ok(found.map(|of| of.margin.outcome()))
         };
-        let mut manipulated = [None; 5];
+        let mut manipulated = [None; Manipulation::ALL.len()];
         for (place, manipulation) in manipulated.iter_mut().zip(Manipulation::ALL) {
             let found = answer(Some(manipulation))?;
             *place = if manipulation == Manipulation::Order {

@@ -11,7 +11,7 @@ use crate::features::methods::app::rerank::pair_judge::{AskedPair, PairJudge};
 use crate::judge::PresentedPair;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The pairs for a judge: those on which it has voted for a document come first, then, if these are
@@ -71,6 +71,9 @@ fn drawn_pairs(db: &Db, wanted: usize) -> Result<BTreeSet<(QueryKey, Pair)>> {
     Ok(drawn)
 }
 
+/// The texts of documents in another language.
+pub(super) type Translations = HashMap<DocId, Arc<str>>;
+
 /// The question about a pair under a manipulation, if the judge preferred this document; `None` if
 /// the manipulation changes nothing, or nothing that the judge is shown.
 pub(super) fn manipulated(
@@ -79,6 +82,7 @@ pub(super) fn manipulated(
     pair: &FrozenPair,
     preferred: Outcome,
     manipulation: Manipulation,
+    translations: &Translations,
 ) -> Option<AskedPair> {
     let case = match manipulation {
         Manipulation::Order => PresentedPair {
@@ -86,6 +90,11 @@ pub(super) fn manipulated(
             first: asked.case.second,
             second: asked.case.first,
         },
+        Manipulation::Language => {
+            let [first, second] = pair.documents.each_ref().map(|of| translations.get(of));
+            let first = asked.case.with_text(true, first?.to_string());
+            first.with_text(false, second?.to_string())
+        }
         Manipulation::Neutral
         | Manipulation::Words
         | Manipulation::Padding

@@ -1,12 +1,13 @@
 //! Asks a judge about the pairs of its battery.
 
 use super::answers::{PairAnswers, answer_key, is_answered};
-use super::pairs::{choose_pairs, manipulated};
+use super::pairs::{Translations, choose_pairs, manipulated};
 use crate::app::annotate::prompt_inputs::check_project;
 use crate::app::choose_judges::JudgeConfiguration;
 use crate::app::error::{AppError, invalid};
 use crate::app::frozen_pairs::PoolTexts;
-use crate::app::text_format::moment_words;
+use crate::app::pool::texts_of_corpus;
+use crate::app::text_format::{counted, moment_words};
 use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::frozen_pair::FrozenPair;
@@ -19,6 +20,7 @@ use crate::features::methods::app::rerank::run::RerankEvent;
 use crate::store::frozen_sets::FrozenSet;
 use crate::store::{Db, Result as StoreResult, Store};
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
@@ -31,6 +33,8 @@ pub struct BatteryWish {
     pub pairs: usize,
     /// Whether to choose pairs again.
     pub anew: bool,
+    /// A corpus with the documents in another language.
+    pub translations: Option<PathBuf>,
 }
 
 /// A prepared battery.
@@ -41,6 +45,7 @@ pub struct Battery {
     pub pairs: Vec<FrozenPair>,
     /// The plain questions, in the order of the pairs; `None` if the texts have changed.
     asked: Vec<Option<AskedPair>>,
+    translations: Translations,
     pub notes: Vec<String>,
 }
 
@@ -62,7 +67,7 @@ struct OpenQuestions {
     /// Without a manipulation, about pairs without a vote.
     plain: Vec<(AskedPair, [u8; 32])>,
     /// By manipulation, about pairs of which the judge preferred a document.
-    manipulated: [Vec<(AskedPair, [u8; 32])>; 5],
+    manipulated: [Vec<(AskedPair, [u8; 32])>; Manipulation::ALL.len()],
     /// Those that follow an open plain question.
     presumed: Vec<AskedPair>,
     /// Number of answers that are there.
@@ -89,16 +94,19 @@ pub fn prepare_battery(
         "reads no prompt; a battery is for language models",
     )?;
     let shown = sanitize::line(&wish.judge).into_owned();
-    let (wish, author) = (wish.clone(), author.to_owned());
+    let (of, author) = (wish.clone(), author.to_owned());
     let now = now_ms();
-    let battery = store.read_blocking(move |db| {
+    let mut battery = store.read_blocking(move |db| {
         check_project(db, lacking, &[])?;
-        prepared(db, judge, &wish, author, notes, now)
+        prepared(db, judge, &of, author, notes, now)
     })?;
     if battery.pairs.is_empty() {
         return Err(invalid!(
             "no query has two documents, so that there is no pair to ask {shown} about"
         ));
+    }
+    if let Some(file) = &wish.translations {
+        battery.read_translations(file)?;
     }
     Ok(battery)
 }
@@ -138,6 +146,7 @@ fn prepared(
         pairs: choose_pairs(db, &judge, wish.pairs)?,
         judge,
         asked: Vec::new(),
+        translations: Translations::new(),
         notes,
     };
     battery.read_texts(db)?;
@@ -164,6 +173,7 @@ impl Battery {
             pairs: db.battery_pairs(&set.uid)?,
             set,
             asked: Vec::new(),
+            translations: Translations::new(),
             notes: Vec::new(),
         };
         battery.read_texts(db)?;
@@ -178,6 +188,35 @@ impl Battery {
             self.asked
                 .push(asked.filter(|asked| self.judge.key(asked) == pair.key));
         }
+        Ok(())
+    }
+
+    /// Whether some pairs are shown in another language.
+    pub fn is_translated(&self) -> bool {
+        !self.translations.is_empty()
+    }
+
+    /// Reads the documents in another language. Pairs of which one is missing are not asked about in
+    /// that language.
+    fn read_translations(&mut self, file: &Path) -> Result<(), AppError> {
+        let documents = self.pairs.iter().flat_map(|of| &of.documents);
+        self.translations = texts_of_corpus(file, &documents.cloned().collect())?;
+        let is_known = |of: &&FrozenPair| {
+            let mut documents = of.documents.iter();
+            documents.all(|of| self.translations.contains_key(of))
+        };
+        let pairs = self.pairs.iter().filter(is_known).count();
+        if pairs == 0 {
+            return Err(AppError::file(
+                file,
+                "lacks a document of every pair; give a corpus.jsonl with the IDs of the project's \
+                 documents",
+            ));
+        }
+        self.notes.push(format!(
+            "translations: both documents of {pairs} of {}",
+            counted(self.pairs.len(), "pair")
+        ));
         Ok(())
     }
 
@@ -213,8 +252,10 @@ impl Battery {
                     open.known += 1;
                     continue;
                 }
-                let [one, other] =
-                    sides.map(|side| manipulated(&self.judge, asked, pair, side, manipulation));
+                let [one, other] = sides.map(|side| {
+                    let translations = &self.translations;
+                    manipulated(&self.judge, asked, pair, side, manipulation, translations)
+                });
                 if is_open {
                     open.presumed.extend(self.dearer(one, other));
                 } else if let Some(question) = one {

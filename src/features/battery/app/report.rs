@@ -10,7 +10,8 @@ use crate::domain::number_words::probability;
 use crate::domain::sanitize;
 use crate::domain::vote::Outcome;
 use crate::features::battery::domain::{
-    BatteryConclusion, BatteryFigures, Finding, MARGIN, ManipulationFigures, ProbedPair,
+    BatteryConclusion, BatteryFigures, Finding, MARGIN, Manipulation, ManipulationFigures,
+    ProbedPair,
 };
 use crate::features::methods::app::rerank::pair_judge::PairJudge;
 use crate::store::frozen_sets::FrozenSet;
@@ -134,6 +135,12 @@ fn points(difference: f64) -> String {
     }
 }
 
+/// A difference of shares in words.
+fn points_more(difference: f64) -> String {
+    let more = if difference < 0.0 { "less" } else { "more" };
+    format!("{} {more}", points(difference.abs()))
+}
+
 /// The conclusion and the numbers behind it, one sentence each.
 pub fn sentences(report: &BatteryReport) -> Vec<String> {
     let name = sanitize::line(&report.set.judge);
@@ -144,17 +151,18 @@ pub fn sentences(report: &BatteryReport) -> Vec<String> {
         report.is_as_configured,
         "battery",
     ));
-    for of in report.turned_by() {
+    let language = &report.figures.manipulations[Manipulation::Language.place()];
+    for of in report.turned_by().chain([language]) {
         let (Some(flips), Some(effect)) = (&of.flips, &of.effect) else {
             continue;
         };
         words.push(format!(
-            "{}: it now prefers another document, or none, on {} of {}, {} more than with a neutral \
+            "{}: it now prefers another document, or none, on {} of {}, {} than with a neutral \
              sentence in the same text",
             of.manipulation.words(),
             probability(flips.value),
             counted(flips.n, "pair"),
-            points(effect.excess.unwrap_or(0.0)),
+            points_more(effect.excess.unwrap_or(0.0)),
         ));
     }
     if let Some(first) = &report.figures.first_share {

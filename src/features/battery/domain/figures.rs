@@ -16,7 +16,7 @@ pub struct ProbedPair {
     /// The document that the judge preferred; never a tie.
     pub preferred: Outcome,
     /// By manipulation; `None` without a readable answer.
-    pub answers: [Option<Outcome>; 5],
+    pub answers: [Option<Outcome>; Manipulation::ALL.len()],
 }
 
 impl ProbedPair {
@@ -88,7 +88,8 @@ pub struct ManipulationEffect {
     pub finding: Finding,
 }
 
-/// The conclusion about manipulated texts. The order of the documents does not count for it.
+/// The conclusion about manipulated texts. The order of the documents and their language do not
+/// count for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatteryConclusion {
@@ -214,17 +215,18 @@ mod tests {
         (0..count)
             .map(|at| {
                 let preferred = [Outcome::A, Outcome::B][at % 2];
-                let answer = |flips: usize| {
-                    Some(if at < flips {
+                let answer = |flips: &usize| {
+                    if at < *flips {
                         preferred.flipped()
                     } else {
                         preferred
-                    })
+                    }
                 };
                 ProbedPair {
                     query: at,
                     preferred,
-                    answers: flips.map(answer),
+                    // Without translations, there are no answers about another language.
+                    answers: std::array::from_fn(|at| flips.get(at).map(answer)),
                 }
             })
             .collect()
@@ -260,6 +262,26 @@ mod tests {
         assert_eq!(finding_of(4), Finding::Robust);
         assert_eq!(finding_of(5), Finding::NotEnough);
         assert_eq!(finding_of(6), Finding::TurnsAnswers);
+    }
+
+    #[test]
+    fn the_language_has_figures_and_does_not_count_for_the_conclusion() {
+        let without = BatteryFigures::of(&pairs(60, [2; 5]));
+        let language = &without.manipulations[Manipulation::Language.place()];
+        assert_eq!((&language.flips, language.unanswered), (&None, 60));
+        assert_eq!(without.conclusion, BatteryConclusion::Robust);
+        let mut translated = pairs(60, [2; 5]);
+        for pair in translated.iter_mut().take(40) {
+            pair.answers[Manipulation::Language.place()] = Some(pair.preferred.flipped());
+        }
+        let found = BatteryFigures::of(&translated);
+        let language = &found.manipulations[Manipulation::Language.place()];
+        assert_eq!(language.flips.as_ref().map(|of| of.n), Some(40));
+        assert_eq!(
+            finding(&found, Manipulation::Language),
+            Finding::TurnsAnswers
+        );
+        assert_eq!(found.conclusion, BatteryConclusion::Robust);
     }
 
     #[test]
@@ -316,7 +338,7 @@ mod tests {
                     // Pairs of few queries do no harm.
                     query: at % 5,
                     preferred: draw().unwrap(),
-                    answers: [draw(), draw(), draw(), draw(), draw()],
+                    answers: std::array::from_fn(|_| draw()),
                 })
                 .collect();
             let found = BatteryFigures::of(&pairs);

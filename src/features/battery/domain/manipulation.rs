@@ -17,15 +17,18 @@ pub enum Manipulation {
     Padding,
     /// A sentence to the judge is put in front of the document that lost.
     Instruction,
+    /// Both documents are shown in another language.
+    Language,
 }
 
 impl Manipulation {
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Neutral,
         Self::Order,
         Self::Words,
         Self::Padding,
         Self::Instruction,
+        Self::Language,
     ];
 
     /// Its name in keys and seeds, which never changes.
@@ -36,6 +39,7 @@ impl Manipulation {
             Self::Words => "words",
             Self::Padding => "padding",
             Self::Instruction => "instruction",
+            Self::Language => "language",
         }
     }
 
@@ -46,6 +50,7 @@ impl Manipulation {
             Self::Words => "query words injected",
             Self::Padding => "text padded",
             Self::Instruction => "instruction injected",
+            Self::Language => "language swapped",
         }
     }
 

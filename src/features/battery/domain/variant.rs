@@ -38,13 +38,14 @@ pub struct VariantTexts<'a> {
     pub other: &'a str,
 }
 
-/// The manipulated text; `None` if the manipulation does not change it.
+/// The manipulated text of one document; `None` if the manipulation does not change it, or changes
+/// both.
 pub fn variant_of(manipulation: Manipulation, texts: &VariantTexts<'_>) -> Option<String> {
     let [query, document, other] = texts.names;
     let purpose = ["battery", manipulation.name(), query, document, other];
     let mut rng = SeededRng::new(0, &purpose);
     let changed = match manipulation {
-        Manipulation::Order => return None,
+        Manipulation::Order | Manipulation::Language => return None,
         Manipulation::Neutral => headed(&NEUTRAL, texts.text, &mut rng),
         Manipulation::Words => with_words(texts.text, texts.query, &mut rng),
         Manipulation::Padding => padded(texts.text, texts.other),

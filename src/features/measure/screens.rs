@@ -2,7 +2,6 @@
 
 use crate::features::methods::screens::bench;
 use crate::suites::screens::bench::Bench;
-use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColorDepth, Theme};
 
@@ -16,14 +15,12 @@ fn measuring(columns: u16, rows: u16) -> Bench {
 
 #[test]
 fn rulings_narrow_the_interval() {
-    for size in SIZES {
-        let mut bench = measuring(size.0, size.1);
-        snapshot(name("measure", size), bench.shot());
-        for _ in 0..10 {
-            bench.press("a b b x");
-        }
-        snapshot(name("measure-ruled", size), bench.shot());
+    let mut bench = measuring(80, 24);
+    bench.snapshots("measure");
+    for _ in 0..10 {
+        bench.press("a b b x");
     }
+    bench.snapshots("measure-ruled");
 }
 
 #[test]

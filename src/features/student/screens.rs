@@ -6,27 +6,25 @@ use crate::features::student::app::keep_trained;
 use crate::features::student::app::train::{TrainOptions, train};
 use crate::store::StoreError;
 use crate::suites::screens::bench::Bench;
-use crate::suites::screens::{SIZES, name, snapshot};
+use crate::suites::screens::snapshot;
 use crate::tui::model::matrix::Layer;
 use crate::tui::screens::Screen;
 use crate::tui::theme::{ColorDepth, Theme};
 
 #[test]
 fn figures_of_the_built_in_student() {
-    for size in SIZES {
-        let mut bench = Bench::judged(size.0, size.1);
-        bench.press("Y V V V V V");
-        snapshot(name("student-triangle", size), bench.shot());
-        bench.press("v v v down down");
-        snapshot(name("student-yield", size), bench.shot());
-        bench.press("v v G");
-        snapshot(name("student-buckets", size), bench.shot());
-        bench.press("enter");
-        assert_eq!(bench.model.screen(), Screen::STUDENT_BATTLES);
-        snapshot(name("student-battles", size), bench.shot());
-        bench.press("esc v v v right up");
-        snapshot(name("student-segments", size), bench.shot());
-    }
+    let mut bench = Bench::judged(80, 24);
+    bench.press("Y V V V V V");
+    bench.snapshots("student-triangle");
+    bench.press("v v v down down");
+    bench.snapshots("student-yield");
+    bench.press("v v G");
+    bench.snapshots("student-buckets");
+    bench.press("enter");
+    assert_eq!(bench.model.screen(), Screen::STUDENT_BATTLES);
+    bench.snapshots("student-battles");
+    bench.press("esc v v v right up");
+    bench.snapshots("student-segments");
 }
 
 #[test]
@@ -95,32 +93,30 @@ fn from_a_bucket_to_a_verdict_and_back() {
 
 #[test]
 fn a_student_of_the_project_stands_next_to_judges_and_votes() {
-    for size in SIZES {
-        let mut bench = Bench::judged(size.0, size.1);
-        let options = TrainOptions {
-            other_battles: false,
-            folds: 5,
-            seed: 0,
-            all_pairs: true,
-        };
-        let trained = train(&bench.store, options).unwrap();
-        keep_trained(&bench.store, &trained, "own", "ann").unwrap();
-        let named = bench
-            .store
-            .read_blocking(|db| db.estimated_student("own", OpinionWeight::Set(0.5)))
-            .unwrap();
-        bench
-            .store
-            .write_blocking(move |db| db.name_student(Some(&named)))
-            .unwrap();
-        bench.press("J G");
-        snapshot(name("student-next-to-judges", size), bench.shot());
-        bench.press("esc enter V V");
-        assert_eq!(bench.model.matrix.layer, Layer::Student(0));
-        snapshot(name("student-layer", size), bench.shot());
-        bench.press("enter");
-        snapshot(name("student-in-battle", size), bench.shot());
-    }
+    let mut bench = Bench::judged(80, 24);
+    let options = TrainOptions {
+        other_battles: false,
+        folds: 5,
+        seed: 0,
+        all_pairs: true,
+    };
+    let trained = train(&bench.store, options).unwrap();
+    keep_trained(&bench.store, &trained, "own", "ann").unwrap();
+    let named = bench
+        .store
+        .read_blocking(|db| db.estimated_student("own", OpinionWeight::Set(0.5)))
+        .unwrap();
+    bench
+        .store
+        .write_blocking(move |db| db.name_student(Some(&named)))
+        .unwrap();
+    bench.press("J G");
+    bench.snapshots("student-next-to-judges");
+    bench.press("esc enter V V");
+    assert_eq!(bench.model.matrix.layer, Layer::Student(0));
+    bench.snapshots("student-layer");
+    bench.press("enter");
+    bench.snapshots("student-in-battle");
 }
 
 #[test]

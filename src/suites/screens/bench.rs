@@ -1,5 +1,6 @@
 //! The bundled sample, judged, with its screens drawn without a terminal.
 
+use super::{SIZES, name, snapshot};
 use crate::app::annotate::{RunHandle, RunRequest};
 use crate::app::judge_report::report::rater_report;
 use crate::app::pick::run::{PickSession, PickTask, PoolAt, ShownPool, call_id, run};
@@ -173,10 +174,23 @@ impl Bench {
     /// `space`, `backspace`.
     pub(crate) fn press(&mut self, keys: &str) {
         for name in keys.split(' ') {
-            let key = Self::key(name);
-            let effects = update(&mut self.model, Msg::Key(key), self.start);
-            self.carry_out(effects);
+            self.press_undrawn(name);
             self.draw();
+        }
+    }
+
+    /// Presses a key without drawing a frame.
+    pub(crate) fn press_undrawn(&mut self, name: &str) {
+        let effects = update(&mut self.model, Msg::Key(Self::key(name)), self.start);
+        self.carry_out(effects);
+    }
+
+    /// Compares the screen with its snapshot at each size, and returns to the smallest.
+    pub(crate) fn snapshots(&mut self, of: &str) {
+        for size in SIZES.into_iter().rev() {
+            self.size = size;
+            self.tell(Msg::Resize(size.0, size.1));
+            snapshot(name(of, size), self.shot());
         }
     }
 

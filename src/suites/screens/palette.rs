@@ -154,7 +154,7 @@ fn a_key_that_does_nothing_says_so() {
             .collect();
         for name in unused {
             bench.model.toast = None;
-            bench.press(&name);
+            bench.press_undrawn(&name);
             let words = format!("{name} does nothing on this screen; ? lists");
             assert!(
                 said(&bench).starts_with(&words),

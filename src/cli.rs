@@ -41,6 +41,7 @@ mod rule;
 pub(crate) mod signals;
 mod similar_name;
 pub(crate) mod simulation_progress;
+pub(crate) mod slices;
 pub(crate) mod spending;
 mod status;
 mod undo;

@@ -6,3 +6,4 @@ pub mod ranking_shift;
 pub mod rater_data;
 pub mod reasoning_audit;
 pub mod report;
+pub mod slices;

@@ -3,9 +3,10 @@
 use super::argument::{ArgumentError, number as parse_number};
 use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::output::{self, clean, or_dash};
+use super::slices::{SliceOptions, slices_table};
 use crate::app::evaluate::{
-    Comparand, EvaluationOptions, EvaluationReport, MetricRow, SliceField, SlicedReport, SlicedRow,
-    TruthInput, evaluate_run, evaluate_zbench,
+    Comparand, EvaluationOptions, EvaluationReport, MetricRow, SlicedReport, TruthInput,
+    evaluate_run, evaluate_zbench,
 };
 use crate::app::input_files::display_name;
 use crate::app::output_file::{CSV, SVG, check_ending, write_whole};
@@ -117,13 +118,8 @@ pub(super) struct MeasureOptions {
     /// Draw these histograms to this SVG file
     #[arg(long, value_name = "FILE")]
     histogram_svg: Option<PathBuf>,
-    /// Print the metrics by the values of this field of the queries
-    #[arg(long, value_name = "FIELD")]
-    slice: Option<String>,
-    /// Table or JSON lines with query_id and the field of --slice [default: the metadata of the
-    /// project's queries]
-    #[arg(long, value_name = "FILE", requires = "slice")]
-    tags: Option<PathBuf>,
+    #[command(flatten)]
+    slices: SliceOptions,
     /// Write one row per query as CSV: query_id, n_rel, n_rel_retrieved (in the first ten) and the
     /// metrics
     #[arg(long, value_name = "FILE")]
@@ -204,7 +200,7 @@ impl EvaluateCommand {
         let inputs: Vec<(&str, &Path)> = baselines
             .chain(before)
             .chain([("truth", truth), ("ranking", test)])
-            .chain(how.tags.iter().map(|path| ("tags", path.as_path())))
+            .chain(how.slices.file().map(|path| ("tags", path)))
             .collect();
         let written = tables().chain(pictures());
         context.check_targets(written, &inputs, option_set(&[(how.json, "--json")]))?;
@@ -225,7 +221,7 @@ impl EvaluateCommand {
             EvaluationReport::correct(&mut reports);
             return print_several(&reports, test, how.json);
         }
-        let field = how.slice_field(context)?;
+        let field = how.slices.field(|| context.open())?;
         let report = evaluate(self.baseline.first().map(PathBuf::as_path))?;
         let slices = field
             .map(|field| SlicedReport::of(&report, &field))
@@ -260,7 +256,9 @@ impl EvaluateCommand {
             }
             output::text(&describe(&report))?;
             if let Some(slices) = &slices {
-                output::text(&describe_slices(slices, report.other))?;
+                let metrics = slices.metrics.iter();
+                let tables = metrics.map(|of| slices_table(of, &slices.field, report.other));
+                output::text(&tables.collect::<String>())?;
             }
             if how.histogram {
                 output::text(&output::histograms(&distributions))?;
@@ -277,7 +275,7 @@ impl EvaluateCommand {
             (how.summary_csv.is_some(), "--summary-csv"),
             (how.histogram, "--histogram"),
             (how.histogram_svg.is_some(), "--histogram-svg"),
-            (how.slice.is_some(), "--slice"),
+            (how.slices.is_given(), "--slice"),
         ] {
             if is_given {
                 return Err(usage!(
@@ -341,17 +339,6 @@ impl EvaluateCommand {
         report.margin = how.tost;
         report.other_name = baseline.map(display_name).unwrap_or_default();
         Ok(report)
-    }
-}
-
-impl MeasureOptions {
-    /// The field by which the metrics are grouped.
-    fn slice_field(&self, context: &CommandContext) -> Result<Option<SliceField>, CommandFailure> {
-        Ok(match (&self.slice, &self.tags) {
-            (None, _) => None,
-            (Some(name), Some(path)) => Some(SliceField::of_file(path, name)?),
-            (Some(name), None) => Some(SliceField::of_project(&context.open()?, name)?),
-        })
     }
 }
 
@@ -516,52 +503,6 @@ fn describe(report: &EvaluationReport) -> String {
         queries = format!("{queries}, {against}");
     }
     format!("{queries}\n{}", output::table(&header, &rows))
-}
-
-/// A table by slice for each metric, and its worst slice.
-fn describe_slices(slices: &SlicedReport, other: &str) -> String {
-    let mut page = String::new();
-    for metric in &slices.metrics {
-        let compared = metric.is_compared();
-        let field = clean(&slices.field);
-        let mut header = vec![field.as_str(), ">queries", ">mean", "95 % interval"];
-        let against = format!(">minus {other}");
-        if compared {
-            header.extend([&against, "95 % interval", ">p (Holm)"]);
-        } else {
-            header.extend([">minus other queries", "95 % interval", ">p (Holm)"]);
-        }
-        let rows: Vec<Vec<String>> = metric
-            .rows
-            .iter()
-            .map(|row| slice_cells(row, compared))
-            .collect();
-        page.push_str(&format!("\n{} by {}\n", metric.metric, field));
-        page.push_str(&output::table(&header, &rows));
-        page.extend(metric.sentence(other).map(|words| format!("{words}\n")));
-    }
-    page
-}
-
-fn slice_cells(row: &SlicedRow, compared: bool) -> Vec<String> {
-    let estimate = row.slice.estimate;
-    let mut cells = vec![
-        clean(row.name()),
-        estimate.n.to_string(),
-        number(Some(estimate.mean)),
-        range(estimate.interval),
-    ];
-    let difference = if compared {
-        row.comparison
-            .map(|(of, p)| (of.mean_difference, of.interval, p))
-    } else {
-        let rest = row.slice.rest;
-        rest.map(|of| (of.difference, Some((of.low, of.high)), Some(of.p_holm)))
-    };
-    cells.push(or_dash(difference, |(mean, ..)| signed(mean, 4)));
-    cells.push(range(difference.and_then(|(_, interval, _)| interval)));
-    cells.push(or_dash(difference.and_then(|(.., p)| p), p_value));
-    cells
 }
 
 fn cells(row: &MetricRow, compared: bool, report: &EvaluationReport) -> Vec<String> {

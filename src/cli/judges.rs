@@ -6,10 +6,12 @@ use crate::app::annotate::progress::replaced_weights;
 use crate::app::judge_report::ranking_shift::{RankingShift, ranking_with_responses};
 use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::{RaterReport, rater_report};
+use crate::app::judge_report::slices::SlicedJudges;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
+use crate::cli::slices::{SliceOptions, slices_table};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::answering_models::changed_model;
 use crate::domain::judge_report::{
@@ -56,18 +58,25 @@ shown first; ties count half, and it is corrected for which documents were shown
 unbiased judge is at 50 %. JSON has the same as `position_shift`, from -1 to 1. `flip` is the \
 share of pairs shown in both orders on which the judge did not prefer the same document both times.
 
+With --slice FIELD, the agreement of each judge is printed by a field of the queries: the mean over \
+queries of the share of pairs on which the judge agrees with people. Each slice is compared with the \
+other queries, p-values are corrected by Holm's method within a table, and the worst slice is named.
+
 Students have their own table: how often they agree with unanimous votes, how much the order \
 changes their answers, P(tie), and calibration against the fitted scores.
 
 Examples:
   overrule judges
   overrule judges --json | jq '.independent_votes | {value, interval_95, usd_per_1000_independent}'
+  overrule judges --slice topic --tags topics.csv
   overrule judges --json | jq '.kappa[] | select(.kappa < 0.4)'"
 )]
 pub(super) struct JudgesCommand {
     /// Report only on this query
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with = "slice")]
     query: Option<String>,
+    #[command(flatten)]
+    slices: SliceOptions,
     /// Fit documents and judges together: the sharpness (beta) and position bias of each judge
     #[arg(long)]
     joint: bool,
@@ -102,12 +111,23 @@ impl JudgesCommand {
             None => None,
         };
         let panels = JUDGES_PANELS.iter().map(|read| read(&store, scope));
-        let report = JudgeReportText(report, changed, panels.collect::<Result<_, _>>()?);
+        let panels = panels.collect::<Result<_, _>>()?;
+        let field = self.slices.field_in(&store)?;
+        let slices = field
+            .map(|field| report.sliced(&store, &field))
+            .transpose()?;
+        let report = JudgeReportText(report, changed, panels);
         if self.json {
-            output::json(&report.json())
-        } else {
-            output::text(&report.words())
+            let mut printed = report.json();
+            printed["slices"] = json!(slices.as_ref().map(SlicedJudges::json));
+            return output::json(&printed);
         }
+        let mut words = report.words();
+        for (_, of) in slices.iter().flat_map(|slices| &slices.judges) {
+            let field = slices.as_ref().map_or("", |slices| &slices.field);
+            words += &slices_table(of, field, "");
+        }
+        output::text(&words)
     }
 }
 

@@ -44,7 +44,8 @@ pub use margin_curves::{
     CalibratedMargins, MarginEvidence, MarginReference, margin_curves, margin_evidence,
 };
 pub use people_agreement::{
-    ENOUGH_PAIRS, PeopleAgreement, PeopleGap, PersonVote, people_with_each_other,
+    ENOUGH_PAIRS, PeopleAgreement, PeopleGap, PersonVote, agreement_by_query,
+    people_with_each_other,
 };
 pub use position_counts::{AnswerFinding, PositionCounts};
 pub use position_flips::PositionFlips;

@@ -46,6 +46,20 @@ pub fn query_field(query: &JsonObject, name: &str) -> Option<String> {
     })
 }
 
+/// The names of the fields that [`query_field`] finds.
+pub fn query_field_names(query: &JsonObject) -> Vec<String> {
+    let names = |object: &JsonObject| -> Vec<String> {
+        let members = MetadataFields::All.values(object);
+        members.into_iter().map(|(name, _)| name).collect()
+    };
+    let metadata = member_text(query, "metadata").map(JsonObject::from_compact);
+    let inner = metadata.map_or_else(Vec::new, |metadata| names(&metadata));
+    let mut all = names(query);
+    all.retain(|name| name != "metadata");
+    all.extend(inner);
+    all
+}
+
 /// The setting `metadata` of a judge.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(

@@ -56,6 +56,45 @@ fn methods_are_measured_against_labels_and_tested_against_a_baseline() {
         &["no method \"nobody\"; the methods are original"],
     );
     sandbox.refused("methods --at 0", 2, &["--at"]);
+    // Each method by a field of the queries.
+    let queries: Vec<&str> = found["methods"][0]["metrics"]["ndcg@3"]["per_query"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let tags = queries.iter().enumerate();
+    let tags = tags.map(|(at, query)| format!("{query}\ttopic {at}\n"));
+    let tags: String = std::iter::once("query_id\ttopic\n".to_owned())
+        .chain(tags)
+        .collect();
+    sandbox.write("tags.tsv", tags);
+    let command = "methods --truth qrels --at 3 --slice topic --tags tags.tsv";
+    let sliced = sandbox.json(&format!("{command} --json"));
+    let slices = &sliced["slices"];
+    assert_eq!(
+        (&slices["field"], &slices["metric"]),
+        (&json!("topic"), &json!("ndcg@3"))
+    );
+    for method in methods {
+        let name = method["method"].as_str().unwrap();
+        let rows = slices["methods"][name].as_array().unwrap();
+        assert_eq!(rows.len(), queries.len());
+        for (row, query) in rows.iter().zip(&queries) {
+            assert_eq!(row["mean"], method["metrics"]["ndcg@3"]["per_query"][query]);
+        }
+    }
+    let printed = sandbox.done(command);
+    assert!(
+        printed.text().contains("ndcg@3 of original by topic"),
+        "{}",
+        printed.text()
+    );
+    sandbox.refused(
+        "methods --slice topc --tags tags.tsv",
+        2,
+        &["no query has a field \"topc\"", "(did you mean \"topic\"?)"],
+    );
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! The metrics of an evaluation by a field of the queries.
 
-use super::report::{EvaluationReport, MetricRow, PerQuery};
+use super::report::{EvaluationReport, MetricRow};
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::estimate_json::{difference_json, mean_json};
 use crate::app::input_files::{display_name, open};
 use crate::app::text_format::{counted, first_names, p_value};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Comparison, MetricSlice, Resampling, compare, holm, metric_slices};
+use crate::domain::named::did_you_mean;
 use crate::domain::number_words::{fixed, signed};
 use crate::domain::sanitize;
 use crate::formats::query_fields::read_query_fields;
-use crate::judge::metadata::query_field;
+use crate::judge::metadata::{query_field, query_field_names};
 use crate::store::Store;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The slice of queries without a value.
@@ -44,6 +45,39 @@ impl SliceField {
         Ok(Self { name, values })
     }
 
+    /// The field with these values.
+    #[cfg(test)]
+    pub fn of_values(name: &str, values: &[(&str, &str)]) -> Self {
+        let values = values.iter();
+        Self {
+            name: name.to_owned(),
+            values: values
+                .map(|(query, value)| (QueryId::new(*query), (*value).to_owned()))
+                .collect(),
+        }
+    }
+
+    /// Refuses queries of which none has a value; `count` is their number.
+    ///
+    /// # Errors
+    /// None of them has a value.
+    pub fn check_known<'a>(
+        &self,
+        mut queries: impl Iterator<Item = &'a QueryId>,
+        count: usize,
+    ) -> Result<(), AppError> {
+        if queries.any(|query| self.values.contains_key(query)) {
+            return Ok(());
+        }
+        let names = self.values.keys().map(QueryId::as_str);
+        Err(invalid!(
+            "--slice {}: none of the {} has a value; the field is known for {}",
+            sanitize::line(&self.name),
+            counted(count, "measured query"),
+            first_names(&names.collect::<Vec<_>>())
+        ))
+    }
+
     /// The field in the metadata of the project's queries.
     ///
     /// # Errors
@@ -51,16 +85,24 @@ impl SliceField {
     pub fn of_project(store: &Store, name: &str) -> Result<Self, AppError> {
         let queries = store.read_blocking(|db| db.query_extras())?;
         let mut values = BTreeMap::new();
+        let mut names = BTreeSet::new();
         for (query, extra) in queries {
+            names.extend(query_field_names(&extra));
             if let Some(value) = query_field(&extra, name) {
                 values.insert(query, value);
             }
         }
         if values.is_empty() {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let known = match names.as_slice() {
+                [] => "they have no fields".to_owned(),
+                names => format!("their fields are {}", first_names(names)),
+            };
             return Err(invalid!(
-                "--slice: no query of the project has a field {:?}; name a table with query_id and \
-                 this field with --tags",
-                sanitize::line(name)
+                "--slice: no query of the project has a field {:?}; {known}{}; --tags names a \
+                 table with query_id and this field",
+                sanitize::line(name),
+                did_you_mean(name, &names)
             ));
         }
         let name = name.to_owned();
@@ -69,13 +111,14 @@ impl SliceField {
 }
 
 fn lacks(file: &str, name: &str, others: &[&str]) -> AppError {
-    let others = match others {
+    let known = match others {
         [] => "it has no other field".to_owned(),
         others => format!("its fields are {}", first_names(others)),
     };
     invalid!(
-        "{file}: no query has a field {:?}; {others}",
-        sanitize::line(name)
+        "{file}: no query has a field {:?}; {known}{}",
+        sanitize::line(name),
+        did_you_mean(name, others)
     )
 }
 
@@ -117,16 +160,26 @@ impl SlicedRow {
 
 impl SlicedMetric {
     fn of(row: &MetricRow, field: &SliceField) -> Self {
-        let tagged = |values: &PerQuery| -> Vec<(Option<String>, f64)> {
-            let values = values.iter();
-            values
-                .filter_map(|(query, value)| Some((field.values.get(query).cloned(), (*value)?)))
-                .collect()
-        };
-        let mine = tagged(&row.per_query);
-        let named = mine.iter().map(|(name, value)| (name.as_deref(), *value));
+        let values = row.per_query.iter();
+        let values: Vec<(&QueryId, f64)> = values
+            .filter_map(|(query, value)| Some((query, (*value)?)))
+            .collect();
+        Self::of_values(&row.name, &values, &row.pairs(), field)
+    }
+
+    /// A metric from its values by query, and the pairs of values of both rankings if it is compared
+    /// with another one.
+    pub fn of_values(
+        metric: &str,
+        values: &[(&QueryId, f64)],
+        pairs: &[(&QueryId, f64, f64)],
+        field: &SliceField,
+    ) -> Self {
+        let named = values.iter().map(|(query, value)| {
+            let slice = field.values.get(*query);
+            (slice.map(String::as_str), *value)
+        });
         let slices = metric_slices(&named.collect::<Vec<_>>());
-        let pairs = row.pairs();
         let comparisons = slices.iter().map(|slice| {
             let of_slice = pairs
                 .iter()
@@ -143,7 +196,7 @@ impl SlicedMetric {
         let compared = comparisons.into_iter().zip(holm(&p));
         let rows = slices.into_iter().zip(compared);
         Self {
-            metric: row.name.clone(),
+            metric: metric.to_owned(),
             rows: rows
                 .map(|(slice, (comparison, p))| SlicedRow {
                     slice,
@@ -173,13 +226,25 @@ impl SlicedMetric {
         (self.rows.iter().filter(is_lowest).collect(), lowest)
     }
 
+    /// The rows; `worst` marks the slice or slices with the worst value.
+    pub fn json(&self) -> Value {
+        let (worst, _) = self.worst();
+        let rows = self.rows.iter().map(|row| {
+            let mut json = row.json();
+            json["worst"] =
+                json!(self.rows.len() > 1 && worst.iter().any(|of| std::ptr::eq(*of, row)));
+            json
+        });
+        rows.collect()
+    }
+
     /// Names the worst slice, and says whether it is shown to be worse.
     pub fn sentence(&self, other: &str) -> Option<String> {
         const ERROR: f64 = 0.05;
         if self.rows.len() < 2 {
             return None;
         }
-        let metric = &self.metric;
+        let (metric, other) = (sanitize::line(&self.metric), sanitize::line(other));
         let (worst, value) = self.worst();
         let [worst] = worst.as_slice() else {
             let names = worst.iter().map(|row| sanitize::line(row.name()));
@@ -238,16 +303,9 @@ impl SlicedReport {
     /// # Errors
     /// No query of the evaluation has a value of the field.
     pub fn of(report: &EvaluationReport, field: &SliceField) -> Result<Self, AppError> {
-        let mut queries = report.rows.iter().flat_map(|row| &row.per_query);
-        if !queries.any(|(query, _)| field.values.contains_key(query)) {
-            let names = field.values.keys().map(QueryId::as_str);
-            return Err(invalid!(
-                "--slice {}: none of the {} has a value; the field is known for {}",
-                sanitize::line(&field.name),
-                counted(report.queries, "measured query"),
-                first_names(&names.collect::<Vec<_>>())
-            ));
-        }
+        let queries = report.rows.iter().flat_map(|row| &row.per_query);
+        let queries = queries.map(|(query, _)| query);
+        field.check_known(queries, report.queries)?;
         let metrics = report.rows.iter().map(|row| SlicedMetric::of(row, field));
         Ok(Self {
             field: field.name.clone(),
@@ -259,13 +317,47 @@ impl SlicedReport {
         let metrics: Map<String, Value> = self
             .metrics
             .iter()
-            .map(|of| {
-                (
-                    of.metric.clone(),
-                    of.rows.iter().map(SlicedRow::json).collect(),
-                )
-            })
+            .map(|of| (of.metric.clone(), of.json()))
             .collect();
         json!({ "field": self.field, "metrics": metrics })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_slice_is_marked() {
+        let field = SliceField::of_values("topic", &[("a", "cars"), ("b", "sea"), ("c", "sea")]);
+        let queries = ["a", "b", "c"].map(QueryId::new);
+        let values = [0.2, 0.5, 0.7];
+        let values: Vec<(&QueryId, f64)> = queries.iter().zip(values).collect();
+        let of = SlicedMetric::of_values("m", &values, &[], &field);
+        let rows = of.json();
+        let worst = |at: usize| rows[at]["worst"].clone();
+        assert_eq!([worst(0), worst(1)], [json!(true), json!(false)]);
+        assert_eq!(rows[1]["queries"], 2);
+        // Compared with another ranking, the slice that loses most is the worst.
+        let pairs = [
+            (&queries[0], 0.2, 0.1),
+            (&queries[1], 0.5, 0.9),
+            (&queries[2], 0.7, 0.8),
+        ];
+        let of = SlicedMetric::of_values("m", &values, &pairs, &field);
+        let rows = of.json();
+        assert_eq!(
+            [&rows[0]["worst"], &rows[1]["worst"]],
+            [&json!(false), &json!(true)]
+        );
+        let unknown = [QueryId::new("d")];
+        let error = field
+            .check_known(unknown.iter(), 1)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("--slice topic: none of the 1 measured query has a value"),
+            "{error}"
+        );
     }
 }

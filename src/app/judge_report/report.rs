@@ -69,6 +69,8 @@ pub struct RaterReport {
     pub selective: bool,
     /// The joint fit of documents and judges, if requested.
     pub joint: Option<JudgeModel>,
+    /// The judges' votes on pairs that people judged.
+    pub(super) reviewed: Vec<Rating>,
 }
 
 /// Name of the report part that is cached for the status of the project.
@@ -239,6 +241,7 @@ impl ReportWalk {
                 (!own.is_empty()).then(|| (judge, alt_test(&items(), EPSILON)))
             })
             .collect();
+        let reviewed = self.people.clone();
         let mut on_judged = self.people;
         on_judged.extend(people);
         let with_people = judge_pairs(&on_judged)
@@ -274,6 +277,7 @@ impl ReportWalk {
             selective: false,
             margins,
             uses_margins: false,
+            reviewed,
             rater_data,
         }
     }

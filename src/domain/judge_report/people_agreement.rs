@@ -241,8 +241,33 @@ pub(super) fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) ->
     }
 }
 
+/// By query, the share of its pairs with verdicts on which a judge agrees with people: the mean of
+/// the items of [`PeopleAgreement::all`], in 0..=1.
+pub fn agreement_by_query(ratings: &[Rating], verdicts: &[HumanVerdict]) -> BTreeMap<usize, f64> {
+    let (all, _) = agreement_items(ratings, verdicts);
+    let mut sums: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
+    for item in all {
+        let (sum, n) = sums.entry(item.cluster).or_default();
+        *sum += item.value;
+        *n += 1;
+    }
+    let sums = sums.into_iter();
+    sums.map(|(query, (sum, n))| (query, sum / n as f64))
+        .collect()
+}
+
 /// Over all pairs, and over those without a tie.
 fn agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> (SurveyShare, SurveyShare) {
+    let (all, decided) = agreement_items(ratings, verdicts);
+    (survey_share(&all), survey_share(&decided))
+}
+
+/// The pairs with verdicts, and those without a tie, each with the share of the judge's votes that
+/// agree.
+fn agreement_items(
+    ratings: &[Rating],
+    verdicts: &[HumanVerdict],
+) -> (Vec<SampledItem>, Vec<SampledItem>) {
     let references = reference_verdicts(verdicts);
     let mut votes: BTreeMap<_, Vec<Outcome>> = BTreeMap::new();
     for (key, outcome) in ratings.iter().filter_map(Rating::on_pair) {
@@ -269,7 +294,7 @@ fn agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> (SurveyShare, Sur
             decided.push(mean(&outcomes));
         }
     }
-    (survey_share(&all), survey_share(&decided))
+    (all, decided)
 }
 
 #[cfg(test)]
@@ -300,6 +325,21 @@ mod tests {
                 assert_eq!(value(agreement.decided), decided, "{margin} {score:?}");
             }
         }
+    }
+
+    #[test]
+    fn agreement_by_query_is_the_mean_of_its_pairs() {
+        let of = |query, b, margin| Rating {
+            query,
+            ..rating(0, 1, b, margin)
+        };
+        let said = |query, b| HumanVerdict {
+            query,
+            ..verdict(1, b, Some(1.0))
+        };
+        let ratings = [of(0, 2, -0.5), of(0, 3, 0.5), of(4, 2, 0.5), of(5, 2, 0.5)];
+        let found = agreement_by_query(&ratings, &[said(0, 2), said(0, 3), said(4, 2)]);
+        assert_eq!(found, BTreeMap::from([(0, 0.5), (4, 1.0)]));
     }
 
     #[test]

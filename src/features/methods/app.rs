@@ -12,6 +12,7 @@ mod priced_questions;
 mod report;
 pub mod rerank;
 mod self_preference;
+mod slices;
 mod summary;
 mod truncation;
 
@@ -25,4 +26,5 @@ pub use offered::METHOD_OFFER;
 pub use offered::OFFERED;
 pub use priced_questions::PricedQuestions;
 pub use report::{MethodEntry, MethodsReport};
+pub use slices::SlicedMethods;
 pub use summary::shown_name;

@@ -11,15 +11,19 @@ use crate::cli::evaluate::project_truth_of;
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::cli::picture_options::PictureOptions;
+use crate::cli::slices::{SliceOptions, slices_table};
 use crate::domain::number_words;
 use crate::domain::number_words::{fixed, signed};
-use crate::features::methods::app::{MethodEntry, MethodsOptions, MethodsReport, compare_methods};
+use crate::features::methods::app::{
+    MethodEntry, MethodsOptions, MethodsReport, SlicedMethods, compare_methods,
+};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::safe_json;
 use crate::formats::safe_stdout::SafeStdout;
 use crate::formats::svg::histogram_svg;
 use crate::store::Store;
 use clap::{Args, Subcommand};
+use serde_json::json;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -58,6 +62,7 @@ Examples:
   there are none
   overrule methods --truth zelo --baseline original --at 5
   overrule methods --md > methods.md
+  overrule methods --slice topic                         which group of queries is worse, by method
   overrule methods --histogram                           how ndcg@10 is distributed over the queries
   overrule methods --truth zelo_annotated.jsonl          against the scores of a file
   overrule methods --svg plane.svg --export artifact.json"
@@ -100,6 +105,8 @@ pub(crate) struct MethodsCommand {
     /// compare_reranking
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
+    #[command(flatten)]
+    slices: SliceOptions,
     /// Accept queries without a ranking (exit code 0 instead of 3)
     #[arg(long)]
     partial: bool,
@@ -126,7 +133,12 @@ impl MethodsCommand {
             depth: self.at,
             level: self.level,
         };
+        if self.slices.is_given() && (self.csv || self.md) {
+            return Err(usage!("--slice is printed as text or with --json"));
+        }
+        let field = self.slices.field_in(&store)?;
         let report = compare_methods(&store, &truth, &options)?;
+        let slices = field.map(|field| report.sliced(&field)).transpose()?;
         self.picture.write(|| Ok(report.quality_cost_svg()))?;
         self.picture.files().for_each(output::wrote);
         if let Some(path) = &self.histogram_svg {
@@ -144,7 +156,9 @@ impl MethodsCommand {
             output::wrote(path);
         }
         if self.json {
-            output::json(&report.json())?;
+            let mut printed = report.json();
+            printed["slices"] = json!(slices.as_ref().map(SlicedMethods::json));
+            output::json(&printed)?;
         } else {
             for note in &report.notes {
                 output::message(&format!("note: {note}"));
@@ -153,6 +167,12 @@ impl MethodsCommand {
                 (true, _) => csv(&report)?,
                 (_, true) => output::raw(&markdown(&report))?,
                 _ => output::text(&table(&report))?,
+            }
+            if let Some(slices) = &slices {
+                let methods = slices.methods.iter();
+                let tables =
+                    methods.map(|(_, of)| slices_table(of, &slices.field, &report.baseline));
+                output::text(&tables.collect::<String>())?;
             }
             if self.histogram {
                 output::text(&output::histograms(&report.distributions()))?;

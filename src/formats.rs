@@ -33,6 +33,7 @@ pub mod ranx;
 pub mod records;
 pub mod safe_json;
 pub mod safe_stdout;
+pub mod search_request;
 pub mod svg;
 pub mod table_file;
 mod table_objects;

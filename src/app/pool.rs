@@ -6,6 +6,7 @@ mod dense;
 mod documents;
 mod first_stage;
 mod fused_rankings;
+mod live_search;
 mod summary;
 
 use super::error::AppError;
@@ -24,6 +25,7 @@ pub use dense::{DenseSearch, EmbeddingProgress, vector_cache};
 pub use first_stage::FirstStage;
 use fused_rankings::FusedRankings;
 pub use fused_rankings::stage_names;
+pub use live_search::{LiveQueries, LiveSearch, SearchEngine, SearchProgress};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

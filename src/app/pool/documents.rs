@@ -114,7 +114,8 @@ impl PoolTexts {
     }
 }
 
-fn document(
+/// A document of a pool, at slot `number` from 1.
+pub(super) fn document(
     passage: &BeirDocument,
     slot: &PoolSlot,
     number: usize,
@@ -164,7 +165,7 @@ fn document(
 }
 
 /// Why a document has its label.
-struct LabelEvidence {
+pub(super) struct LabelEvidence {
     label: String,
     sentences: BTreeSet<u64>,
 }

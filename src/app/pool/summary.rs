@@ -43,6 +43,38 @@ pub struct PoolCounts {
     pub fill: usize,
 }
 
+impl PoolSummary {
+    /// The summary of pools that a search engine has filled and that have no labels.
+    pub(super) fn of_search(
+        pools: &[JudgingPool],
+        documents: usize,
+        (depth, layout): (usize, PoolLayout),
+        warnings: Vec<String>,
+    ) -> Self {
+        let filled = || pools.iter().filter(|pool| !pool.slots.is_empty());
+        let slots = filled().map(|pool| pool.slots.len()).sum();
+        Self {
+            queries: pools.len(),
+            documents,
+            first_stage: Map::new(),
+            pools: PoolCounts {
+                count: filled().count(),
+                depth,
+                short: filled().filter(|pool| pool.slots.len() < depth).count(),
+                layout,
+                slots,
+                positives: 0,
+                label_found: 0,
+                label_missed: 0,
+                fill: slots,
+            },
+            warnings,
+            stages: None,
+            fusion: None,
+        }
+    }
+}
+
 /// The input of a summary: the first stage's results, the labels, and the pools built from them.
 pub(super) struct Summarized<'a> {
     pub(super) qrels: &'a Qrels,

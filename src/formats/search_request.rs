@@ -1,0 +1,331 @@
+//! Requests to search engines, and where their responses have the documents.
+//!
+//! A template is JSON. In its texts, `{{query}}` stands for the query's text, `{{query_id}}` for its
+//! identifier and `{{depth}}` for the number of documents; a text that is only `{{depth}}` becomes a
+//! number. Since texts are replaced after parsing, a query cannot change the rest of the request.
+
+use super::problem::quoted;
+use crate::domain::corpus::DocId;
+use serde_json::Value;
+use std::collections::HashSet;
+
+/// The body of a request, with placeholders.
+#[derive(Clone, Debug)]
+pub struct RequestTemplate(Value);
+
+/// Why a template cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TemplateError {
+    #[error("is not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("has no {{{{query}}}}, which stands for the text of a query")]
+    NoQuery,
+    #[error("{0} is not a placeholder; expected {{{{query}}}}, {{{{query_id}}}} or {{{{depth}}}}")]
+    Unknown(String),
+}
+
+const QUERY: &str = "{{query}}";
+const QUERY_ID: &str = "{{query_id}}";
+const DEPTH: &str = "{{depth}}";
+
+impl RequestTemplate {
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let body: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
+        let mut has_query = false;
+        for_each_text(&body, &mut |text| {
+            has_query |= text.contains(QUERY);
+            let rest = [QUERY, QUERY_ID, DEPTH]
+                .iter()
+                .fold(text.to_owned(), |rest, known| rest.replace(known, ""));
+            match rest.find("{{") {
+                None => Ok(()),
+                Some(at) => Err(TemplateError::Unknown(quoted(&rest[at..]))),
+            }
+        })?;
+        if has_query {
+            Ok(Self(body))
+        } else {
+            Err(TemplateError::NoQuery)
+        }
+    }
+
+    /// The body of the request for a query.
+    pub fn body(&self, query: &str, id: &str, depth: usize) -> Value {
+        let mut body = self.0.clone();
+        fill(&mut body, query, id, depth);
+        body
+    }
+}
+
+fn for_each_text<E>(value: &Value, visit: &mut dyn FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    match value {
+        Value::String(text) => visit(text),
+        Value::Array(values) => values
+            .iter()
+            .try_for_each(|value| for_each_text(value, visit)),
+        Value::Object(members) => members
+            .values()
+            .try_for_each(|value| for_each_text(value, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+fn fill(value: &mut Value, query: &str, id: &str, depth: usize) {
+    match value {
+        Value::String(text) if text == DEPTH => *value = Value::from(depth),
+        Value::String(text) => *text = filled(text, query, id, depth),
+        Value::Array(values) => values.iter_mut().for_each(|of| fill(of, query, id, depth)),
+        Value::Object(members) => members
+            .values_mut()
+            .for_each(|of| fill(of, query, id, depth)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The text with its placeholders replaced, each only once: a query may contain them too.
+fn filled(text: &str, query: &str, id: &str, depth: usize) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("{{") {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let depth = depth.to_string();
+        let known = [(QUERY, query), (QUERY_ID, id), (DEPTH, &depth)];
+        let found = known.iter().find(|(name, _)| from.starts_with(name));
+        let (name, value) = found.copied().unwrap_or(("{{", "{{"));
+        out.push_str(value);
+        rest = from.strip_prefix(name).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Where a response has the documents: JSON pointers (RFC 6901). Those of a document start at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentPointers {
+    /// The list of documents.
+    pub documents: String,
+    pub id: String,
+    /// The texts, which are joined by line breaks.
+    pub texts: Vec<String>,
+    pub title: Option<String>,
+    pub score: String,
+}
+
+/// A document of a response.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundDocument {
+    pub id: DocId,
+    /// Empty if it has none.
+    pub title: String,
+    pub text: String,
+    pub score: Option<f64>,
+}
+
+/// The documents of a response.
+#[derive(Debug, Default, PartialEq)]
+pub struct FoundDocuments {
+    /// In the order of the response.
+    pub documents: Vec<FoundDocument>,
+    /// Number of documents without a text, which are skipped.
+    pub without_text: usize,
+}
+
+impl DocumentPointers {
+    /// The first `depth` documents of a response.
+    ///
+    /// # Errors
+    /// The response is not JSON, has no list of documents, or a document has no identifier. The
+    /// message is a phrase without the name of the server.
+    pub fn read(&self, response: &[u8], depth: usize) -> Result<FoundDocuments, String> {
+        let response: Value = serde_json::from_slice(response)
+            .map_err(|error| format!("the response is not JSON: {error}"))?;
+        if let Some(why) = partial(&response) {
+            return Err(format!("the response is not complete: {why}"));
+        }
+        // Vespa leaves an empty list out.
+        let list = match response.pointer(&self.documents) {
+            None if is_empty_vespa(&response) => return Ok(FoundDocuments::default()),
+            None => {
+                return Err(format!(
+                    "the response has nothing at {}; name the list of documents with --documents",
+                    quoted(&self.documents)
+                ));
+            }
+            Some(Value::Array(list)) => list,
+            Some(_) => {
+                return Err(format!(
+                    "{} is not a list of documents",
+                    quoted(&self.documents)
+                ));
+            }
+        };
+        let mut found = FoundDocuments::default();
+        let mut seen = HashSet::new();
+        for (at, hit) in list.iter().take(depth).enumerate() {
+            let id = match hit.pointer(&self.id) {
+                Some(Value::String(id)) if !id.trim().is_empty() => id.clone(),
+                Some(Value::Number(id)) if !id.is_f64() => id.to_string(),
+                _ => {
+                    return Err(format!(
+                        "document {} of the response has no identifier at {}; name it with --id",
+                        at + 1,
+                        quoted(&self.id)
+                    ));
+                }
+            };
+            if !seen.insert(id.clone()) {
+                continue;
+            }
+            let texts = self
+                .texts
+                .iter()
+                .filter_map(|pointer| text_at(hit, pointer));
+            let text = texts.collect::<Vec<_>>().join("\n");
+            let title = self
+                .title
+                .as_ref()
+                .and_then(|pointer| text_at(hit, pointer));
+            if text.trim().is_empty() && title.is_none() {
+                found.without_text += 1;
+                continue;
+            }
+            found.documents.push(FoundDocument {
+                id: DocId::new(id),
+                title: title.unwrap_or_default(),
+                text,
+                score: hit.pointer(&self.score).and_then(Value::as_f64),
+            });
+        }
+        Ok(found)
+    }
+}
+
+/// Why the engine says that it has not searched everything.
+fn partial(response: &Value) -> Option<&'static str> {
+    let is_true = |pointer: &str| response.pointer(pointer).and_then(Value::as_bool) == Some(true);
+    let failed = response.pointer("/_shards/failed").and_then(Value::as_u64);
+    if is_true("/timed_out") {
+        Some("the search timed out")
+    } else if failed.is_some_and(|failed| failed > 0) {
+        Some("shards failed")
+    } else if is_true("/responseHeader/partialResults") {
+        Some("the results are partial")
+    } else if response.pointer("/root/errors").is_some() {
+        Some("the search reported errors")
+    } else {
+        None
+    }
+}
+
+fn is_empty_vespa(response: &Value) -> bool {
+    let count = response.pointer("/root/fields/totalCount");
+    count.and_then(Value::as_u64) == Some(0)
+}
+
+/// The text at a pointer: a text, a number, or a list of texts.
+fn text_at(hit: &Value, pointer: &str) -> Option<String> {
+    let text = match hit.pointer(pointer)? {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(parts) => {
+            let parts = parts.iter().filter_map(Value::as_str);
+            parts.collect::<Vec<_>>().join("\n")
+        }
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    const TEMPLATE: &str = r#"{"size":"{{depth}}","query":{"match":{"body":"{{query}}"}},"tag":"q-{{query_id}}-{{depth}}"}"#;
+
+    #[test]
+    fn placeholders_are_replaced_in_texts_only() {
+        let template = RequestTemplate::parse(TEMPLATE).unwrap();
+        assert_eq!(
+            template.body("red \"shoes\" {{depth}}", "7", 20),
+            json!({
+                "size": 20,
+                "query": {"match": {"body": "red \"shoes\" {{depth}}"}},
+                "tag": "q-7-20",
+            })
+        );
+    }
+
+    #[rstest]
+    #[case::no_json("{\"query\":", "is not JSON")]
+    #[case::no_query(r#"{"q":"x"}"#, "has no {{query}}")]
+    #[case::unknown(r#"{"q":"{{query}} {{user}}"}"#, "\"{{user}}\" is not a placeholder")]
+    fn a_template_that_cannot_work_is_refused(#[case] text: &str, #[case] expected: &str) {
+        let error = RequestTemplate::parse(text).unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+
+    proptest! {
+        /// No query changes the structure of a request.
+        #[test]
+        fn a_query_is_only_a_text(query in "\\PC{0,40}|[\"\\\\{}:,a-z]{0,20}") {
+            let template = RequestTemplate::parse(TEMPLATE).unwrap();
+            let text = template.body(&query, "1", 5).to_string();
+            let back: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(&back["query"]["match"]["body"], &json!(query));
+            prop_assert_eq!(back.as_object().unwrap().len(), 3);
+        }
+    }
+
+    fn pointers() -> DocumentPointers {
+        DocumentPointers {
+            documents: "/hits/hits".to_owned(),
+            id: "/_id".to_owned(),
+            texts: vec!["/_source/body".to_owned(), "/_source/tags".to_owned()],
+            title: Some("/_source/title".to_owned()),
+            score: "/_score".to_owned(),
+        }
+    }
+
+    fn read(response: &Value) -> Result<FoundDocuments, String> {
+        pointers().read(response.to_string().as_bytes(), 3)
+    }
+
+    #[test]
+    fn documents_are_located_by_pointers() {
+        let hit = |id: Value, source: Value| json!({"_id": id, "_score": 1.5, "_source": source});
+        let found = read(
+            &json!({"timed_out": false, "_shards": {"failed": 0}, "hits": {"hits": [
+                hit(json!("a"), json!({"title": "A", "body": "text a", "tags": ["x", "y"]})),
+                hit(json!(7), json!({})),
+                hit(json!("a"), json!({"body": "again"})),
+                hit(json!("b"), json!({"body": "beyond the depth"})),
+            ]}}),
+        );
+        let document = FoundDocument {
+            id: DocId::new("a"),
+            title: "A".to_owned(),
+            text: "text a\nx\ny".to_owned(),
+            score: Some(1.5),
+        };
+        let expected = FoundDocuments {
+            documents: vec![document],
+            without_text: 1,
+        };
+        assert_eq!(found, Ok(expected));
+    }
+
+    #[rstest]
+    #[case::timed_out(json!({"timed_out": true, "hits": {"hits": []}}), "the response is not complete: the search timed out")]
+    #[case::shards(json!({"_shards": {"failed": 2}, "hits": {"hits": []}}), "the response is not complete: shards failed")]
+    #[case::other_place(json!({"response": {"docs": []}}), "the response has nothing at \"/hits/hits\"")]
+    #[case::no_list(json!({"hits": {"hits": 3}}), "\"/hits/hits\" is not a list")]
+    #[case::no_id(json!({"hits": {"hits": [{"id": "a"}]}}), "document 1 of the response has no identifier at \"/_id\"")]
+    fn a_response_that_does_not_fit_is_refused(#[case] response: Value, #[case] expected: &str) {
+        let error = read(&response).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

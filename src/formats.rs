@@ -21,6 +21,8 @@ pub(crate) mod object;
 pub mod own_tables;
 #[cfg(feature = "parquet")]
 mod parquet_lines;
+#[cfg(feature = "parquet")]
+pub mod parquet_shards;
 pub mod picks;
 #[cfg(feature = "png")]
 pub(crate) mod png;

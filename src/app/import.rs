@@ -17,6 +17,8 @@ mod preview;
 mod rankings;
 mod recorded_call;
 mod sample;
+#[cfg(feature = "parquet")]
+mod shards;
 pub mod source;
 mod vote_importer;
 pub mod votes;
@@ -49,6 +51,8 @@ use preview::PoolCounts;
 use rankings::RankingImport;
 pub use sample::RecordSample;
 use serde::Serialize;
+#[cfg(feature = "parquet")]
+pub use shards::check_shards;
 use std::collections::HashSet;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};

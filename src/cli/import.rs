@@ -5,9 +5,13 @@ mod votes;
 
 use super::argument::OrAdded;
 use super::command::{CommandContext, CommandResult, usage};
+#[cfg(feature = "parquet")]
+use crate::app::import::check_shards;
 use crate::app::import::{ContentKind, ImportOptions, QueryMatch, check, log_import};
 use crate::cli::{output, pool};
 use crate::formats::judgments::JudgmentFormat;
+#[cfg(feature = "parquet")]
+use crate::formats::parquet_shards::has_shards;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -32,13 +36,14 @@ const NOTES_AND_EXAMPLES: &str = r#"  other tables                            ne
 read. A file of labels may name queries by their ids or by their texts. The result says which was
 used, and --match decides if both are possible. Files may be compressed with gzip, and - is the
 standard input. Labels and rankings are used by `overrule adjudication`. A folder is a benchmark
-(corpus.jsonl, queries.jsonl, qrels/), whose pools are built as with `overrule pool build --beir`. A
-file with errors is not imported, unless --skip-bad skips the invalid parts of a dataset.
+(corpus.jsonl, queries.jsonl, qrels/), whose pools are built as with `overrule pool build --beir`, or
+holds Parquet files, which are imported in the order of their names as one dataset. A file with errors is not imported, unless --skip-bad skips the invalid parts of a dataset.
 
 Examples:
   overrule import dataset.jsonl
   overrule import data/annotation/dataset/ai_scores.json
   overrule import scifact/ --split test
+  overrule import shards/                    part-00000.parquet, part-00001.parquet, …
   overrule import qrels/test.tsv bm25.trec --name bm25
   overrule import candidates.tsv --as ranking
   overrule import ratings.csv --match text   ratings of Quepid, whose queries are texts
@@ -145,7 +150,12 @@ impl ImportCommand {
 impl ImportFiles {
     fn run(self, context: &CommandContext) -> CommandResult {
         if let Some(folder) = self.paths.iter().find(|path| path.is_dir()) {
-            return self.benchmark(context, folder);
+            let is_benchmark = folder.join("qrels").is_dir();
+            #[cfg(feature = "parquet")]
+            if !is_benchmark && has_shards(folder) {
+                return self.shards(context, folder);
+            }
+            return self.benchmark(context, folder, is_benchmark);
         }
         let options = ImportOptions {
             skip_bad: self.skip_bad,
@@ -201,12 +211,50 @@ impl ImportFiles {
             .try_for_each(|import| output::text(&format!("{import}\n")))
     }
 
-    fn benchmark(&self, context: &CommandContext, folder: &Path) -> CommandResult {
+    /// Imports a folder of Parquet files.
+    #[cfg(feature = "parquet")]
+    fn shards(&self, context: &CommandContext, folder: &Path) -> CommandResult {
         let name = folder.display();
-        if !folder.join("qrels").is_dir() {
+        let has_options = self.kind.is_some() || self.query_match.is_some() || self.name.is_some();
+        if self.paths.len() > 1 || has_options {
             return Err(usage!(
-                "{name}: is a folder, but not a benchmark (corpus.jsonl, queries.jsonl, qrels/); \
-                 name a file"
+                "{name}: is a folder of Parquet files, which is imported alone and without --as, \
+                 --match and --name"
+            ));
+        }
+        let checked = check_shards(folder, self.skip_bad)?;
+        output::problems(&checked.problems);
+        if let Some(sample) = &checked.sample {
+            output::message(&sample.to_string());
+        }
+        if self.dry_run {
+            let store = context.has_project().then(|| context.open()).transpose()?;
+            let preview = checked.preview(store.as_ref())?;
+            return match self.json {
+                true => output::json(&[preview]),
+                false => output::text(&format!("no problems found\n{preview}\n")),
+            };
+        }
+        let store = context.open_or_create()?;
+        let import = checked.import(&store)?;
+        log_import(&store, &context.annotator(), &import.to_string())?;
+        match self.json {
+            true => output::json(&[import]),
+            false => output::text(&format!("{import}\n")),
+        }
+    }
+
+    fn benchmark(
+        &self,
+        context: &CommandContext,
+        folder: &Path,
+        is_benchmark: bool,
+    ) -> CommandResult {
+        let name = folder.display();
+        if !is_benchmark {
+            return Err(usage!(
+                "{name}: is a folder, but neither a benchmark (corpus.jsonl, queries.jsonl, qrels/) \
+                 nor a folder of Parquet files; name a file"
             ));
         }
         let has_options = self.dry_run || self.skip_bad || self.kind.is_some();

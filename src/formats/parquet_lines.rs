@@ -3,9 +3,10 @@
 
 use crate::domain::caught_panic::catch_panic;
 use parquet::errors::ParquetError;
-use parquet::file::reader::SerializedFileReader;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
+use parquet::schema::types::Type;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::fs::File;
@@ -29,6 +30,18 @@ impl ParquetLines {
             rows: guarded(|| Ok(SerializedFileReader::new(file)?.into_iter()))?,
             line: Vec::new(),
             read: 0,
+        })
+    }
+
+    /// The columns of a file, and its number of rows.
+    pub(super) fn describe(file: File) -> io::Result<(Type, u64)> {
+        guarded(|| {
+            let reader = SerializedFileReader::new(file)?;
+            let about = reader.metadata().file_metadata();
+            Ok((
+                about.schema().clone(),
+                about.num_rows().max(0).unsigned_abs(),
+            ))
         })
     }
 }

@@ -5,6 +5,7 @@ use super::file_content::FileContent;
 use crate::app::error::AppError;
 use crate::app::input_files::{FoundLabels, display_name, open};
 use crate::app::text_format::counted;
+use crate::domain::corpus::Pool;
 use crate::domain::metrics::RankedRun;
 use crate::domain::sanitize;
 use crate::formats::ai_scores::{ExpectedJudges, read_scored_pairs};
@@ -56,6 +57,12 @@ impl RecordSample {
         }
     }
 
+    /// The first query of a folder of Parquet files, in a row of one of them.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_pool(path: &Path, row: u64, pool: &Pool) -> Self {
+        Self::new(path, Some(row), &FileContent::Dataset, pool_words(pool))
+    }
+
     /// The first vote of a file of votes.
     pub(super) fn of_vote(path: &Path, line: u64, vote: &ExternalVote) -> Self {
         let (verb, margin) = match &vote.answer {
@@ -90,20 +97,7 @@ pub(super) fn first_record(
         FileContent::Dataset | FileContent::Requests | FileContent::MtebSet => {
             let mut pools = read_pools(open(path)?, &name);
             let first = pools.find_map(Result::ok);
-            first.map(|pool| {
-                let ids = pool
-                    .documents
-                    .first()
-                    .map(|document| quoted(document.id.as_str()));
-                let record = format!(
-                    "query {} ({}) with {}, the first of them {}",
-                    quoted(pool.query.id.as_str()),
-                    quoted(&pool.query.text),
-                    counted(pool.documents.len(), "document"),
-                    ids.unwrap_or_default()
-                );
-                sample(Some(pools.line()), record)
-            })
+            first.map(|pool| sample(Some(pools.line()), pool_words(&pool)))
         }
         FileContent::AiScores => read_scored_pairs(open(path)?, &name, ExpectedJudges::Any)
             .find_map(Result::ok)
@@ -159,6 +153,18 @@ pub(super) fn first_record(
             }),
         FileContent::Labels(_) | FileContent::Rankings(_) => None,
     })
+}
+
+fn pool_words(pool: &Pool) -> String {
+    let first = pool.documents.first();
+    let first = first.map(|document| quoted(document.id.as_str()));
+    format!(
+        "query {} ({}) with {}, the first of them {}",
+        quoted(pool.query.id.as_str()),
+        quoted(&pool.query.text),
+        counted(pool.documents.len(), "document"),
+        first.unwrap_or_default()
+    )
 }
 
 /// A label of a file that has no rows.

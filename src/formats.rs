@@ -4,6 +4,7 @@
 //! keep data that they do not use, so that writing a file back loses nothing.
 
 pub mod ai_scores;
+pub mod answers;
 pub mod beir;
 pub mod columns;
 pub mod csv_cell;
@@ -19,6 +20,7 @@ pub mod judgments;
 pub(crate) mod lines;
 pub(crate) mod object;
 pub mod own_tables;
+pub mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet_lines;
 #[cfg(feature = "parquet")]

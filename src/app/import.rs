@@ -8,9 +8,11 @@ mod file_content;
 mod folder;
 mod imported;
 mod imported_verdicts;
+mod label_documents;
 mod label_queries;
 mod labels;
 mod pair_games;
+mod pair_votes;
 mod picks;
 mod pool_table;
 mod preview;
@@ -31,6 +33,7 @@ use crate::client::now_ms;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::RankedRun;
+use crate::formats::answers::{AnswerItems, AnswerOptions, read_items};
 use crate::formats::file_kind::FileKind;
 use crate::store::Store;
 use crate::store::imports::ImportRow;
@@ -41,8 +44,7 @@ pub use folder::{FolderEntry, THIS_PROJECT, list_folder, typed_path};
 use imported::KnownQueries;
 pub use imported::{PoolsImport, VotesImport};
 pub use label_queries::QueryMatch;
-use label_queries::match_queries;
-use labels::LabelsImport;
+use labels::{LabelsImport, matched_labels};
 use picks::PicksImport;
 use pool_table::PoolTable;
 pub use pool_table::PoolTableImport;
@@ -67,6 +69,8 @@ pub struct ImportOptions {
     pub query_match: Option<QueryMatch>,
     /// The kind of the file; `None` to recognize it.
     pub kind: Option<ContentKind>,
+    /// How the answers of annotation tools are read.
+    pub answers: AnswerOptions,
     /// Receives the amount of data read.
     pub progress: ReadProgress,
 }
@@ -121,7 +125,7 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
         }
         FileContent::Picks => CheckedContent::Picks(picks::read(path)?),
         FileContent::Labels(kind) => {
-            let labels = input_files::labels_of(path, kind, &mut notes)?;
+            let labels = input_files::labels_by(path, kind, &options.answers, &mut notes)?;
             sample = sample.or_else(|| sample::any_label(path, &found, &labels));
             CheckedContent::Labels(labels)
         }
@@ -145,6 +149,17 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
         return Err(AppError::file(
             path,
             format!("is {}; --match is for labels", found.describe()),
+        ));
+    }
+    let is_answered = matches!(&found, FileContent::Labels(FileKind::Judgments(_)));
+    if options.answers != AnswerOptions::default() && !is_answered {
+        return Err(AppError::file(
+            path,
+            format!(
+                "is {}; --question, --fields, --answer, --rater and --median are for the judgments \
+                 of several people",
+                found.describe()
+            ),
         ));
     }
     if !options.skip_bad {
@@ -204,8 +219,7 @@ impl CheckedFile {
         if let (CheckedContent::Labels(found), Some(store)) = (&self.content, store)
             && (found.may_name_texts || self.query_match.is_some())
         {
-            let project = store.read_blocking(|db| db.queries())?;
-            let matched = match_queries(&self.path, found.clone(), &project, self.query_match)?;
+            let matched = matched_labels(store, &self.path, found.clone(), self.query_match)?;
             queries_here = matched.found;
             content += &matched.describe();
         }
@@ -284,8 +298,22 @@ impl Display for ImportedFile {
     }
 }
 
+/// The items of an annotation tool's data file.
+pub fn answer_items(path: &Path) -> Result<AnswerItems, AppError> {
+    let mut problems = FileProblems::of(path);
+    let reader = input_files::open(path)?;
+    let items = read_items(reader, &input_files::display_name(path), &mut |problem| {
+        problems.add(problem);
+    });
+    problems.refuse_any()?;
+    Ok(items)
+}
+
 pub fn log_import(store: &Store, annotator: &str, text: &str) -> Result<(), AppError> {
     let import = ImportRow::new(annotator, text, now_ms());
     store.write_blocking(move |db| db.add_import(&import))?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

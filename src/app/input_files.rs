@@ -5,6 +5,7 @@ use super::error::{AppError, FileProblems, invalid};
 use super::text_format::{counted, first_names};
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun, ScoreWidth, sort_as_trec_eval};
+use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::{self, CollectedLabels, Layout, TableContent};
 use crate::formats::dataset::{self, BenchmarkLabels};
 pub use crate::formats::file::display_name;
@@ -96,12 +97,24 @@ pub struct FoundLabels {
     pub texts: BTreeMap<QueryId, String>,
     /// The first line of each query, from 1; empty if unknown.
     pub first_lines: BTreeMap<QueryId, u64>,
+    /// The lines of documents that the file may name by their texts, by the names of the file.
+    pub document_lines: BTreeMap<(QueryId, DocId), u64>,
 }
 
 /// The labels of a file of this kind.
 pub fn labels_of(
     path: &Path,
     kind: &FileKind,
+    notes: &mut Vec<String>,
+) -> Result<FoundLabels, AppError> {
+    labels_by(path, kind, &AnswerOptions::default(), notes)
+}
+
+/// The labels of a file of this kind; `options` say how the answers of annotation tools are read.
+pub fn labels_by(
+    path: &Path,
+    kind: &FileKind,
+    options: &AnswerOptions,
     notes: &mut Vec<String>,
 ) -> Result<FoundLabels, AppError> {
     let name = display_name(path);
@@ -113,7 +126,10 @@ pub fn labels_of(
             let collected = columns::collect_labels(rows, &name, &mut report);
             (ReadJudgments::from(collected), layout.may_name_texts())
         }
-        FileKind::Judgments(format) => (format.read(&mut open(path)?, &name, &mut report), true),
+        FileKind::Judgments(format) => {
+            let read = format.read(&mut open(path)?, &name, options, &mut report);
+            (read, true)
+        }
         FileKind::RanxQrels => {
             let numbers = read_ranx(open(path)?, &name);
             let labels = numbers.and_then(|numbers| numbers.qrels(&name));
@@ -142,6 +158,12 @@ pub fn labels_of(
             "{name}: skipped {rows} without a rating, as unjudged"
         ));
     }
+    if read.differing > 0 {
+        let documents = counted(read.differing, "document");
+        notes.push(format!(
+            "{name}: people differ on {documents}, which have the median of their grades"
+        ));
+    }
     if labels.values().all(|grades| grades.is_empty()) {
         return Err(invalid!(
             "{name}: holds no labels; name qrels, or documents with metadata.grade"
@@ -152,6 +174,7 @@ pub fn labels_of(
         may_name_texts,
         texts: read.texts,
         first_lines,
+        document_lines: read.document_lines,
     })
 }
 

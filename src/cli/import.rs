@@ -1,6 +1,7 @@
 //! `overrule import`: imports datasets, annotated datasets, zBench's `ai_scores.json`, labels,
 //! rankings and picks.
 
+mod answers;
 mod votes;
 
 use super::argument::OrAdded;
@@ -12,6 +13,7 @@ use crate::cli::{output, pool};
 use crate::formats::judgments::JudgmentFormat;
 #[cfg(feature = "parquet")]
 use crate::formats::parquet_shards::has_shards;
+use answers::AnswerArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +39,8 @@ read. A file of labels may name queries by their ids or by their texts. The resu
 used, and --match decides if both are possible. Files may be compressed with gzip, and - is the
 standard input. Labels and rankings are used by `overrule adjudication`. A folder is a benchmark
 (corpus.jsonl, queries.jsonl, qrels/), whose pools are built as with `overrule pool build --beir`, or
-holds Parquet files, which are imported in the order of their names as one dataset. A file with errors is not imported, unless --skip-bad skips the invalid parts of a dataset.
+holds Parquet files, which are imported in the order of their names as one dataset. A file with
+errors is not imported, unless --skip-bad skips the invalid parts of a dataset.
 
 Examples:
   overrule import dataset.jsonl
@@ -47,6 +50,10 @@ Examples:
   overrule import qrels/test.tsv bm25.trec --name bm25
   overrule import candidates.tsv --as ranking
   overrule import ratings.csv --match text   ratings of Quepid, whose queries are texts
+  overrule import book.csv --as quepid-book --rater Ann
+                                             one judge of a book of Quepid
+  overrule import tasks.json --answer Relevant=1 --answer 'Not relevant=0'
+                                             an export of Label Studio or Argilla
   overrule import votes judgments.jsonl      votes of other systems and of people, one per line
   overrule import ./votes                    a file that is called votes"#;
 
@@ -98,6 +105,12 @@ struct ImportFiles {
     /// How labels name the queries of the project [default: by id or by text, whichever fits]
     #[arg(long = "match", value_enum, value_name = "BY")]
     query_match: Option<QueryMatch>,
+    #[command(flatten)]
+    answers: AnswerArgs,
+    /// Of judgments by several people: use the median of their grades of a document, the lower one
+    /// of two [default: they must agree]
+    #[arg(long)]
+    median: bool,
     /// Name of a ranking [default: its file name without extension]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -161,6 +174,7 @@ impl ImportFiles {
             skip_bad: self.skip_bad,
             ranking: self.name,
             query_match: self.query_match,
+            answers: self.answers.options(self.median)?,
             kind: self.kind.map(|kind| match kind {
                 OrAdded::Core(kind) => kind.kind(),
                 OrAdded::Added(format) => ContentKind::Judgments(format),

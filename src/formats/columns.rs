@@ -25,6 +25,7 @@ mod row;
 
 pub use collect::{CollectedLabels, collect_labels, collect_rankings};
 pub(super) use error::{ColumnError, decimal_comma};
+pub(super) use header::is_column_name;
 pub(super) use layout::{LONGEST, refused_delimiter};
 pub use layout::{Layout, TableContent};
 pub use read::{read_labels, read_pool_rows, read_rankings, read_scored_texts};

@@ -56,10 +56,12 @@ pub fn recognize(
     // A pool may be longer than any line of columns.
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let start = start.trim_ascii_start();
-    if wanted != Some(TableContent::Rankings)
-        && let Some(format) = JudgmentFormat::recognize(&String::from_utf8_lossy(start))
-    {
-        return Ok(FileKind::Judgments(format));
+    if wanted != Some(TableContent::Rankings) {
+        let format = JudgmentFormat::recognize(&String::from_utf8_lossy(start))
+            .map_err(|what| Problem::new(file, None, what))?;
+        if let Some(format) = format {
+            return Ok(FileKind::Judgments(format));
+        }
     }
     // An identifier may also start with a bracket.
     let inside = start.get(1..).unwrap_or_default().trim_ascii_start();

@@ -177,3 +177,36 @@ impl Nesting {
         None
     }
 }
+
+/// The members of the object with which a file begins: their names and the first bytes of their
+/// values, as far as `start` goes.
+pub(super) fn first_members(start: &str) -> Vec<(String, u8)> {
+    let mut members = Vec::new();
+    // The beginning ends anywhere, usually inside a value.
+    let _ = collect_members(JsonScanner::new(start.as_bytes()), &mut members);
+    members
+}
+
+fn collect_members(
+    mut scan: JsonScanner<&[u8]>,
+    members: &mut Vec<(String, u8)>,
+) -> Result<(), ScanStop> {
+    let mut value = Vec::new();
+    let mut next = b'{';
+    while scan.peek()? == next {
+        scan.advance();
+        scan.peek()?;
+        scan.value(&mut value)?;
+        let Ok(name) = serde_json::from_slice(&value) else {
+            break;
+        };
+        if scan.peek()? != b':' {
+            break;
+        }
+        scan.advance();
+        members.push((name, scan.peek()?));
+        scan.value(&mut value)?;
+        next = b',';
+    }
+    Ok(())
+}

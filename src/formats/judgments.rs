@@ -3,70 +3,69 @@
 //! Each format is a module with one [`ToolFormat`](tool_format::ToolFormat). Everything else follows from the list of them:
 //! how files are recognized, the values of the options, the help and the error messages.
 
+mod annotated_items;
 mod ltr;
 mod quepid;
+mod quepid_book;
 mod rank_eval;
 mod rated_lists;
+mod ratings;
+mod read_judgments;
 mod tool_format;
 mod workbench;
 
-use super::columns::CollectedLabels;
+use super::answers::AnswerOptions;
 use super::problem::{Problem, quoted};
-use crate::domain::corpus::QueryId;
-use crate::domain::metrics::Qrels;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use std::collections::BTreeMap;
+use ratings::Ratings;
+pub use read_judgments::ReadJudgments;
 use std::fmt;
 use std::io::{self, BufRead, Write};
 pub use tool_format::{ExportedLabels, FormatInfo, comparable_text};
 use tool_format::{JudgmentItem, ToolFormat};
 
 /// All formats, in the order in which they are tried and listed.
-static FORMATS: [JudgmentFormat; 4] = [
+static FORMATS: [JudgmentFormat; 8] = [
     JudgmentFormat(&quepid::Quepid),
+    JudgmentFormat(&quepid_book::QuepidBook),
     JudgmentFormat(&workbench::Workbench),
     JudgmentFormat(&rank_eval::RankEval),
     JudgmentFormat(&ltr::JudgmentList),
+    JudgmentFormat(&annotated_items::LABEL_STUDIO),
+    JudgmentFormat(&annotated_items::ARGILLA),
+    JudgmentFormat(&annotated_items::POTATO),
 ];
 
 /// A format of judgments.
 #[derive(Clone, Copy)]
 pub struct JudgmentFormat(&'static dyn ToolFormat);
 
-/// The judgments of a file.
-#[derive(Debug, Default)]
-pub struct ReadJudgments {
-    pub collected: CollectedLabels,
-    /// Texts of queries that the file names by an identifier.
-    pub texts: BTreeMap<QueryId, String>,
-}
-
-impl From<CollectedLabels> for ReadJudgments {
-    fn from(collected: CollectedLabels) -> Self {
-        Self {
-            collected,
-            ..Self::default()
-        }
-    }
-}
-
-impl From<Qrels> for ReadJudgments {
-    fn from(labels: Qrels) -> Self {
-        Self::from(CollectedLabels {
-            labels,
-            ..CollectedLabels::default()
-        })
-    }
-}
-
 impl JudgmentFormat {
     /// The format of a file that begins with `start`, without leading whitespace.
-    pub fn recognize(start: &str) -> Option<Self> {
-        FORMATS
-            .iter()
-            .copied()
-            .find(|format| format.0.recognizes(start))
+    ///
+    /// # Errors
+    /// If it may be one of several, which are named.
+    pub fn recognize(start: &str) -> Result<Option<Self>, String> {
+        let formats = FORMATS.iter().copied();
+        let found: Vec<Self> = formats
+            .filter(|format| format.0.recognizes(start))
+            .collect();
+        match found.as_slice() {
+            [] => Ok(None),
+            [format] => Ok(Some(*format)),
+            several => {
+                let names = several.iter().map(|format| {
+                    let info = format.info();
+                    format!("{} (--as {})", info.describe, info.name)
+                });
+                let names: Vec<String> = names.collect();
+                Err(format!(
+                    "may hold {}; say which with --as",
+                    names.join(" or ")
+                ))
+            }
+        }
     }
 
     pub fn info(self) -> &'static FormatInfo {
@@ -78,12 +77,17 @@ impl JudgmentFormat {
         self,
         reader: &mut dyn BufRead,
         file: &str,
+        options: &AnswerOptions,
         report: &mut dyn FnMut(Problem),
     ) -> ReadJudgments {
         let mut read = ReadJudgments::default();
-        self.0.read(reader, file, &mut |item| match item {
+        let mut ratings = Ratings::default();
+        self.0.read(reader, file, options, &mut |item| match item {
             Ok(JudgmentItem::Label(line, label)) => {
                 read.collected.add(line, label, file, report);
+            }
+            Ok(JudgmentItem::Rating(rating)) => {
+                ratings.add(rating, options, file, report);
             }
             Ok(JudgmentItem::Text(line, query, text)) => {
                 let problem = match read.texts.get(&query) {
@@ -101,6 +105,7 @@ impl JudgmentFormat {
             Ok(JudgmentItem::Unrated) => read.collected.unrated += 1,
             Err(problem) => report(problem),
         });
+        ratings.settle(options, file, &mut read, report);
         read
     }
 

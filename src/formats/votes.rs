@@ -9,11 +9,13 @@
 //! contains no texts: the project must know them.
 
 mod exported;
+mod given;
 #[cfg(test)]
 mod tests;
 mod texts;
 mod vote;
 
+pub use given::GivenVotes;
 pub use texts::{KnownTexts, LookupError, text_hash};
 pub use vote::{ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure};
 

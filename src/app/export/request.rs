@@ -22,7 +22,7 @@ use crate::app::scored_pools::{scored_pools, student_in_scores};
 use crate::app::text_format::counted;
 use crate::app::truth::{AGAINST_JUDGES, GradeBasis, TruthSource, zelo_truth};
 use crate::domain::adjudication::{RulingGrades, corrected_labels};
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitize;
 use crate::formats::file::unpacked_name;
@@ -34,7 +34,7 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -125,6 +125,7 @@ pub enum LabelForm {
 
 static LABEL_FORMS: LazyLock<Vec<LabelForm>> = LazyLock::new(|| {
     let tools = JudgmentFormat::value_variants().iter().copied();
+    let tools = tools.filter(|format| format.info().is_written);
     [LabelForm::Trec, LabelForm::Beir]
         .into_iter()
         .chain(tools.map(LabelForm::Tool))
@@ -665,9 +666,14 @@ impl LabelExport {
                 let queries = store.read_blocking(|db| db.queries())?.into_iter();
                 let texts: BTreeMap<QueryId, String> =
                     queries.map(|query| (query.id, query.text)).collect();
+                let documents = match format.info().writes_documents {
+                    true => document_texts(labels, store)?,
+                    false => BTreeMap::new(),
+                };
                 let labels = ExportedLabels {
                     labels,
                     texts: &texts,
+                    documents: &documents,
                     index: self.index.as_deref(),
                 };
                 format
@@ -680,6 +686,26 @@ impl LabelExport {
         }
         Ok(())
     }
+}
+
+/// The texts of labeled documents, as far as the project has them.
+fn document_texts(
+    labels: &Qrels,
+    store: &Store,
+) -> Result<BTreeMap<QueryId, HashMap<DocId, String>>, AppError> {
+    let mut texts = BTreeMap::new();
+    for (query, grades) in labels {
+        let name = query.clone();
+        let pool = store.read_blocking(move |db| {
+            let key = db.known_query(name.as_str())?;
+            key.map(|key| db.pool(key)).transpose()
+        })?;
+        let documents = pool.into_iter().flat_map(|pool| pool.documents);
+        let labeled = documents.filter(|document| grades.contains_key(&document.id));
+        let of_query = labeled.map(|document| (document.id, document.content));
+        texts.insert(query.clone(), of_query.collect());
+    }
+    Ok(texts)
 }
 
 impl LabelForm {

@@ -5,6 +5,7 @@ use crate::app::input_files::{display_name, kind_as, open};
 use crate::formats::columns::{Layout, TableContent};
 use crate::formats::file_kind::FileKind;
 use crate::formats::judgments::JudgmentFormat;
+use crate::formats::pairs::PairFormat;
 use std::io::{self, BufRead as _};
 use std::path::Path;
 
@@ -84,8 +85,16 @@ pub(super) fn recognize(path: &Path, said: Option<ContentKind>) -> Result<FileCo
     })?;
     let start = String::from_utf8_lossy(start);
     let bare = start.trim_start_matches('\u{feff}').trim_start();
-    if let Some(format) = JudgmentFormat::recognize(bare) {
+    if let Some(format) =
+        JudgmentFormat::recognize(bare).map_err(|what| AppError::file(path, what))?
+    {
         return Ok(FileContent::Labels(FileKind::Judgments(format)));
+    }
+    if let Some(format) = PairFormat::recognize(bare).map_err(|what| AppError::file(path, what))? {
+        let (name, holds) = (path.display(), format.info().describe);
+        return Err(invalid!(
+            "{name}: holds {holds}; `overrule import votes {name}` imports them"
+        ));
     }
     let bare = bare.strip_prefix('[').unwrap_or(bare).trim_start();
     if let Some(content) = of_object(bare, path)? {

@@ -23,10 +23,24 @@ pub enum QueryMatch {
     Text,
 }
 
-/// Labels with the identifiers of the project's queries.
+/// Names of queries in a file.
+#[derive(Clone, Copy)]
+pub(super) struct NamedQueries<'a> {
+    /// The names, in order.
+    pub(super) names: &'a [&'a QueryId],
+    /// Texts of queries, if the file has identifiers and texts.
+    pub(super) texts: &'a BTreeMap<QueryId, String>,
+    /// The first line of each query, from 1; empty if unknown.
+    pub(super) first_lines: &'a BTreeMap<QueryId, u64>,
+    /// Whether names may be texts.
+    pub(super) may_be_texts: bool,
+}
+
+/// The queries of the project that a file names.
 #[derive(Debug)]
-pub(super) struct MatchedLabels {
-    pub(super) labels: Qrels,
+pub(super) struct MatchedNames {
+    /// By name in the file, the identifier; without names that are skipped.
+    pub(super) ids: BTreeMap<QueryId, QueryId>,
     /// How the queries were found; `None` if none of them was, and the names were kept.
     pub(super) by: Option<QueryMatch>,
     /// Number of the file's queries that the project has.
@@ -35,28 +49,73 @@ pub(super) struct MatchedLabels {
     pub(super) skipped: usize,
 }
 
-/// Replaces the names of queries in the file by the identifiers of the project's queries. Without
-/// `wanted`, names are texts if they are the texts of queries in the project and not identifiers.
+/// Labels with the identifiers of the project's queries.
+#[derive(Debug)]
+pub(super) struct MatchedLabels {
+    pub(super) labels: Qrels,
+    /// The names of these queries in the file.
+    pub(super) names: BTreeMap<QueryId, QueryId>,
+    /// How the queries were found; `None` if none of them was, and the names were kept.
+    pub(super) by: Option<QueryMatch>,
+    /// Number of the file's queries that the project has.
+    pub(super) found: usize,
+    /// Number of skipped queries: the file names queries by text, and the project has no such text.
+    pub(super) skipped: usize,
+}
+
+/// Replaces the names of queries in the file by the identifiers of the project's queries.
 ///
 /// # Errors
-/// If a name may mean two queries, or if some names are identifiers and others texts.
+/// As [`match_names`].
 pub(super) fn match_queries(
     path: &Path,
     found: FoundLabels,
     project: &[QueryInfo],
     wanted: Option<QueryMatch>,
 ) -> Result<MatchedLabels, AppError> {
+    let names: Vec<&QueryId> = found.labels.keys().collect();
+    let named = NamedQueries {
+        names: &names,
+        texts: &found.texts,
+        first_lines: &found.first_lines,
+        may_be_texts: found.may_name_texts,
+    };
+    let matched = match_names(path, named, project, wanted)?;
+    let mut labels = Qrels::new();
+    let mut names = BTreeMap::new();
+    for (name, grades) in found.labels {
+        if let Some(id) = matched.ids.get(&name) {
+            labels.insert(id.clone(), grades);
+            names.insert(id.clone(), name);
+        }
+    }
+    Ok(MatchedLabels {
+        labels,
+        names,
+        by: matched.by,
+        found: matched.found,
+        skipped: matched.skipped,
+    })
+}
+
+/// Finds the queries of the project that a file names. Without `wanted`, names are texts if they are
+/// the texts of queries in the project and not identifiers.
+///
+/// # Errors
+/// If a name may mean two queries, or if some names are identifiers and others texts.
+pub(super) fn match_names(
+    path: &Path,
+    named: NamedQueries<'_>,
+    project: &[QueryInfo],
+    wanted: Option<QueryMatch>,
+) -> Result<MatchedNames, AppError> {
     let ids: HashSet<&str> = project.iter().map(|query| query.id.as_str()).collect();
     let texts: HashMap<&str, &str> = project
         .iter()
         .map(|query| (query.id.as_str(), query.text.as_str()))
         .collect();
-    if wanted == Some(QueryMatch::Id) || wanted.is_none() && !found.may_name_texts {
-        return Ok(MatchedLabels::by_id(
-            found.labels,
-            &ids,
-            Some(QueryMatch::Id),
-        ));
+    if wanted == Some(QueryMatch::Id) || wanted.is_none() && !named.may_be_texts {
+        return Ok(MatchedNames::by_id(named, &ids, Some(QueryMatch::Id)));
     }
     let mut ids_by_text: HashMap<String, Vec<&QueryId>> = HashMap::new();
     for query in project {
@@ -65,14 +124,14 @@ pub(super) fn match_queries(
     }
     let file = display_name(path);
     let refuse = |query: &QueryId, what: String| {
-        let line = found.first_lines.get(query).copied();
+        let line = named.first_lines.get(query).copied();
         AppError::invalid(Problem::new(&file, line, what))
     };
     let mut by_text: BTreeMap<&QueryId, &QueryId> = BTreeMap::new();
     let mut first_by_id = None;
     let mut first_by_text = None;
-    for query in found.labels.keys() {
-        let text = found
+    for query in named.names.iter().copied() {
+        let text = named
             .texts
             .get(query)
             .map_or(query.as_str(), String::as_str);
@@ -81,7 +140,7 @@ pub(super) fn match_queries(
         match (has_id, same_text.unwrap_or_default()) {
             (false, []) => {}
             (true, []) => {
-                let stated = found.texts.get(query);
+                let stated = named.texts.get(query);
                 let known = texts.get(query.as_str());
                 if let (Some(stated), Some(known)) = (stated, known) {
                     return Err(refuse(
@@ -143,7 +202,7 @@ pub(super) fn match_queries(
     if first_by_text.is_none() && wanted.is_none() {
         let is_known = first_by_id.is_some() || !by_text.is_empty();
         let by = is_known.then_some(QueryMatch::Id);
-        return Ok(MatchedLabels::by_id(found.labels, &ids, by));
+        return Ok(MatchedNames::by_id(named, &ids, by));
     }
     if by_text.is_empty() {
         return Err(invalid!(
@@ -165,30 +224,35 @@ pub(super) fn match_queries(
             ));
         }
     }
-    let labels: Qrels = by_text
+    let ids: BTreeMap<QueryId, QueryId> = by_text
         .iter()
-        .filter_map(|(name, query)| Some(((*query).clone(), found.labels.get(*name)?.clone())))
+        .map(|(name, query)| ((*name).clone(), (*query).clone()))
         .collect();
-    Ok(MatchedLabels {
+    Ok(MatchedNames {
         by: Some(QueryMatch::Text),
-        found: labels.len(),
-        skipped: found.labels.len() - labels.len(),
-        labels,
+        found: ids.len(),
+        skipped: named.names.len() - ids.len(),
+        ids,
     })
 }
 
-impl MatchedLabels {
-    /// Labels that keep the names of their queries.
-    fn by_id(labels: Qrels, ids: &HashSet<&str>, by: Option<QueryMatch>) -> Self {
-        let known = |query: &&QueryId| ids.contains(query.as_str());
+impl MatchedNames {
+    /// The names are kept as identifiers.
+    fn by_id(named: NamedQueries<'_>, ids: &HashSet<&str>, by: Option<QueryMatch>) -> Self {
+        let names = named.names.iter().copied();
         Self {
-            found: labels.keys().filter(known).count(),
+            found: names
+                .clone()
+                .filter(|name| ids.contains(name.as_str()))
+                .count(),
+            ids: names.map(|name| (name.clone(), name.clone())).collect(),
             by,
-            labels,
             skipped: 0,
         }
     }
+}
 
+impl MatchedLabels {
     /// How the queries were found, as the end of a sentence that begins with `; `.
     pub(super) fn describe(&self) -> String {
         describe_match(self.by, self.found, self.skipped)

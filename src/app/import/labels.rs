@@ -1,7 +1,7 @@
 //! Imports labels into a project.
 
 use super::imported::without_pool;
-use super::label_queries::{QueryMatch, describe_match, match_queries};
+use super::label_queries::{MatchedLabels, QueryMatch, describe_match, match_queries};
 use crate::app::error::AppError;
 use crate::app::input_files::{FoundLabels, display_name};
 use crate::app::text_format::counted;
@@ -27,21 +27,37 @@ pub struct LabelsImport {
     tells_match: bool,
 }
 
+/// The labels with the identifiers of the project's queries and documents.
+pub(super) fn matched_labels(
+    store: &Store,
+    path: &Path,
+    mut found: FoundLabels,
+    wanted: Option<QueryMatch>,
+) -> Result<MatchedLabels, AppError> {
+    let project = store.read_blocking(|db| db.queries())?;
+    let lines = std::mem::take(&mut found.document_lines);
+    let mut matched = match_queries(path, found, &project, wanted)?;
+    if !lines.is_empty() {
+        matched.match_documents(path, &lines, store)?;
+    }
+    Ok(matched)
+}
+
 pub(super) fn import(
     store: &Store,
     path: &Path,
     found: FoundLabels,
     wanted: Option<QueryMatch>,
 ) -> Result<LabelsImport, AppError> {
-    let project = store.read_blocking(|db| db.queries())?;
+    let is_empty = store.read_blocking(|db| db.queries())?.is_empty();
     let tells_match = found.may_name_texts || wanted.is_some();
-    let matched = match_queries(path, found, &project, wanted)?;
+    let matched = matched_labels(store, path, found, wanted)?;
     let labels = matched.labels;
     let unknown = labels.len() - matched.found;
     Ok(LabelsImport {
         file: display_name(path),
         labels: labels.values().map(|grades| grades.len()).sum(),
-        unknown_queries: if project.is_empty() { 0 } else { unknown },
+        unknown_queries: if is_empty { 0 } else { unknown },
         matched_by: matched.by.filter(|_| matched.found > 0),
         queries_matched: matched.found,
         queries_skipped: matched.skipped,

@@ -64,7 +64,12 @@ impl RecordSample {
     }
 
     /// The first vote of a file of votes.
-    pub(super) fn of_vote(path: &Path, line: u64, vote: &ExternalVote) -> Self {
+    pub(super) fn of_vote(
+        path: &Path,
+        format: &'static str,
+        line: u64,
+        vote: &ExternalVote,
+    ) -> Self {
         let (verb, margin) = match &vote.answer {
             ExternalAnswer::Vote(margin) => ("vote", Some(margin.get())),
             ExternalAnswer::Verdict(margin) => ("verdict", Some(margin.get())),
@@ -74,7 +79,7 @@ impl RecordSample {
         Self {
             file: display_name(path),
             line: Some(line),
-            format: "votes",
+            format,
             record: format!(
                 "query {}, a {}, b {}, {verb}{margin} by {}",
                 quoted(vote.query.as_str()),

@@ -2,18 +2,22 @@
 
 use super::ahead::{ReadAhead, read_ahead};
 use super::imported::VotesImport;
+use super::pair_votes::{PairVotes, read_pair_votes};
 use super::sample::RecordSample;
 use super::vote_importer::{PackedVote, ReadVote, VotesImporter};
 use crate::app::error::{AppError, FileProblems};
 use crate::app::input_files::{InputReader, display_name, open, stem};
 use crate::app::run_lock::RunLock;
 use crate::client::now_ms;
-use crate::formats::votes::{KnownTexts, read_votes, text_hash};
+use crate::formats::problem::Problem;
+use crate::formats::votes::{ExternalVote, GivenVotes, KnownTexts, read_votes, text_hash};
 use crate::store::votes::TextPacker;
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
+
+pub use super::pair_votes::PairOptions;
 
 /// Texts of queries and documents by query, as far as files contain them.
 pub type TextsByQuery = HashMap<String, KnownTexts>;
@@ -24,6 +28,8 @@ pub struct CheckedVotes {
     /// A vote as it was parsed.
     pub sample: Option<RecordSample>,
     pub problems: FileProblems,
+    /// How queries were found, and what was skipped.
+    pub notes: Vec<String>,
 }
 
 /// Checks a file of votes. `texts` holds the texts of the files before it, and is extended by the
@@ -31,11 +37,10 @@ pub struct CheckedVotes {
 pub fn check(
     path: &Path,
     project: Option<&Store>,
+    options: &PairOptions,
     texts: &mut TextsByQuery,
 ) -> Result<CheckedVotes, AppError> {
-    let mut problems = FileProblems::of(path);
-    let mut sample = None;
-    let mut votes = read_votes(open(path)?, &display_name(path), |query: &str| {
+    let known = |query: &str| {
         let id = query.to_owned();
         match (texts.get(query), project) {
             (Some(known), _) => Ok(Some(known.clone())),
@@ -44,14 +49,40 @@ pub fn check(
                 .read_blocking(move |db| known_texts(db, &id))
                 .map_err(Into::into),
         }
-    })
-    .given_before(latest_ms());
+    };
+    let name = display_name(path);
+    let mut problems = FileProblems::of(path);
+    let mut sample = None;
+    if let Some(pairs) = read_pair_votes(path, project, options)? {
+        let notes = pairs.notes(&name);
+        let mut votes = GivenVotes::new(pairs.votes, &name, known, latest_ms());
+        let mut any = false;
+        while let Some(vote) = votes.next() {
+            any = true;
+            let line = votes.line();
+            let vote = problems.keep(vote);
+            let read = || Some(RecordSample::of_vote(path, pairs.format, line, &vote?));
+            sample = sample.or_else(read);
+        }
+        if !any {
+            let what = format!("contains no votes; it was read as {}", pairs.format);
+            return Err(AppError::file(path, what));
+        }
+        let told = votes.into_texts();
+        texts.extend(told);
+        return Ok(CheckedVotes {
+            sample,
+            problems,
+            notes,
+        });
+    }
+    let mut votes = read_votes(open(path)?, &name, known).given_before(latest_ms());
     let mut any = false;
     while let Some(vote) = votes.next() {
         any = true;
         let line = votes.line();
         let vote = problems.keep(vote);
-        sample = sample.or_else(|| Some(RecordSample::of_vote(path, line, &vote?)));
+        sample = sample.or_else(|| Some(RecordSample::of_vote(path, "votes", line, &vote?)));
     }
     if !any {
         return Err(AppError::file(
@@ -62,12 +93,16 @@ pub fn check(
     }
     let told = votes.into_texts();
     texts.extend(told);
-    Ok(CheckedVotes { sample, problems })
+    Ok(CheckedVotes {
+        sample,
+        problems,
+        notes: Vec::new(),
+    })
 }
 
 /// Imports a whole file, or nothing. Invalid lines are skipped.
-pub fn import(store: &Store, path: &Path) -> Result<VotesImport, AppError> {
-    let file = VotesFile::open(path)?;
+pub fn import(store: &Store, path: &Path, options: &PairOptions) -> Result<VotesImport, AppError> {
+    let file = VotesFile::open(path, Some(store), options)?;
     let _lock = RunLock::take(store.path()).map_err(AppError::failed)?;
     let imported = store.write_blocking(move |db| file.import(db))?;
     store.update_estimates()?;
@@ -75,8 +110,14 @@ pub fn import(store: &Store, path: &Path) -> Result<VotesImport, AppError> {
 }
 
 /// What imports of the files, one after the other, would change in a project, or in a new one.
-pub fn rehearse(paths: &[PathBuf], project: Option<&Store>) -> Result<Vec<VotesImport>, AppError> {
-    let files = paths.iter().map(|path| VotesFile::open(path));
+pub fn rehearse(
+    paths: &[PathBuf],
+    project: Option<&Store>,
+    options: &PairOptions,
+) -> Result<Vec<VotesImport>, AppError> {
+    let files = paths
+        .iter()
+        .map(|path| VotesFile::open(path, project, options));
     let files = files.collect::<Result<Vec<_>, _>>()?;
     let import = move |db: &mut Db| {
         let imports = files.into_iter().map(|file| file.import(db));
@@ -96,8 +137,27 @@ pub fn add(
     file: &str,
     dataset: &str,
 ) -> Result<VotesImport, StoreError> {
+    add_read(db, file, dataset, |packer, ahead| {
+        let lookup = ahead.lookup();
+        let known = |query: &str| {
+            let query = query.to_owned();
+            let known = lookup.of(move |db| known_texts(db, &query));
+            known.map_err(Into::into)
+        };
+        let votes = read_votes(votes, file, known).given_before(latest_ms());
+        put_all(votes, packer, ahead)
+    })
+}
+
+/// Imports the votes that `read` hands over.
+fn add_read(
+    db: &mut Db,
+    file: &str,
+    dataset: &str,
+    read: impl FnOnce(TextPacker, &mut ReadAhead<ReadVote>) -> Result<(), StoreError> + Send,
+) -> Result<VotesImport, StoreError> {
     let packer = db.reply_packer()?;
-    let read = |ahead: &mut ReadAhead<ReadVote>| read_all(votes, file, packer, ahead);
+    let read = |ahead: &mut ReadAhead<ReadVote>| read(packer, ahead);
     let mut importer = VotesImporter::new(db, dataset, now_ms());
     read_ahead(db, read, |vote| importer.add(vote))??;
     let import = importer.finish()?;
@@ -107,20 +167,13 @@ pub fn add(
     })
 }
 
-/// Hands over all votes of a file, and a problem for each line that is none.
-fn read_all(
-    votes: impl BufRead,
-    file: &str,
+/// Hands over all votes, and a problem for each line that is none.
+fn put_all(
+    votes: impl Iterator<Item = Result<ExternalVote, Problem>>,
     mut packer: TextPacker,
     ahead: &mut ReadAhead<ReadVote>,
 ) -> Result<(), StoreError> {
-    let lookup = ahead.lookup();
-    let votes = read_votes(votes, file, |query: &str| {
-        let query = query.to_owned();
-        let known = lookup.of(move |db| known_texts(db, &query));
-        known.map_err(Into::into)
-    });
-    for vote in votes.given_before(latest_ms()) {
+    for vote in votes {
         let read = match vote {
             Ok(vote) => ReadVote::Vote(Box::new(PackedVote::of(vote, &mut packer)?)),
             Err(problem) => ReadVote::Problem(problem.line),
@@ -134,22 +187,46 @@ fn read_all(
 
 /// A file to be read into a project.
 struct VotesFile {
-    reader: InputReader,
+    content: VotesContent,
     name: String,
     dataset: String,
 }
 
+enum VotesContent {
+    /// Votes, or a table of votes.
+    Own(InputReader),
+    /// Choices in another format.
+    Pairs(PairVotes),
+}
+
 impl VotesFile {
-    fn open(path: &Path) -> Result<Self, AppError> {
+    fn open(path: &Path, project: Option<&Store>, options: &PairOptions) -> Result<Self, AppError> {
         Ok(Self {
-            reader: open(path)?,
+            content: match read_pair_votes(path, project, options)? {
+                Some(pairs) => VotesContent::Pairs(pairs),
+                None => VotesContent::Own(open(path)?),
+            },
             name: display_name(path),
             dataset: stem(path),
         })
     }
 
     fn import(self, db: &mut Db) -> Result<VotesImport, StoreError> {
-        add(db, self.reader, &self.name, &self.dataset)
+        let (file, dataset) = (&self.name, &self.dataset);
+        let pairs = match self.content {
+            VotesContent::Own(reader) => return add(db, reader, file, dataset),
+            VotesContent::Pairs(pairs) => pairs,
+        };
+        add_read(db, file, dataset, |packer, ahead| {
+            let lookup = ahead.lookup();
+            let known = |query: &str| {
+                let query = query.to_owned();
+                let known = lookup.of(move |db| known_texts(db, &query));
+                known.map_err(Into::into)
+            };
+            let votes = GivenVotes::new(pairs.votes, file, known, latest_ms());
+            put_all(votes, packer, ahead)
+        })
     }
 }
 

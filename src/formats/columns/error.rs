@@ -55,7 +55,7 @@ pub(in crate::formats) enum ColumnError {
     NoGrade,
     #[error(
         "no column of the header is a score or a rank, and {} may be anything; name it score, \
-         rank or rating, or remove it",
+         rank or rating, or remove it, or read judges of a book of Quepid with --as quepid-book",
         .unknown.join(", ")
     )]
     NoScore { unknown: Vec<String> },

@@ -125,6 +125,11 @@ pub(super) fn has_words(cells: &[&str]) -> bool {
     cells.iter().filter(known).count() > 1
 }
 
+/// Whether a cell is the name of a column that tables have.
+pub(in crate::formats) fn is_column_name(cell: &str) -> bool {
+    word(cell).is_some()
+}
+
 /// The column with the first of these meanings that occurs in the header.
 fn one(cells: &[&str], words: &[Word]) -> Result<Option<usize>, ColumnError> {
     for wanted in words {

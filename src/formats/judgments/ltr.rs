@@ -5,6 +5,7 @@
 use super::tool_format::{ExportedLabels, FormatInfo, JudgmentItem, ReadItem, ToolFormat};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sanitize::is_hazard;
+use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::GradedDocument;
 use crate::formats::grade::whole_grade;
 use crate::formats::lines::{NotText, TextLines};
@@ -19,6 +20,8 @@ static INFO: FormatInfo = FormatInfo {
     file_words: "a judgment list (.txt)",
     endings: &["txt"],
     needs_index: false,
+    writes_documents: false,
+    is_written: true,
 };
 
 pub(super) struct JudgmentList;
@@ -41,7 +44,13 @@ impl ToolFormat for JudgmentList {
         }
     }
 
-    fn read(&self, reader: &mut dyn BufRead, file: &str, found: &mut dyn FnMut(ReadItem)) {
+    fn read(
+        &self,
+        reader: &mut dyn BufRead,
+        file: &str,
+        _: &AnswerOptions,
+        found: &mut dyn FnMut(ReadItem),
+    ) {
         let mut lines = TextLines::new(reader, file);
         while let Some(line) = lines.next() {
             let item = match line {

@@ -5,6 +5,7 @@ use super::tool_format::{
     ExportedLabels, FormatInfo, JudgmentItem, ReadItem, ToolFormat, unwritable,
 };
 use crate::domain::corpus::{DocId, QueryId};
+use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::{GradedDocument, Layout, TableContent, read_labels};
 use crate::formats::csv_cell::protected_cell;
 use crate::formats::lines::TextLines;
@@ -20,6 +21,8 @@ static INFO: FormatInfo = FormatInfo {
     file_words: "CSV (.csv)",
     endings: &["csv"],
     needs_index: false,
+    writes_documents: false,
+    is_written: true,
 };
 
 pub(super) struct Quepid;
@@ -36,7 +39,13 @@ impl ToolFormat for Quepid {
             .eq(HEADER)
     }
 
-    fn read(&self, reader: &mut dyn BufRead, file: &str, found: &mut dyn FnMut(ReadItem)) {
+    fn read(
+        &self,
+        reader: &mut dyn BufRead,
+        file: &str,
+        _: &AnswerOptions,
+        found: &mut dyn FnMut(ReadItem),
+    ) {
         match self.layout(reader, file) {
             Err(problem) => found(Err(problem)),
             Ok(layout) => read_labels(reader, file, &layout).for_each(|row| {

@@ -1,8 +1,10 @@
 //! Requests of the ranking evaluation API (`_rank_eval`) of Elasticsearch and OpenSearch: JSON with
 //! `requests`, each with an `id` and a list of `ratings`.
 
-use super::rated_lists::{RatedLists, Step, first_members};
+use super::rated_lists::{RatedLists, Step};
 use super::tool_format::{ExportedLabels, FormatInfo, ReadItem, ToolFormat, unwritable};
+use crate::formats::answers::AnswerOptions;
+use crate::formats::json_scan::first_members;
 use crate::formats::safe_json;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
@@ -14,6 +16,8 @@ static INFO: FormatInfo = FormatInfo {
     file_words: "JSON (.json)",
     endings: &["json"],
     needs_index: true,
+    writes_documents: false,
+    is_written: true,
 };
 
 static LISTS: RatedLists = RatedLists {
@@ -36,7 +40,13 @@ impl ToolFormat for RankEval {
         has("requests", b'[') && (start.contains("\"ratings\"") || has("metric", b'{'))
     }
 
-    fn read(&self, reader: &mut dyn BufRead, file: &str, found: &mut dyn FnMut(ReadItem)) {
+    fn read(
+        &self,
+        reader: &mut dyn BufRead,
+        file: &str,
+        _: &AnswerOptions,
+        found: &mut dyn FnMut(ReadItem),
+    ) {
         LISTS.read(reader, file, found);
     }
 

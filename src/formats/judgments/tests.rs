@@ -1,7 +1,9 @@
 use super::*;
-use crate::domain::corpus::DocId;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::Qrels;
 use proptest::prelude::*;
 use rstest::rstest;
+use std::collections::BTreeMap;
 
 fn format(name: &str) -> JudgmentFormat {
     JudgmentFormat::from_str(name, false).unwrap()
@@ -9,10 +11,21 @@ fn format(name: &str) -> JudgmentFormat {
 
 fn read(name: &str, text: &str) -> (ReadJudgments, Vec<String>) {
     let mut problems = Vec::new();
-    let read = format(name).read(&mut text.as_bytes(), "f", &mut |problem| {
+    let options = AnswerOptions::default();
+    let read = format(name).read(&mut text.as_bytes(), "f", &options, &mut |problem| {
         problems.push(problem.to_string());
     });
     (read, problems)
+}
+
+/// The formats in which labels are written and read back.
+fn written_formats() -> impl Iterator<Item = &'static str> {
+    let formats = JudgmentFormat::value_variants().iter();
+    let names = formats
+        .filter(|format| format.info().is_written)
+        .map(|format| format.info().name);
+    // Suggestions are not read as judgments.
+    names.filter(|name| *name != "argilla")
 }
 
 fn qrels(labels: &[(&str, &str, i32)]) -> Qrels {
@@ -40,6 +53,7 @@ fn written(
     let labels = ExportedLabels {
         labels,
         texts,
+        documents: &BTreeMap::new(),
         index: Some("shop"),
     };
     format(name)
@@ -72,13 +86,19 @@ fn written(
 #[case::svmlight("1 1:0.5 2:1\n", None)]
 #[case::comments("# only\n# comments\n", None)]
 #[case::book("query,docid,Ann,Bob\nq,d,1,2\n", None)]
+#[case::tasks(
+    r#"[{"id":1,"annotations":[{"id":7,"result":[]}],"data":{"query":"x"}}]"#,
+    Some("label-studio")
+)]
+#[case::records_of_one_version(r#"[{"id":"1","fields":{},"responses":{}}]"#, Some("argilla"))]
+#[case::records_of_the_other(r#"{"id":"1","fields":{},"responses":[]}"#, Some("argilla"))]
 #[case::other_columns("query,docid,rating,note\nq,d,1,\n", None)]
 #[case::qrels("q 0 d 1\n", None)]
 #[case::dataset(r#"{"query":{"id":"q","query":"x"},"documents":[]}"#, None)]
 #[case::empty("", None)]
 fn a_file_is_recognized_by_its_beginning(#[case] start: &str, #[case] expected: Option<&str>) {
     let found = JudgmentFormat::recognize(start);
-    assert_eq!(found.map(|format| format.info().name), expected);
+    assert_eq!(found.map(|format| Some(format?.info().name)), Ok(expected));
 }
 
 #[rstest]
@@ -317,8 +337,7 @@ fn judgment_lists_have_integers_for_queries_and_their_texts() {
 
 #[test]
 fn a_query_without_its_own_text_is_not_written() {
-    for name in JudgmentFormat::value_variants() {
-        let name = name.info().name;
+    for name in written_formats().chain(["argilla"]) {
         let labels = qrels(&[("q1", "a", 3), ("q2", "b", 1)]);
         let error = written(name, &labels, &texts(&[("q1", "shoes")])).unwrap_err();
         assert!(
@@ -327,8 +346,8 @@ fn a_query_without_its_own_text_is_not_written() {
         );
         let same = texts(&[("q1", "red shoes"), ("q2", "red  shoes")]);
         let written = written(name, &labels, &same);
-        // Requests for `_rank_eval` have the identifiers of the queries.
-        if name == "rank-eval" {
+        // These have the identifiers of the queries.
+        if ["rank-eval", "label-studio", "argilla"].contains(&name) {
             assert!(written.is_ok());
             continue;
         }
@@ -359,10 +378,9 @@ proptest! {
         let exported: Qrels = queries.iter().map(|(id, _, grades)| (id.clone(), grades.clone())).collect();
         let texts: BTreeMap<QueryId, String> =
             queries.iter().map(|(id, text, _)| (id.clone(), text.clone())).collect();
-        for format in JudgmentFormat::value_variants() {
-            let name = format.info().name;
+        for name in written_formats() {
             let text = written(name, &exported, &texts).unwrap();
-            prop_assert_eq!(JudgmentFormat::recognize(&text), Some(*format));
+            prop_assert_eq!(JudgmentFormat::recognize(&text), Ok(Some(format(name))));
             let (found, problems) = read(name, &text);
             prop_assert_eq!(problems, Vec::<String>::new());
             let mut by_text = BTreeMap::new();
@@ -386,4 +404,217 @@ proptest! {
             prop_assert!(problems.iter().all(|problem| problem.starts_with("f")));
         }
     }
+}
+
+const BOOK: &str =
+    "query,docid,Ann,\"Lee, Bob\"\nred shoes,a,3.0,2\nred shoes,b,1,\n =hats,c,0,0\nhats,d,,\n";
+
+fn read_by(name: &str, text: &str, options: &AnswerOptions) -> (ReadJudgments, Vec<String>) {
+    let mut problems = Vec::new();
+    let read = format(name).read(&mut text.as_bytes(), "f", options, &mut |problem| {
+        problems.push(problem.to_string());
+    });
+    (read, problems)
+}
+
+#[test]
+fn people_of_a_book_must_agree_unless_one_is_named_or_the_median_is_wanted() {
+    let (_, problems) = read("quepid-book", BOOK);
+    assert_eq!(
+        problems,
+        [
+            "f:2: people differ on document \"a\" of query \"red shoes\": \"Ann\" 3, \"Lee, Bob\" 2; \
+          `overrule import` reads one of them with --rater NAME, or their median with --median"
+        ]
+    );
+    let median = AnswerOptions {
+        median: true,
+        ..AnswerOptions::default()
+    };
+    let (read, problems) = read_by("quepid-book", BOOK, &median);
+    assert_eq!(problems, Vec::<String>::new());
+    let expected = [
+        ("red shoes", "a", 2),
+        ("red shoes", "b", 1),
+        ("=hats", "c", 0),
+    ];
+    assert_eq!(read.collected.labels, qrels(&expected));
+    assert_eq!((read.collected.unrated, read.differing), (1, 1));
+    let rater = |name: &str| AnswerOptions {
+        rater: Some(name.to_owned()),
+        ..AnswerOptions::default()
+    };
+    let (read, problems) = read_by("quepid-book", BOOK, &rater("Lee, Bob"));
+    assert_eq!(problems, Vec::<String>::new());
+    let expected = [("red shoes", "a", 2), ("=hats", "c", 0)];
+    assert_eq!(read.collected.labels, qrels(&expected));
+    let (_, problems) = read_by("quepid-book", BOOK, &rater("Eve"));
+    assert_eq!(
+        problems,
+        ["f: has no grades of \"Eve\"; its people are \"Ann\", \"Lee, Bob\""]
+    );
+}
+
+#[rstest]
+#[case::not_a_book("quepid-book", "q,d,1\n", "f:1: is not the header of a book of Quepid")]
+#[case::fraction(
+    "quepid-book",
+    "query,docid,Ann\nq,a,1\nq,b,1.5\n",
+    "f:3: Ann: \"1.5\" is not a whole number"
+)]
+#[case::same_judge(
+    "quepid-book",
+    "query,docid,Ann,Ann\nq,a,1,1\n",
+    "f:1: two judges are called \"Ann\""
+)]
+#[case::twice_in_a_book(
+    "quepid-book",
+    "query,docid,Ann\nq,a,1\nq,a,1\n",
+    "f:3: document \"a\" of query \"q\" has a grade of \"Ann\" on an earlier line; keep one"
+)]
+#[case::cut_off(
+    "label-studio",
+    "[{\"data\":{},",
+    "f:1: the file is cut off inside the array"
+)]
+#[case::a_word(
+    "label-studio",
+    r#"[{"data":{"query":"q","docid":"d"},"annotations":[{"result":[{"from_name":"r","type":"choices","value":{"choices":["Good"]}}]}]}]"#,
+    "f:1: question \"r\": the answer \"Good\" is not a whole number; say which grade it means with --answer 'Good=GRADE'"
+)]
+#[case::a_pair(
+    "argilla",
+    r#"{"fields":{"query":"q","a":"x","b":"y"},"responses":{"best":[{"value":"a","user_id":"u"}]}}"#,
+    "f:1: is about a pair of documents; `overrule import votes` imports such answers"
+)]
+#[case::no_document(
+    "argilla",
+    r#"{"fields":{"query":"q","answer":"x"},"responses":{"r":[{"value":1,"user_id":"u"}]}}"#,
+    "f:1: has no field called document or document_id; its fields are \"query\", \"answer\"; name the field with --fields document=FIELD"
+)]
+#[case::two_questions(
+    "argilla",
+    r#"{"fields":{"query":"q","document":"x"},"responses":{"r":[{"value":1,"user_id":"u"}],"s":[{"value":1,"user_id":"u"}]}}"#,
+    "f: holds answers to several questions: \"r\", \"s\"; name one of them with --question"
+)]
+fn a_broken_export_names_its_line(#[case] name: &str, #[case] text: &str, #[case] expected: &str) {
+    let (_, problems) = read(name, text);
+    let [problem] = problems.as_slice() else {
+        panic!("{problems:?}");
+    };
+    assert!(problem.starts_with(expected), "{problem}");
+}
+
+/// Two tasks of Label Studio, each on a line: one rated by two people, one cancelled and one with
+/// choices.
+const TASKS: &str = r#"[
+{"id":1,"data":{"qid":7,"query":"red shoes","document":"Shoes that are red."},"annotations":[
+ {"id":1,"completed_by":{"id":1,"email":"ann@shop.org"},"was_cancelled":false,"updated_at":"2023-03-09T22:16:08.728353Z","result":[
+  {"from_name":"rel","to_name":"document","type":"rating","value":{"rating":3}},
+  {"from_name":"why","to_name":"document","type":"textarea","value":{"text":["so"]}}]},
+ {"id":2,"completed_by":2,"was_cancelled":true,"result":[]}]},
+{"id":2,"data":{"qid":"8","query":"hats","document":"d2"},"annotations":[
+ {"id":3,"completed_by":2,"result":[{"from_name":"rel","to_name":"document","type":"choices","value":{"choices":["Not relevant"]}}]}]}]"#;
+
+#[test]
+fn tasks_of_label_studio_are_read_with_the_meanings_of_choices() {
+    let meanings = [("Not relevant".to_owned(), "0".to_owned())];
+    let options = AnswerOptions {
+        meanings: meanings.into(),
+        ..AnswerOptions::default()
+    };
+    let (read, problems) = read_by("label-studio", TASKS, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    let expected = [("7", "Shoes that are red.", 3), ("8", "d2", 0)];
+    assert_eq!(read.collected.labels, qrels(&expected));
+    assert_eq!(read.collected.unrated, 1);
+    assert_eq!(read.texts, texts(&[("7", "red shoes"), ("8", "hats")]));
+    let lines: Vec<u64> = read.document_lines.into_values().collect();
+    assert_eq!(lines, [2, 7]);
+}
+
+/// The same record as version 1 and version 2 of Argilla write it.
+#[rstest]
+#[case::version_1(
+    r#"{"id":"r","fields":{"query":"hats","text":"x"},"metadata":{"docid":"d"},"responses":[
+       {"user_id":"u","status":"submitted","values":{"rel":{"value":2},"comment":{"value":"so"}}},
+       {"user_id":"v","status":"draft","values":{"rel":{"value":0}}}]}"#
+)]
+#[case::version_2(
+    r#"[{"id":"r","fields":{"query":"hats","text":"x"},"metadata":{"docid":"d"},"suggestions":{"rel":{"value":9}},
+       "responses":{"rel":[{"value":2,"user_id":"u"},{"value":null,"user_id":"v"}],"comment":[{"value":"so","user_id":"u"}]},
+       "vectors":{},"status":"completed","_server_id":"s"}]"#
+)]
+fn records_of_argilla_are_read(#[case] text: &str) {
+    let options = AnswerOptions {
+        question: Some("rel".to_owned()),
+        ..AnswerOptions::default()
+    };
+    let text = text.replace("\n       ", " ");
+    let (read, problems) = read_by("argilla", &text, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(read.collected.labels, qrels(&[("hats", "d", 2)]));
+    assert_eq!(read.collected.unrated, 1);
+    assert!(read.document_lines.is_empty());
+}
+
+#[test]
+fn labels_are_suggestions_for_argilla_and_annotations_for_label_studio() {
+    let labels = qrels(&[("q1", "a", 3)]);
+    let texts = texts(&[("q1", "red shoes")]);
+    let documents = [(DocId::new("a"), "text a".to_owned())].into();
+    let mut out = Vec::new();
+    let exported = ExportedLabels {
+        labels: &labels,
+        texts: &texts,
+        documents: &BTreeMap::from([(QueryId::new("q1"), documents)]),
+        index: None,
+    };
+    format("argilla").write(&mut out, &exported).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(
+        record,
+        serde_json::json!([{
+            "id": "[\"q1\",\"a\"]",
+            "fields": {"query": "red shoes", "document": "text a"},
+            "metadata": {"query_id": "q1", "document_id": "a"},
+            "suggestions": {"relevance": {"value": 3, "agent": "overrule"}},
+            "responses": {},
+            "vectors": {},
+            "status": "pending",
+        }])
+    );
+    out.clear();
+    format("label-studio").write(&mut out, &exported).unwrap();
+    let task: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(task[0]["data"]["document"], "text a");
+    assert_eq!(
+        task[0]["annotations"][0]["result"][0]["value"],
+        serde_json::json!({"number": 3})
+    );
+}
+
+#[test]
+fn chosen_labels_of_potato_are_grades() {
+    let text = r#"{"instance_id":"i1","user_id":"ann","labels":{"rel":{"2":"2"}}}
+{"instance_id":"i2","user_id":"ann","labels":{"rel":{"Not relevant":"true"}}}
+{"instance_id":"i3","user_id":"ann","labels":{"rel":{}}}"#;
+    let item = |id: &str| {
+        let fields = [("query", "hats"), ("docid", id)];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        (id.to_owned(), fields.to_vec())
+    };
+    let items = ["i1", "i2", "i3"].map(item).into_iter().collect();
+    let options = AnswerOptions {
+        items: Some(std::sync::Arc::new(items)),
+        meanings: [("Not relevant".to_owned(), "0".to_owned())].into(),
+        ..AnswerOptions::default()
+    };
+    let (read, problems) = read_by("potato", text, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(
+        read.collected.labels,
+        qrels(&[("hats", "i1", 2), ("hats", "i2", 0)])
+    );
+    assert_eq!(read.collected.unrated, 1);
 }

@@ -3,21 +3,28 @@
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitize::is_hazard;
+use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::GradedDocument;
 use crate::formats::problem::{Problem, quoted};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 
 /// Judgments of one tool: how they look, and how they are read and written.
 pub(super) trait ToolFormat: Sync {
-    fn info(&self) -> &'static FormatInfo;
+    fn info(&self) -> &FormatInfo;
 
     /// Whether a file that begins with `start`, without leading whitespace, is in this format.
     /// `start` may end anywhere.
     fn recognizes(&self, start: &str) -> bool;
 
     /// Reads a whole file, including all of its problems. `file` is the file's name in problems.
-    fn read(&self, reader: &mut dyn BufRead, file: &str, found: &mut dyn FnMut(ReadItem));
+    fn read(
+        &self,
+        reader: &mut dyn BufRead,
+        file: &str,
+        options: &AnswerOptions,
+        found: &mut dyn FnMut(ReadItem),
+    );
 
     /// Writes labels. Use a buffered `out`.
     ///
@@ -41,6 +48,10 @@ pub struct FormatInfo {
     pub endings: &'static [&'static str],
     /// Whether writing needs the name of a search index.
     pub needs_index: bool,
+    /// Whether the texts of documents are written, too.
+    pub writes_documents: bool,
+    /// Whether labels can be written, because the tool reads such files.
+    pub is_written: bool,
 }
 
 /// An item of a file, or a problem.
@@ -50,10 +61,23 @@ pub(super) type ReadItem = Result<JudgmentItem, Problem>;
 pub(super) enum JudgmentItem {
     /// A label, and its line from 1.
     Label(u64, GradedDocument),
+    /// A person's grade, which others may differ from.
+    Rating(Rating),
     /// The text of a query that the file names by an identifier, and its line from 1.
     Text(u64, QueryId, String),
     /// A document that nobody has rated.
     Unrated,
+}
+
+/// A person's grade of a document.
+pub(super) struct Rating {
+    /// From 1.
+    pub(super) line: u64,
+    pub(super) label: GradedDocument,
+    /// The person's name; empty if the file has none.
+    pub(super) rater: String,
+    /// Whether the document may be named by its text.
+    pub(super) may_be_text: bool,
 }
 
 /// Labels to write, with what the formats need besides them.
@@ -62,6 +86,8 @@ pub struct ExportedLabels<'a> {
     pub labels: &'a Qrels,
     /// Texts of the queries.
     pub texts: &'a BTreeMap<QueryId, String>,
+    /// Texts of the documents, as far as the project has them.
+    pub documents: &'a BTreeMap<QueryId, HashMap<DocId, String>>,
     /// Name of the search index that has the documents.
     pub index: Option<&'a str>,
 }

@@ -2,8 +2,10 @@
 //! the text of a `query` and a list of `ratings`. They are sent to its API, which returns them inside
 //! `hits`.
 
-use super::rated_lists::{RatedLists, Step, first_members};
+use super::rated_lists::{RatedLists, Step};
 use super::tool_format::{ExportedLabels, FormatInfo, ReadItem, ToolFormat};
+use crate::formats::answers::AnswerOptions;
+use crate::formats::json_scan::first_members;
 use crate::formats::problem::Problem;
 use crate::formats::safe_json;
 use serde_json::{Value, json};
@@ -16,6 +18,8 @@ static INFO: FormatInfo = FormatInfo {
     file_words: "JSON (.json)",
     endings: &["json"],
     needs_index: false,
+    writes_documents: false,
+    is_written: true,
 };
 
 const RATINGS: &str = "judgmentRatings";
@@ -56,7 +60,13 @@ impl ToolFormat for Workbench {
         has(RATINGS, b'[') || is_returned(start) && start.contains("\"judgmentRatings\"")
     }
 
-    fn read(&self, reader: &mut dyn BufRead, file: &str, found: &mut dyn FnMut(ReadItem)) {
+    fn read(
+        &self,
+        reader: &mut dyn BufRead,
+        file: &str,
+        _: &AnswerOptions,
+        found: &mut dyn FnMut(ReadItem),
+    ) {
         let is_returned = match reader.fill_buf() {
             Ok(start) => is_returned(&String::from_utf8_lossy(start)),
             Err(error) => {

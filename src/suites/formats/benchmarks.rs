@@ -2,6 +2,7 @@
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
+use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::{self, Layout, TableContent};
 use crate::formats::file_kind::{FileKind, recognize};
 use crate::formats::problem::Problem;
@@ -25,9 +26,12 @@ fn told(problems: &[Problem]) -> Vec<String> {
 fn labels_of(input: impl AsRef<[u8]>) -> (Qrels, Vec<String>) {
     let mut problems = Vec::new();
     if let Ok(FileKind::Judgments(format)) = recognize(input.as_ref(), "f", None) {
-        let read = format.read(&mut input.as_ref(), "f", &mut |problem| {
-            problems.push(problem)
-        });
+        let read = format.read(
+            &mut input.as_ref(),
+            "f",
+            &AnswerOptions::default(),
+            &mut |problem| problems.push(problem),
+        );
         return (read.collected.labels, told(&problems));
     }
     let layout = match layout(input.as_ref()) {
@@ -330,7 +334,7 @@ fn a_file_is_known_by_its_first_line() {
         (
             "query,docid,stars,shown",
             "f:1: no column of the header is a score or a rank, and stars, shown may be anything; name it score, rank or rating, \
-             or remove it"
+             or remove it, or read judges of a book of Quepid with --as quepid-book"
                 .to_owned(),
         ),
         (

@@ -1,0 +1,82 @@
+//! What an annotation tool's export is: how it looks, and the answers of one of its items.
+
+use super::item_fields::ItemFields;
+use super::options::AnswerOptions;
+use crate::domain::vote::Outcome;
+use crate::formats::object::ObjectReader;
+use crate::formats::problem::Problem;
+use std::sync::Arc;
+
+/// The export of an annotation tool: an array or JSON lines of items with answers.
+pub(crate) trait AnswerTool: Sync {
+    /// An item, as messages call it.
+    fn unit(&self) -> &'static str;
+
+    /// Whether a file that begins with `start`, without leading whitespace, is such an export.
+    fn recognizes(&self, start: &str) -> bool;
+
+    /// The item in an object; `None` if there are problems, which are recorded.
+    fn item(&self, object: ObjectReader<'_, '_>, options: &AnswerOptions) -> Option<AnsweredItem>;
+
+    /// Choices between the documents of a pair that the tool itself names.
+    fn choices(&self) -> &'static [(&'static str, Outcome)] {
+        &[]
+    }
+}
+
+/// An item with its answers.
+#[derive(Debug, Default)]
+pub(crate) struct AnsweredItem {
+    pub(super) fields: ItemFields,
+    pub(super) answers: Vec<PersonAnswer>,
+    /// Number of answers that say nothing, or 1 if nobody was asked.
+    pub(super) unanswered: usize,
+}
+
+/// A person's answer to a question about an item.
+#[derive(Debug)]
+pub(super) struct PersonAnswer {
+    pub(super) question: String,
+    /// The person's name or number, if the file has it.
+    pub(super) rater: Option<String>,
+    pub(super) value: AnswerValue,
+    /// In milliseconds since the Unix epoch, if the file has it.
+    pub(super) created_ms: Option<i64>,
+}
+
+#[derive(Debug)]
+pub(super) enum AnswerValue {
+    /// A choice, a number or a text.
+    One(String),
+    /// Several choices, or a ranking from best to worst; equal ranks are ties.
+    List(Vec<(String, Option<i64>)>),
+}
+
+/// An answer with its place in the file.
+pub(super) struct PlacedAnswer {
+    pub(super) line: u64,
+    pub(super) fields: Arc<ItemFields>,
+    pub(super) answer: PersonAnswer,
+}
+
+impl AnsweredItem {
+    pub(super) fn placed(self, line: u64) -> impl Iterator<Item = PlacedAnswer> {
+        let fields = Arc::new(self.fields);
+        self.answers.into_iter().map(move |answer| PlacedAnswer {
+            line,
+            fields: Arc::clone(&fields),
+            answer,
+        })
+    }
+}
+
+impl PlacedAnswer {
+    pub(super) fn question(&self) -> &str {
+        &self.answer.question
+    }
+
+    /// A problem with the answer, in the file.
+    pub(super) fn in_file<T>(&self, file: &str, read: Result<T, String>) -> Result<T, Problem> {
+        read.map_err(|what| Problem::new(file, Some(self.line), what))
+    }
+}

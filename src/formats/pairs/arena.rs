@@ -1,0 +1,225 @@
+//! Votes of an arena, as LMSYS writes them: objects with `question_id`, `model_a`, `model_b`,
+//! `winner` and `judge`, and the conversations of both models.
+//!
+//! A question is a query, and the answers of models are its documents, which are named after the
+//! models. A vote is about the first `turn` turns of the conversations. `judge` is a person's name;
+//! a list, such as `["gpt-4","pair-v2"]`, is a model and its prompt.
+
+use super::pair_tool::{PairAnswer, PairInfo, PairTool};
+use crate::domain::vote::Outcome;
+use crate::formats::answers::{AnswerOptions, ItemName};
+use crate::formats::json::{ValueError, kind, number, string};
+use crate::formats::json_scan::first_members;
+use crate::formats::jsonl;
+use crate::formats::lines::TextLine;
+use crate::formats::object::ObjectReader;
+use crate::formats::problem::{Problem, quoted};
+use crate::formats::records::LineRecords;
+use serde_json::value::RawValue;
+use std::io::BufRead;
+
+static INFO: PairInfo = PairInfo {
+    name: "arena",
+    describe: "votes of an arena (LMSYS)",
+    looks_like: "rows with \"model_a\" and \"winner\"",
+};
+
+/// The note on a tie of two bad answers.
+const BOTH_BAD: &str = "both are bad";
+
+pub(super) struct Arena;
+
+impl PairTool for Arena {
+    fn info(&self) -> &PairInfo {
+        &INFO
+    }
+
+    fn recognizes(&self, start: &str) -> bool {
+        let members = first_members(start.strip_prefix('[').unwrap_or(start));
+        let has = |name: &str| members.iter().any(|(is, _)| is == name);
+        has("model_a") && has("model_b") && (has("winner") || start.contains("\"winner\""))
+    }
+
+    fn read(
+        &self,
+        reader: &mut dyn BufRead,
+        file: &str,
+        options: &AnswerOptions,
+        found: &mut dyn FnMut(Result<PairAnswer, Problem>),
+    ) -> usize {
+        let parse = |line: &TextLine<'_>| jsonl::record(line, "vote", vote).map(Some);
+        let mut records = LineRecords::new(reader, file, parse);
+        let mut is_met = options.rater.is_none();
+        while let Some(record) = records.next() {
+            let line = records.line();
+            match record {
+                Ok(vote)
+                    if options
+                        .rater
+                        .as_ref()
+                        .is_none_or(|wanted| *wanted == vote.by) =>
+                {
+                    is_met = true;
+                    found(Ok(PairAnswer { line, ..vote }));
+                }
+                Ok(_) => {}
+                Err(problem) => found(Err(problem)),
+            }
+        }
+        if let (false, Some(wanted)) = (is_met, &options.rater) {
+            let what = format!("has no votes of {}", quoted(wanted));
+            found(Err(Problem::new(file, None, what)));
+        }
+        0
+    }
+}
+
+/// The vote in an object; its line is not known here.
+fn vote(mut row: ObjectReader<'_, '_>) -> Option<PairAnswer> {
+    let question = row.identifier("question_id");
+    let (model_a, model_b) = (row.text("model_a"), row.text("model_b"));
+    if model_a.is_some() && model_a == model_b {
+        row.note("model_b", "is the same model as model_a");
+    }
+    let winner = row.required("winner");
+    let winner = winner.and_then(|value| row.read("winner", value, winner_of));
+    let judge = row.required("judge");
+    let judge = judge.and_then(|value| row.read("judge", value, voter));
+    let turn = row.nullable("turn", turn_number).unwrap_or(1);
+    let created_ms = row.nullable("tstamp", seconds);
+    let mut said = |name: &str| {
+        let value = row.nullable(name, |value| turns(value, turn))?;
+        Some(value)
+    };
+    let (a, b) = (said("conversation_a"), said("conversation_b"));
+    if let (Some(Some(a)), Some(Some(b))) = (&a, &b)
+        && a.question != b.question
+    {
+        row.note(
+            "conversation_b",
+            "begins with other questions than conversation_a",
+        );
+    }
+    let (a, b) = (a.flatten(), b.flatten());
+    let asked = a
+        .as_ref()
+        .or(b.as_ref())
+        .map(|turns| turns.question.clone());
+    let (choice, note) = winner?;
+    let (by, is_model) = judge?;
+    let question = question?;
+    let document = |model: String, turns: Option<Turns>| ItemName {
+        name: model,
+        is_id: true,
+        text: turns.map(|turns| turns.answer),
+    };
+    Some(PairAnswer {
+        line: 0,
+        query: ItemName {
+            // Later turns are other questions.
+            name: match turn {
+                1 => question,
+                turn => format!("{question}#{turn}"),
+            },
+            is_id: false,
+            text: asked,
+        },
+        a: document(model_a?, a),
+        b: document(model_b?, b),
+        by,
+        is_model,
+        choice,
+        note: note.to_owned(),
+        created_ms,
+    })
+}
+
+fn winner_of(value: &RawValue) -> Result<(Outcome, &'static str), ValueError> {
+    match string(value)?.as_str() {
+        "model_a" => Ok((Outcome::A, "")),
+        "model_b" => Ok((Outcome::B, "")),
+        "tie" => Ok((Outcome::Tie, "")),
+        "tie (bothbad)" => Ok((Outcome::Tie, BOTH_BAD)),
+        other => Err(ValueError::expected(
+            "model_a, model_b, tie or tie (bothbad)",
+            quoted(other),
+        )),
+    }
+}
+
+/// The name of the voter, and whether it is a model.
+fn voter(value: &RawValue) -> Result<(String, bool), ValueError> {
+    let (name, is_model) = match kind(value) {
+        "an array" => {
+            let names: Vec<String> =
+                serde_json::from_str(value.get()).map_err(|_| ValueError::NotNames)?;
+            (names.join(" "), true)
+        }
+        _ => (string(value)?, false),
+    };
+    if name.trim().is_empty() {
+        return Err(ValueError::Empty);
+    }
+    Ok((name, is_model))
+}
+
+fn turn_number(value: &RawValue) -> Result<usize, ValueError> {
+    match number(value)? {
+        turn if turn.fract() == 0.0 && (1.0..=1_000.0).contains(&turn) => Ok(turn as usize),
+        _ => Err(ValueError::expected(
+            "a number of turns from 1",
+            quoted(value.get()),
+        )),
+    }
+}
+
+fn seconds(value: &RawValue) -> Result<i64, ValueError> {
+    match number(value)? {
+        seconds if (0.0..=253_402_300_799.0).contains(&seconds) => {
+            Ok((seconds * 1e3).round() as i64)
+        }
+        _ => Err(ValueError::expected(
+            "seconds since 1970",
+            quoted(value.get()),
+        )),
+    }
+}
+
+/// The first turns of a conversation.
+struct Turns {
+    question: String,
+    answer: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Message {
+    role: String,
+    content: String,
+}
+
+/// The first `count` turns; `None` if the conversation is left out.
+fn turns(value: &RawValue, count: usize) -> Result<Option<Turns>, ValueError> {
+    const EXPECTED: &str = "a list of messages with role and content";
+    let messages: Vec<Message> = serde_json::from_str(value.get())
+        .map_err(|_| ValueError::expected(EXPECTED, kind(value)))?;
+    if messages.is_empty() {
+        return Ok(None);
+    }
+    let of = |role: &str| -> Option<String> {
+        let said = messages.iter().filter(|message| message.role == role);
+        let said: Vec<&str> = said
+            .take(count)
+            .map(|message| message.content.as_str())
+            .collect();
+        (said.len() == count).then(|| said.join("\n\n"))
+    };
+    match (of("user"), of("assistant")) {
+        (Some(question), Some(answer)) if !question.trim().is_empty() => {
+            Ok(Some(Turns { question, answer }))
+        }
+        _ => Err(ValueError::expected(
+            "as many messages of user and assistant as turns",
+            "fewer",
+        )),
+    }
+}

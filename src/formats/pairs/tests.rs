@@ -1,0 +1,200 @@
+use super::*;
+use crate::domain::vote::Outcome;
+use rstest::rstest;
+
+fn read(text: &str, options: &AnswerOptions) -> (Vec<PairAnswer>, Vec<String>) {
+    let format = PairFormat::recognize(text).unwrap().unwrap();
+    let read = format.read(&mut text.as_bytes(), "f", options);
+    let (mut pairs, mut problems) = (Vec::new(), Vec::new());
+    for pair in read.pairs {
+        match pair {
+            Ok(pair) => pairs.push(pair),
+            Err(problem) => problems.push(problem.to_string()),
+        }
+    }
+    (pairs, problems)
+}
+
+fn fields(fields: &[(crate::formats::answers::FieldRole, &str)]) -> AnswerOptions {
+    AnswerOptions {
+        fields: fields
+            .iter()
+            .map(|(role, name)| (*role, (*name).to_owned()))
+            .collect(),
+        ..AnswerOptions::default()
+    }
+}
+
+/// The beginning of each choice: query, a, b, choice and person.
+fn short(pairs: &[PairAnswer]) -> Vec<(&str, &str, &str, Outcome, &str)> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|pair| {
+            let names = [&pair.query, &pair.a, &pair.b].map(|of| of.name.as_str());
+            (names[0], names[1], names[2], pair.choice, pair.by.as_str())
+        })
+        .collect()
+}
+
+#[test]
+fn comparisons_of_label_studio_are_choices_of_people() {
+    use crate::formats::answers::FieldRole;
+    let text = r#"[{"id":1,"data":{"prompt":"x","text1":"one","text2":"two"},"annotations":[
+        {"completed_by":10,"updated_at":"2023-03-09T22:16:08.5Z","result":[{"from_name":"pw","to_name":"t1,t2","type":"pairwise","value":{"selected":"left"}}]},
+        {"completed_by":11,"result":[{"from_name":"pw","to_name":"t1,t2","type":"choices","value":{"choices":["Same"]}}]}]}]"#;
+    let mut options = fields(&[
+        (FieldRole::Query, "prompt"),
+        (FieldRole::A, "text1"),
+        (FieldRole::B, "text2"),
+    ]);
+    let (_, problems) = read(text, &options);
+    assert_eq!(problems.len(), 1);
+    assert!(
+        problems[0].starts_with(
+            "f:1: question \"pw\": the answer \"Same\" does not say which document is better"
+        ),
+        "{problems:?}"
+    );
+    options.meanings.insert("Same".to_owned(), "tie".to_owned());
+    let (pairs, problems) = read(text, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(
+        short(&pairs),
+        [
+            ("x", "one", "two", Outcome::A, "10"),
+            ("x", "one", "two", Outcome::Tie, "11")
+        ]
+    );
+    assert_eq!(pairs[0].created_ms, Some(1_678_400_168_500));
+    options.rater = Some("11".to_owned());
+    assert_eq!(read(text, &options).0.len(), 1);
+    options.rater = Some("12".to_owned());
+    assert_eq!(read(text, &options).1, ["f: has no choices of \"12\""]);
+}
+
+#[rstest]
+#[case::best_first(r#"["b","a"]"#, Outcome::B)]
+#[case::ranks(r#"[{"value":"b","rank":2},{"value":"a","rank":1}]"#, Outcome::A)]
+#[case::equal_ranks(r#"[{"value":"a","rank":1},{"value":"b","rank":1}]"#, Outcome::Tie)]
+#[case::label(r#""b""#, Outcome::B)]
+fn rankings_of_argilla_are_choices(#[case] value: &str, #[case] expected: Outcome) {
+    let record = |responses: &str| {
+        format!(
+            r#"{{"fields":{{"query":"x","a":"one","b":"two"}},"metadata":{{"a_id":"d1","b_id":"d2"}},"responses":{responses}}}"#
+        )
+    };
+    let versions = [
+        record(&format!(
+            r#"[{{"user_id":"u","status":"submitted","values":{{"best":{{"value":{value}}}}}}}]"#
+        )),
+        record(&format!(
+            r#"{{"best":[{{"value":{value},"user_id":"u"}}]}}"#
+        )),
+    ];
+    for text in versions {
+        let (pairs, problems) = read(&text, &AnswerOptions::default());
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(short(&pairs), [("x", "d1", "d2", expected, "u")]);
+        assert_eq!(pairs[0].a.text.as_deref(), Some("one"));
+    }
+}
+
+#[test]
+fn votes_of_an_arena_are_about_the_answers_of_models() {
+    let said = |answer: &str| {
+        format!(
+            r#"[{{"role":"user","content":"why?"}},{{"role":"assistant","content":"{answer}"}},{{"role":"user","content":"and?"}},{{"role":"assistant","content":"then {answer}"}}]"#
+        )
+    };
+    let row = |more: &str| {
+        format!(
+            r#"{{"question_id":81,"model_a":"m1","model_b":"m2",{more},"conversation_a":{},"conversation_b":{},"tstamp":1682351604.1}}"#,
+            said("one"),
+            said("two")
+        )
+    };
+    let text = [
+        row(r#""winner":"model_b","judge":"expert_1","turn":1"#),
+        row(r#""winner":"tie (bothbad)","judge":"expert_1","turn":2"#),
+        row(r#""winner":"tie","judge":["gpt-4","pair-v2"]"#),
+    ];
+    let (pairs, problems) = read(&text.join("\n"), &AnswerOptions::default());
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(
+        short(&pairs),
+        [
+            ("81", "m1", "m2", Outcome::B, "expert_1"),
+            ("81#2", "m1", "m2", Outcome::Tie, "expert_1"),
+            ("81", "m1", "m2", Outcome::Tie, "gpt-4 pair-v2"),
+        ]
+    );
+    let models: Vec<bool> = pairs.iter().map(|pair| pair.is_model).collect();
+    assert_eq!(models, [false, false, true]);
+    assert_eq!(pairs[0].query.text.as_deref(), Some("why?"));
+    assert_eq!(pairs[0].b.text.as_deref(), Some("two"));
+    assert_eq!(pairs[1].query.text.as_deref(), Some("why?\n\nand?"));
+    assert_eq!(pairs[1].a.text.as_deref(), Some("one\n\nthen one"));
+    assert_eq!(pairs[1].note, "both are bad");
+    assert_eq!(pairs[0].created_ms, Some(1_682_351_604_100));
+    assert_eq!(
+        pairs.iter().map(|pair| pair.line).collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
+}
+
+#[rstest]
+#[case::winner(
+    r#""winner":"bothbad","judge":"ann""#,
+    "f:1: winner: expected model_a, model_b, tie or tie (bothbad), found \"bothbad\""
+)]
+#[case::no_judge(r#""winner":"tie""#, "f:1: judge: is missing")]
+#[case::turns(
+    r#""winner":"tie","judge":"ann","turn":2,"conversation_a":[{"role":"user","content":"x"},{"role":"assistant","content":"y"}]"#,
+    "f:1: conversation_a: expected as many messages of user and assistant as turns, found fewer"
+)]
+fn a_broken_vote_names_its_line(#[case] more: &str, #[case] expected: &str) {
+    let text = format!(r#"[{{"question_id":"q","model_a":"m","model_b":"n",{more}}}]"#);
+    let format = PairFormat::from_str("arena", false).unwrap();
+    let read = format.read(&mut text.as_bytes(), "f", &AnswerOptions::default());
+    let problems: Vec<String> = read
+        .pairs
+        .into_iter()
+        .filter_map(|pair| pair.err().map(|problem| problem.to_string()))
+        .collect();
+    assert_eq!(problems, [expected]);
+}
+
+#[test]
+fn comparisons_of_potato_are_about_the_items_of_its_data_file() {
+    let text = r#"{"instance_id":"i1","user_id":"ann","labels":{"better":{"selection":"B"}},"spans":{}}
+{"instance_id":"i2","user_id":"ann","labels":{"better":{"selection":"tie"}}}
+{"instance_id":"i3","user_id":"ann","labels":{"better":{"selection":"A"}}}"#;
+    let (_, problems) = read(text, &AnswerOptions::default());
+    assert!(
+        problems[0].starts_with("f:1: instance_id: what it is about is in Potato's data file"),
+        "{problems:?}"
+    );
+    let items = r#"{"id":"i1","query":"x","a":"one","b":"two","extra":["y"]}
+{"id":"i2","query":"x","a":"one","b":"three"}"#;
+    let mut wrong = Vec::new();
+    let items = crate::formats::answers::read_items(items.as_bytes(), "items", &mut |problem| {
+        wrong.push(problem.to_string());
+    });
+    assert_eq!(wrong, Vec::<String>::new());
+    let options = AnswerOptions {
+        items: Some(items.into()),
+        ..AnswerOptions::default()
+    };
+    let (pairs, problems) = read(text, &options);
+    assert_eq!(
+        short(&pairs),
+        [
+            ("x", "one", "two", Outcome::B, "ann"),
+            ("x", "one", "three", Outcome::Tie, "ann")
+        ]
+    );
+    assert_eq!(
+        problems,
+        ["f:3: instance_id: \"i3\" is not in the file of --items"]
+    );
+}

@@ -10,7 +10,7 @@ mod two_orders;
 pub use chart::{CHART_STYLE, Place};
 pub use histogram::histogram_svg;
 pub use labels::{SvgLabel, escape};
-pub use plane::{PlanePoint, PlaneWords, plane_svg};
+pub use plane::{Plane, PlaneMethod, PlanePoint, plane_svg};
 pub use two_orders::{OrderRow, TwoOrders, two_orders_svg};
 
 use labels::{CELL, LABEL_ROOM, header, row_label};

@@ -24,6 +24,7 @@ pub use measure::MethodsOptions;
 pub use offered::METHOD_OFFER;
 #[cfg(test)]
 pub use offered::OFFERED;
+pub(crate) use pictures::{PlottedMethod, letter};
 pub use priced_questions::PricedQuestions;
 pub use report::{MethodEntry, MethodsReport};
 pub use slices::SlicedMethods;

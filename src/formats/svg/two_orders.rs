@@ -166,7 +166,7 @@ fn scores(svg: &mut String, of: &TwoOrders<'_>, (x, y): (usize, usize), row_heig
         let at = place(value) as usize;
         words(svg, (at, head), anchor, "#777", &signed(value, 1));
     }
-    points(svg, of, place, head - 4);
+    points(svg, of, place, (left, head + 4));
     let bottom = y + of.rows.len() * row_height;
     let score = |at: usize| of.rows.get(at)?.label.zelo;
     let cut = of.top.checked_sub(1).and_then(score).zip(score(of.top));
@@ -175,7 +175,7 @@ fn scores(svg: &mut String, of: &TwoOrders<'_>, (x, y): (usize, usize), row_heig
         let line = y + of.top * row_height;
         let _ = writeln!(
             svg,
-            r##"<path d="M{at:.1} {y}V{bottom}" stroke="#999" stroke-dasharray="3 3"/><path d="M{x} {line}H{}" stroke="#222"/>"##,
+            r##"<path class="cut" d="M{at:.1} {head}V{bottom}" stroke="#999" stroke-dasharray="3 3"/><path d="M{x} {line}H{}" stroke="#222"/>"##,
             x + LIST
         );
     }
@@ -208,15 +208,25 @@ fn scores(svg: &mut String, of: &TwoOrders<'_>, (x, y): (usize, usize), row_heig
     }
 }
 
-/// All scores on one line.
-fn points(svg: &mut String, of: &TwoOrders<'_>, place: impl Fn(f64) -> f64, y: usize) {
+/// All scores on one line, which begins at `left`.
+fn points(
+    svg: &mut String,
+    of: &TwoOrders<'_>,
+    place: impl Fn(f64) -> f64,
+    (left, y): (f64, usize),
+) {
+    let _ = writeln!(
+        svg,
+        r##"<path d="M{left} {y}H{}" stroke="#ccc"/>"##,
+        left + AXIS
+    );
     let scores = of.rows.iter().filter_map(|row| row.label.zelo);
     for zelo in scores.filter(|zelo| zelo.is_finite()) {
         let _ = writeln!(
             svg,
             r##"<circle cx="{:.1}" cy="{}" r="2.5" fill="#3d5a80" fill-opacity=".5"/>"##,
             place(zelo),
-            y + 8
+            y
         );
     }
 }
@@ -303,6 +313,12 @@ mod tests {
             "{svg}"
         );
         assert_eq!(svg.matches(r#"font-weight="700""#).count(), 1);
+        // The cut is marked on the line of all scores too, at the height of its points.
+        let point = format!(r#"cy="{}" r="2.5""#, TOP - 6);
+        assert_eq!(svg.matches(&point).count(), 4);
+        let cut = svg.split_once(r#"class="cut" d=""#).unwrap().1;
+        let cut = cut.split('"').next().unwrap_or_default();
+        assert!(cut.contains(&format!(" {}V", TOP - 10)), "{cut}");
         assert_eq!(svg, drawn(&rows(4), 2));
     }
 

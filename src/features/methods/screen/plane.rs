@@ -1,8 +1,7 @@
 //! Plot of the difference from the baseline against cost: one letter per method with the interval
 //! of its difference, and a line that joins the Pareto front.
 
-use super::table::{difference_axis, letter};
-use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
+use crate::features::methods::app::{MethodsReport, PlottedMethod, letter, shown_name};
 use crate::tui::canvas::Canvas;
 use crate::tui::text::{signed, truncate};
 use crate::tui::theme::Theme;
@@ -10,7 +9,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr as _;
 
 /// Columns of the scale on the left.
@@ -18,8 +16,7 @@ const SCALE: u16 = 7;
 
 /// A method's position in the plot, in terminal cells.
 struct Point<'a> {
-    at: usize,
-    method: &'a MethodEntry,
+    of: PlottedMethod<'a>,
     column: u16,
     row: u16,
     /// First and last row of the interval.
@@ -45,7 +42,7 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     );
     let title = truncate(&title, columns).into_owned();
     buf.set_string(area.x, area.y, title, theme.muted());
-    let axis = difference_axis(report, 0);
+    let axis = report.difference_axis(0);
     let row_of = |difference: f64| {
         let up = axis.part(difference) * f64::from(inside.height - 1);
         inside.bottom() - 1 - up.round() as u16
@@ -55,7 +52,7 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     cost_axis(report, inside, &points, theme, buf);
     let mut front: Vec<&Point<'_>> = points
         .iter()
-        .filter(|point| point.method.on_front)
+        .filter(|point| point.of.method.on_front)
         .collect();
     front.sort_by_key(|point| point.column);
     for pair in front.windows(2) {
@@ -73,15 +70,19 @@ pub(super) fn plane(report: &MethodsReport, chosen: usize, canvas: Canvas<'_>) {
     }
     for point in &points {
         let style = point.style(chosen, theme);
-        buf.set_string(point.column, point.row, letter(point.at), style);
+        buf.set_string(point.column, point.row, letter(point.of.at), style);
     }
 }
 
 impl Point<'_> {
     fn style(&self, chosen: usize, theme: &Theme) -> Style {
-        let significant = self.method.first_test().and_then(|test| test.significant());
+        let significant = self
+            .of
+            .method
+            .first_test()
+            .and_then(|test| test.significant());
         match significant {
-            _ if self.at == chosen => theme.accent(),
+            _ if self.of.at == chosen => theme.accent(),
             Some(Ordering::Greater) => theme.good(),
             Some(Ordering::Less) => theme.bad(),
             _ => theme.text(),
@@ -89,49 +90,18 @@ impl Point<'_> {
     }
 }
 
-/// The methods with a known cost and difference, in separate columns if there is room.
+/// The plotted methods in cells of the terminal.
 fn points(report: &MethodsReport, inside: Rect, row_of: impl Fn(f64) -> u16) -> Vec<Point<'_>> {
-    let most = highest_cost(report);
-    let mut taken = BTreeSet::new();
-    let methods = report.methods.iter().enumerate();
-    methods
-        .filter_map(|(at, method)| {
-            let test = method.first_test();
-            let difference = match test {
-                Some(test) => test.comparison.mean_difference,
-                None if method.name == report.baseline => 0.0,
-                None => return None,
-            };
-            let cost = method.cost(report.in_usd)?;
-            let across = if most > 0.0 {
-                (cost / most).sqrt()
-            } else {
-                0.0
-            };
-            let column = inside.x + (across * f64::from(inside.width - 1)).round() as u16;
-            let mut places = (column..inside.right()).chain((inside.x..column).rev());
-            let free = |column: &u16| !taken.contains(column) && !taken.contains(&(column + 1));
-            let column = places.find(free).unwrap_or(column);
-            taken.insert(column);
-            taken.insert(column + 1);
-            Some(Point {
-                at,
-                method,
-                column,
-                row: row_of(difference),
-                bar: test
-                    .and_then(|test| test.comparison.interval)
-                    .map(|(low, high)| (row_of(high), row_of(low))),
-            })
+    let plotted = report.plotted(usize::from(inside.width));
+    plotted
+        .into_iter()
+        .map(|of| Point {
+            column: inside.x + of.column as u16,
+            row: row_of(of.difference),
+            bar: of.interval.map(|(low, high)| (row_of(high), row_of(low))),
+            of,
         })
         .collect()
-}
-
-fn highest_cost(report: &MethodsReport) -> f64 {
-    let methods = report.methods.iter();
-    methods
-        .filter_map(|method| method.cost(report.in_usd))
-        .fold(0.0, f64::max)
 }
 
 /// The vertical axis: both ends, and a line at 0.
@@ -159,29 +129,17 @@ fn cost_axis(
     let width = usize::from(inside.width);
     buf.set_string(inside.x - 1, foot, "└", theme.faint());
     buf.set_string(inside.x, foot, "─".repeat(width), theme.faint());
-    let most = highest_cost(report);
-    let amount = |cost: f64| match (cost, report.in_usd) {
-        (0.0, _) => "0".to_owned(),
-        (_, true) => format!("{cost:.5}"),
-        (..10.0, false) => format!("{cost:.1}"),
-        (_, false) => format!("{cost:.0}"),
-    };
-    // A quarter of the maximum is halfway across.
-    let ticks: &[f64] = match inside.width {
-        _ if most <= 0.0 => &[0.0],
-        30.. => &[0.0, 0.5, 1.0],
-        _ => &[0.0, 1.0],
-    };
-    for across in ticks {
+    let ticks = report.cost_ticks();
+    let halfway = inside.width >= 30;
+    for (across, words) in ticks.iter().filter(|(across, _)| halfway || *across != 0.5) {
         let column = inside.x + (across * f64::from(inside.width - 1)).round() as u16;
-        let words = amount(most * across * across);
         let before = (across * words.width() as f64).round() as u16;
         let start = column.saturating_sub(before).max(inside.x);
         buf.set_string(column, foot, "┴", theme.faint());
         buf.set_string(start, foot + 1, words, theme.muted());
     }
     let hidden: Vec<String> = (0..report.methods.len())
-        .filter(|at| points.iter().all(|point| point.at != *at))
+        .filter(|at| points.iter().all(|point| point.of.at != *at))
         .map(letter)
         .collect();
     let unit = match hidden.as_slice() {

@@ -2,7 +2,7 @@
 
 use crate::app::interval_axis::IntervalAxis;
 use crate::app::text_format::{duration, p_value};
-use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
+use crate::features::methods::app::{MethodEntry, MethodsReport, letter, shown_name};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, ListPosition};
 use crate::tui::model::Model;
@@ -112,7 +112,7 @@ fn columns(report: &MethodsReport, width: usize) -> (usize, Vec<Column>) {
         cell,
     };
     let metric = |at: usize| report.metrics.get(at).map(ToString::to_string);
-    let axis = difference_axis(report, *AXIS.start());
+    let axis = report.difference_axis(*AXIS.start());
     let mut columns = vec![
         column(&metric(0).unwrap_or_default(), 6, Cell::Value(0)),
         column("difference", 7, Cell::Difference),
@@ -142,7 +142,7 @@ fn columns(report: &MethodsReport, width: usize) -> (usize, Vec<Column>) {
     let spare = width.saturating_sub(needed(&columns) + longest);
     let wider = (AXIS.start() + spare).min(*AXIS.end());
     if let Some(interval) = columns.get_mut(2) {
-        let axis = difference_axis(report, wider);
+        let axis = report.difference_axis(wider);
         *interval = column(&axis.labels(), wider, Cell::Interval(axis));
     }
     let name = width.saturating_sub(needed(&columns));
@@ -195,22 +195,4 @@ impl Cell {
 fn time_words(method: &MethodEntry) -> Option<String> {
     let ms = method.effort.wall_p50_ms?;
     Some(duration(ms as f64 / 1000.0))
-}
-
-/// The letter that stands for a method in the table and in the plot.
-pub(super) fn letter(at: usize) -> String {
-    char::from(b'a' + (at % 26) as u8).to_string()
-}
-
-/// An axis on which all differences from the baseline fit with their intervals.
-pub(super) fn difference_axis(report: &MethodsReport, columns: usize) -> IntervalAxis {
-    let values = report
-        .methods
-        .iter()
-        .filter_map(MethodEntry::first_test)
-        .flat_map(|test| {
-            let (low, high) = test.comparison.interval.unzip();
-            [Some(test.comparison.mean_difference), low, high]
-        });
-    IntervalAxis::of_differences(values.flatten(), columns)
 }

@@ -141,14 +141,16 @@ pub fn run(
         dirty: true,
         leaving: false,
         edited: None,
+        parting: Vec::new(),
     };
-    let (end, mut runner) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
+    let (end, mut runner, parting) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
     // Restore the terminal before waiting for anything.
     let stalled = !terminal::restore().unwrap_or(true);
     if stalled && !matches!(end, Ok(Some(_))) {
         terminal::silence();
     }
     drop(guard);
+    parting.iter().for_each(|line| print_line(line));
     let settled = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
     let calls = calls_in_flight();
     // Do not wait for computations in progress.
@@ -205,16 +207,19 @@ struct App {
     leaving: bool,
     /// A text to open in the user's editor.
     edited: Option<TextToEdit>,
+    /// Where texts are that were being edited when the workbench had to end.
+    parting: Vec<String>,
 }
 
 impl App {
-    /// Runs until the user leaves, and returns the work that remains to be completed.
+    /// Runs until the user leaves, and returns the work that remains to be completed and the lines
+    /// to print.
     async fn go(
         mut self,
         guard: &mut TerminalGuard,
         signals: &mut Signals,
         inbox: mpsc::Receiver<Msg>,
-    ) -> (Result<Option<PathBuf>, TuiError>, Runner) {
+    ) -> (Result<Option<PathBuf>, TuiError>, Runner, Vec<String>) {
         let end = match self.until_left(guard, signals, inbox).await {
             // Closing the terminal means leaving.
             Err(TuiError::Terminal(error)) if terminal::is_loss(&error) => Ok(()),
@@ -222,8 +227,16 @@ impl App {
         };
         // If the person quit, everything is already stored; a signal or a lost terminal comes
         // without a question.
+        let before = self.model.remembered.unsaved.clone();
         for effect in update::leaving::keep_all(&mut self.model) {
             self.runner.carry_out(effect, self.model.run.control);
+        }
+        for (name, text) in &self.model.unsaved {
+            if before.get(name) != Some(text) {
+                self.parting.push(format!(
+                    "your changes to the {name} are not lost: its editor opens with them next time"
+                ));
+            }
         }
         let next = self.model.next_project;
         if next.is_some() {
@@ -231,7 +244,7 @@ impl App {
             drop(guard.redraw());
         }
         let next = next.map(|path| typed_path(&path));
-        (end.map(|()| next), self.runner)
+        (end.map(|()| next), self.runner, self.parting)
     }
 
     async fn until_left(
@@ -391,7 +404,10 @@ impl App {
                         Request::Continue => {}
                         Request::End => {
                             self.leaving = true;
-                            return Err(draft.kept("the workbench ends"));
+                            let failure = draft.kept("the editor was ended");
+                            let kept = failure.draft.is_some();
+                            self.parting.extend(kept.then(|| failure.kept_words()));
+                            return Err(failure);
                         }
                     },
                 }

@@ -80,7 +80,7 @@ impl NewVerdict {
         !self.after_reveal && item.is_some_and(|item| item.draw != DrawReason::Repeat)
     }
 
-    fn subject(&self) -> Option<DecisionSubject> {
+    pub(crate) fn subject(&self) -> Option<DecisionSubject> {
         Some(DecisionSubject::Pair(
             self.query,
             Pair::new(self.a, self.b)?,

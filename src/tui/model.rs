@@ -70,7 +70,7 @@ use remembered::{Configured, Remembered};
 use run::RunState;
 use session::ReviewSession;
 use states::ScreenStates;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use text_search::TextSearch;
@@ -311,6 +311,8 @@ pub struct Model {
     pub explained: Option<Subject>,
     /// Drafts of reasons.
     pub drafts: HashMap<Subject, String>,
+    /// Texts that were being edited when a session ended, by the name of what they change.
+    pub unsaved: BTreeMap<String, String>,
     /// The destination of a command from the palette, until it is reached.
     pub(crate) destination: Option<Destination>,
     /// Whether the header has stated in full that the judges are offline.
@@ -327,6 +329,7 @@ impl Model {
     pub fn new(mut options: TuiOptions, ramp: Ramp, size: (u16, u16), now: Instant) -> Self {
         let remembered = options.remembered.clone();
         let drafts = std::mem::take(&mut options.drafts);
+        let unsaved = remembered.unsaved.clone();
         let configured = Configured {
             ramp,
             queue_blind: options.judging.queue_blind,
@@ -396,6 +399,7 @@ impl Model {
             next_project: None,
             explained: None,
             drafts,
+            unsaved,
             destination: None,
             offline_told: false,
             touched: now,

@@ -19,6 +19,7 @@ pub(crate) mod requests;
 pub(crate) mod results;
 pub(crate) mod settings;
 pub(crate) mod text_search;
+mod unsaved_guideline;
 pub(crate) mod verdict_state;
 
 use super::key_gate::is_written;

@@ -86,6 +86,10 @@ impl ScreenBehavior for DuelScreen {
         update::touched(model);
     }
 
+    fn renamed(&self, model: &mut Model) -> Vec<Effect> {
+        update::renamed(model)
+    }
+
     fn leave(&self, model: &mut Model) -> Vec<Effect> {
         update::leave(model)
     }

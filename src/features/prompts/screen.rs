@@ -66,6 +66,11 @@ impl ScreenBehavior for PromptScreen {
         update::show(model)
     }
 
+    fn leave(&self, model: &mut Model) -> Vec<Effect> {
+        update::keep_draft(model);
+        Vec::new()
+    }
+
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
     }

@@ -45,7 +45,7 @@ fn choices(model: &Model) -> String {
         (
             (&model.stack, model.ramp, model.theme, model.queries.sort),
             (model.queue.policy, model.queue.scope, model.queue.conflicts),
-            (model.adjudication.order, model.matrix.order, &model.drafts),
+            (model.adjudication.order, model.matrix.order),
             (&methods.baseline, methods.depth, model.student().figure),
         )
     )
@@ -149,6 +149,7 @@ impl Delayed {
             .is_some_and(|(slot, number)| self.latest.get(&slot).is_some_and(|at| number < *at));
         let shown = superseded.then(|| self.bench.shot());
         let before = choices(&self.bench.model);
+        let drafts = self.bench.model.drafts.clone();
         let screens = self.bench.model.stack.clone();
         assert!(!self.tell(message), "an answer decides: {:#?}", self.log);
         if let Some(shown) = shown {
@@ -157,6 +158,10 @@ impl Delayed {
         if self.bench.model.stack == screens && self.bench.model.methods().report.is_none() {
             assert_eq!(choices(&self.bench.model), before, "{:#?}", self.log);
         }
+        // The reason of a decision that was not stored becomes a draft again.
+        let now = &self.bench.model.drafts;
+        let kept = drafts.iter().all(|(of, note)| now.get(of) == Some(note));
+        assert!(kept, "{:#?}", self.log);
     }
 
     /// Does all that is outstanding, in the order of the requests.

@@ -4,7 +4,7 @@ use super::Model;
 use crate::domain::ranking::DocumentOrder;
 use crate::tui::theme::{Ramp, ThemeChoice};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Stored in the project under the person's name. Preferences that were not chosen follow the
 /// configuration.
@@ -25,6 +25,8 @@ pub struct Remembered {
     pub toured: bool,
     /// The names of commands that were used from their hint for newcomers, which is then hidden.
     pub used: BTreeSet<String>,
+    /// Texts that were being edited when the workbench ended, by the name of what they change.
+    pub unsaved: BTreeMap<String, String>,
 }
 
 impl Remembered {
@@ -79,6 +81,7 @@ impl Remembered {
             query: query.or_else(|| before.query.clone()),
             toured: before.toured || model.options.sample.is_some() && !model.tour,
             used: model.queries.used.clone(),
+            unsaved: model.unsaved.clone(),
         }
     }
 }

@@ -79,6 +79,11 @@ pub(crate) trait ScreenBehavior: Sync {
     /// There was a key, a click or a paste, on this screen or on another one.
     fn touched(&self, _model: &mut Model) {}
 
+    /// Decisions are stored under another name from now on.
+    fn renamed(&self, _model: &mut Model) -> Vec<Effect> {
+        Vec::new()
+    }
+
     /// The screen is being left; stores unconfirmed changes.
     fn leave(&self, _model: &mut Model) -> Vec<Effect> {
         Vec::new()

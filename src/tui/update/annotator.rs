@@ -2,6 +2,7 @@
 //! other people's, and changed in the settings.
 
 use crate::domain::annotator_name::{annotator_name, look_alikes};
+use crate::registry;
 use crate::store::drafts::DecisionSubject;
 use crate::store::{Db, Result};
 use crate::tui::job::{Job, JobContext, Request};
@@ -126,6 +127,11 @@ pub(super) fn confirmed(model: &mut Model) -> Vec<Effect> {
 /// Continues under another name. A first name takes over the drafts; otherwise, they stay with the
 /// previous name, whose decisions can no longer be redone.
 fn rename(model: &mut Model, name: String) -> Vec<Effect> {
+    // What is pending on a screen belongs to the previous name.
+    let mut effects = Vec::new();
+    for screen in model.stack.clone() {
+        effects.extend(registry::screen(screen).leave(model));
+    }
     let words = format!("your decisions are stored as {name} from now on");
     model.say(Level::Good, &words);
     model.options.annotator.clone_from(&name);
@@ -141,9 +147,12 @@ fn rename(model: &mut Model, name: String) -> Vec<Effect> {
         }
         Vec::new()
     });
-    let mut effects = vec![Effect::Rename(name), drafts.into()];
+    effects.extend([Effect::Rename(name), drafts.into()]);
     if model.queue.loaded {
         effects.extend(model.build_queue());
+    }
+    for screen in model.stack.clone() {
+        effects.extend(registry::screen(screen).renamed(model));
     }
     effects
 }

@@ -1,6 +1,7 @@
 //! Edits the project's guideline in the workbench.
 
 use super::requests::settings::NewGuideline;
+use super::unsaved_guideline::{give_up, settled};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::widgets::guideline_editor::GuidelineEditor;
@@ -9,6 +10,7 @@ use crate::tui::widgets::guideline_editor::GuidelineEditor;
 /// nothing.
 pub(super) fn store(model: &mut Model, editor: GuidelineEditor, text: String) -> Vec<Effect> {
     if !editor.is_changed() {
+        settled(model);
         model.inform("the guideline is unchanged");
         return Vec::new();
     }
@@ -22,12 +24,13 @@ pub(super) fn close(model: &mut Model, editor: GuidelineEditor) {
         model.overlays.push(Overlay::Guideline(editor));
         let question = "Discard the changes to the guideline?";
         model.confirm("Guideline", question, ConfirmFor::DiscardGuideline);
+    } else {
+        settled(model);
     }
 }
 
 pub(super) fn discard(model: &mut Model) {
-    let editing = |overlay: &Overlay| matches!(overlay, Overlay::Guideline(_));
-    model.overlays.retain(|overlay| !editing(overlay));
+    give_up(model);
     model.inform("the guideline is unchanged");
 }
 

@@ -1,6 +1,6 @@
 //! Leaves a screen or the workbench, and stores pending changes first.
 
-use super::settings;
+use super::{settings, unsaved_guideline};
 use crate::registry;
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay, PromptFor};
@@ -14,14 +14,22 @@ pub(super) fn leave_all(model: &mut Model) -> Vec<Effect> {
         .collect()
 }
 
-/// Stores everything pending when the workbench ends for any reason; a reason that is being typed
-/// counts as entered.
+/// Stores everything pending when the workbench ends for any reason. A reason that is being typed
+/// and a text that is edited on a screen count as entered; an edited guideline, which changes the
+/// project for everybody, is kept for the next session.
 pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
     model.touch(model.now);
     let mut effects = Vec::new();
     for overlay in std::mem::take(&mut model.overlays) {
-        if let Overlay::Prompt(prompt, PromptFor::Reason) = overlay {
-            effects.extend(model.behavior().reason(model, prompt.text()));
+        match overlay {
+            Overlay::Prompt(prompt, PromptFor::Reason) => {
+                effects.extend(model.behavior().reason(model, prompt.text()));
+            }
+            Overlay::Editor(editor, screen) => {
+                effects.extend(registry::screen(screen).edited(model, editor.text()));
+            }
+            Overlay::Guideline(editor) => unsaved_guideline::keep(model, &editor),
+            _ => {}
         }
     }
     effects.extend(leave_all(model));
@@ -30,6 +38,8 @@ pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
 }
 
 pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
+    // The person was asked.
+    unsaved_guideline::give_up(model);
     let mut effects = keep_all(model);
     if model.run.running {
         effects.extend(run::update::stop(model));

@@ -5,7 +5,7 @@ use crate::domain::battle::Pair;
 use crate::domain::sanitize;
 use crate::domain::verdict::Decision;
 use crate::store::corpus::{QueryInfo, QueryKey};
-use crate::store::verdicts::StoredVerdict;
+use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
@@ -103,16 +103,25 @@ pub(crate) fn saved(model: &mut Model, key: QueryKey, before: Option<Decision>) 
 }
 
 /// A verdict could not be stored: one that is under review is stored again when the person
-/// continues.
-pub(crate) fn not_saved(model: &mut Model, error: &str) -> Vec<Effect> {
+/// continues. The reason of another one is kept as a draft.
+pub(crate) fn not_saved(model: &mut Model, verdict: &NewVerdict, error: &str) -> Vec<Effect> {
     model.saving = model.saving.saturating_sub(1);
     let words = format!("the verdict was not stored: {error}");
     model.say(Level::Error, &words);
     model.battle.before = None;
-    if let Some(current) = &mut model.queue.current {
-        current.unsaved |= !current.is_undecided();
-    }
-    reload_when_all_is_stored(model)
+    let pair = Pair::new(verdict.a, verdict.b);
+    let reviewed = model.queue.current.as_mut().filter(|current| {
+        !current.is_undecided() && pair.is_some_and(|pair| current.is_about(verdict.query, pair))
+    });
+    let mut effects = match reviewed {
+        Some(current) => {
+            current.unsaved = true;
+            Vec::new()
+        }
+        None => model.restore_draft(verdict.subject(), verdict.note.clone()),
+    };
+    effects.extend(reload_when_all_is_stored(model));
+    effects
 }
 
 /// Reloads only when everything is stored, since an answer before that would lack the pending

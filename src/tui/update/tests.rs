@@ -1,6 +1,6 @@
 use super::commands::on_command;
 use super::leaving::keep_all;
-use super::results::undone;
+use super::results::{not_saved, undone};
 use super::update;
 use super::verdict_state::use_of;
 use crate::app::review::undo::{Undo, UndoLimit};
@@ -13,12 +13,15 @@ use crate::tui::job::{answer, asked, every, fail, only, tell_that};
 use crate::tui::key_gate::Use;
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
+use crate::tui::model::remembered::Remembered;
 use crate::tui::model::{ConfirmFor, Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::model;
 use crate::tui::testing::typed;
+use crate::tui::update::requests::pages::{FoundGuideline, ReadGuideline};
 use crate::tui::update::requests::queries::ReadQuery;
-use crate::tui::update::requests::verdicts::{RedoVerdict, SaveVerdict, UndoVerdict};
+use crate::tui::update::requests::settings::{Remember, StoreGuideline};
+use crate::tui::update::requests::verdicts::{RedoVerdict, SaveDraft, SaveVerdict, UndoVerdict};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::time::Duration;
 
@@ -111,6 +114,103 @@ fn a_verdict_that_was_not_stored_is_stored_on_the_way_back_to_the_document() {
     let kept = saved(&effects);
     assert_eq!(kept.len(), 1, "{effects:?}");
     assert_eq!(kept[0].decision, Decision::B);
+}
+
+#[test]
+fn the_reason_of_a_verdict_that_was_not_stored_goes_with_the_next_one() {
+    let mut model = model(Screen::BATTLE);
+    on_command(&mut model, Command::WriteNote);
+    write(&mut model, "names the dose");
+    tell(&mut model, Msg::Key(KeyEvent::from(KeyCode::Enter)));
+    model.now += Duration::from_secs(1);
+    // Before the verdict, and after it.
+    for commands in [
+        &[Command::JudgeB][..],
+        &[Command::JudgeB, Command::WriteNote],
+    ] {
+        let mut effects = Vec::new();
+        for command in commands {
+            effects = on_command(&mut model, *command);
+        }
+        if commands.len() > 1 {
+            write(&mut model, " of it");
+            effects = tell(&mut model, Msg::Key(KeyEvent::from(KeyCode::Enter)));
+            model.now += Duration::from_secs(1);
+        }
+        let note = saved(&effects)[0].note.clone();
+        assert!(note.is_some(), "{effects:?}");
+        assert_eq!(model.draft(), None);
+        let failed = fail::<SaveVerdict>(&mut effects, "the disk is full");
+        let effects = tell(&mut model, failed);
+        assert_eq!(model.draft(), note.as_deref());
+        let subject = model.subject().unwrap();
+        assert_eq!(asked(&effects), Some(&SaveDraft(subject, note)));
+    }
+    let effects = on_command(&mut model, Command::JudgeA);
+    assert_eq!(
+        saved(&effects)[0].note.as_deref(),
+        Some("names the dose of it")
+    );
+}
+
+#[test]
+fn a_verdict_of_an_earlier_item_that_was_not_stored_leaves_the_next_one_alone() {
+    let mut model = reviewing();
+    let other = NewVerdict {
+        note: Some("too old".to_owned()),
+        ..NewVerdict::open(QueryKey(7), 1, 2, Decision::A, "ann")
+    };
+    on_command(&mut model, Command::JudgeB);
+    let subject = other.subject().unwrap();
+    tell(
+        &mut model,
+        tell_that(move |model| not_saved(model, &other, "the disk is full")),
+    );
+    assert_eq!(model.drafts.get(&subject).unwrap(), "too old");
+    assert!(!model.queue.current.as_ref().unwrap().unsaved);
+}
+
+#[test]
+fn a_guideline_that_is_being_edited_when_the_workbench_ends_is_edited_on() {
+    let mut model = model(Screen::REVIEW);
+    let open = |model: &mut Model| {
+        let mut asked = model.edit_guideline();
+        let found = FoundGuideline {
+            text: Some("Newer is better.".to_owned()),
+            is_read_only: false,
+        };
+        tell(model, answer::<ReadGuideline>(&mut asked, found));
+    };
+    let text = |model: &Model| match model.overlays.last() {
+        Some(Overlay::Guideline(editor)) => (editor.text(), editor.is_changed()),
+        overlay => panic!("no editor: {overlay:?}"),
+    };
+    open(&mut model);
+    write(&mut model, "No: ");
+    let effects = keep_all(&mut model);
+    let Some(Remember(kept)) = asked(&effects) else {
+        panic!("{effects:?}");
+    };
+    let words = "No: Newer is better.".to_owned();
+    assert_eq!(kept.unsaved.values().collect::<Vec<_>>(), [&words]);
+    let again = serde_json::to_string(kept).unwrap();
+    // The next session.
+    let mut model = super::super::screens::testing::model(Screen::REVIEW);
+    let remembered: Remembered = serde_json::from_str(&again).unwrap();
+    model.unsaved = remembered.unsaved;
+    open(&mut model);
+    assert_eq!(text(&model), (words.clone(), true));
+    let store = KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL);
+    let mut effects = tell(&mut model, Msg::Key(store));
+    tell(&mut model, answer::<StoreGuideline>(&mut effects, ()));
+    assert!(model.overlays.is_empty() && model.unsaved.is_empty());
+    // Changes that the person gives up are not kept.
+    open(&mut model);
+    assert!(!text(&model).1);
+    write(&mut model, "x");
+    ctrl_c(&mut model);
+    tell(&mut model, Msg::Key(pressed('y')));
+    assert!(model.unsaved.is_empty());
 }
 
 #[test]

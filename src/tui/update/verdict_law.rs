@@ -8,6 +8,7 @@ use crate::domain::battle::Pair;
 use crate::domain::sampling::SeededRng;
 use crate::domain::verdict::Decision;
 use crate::store::corpus::QueryKey;
+use crate::store::verdicts::NewVerdict;
 use crate::tui::job::{asked, only, tell_that};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::{Effect, Msg};
@@ -89,7 +90,11 @@ fn message(event: &Event, model: &Model) -> Msg {
         Event::Key(key) => Msg::Key(*key),
         Event::Paste(text) => Msg::Paste((*text).to_owned()),
         Event::Stored => tell_that(|model| results::saved(model, QueryKey(7), None)),
-        Event::NotStored => tell_that(|model| results::not_saved(model, "the disk is full")),
+        Event::NotStored => {
+            let (a, b) = (model.battle.a, model.battle.b);
+            let new = NewVerdict::open(QueryKey(7), a, b, Decision::Tie, "ann");
+            tell_that(move |model| results::not_saved(model, &new, "the disk is full"))
+        }
         Event::Queued => {
             let items = model.queue.items.clone();
             let stats = AnnotatorStatistics::default();

@@ -26,6 +26,11 @@ impl GuidelineEditor {
         }
     }
 
+    /// Replaces the edited text; the stored one stays the same.
+    pub fn replace(&mut self, text: &str) {
+        self.input.replace(text);
+    }
+
     pub fn text(&self) -> String {
         self.input.text()
     }

@@ -47,6 +47,10 @@ impl TextEditor {
         }
     }
 
+    pub(super) fn replace(&mut self, text: &str) {
+        *self = Self::with_keys(text, self.ends);
+    }
+
     pub fn text(&self) -> String {
         self.input.lines().join("\n")
     }

@@ -21,7 +21,7 @@ const DUEL: Slot = Slot::of(Screen::DUEL, "duel");
 
 /// Opens a duel, by default the latest.
 #[derive(Debug, PartialEq)]
-struct OpenDuelOf(Option<DuelKey>);
+pub(super) struct OpenDuelOf(pub(super) Option<DuelKey>);
 
 impl Request for OpenDuelOf {
     type Answer = FoundDuel;

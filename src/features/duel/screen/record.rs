@@ -9,7 +9,6 @@ use crate::tui::widgets::toast::Level;
 
 /// Sends an action in the current task to the disk.
 pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
-    let annotator = model.options.annotator.clone();
     let serial = model.duel().serial + 1;
     let Some(open) = model.duel_mut().open_mut() else {
         return Vec::new();
@@ -21,7 +20,7 @@ pub(crate) fn record(model: &mut Model, action: Action) -> Vec<Effect> {
         open.undone.clear();
     }
     let new = NewDuelEvent {
-        annotator,
+        annotator: open.session.annotator.clone(),
         kind,
         query,
         action,

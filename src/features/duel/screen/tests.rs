@@ -1,7 +1,7 @@
 //! The invariant of a duel: no answer is given without its own key in the right state, whatever is
 //! pressed, clicked or stored meanwhile.
 
-use super::jobs::{ReadResult, ReadTaskTexts, StoreEvent};
+use super::jobs::{OpenDuelOf, ReadResult, ReadTaskTexts, StoreEvent};
 use super::update::{FoundDuel, opened};
 use crate::app::log::rows::LogRow;
 use crate::domain::corpus::{DocId, QueryId};
@@ -11,7 +11,7 @@ use crate::features::duel::domain::{
     Action, Content, Duel, DuelDocument, DuelEvent, DuelForm, DuelQuery, Source, Task, schedule,
 };
 use crate::features::duel::store::{DuelKey, NewDuelEvent};
-use crate::tui::job::{answer, fail, first, only, tell_that};
+use crate::tui::job::{answer, asked, every, fail, first, only, tell_that};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay, TuiOptions};
@@ -112,6 +112,19 @@ impl Disk {
     }
 }
 
+/// The session of a participant without answers.
+fn session(form: DuelForm, annotator: &str, number: usize) -> DuelSession {
+    let duel = duel(form);
+    DuelSession {
+        key: DuelKey(1),
+        tasks: schedule(&duel, number),
+        duel,
+        annotator: annotator.to_owned(),
+        number,
+        events: Vec::new(),
+    }
+}
+
 struct Bench {
     model: Model,
     disk: Disk,
@@ -125,15 +138,7 @@ impl Bench {
         };
         let mut model = Model::new(options, Ramp::default(), (100, 30), Instant::now());
         model.stack.push(Screen::DUEL);
-        let duel = duel(form);
-        let session = DuelSession {
-            key: DuelKey(1),
-            tasks: schedule(&duel, 0),
-            duel,
-            annotator: "ana".to_owned(),
-            number: 0,
-            events: Vec::new(),
-        };
+        let session = session(form, "ana", 0);
         let mut bench = Self {
             model,
             disk: Disk::default(),
@@ -180,6 +185,58 @@ impl Bench {
         }
         actions.retain(Action::decides);
         actions
+    }
+}
+
+#[test]
+fn another_participant_gets_tasks_and_answers_of_their_own() {
+    for form in FORMS {
+        let mut bench = Bench::new(form);
+        let (first, next) = match form {
+            DuelForm::Lists => ("a", 'b'),
+            DuelForm::Grid | DuelForm::Interleaved => (" \n", ' '),
+        };
+        assert_eq!(bench.press(first).len(), 1);
+        bench.model.options.asks_name = true;
+        let now = bench.model.now + Duration::from_secs(1);
+        let clear = KeyEvent::new(KeyCode::Char('u'), KeyModifiers::CONTROL);
+        let keys = [KeyEvent::from(KeyCode::Char(next)), clear];
+        let name = "bea".chars().map(|key| KeyEvent::from(KeyCode::Char(key)));
+        for key in keys.into_iter().chain(name) {
+            assert_eq!(update(&mut bench.model, Msg::Key(key), now), []);
+        }
+        let effects = update(
+            &mut bench.model,
+            Msg::Key(KeyEvent::from(KeyCode::Enter)),
+            now,
+        );
+        // What is pending belongs to the first participant, then the tasks of the second one are
+        // opened.
+        let events = every(&effects);
+        assert!(
+            events
+                .iter()
+                .all(|StoreEvent { new, .. }| new.annotator == "ana")
+        );
+        assert!(effects.contains(&Effect::Rename("bea".to_owned())));
+        let open = OpenDuelOf(Some(DuelKey(1)));
+        assert_eq!(asked(&effects), Some(&open), "{effects:?}");
+        assert_eq!(bench.model.screen(), Screen::DUEL);
+        assert!(bench.model.duel().open().is_none());
+        // The session of the first participant arrives late.
+        let found = |annotator: &str, number| {
+            let session = session(form, annotator, number);
+            tell_that(move |model| opened(model, Ok(FoundDuel::Session(Box::new(session)))))
+        };
+        let effects = update(&mut bench.model, found("ana", 0), now);
+        assert_eq!(asked(&effects), Some(&open));
+        bench.tell(found("bea", 1), now);
+        assert!(bench.model.duel().open().unwrap().answer().is_none());
+        let now = now + Duration::from_secs(1);
+        let key = KeyEvent::from(KeyCode::Char(next));
+        let recorded = bench.tell(Msg::Key(key), now);
+        assert_eq!(recorded.len(), 1);
+        assert_eq!(recorded[0].annotator, "bea");
     }
 }
 

@@ -49,7 +49,23 @@ pub(crate) fn show(model: &mut Model, key: Option<DuelKey>) -> Vec<Effect> {
     load(model, key)
 }
 
+/// Another participant continues: the tasks, their order and the answers on screen are those of the
+/// previous one.
+pub(super) fn renamed(model: &mut Model) -> Vec<Effect> {
+    let Some(key) = model.duel().open().map(|open| open.session.key) else {
+        return Vec::new();
+    };
+    model.stack.retain(|screen| *screen != Screen::PASSAGE);
+    load(model, Some(key))
+}
+
 pub(crate) fn opened(model: &mut Model, found: Result<FoundDuel, AppError>) -> Vec<Effect> {
+    if let Ok(FoundDuel::Session(session)) = &found
+        && session.annotator != model.options.annotator
+    {
+        // It was opened for the previous name.
+        return load(model, Some(session.key));
+    }
     model.duel_mut().state = match found {
         Err(error) => DuelPhase::Failed(error.to_string()),
         Ok(FoundDuel::Choice(rankings)) => {

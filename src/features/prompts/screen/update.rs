@@ -58,11 +58,32 @@ pub(super) fn show(model: &mut Model) -> Vec<Effect> {
     model.open_prompt(hash)
 }
 
+/// The name under which the draft of a judge's prompt is kept for the next session.
+fn unsaved_name(judge: &str) -> String {
+    format!("prompt of {judge}")
+}
+
+/// Keeps a draft that is not stored, such as one that is not a valid prompt, for the next session.
+pub(super) fn keep_draft(model: &mut Model) {
+    let state = model.prompt();
+    if state.version.is_none() {
+        return;
+    }
+    let (name, unsaved) = (unsaved_name(&state.judge), state.is_changed());
+    let draft = unsaved.then(|| state.draft.clone());
+    match draft {
+        Some(draft) => drop(model.unsaved.insert(name, draft)),
+        None => drop(model.unsaved.remove(&name)),
+    }
+}
+
 /// The prompt was read; it is edited at once.
 pub(super) fn opened(model: &mut Model, found: FoundPrompt) -> Vec<Effect> {
+    let unsaved = unsaved_name(&model.prompt().judge);
+    let unsaved = model.unsaved.get(&unsaved).cloned();
     let state = model.prompt_mut();
     match &found.version.text {
-        Some(text) => state.draft.clone_from(text),
+        Some(text) => state.draft = unsaved.unwrap_or_else(|| text.clone()),
         None => {
             state.problem = Some(format!(
                 "the text of prompt {} is unknown: an earlier version of Overrule stored only its \

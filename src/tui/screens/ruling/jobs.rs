@@ -8,7 +8,7 @@ use crate::store::rulings::NewRuling;
 use crate::store::{Db, Result};
 use crate::tui::job::{Job, JobContext, Request};
 use crate::tui::message::Effect;
-use crate::tui::model::Model;
+use crate::tui::model::{Model, Subject};
 use crate::tui::widgets::toast::Level;
 
 #[derive(Debug, PartialEq)]
@@ -49,12 +49,26 @@ impl Request for PostponeRuling {
     }
 }
 
-/// Reverts the display of a ruling that could not be stored.
-fn not_stored(model: &mut Model) -> Vec<Effect> {
-    if let Some(current) = &mut model.adjudication.current {
-        (current.ruled, current.finding) = (None, None);
-    }
-    model.read_overview()
+/// Reverts the display of a ruling that could not be stored, and keeps its reason as a draft. A
+/// change to a stored ruling is stored again when the person continues.
+fn not_stored(model: &mut Model, ruling: NewRuling) -> Vec<Effect> {
+    let current = model.adjudication.current.as_mut();
+    let current = current.filter(|current| current.is_about(ruling.query, &ruling.document));
+    let mut effects = match current {
+        Some(current) if ruling.after_reveal => {
+            current.unsaved = true;
+            Vec::new()
+        }
+        current => {
+            if let Some(current) = current {
+                (current.ruled, current.finding) = (None, None);
+            }
+            let subject = Subject::Document(ruling.query, ruling.document);
+            model.restore_draft(Some(subject), ruling.note)
+        }
+    };
+    effects.extend(model.read_overview());
+    effects
 }
 
 impl Model {
@@ -72,12 +86,13 @@ impl Model {
             Vec::new()
         };
         let what = "the ruling was not stored";
+        let unsaved = new.clone();
         Job::write(SaveRuling(new), stored)
             .about(what)
             .or_else(move |model, error| {
                 model.saving = model.saving.saturating_sub(1);
                 model.say(Level::Error, &format!("{what}: {error}"));
-                not_stored(model)
+                not_stored(model, unsaved)
             })
             .into()
     }

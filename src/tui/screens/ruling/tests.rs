@@ -9,7 +9,7 @@ use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::{RulingContext, StoredRuling};
-use crate::tui::job::{answer, every, first, only, tell_that};
+use crate::tui::job::{answer, every, fail, first, only, tell_that};
 use crate::tui::keymap::Command;
 use crate::tui::message::Msg;
 use crate::tui::model::{Model, Overlay};
@@ -244,6 +244,30 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     model.adjudication.disagreements.clear();
     let page = flat(&mut model, (80, 22));
     assert!(page.contains("Nothing left to rule on"), "{page}");
+}
+
+#[test]
+fn a_ruling_that_was_not_stored_keeps_its_reason() {
+    let mut model = current();
+    let now = model.now;
+    model.set_draft("too small");
+    let mut effects = on_command(&mut model, Command::RuleNot);
+    let failed = fail::<SaveRuling>(&mut effects, "the disk is full");
+    update(&mut model, failed, now);
+    assert_eq!(model.draft(), Some("too small"));
+    let mut effects = on_command(&mut model, Command::RuleNot);
+    update(&mut model, answer::<SaveRuling>(&mut effects, ()), now);
+    // A change to the stored ruling is stored on the way out.
+    super::update::note(&mut model, "too small, and old");
+    let mut effects = super::update::leave(&mut model);
+    let failed = fail::<SaveRuling>(&mut effects, "the disk is full");
+    update(&mut model, failed, now);
+    let effects = super::update::leave(&mut model);
+    let Some(SaveRuling(again)) = only(&effects) else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(again.note.as_deref(), Some("too small, and old"));
+    assert_eq!(again.finding, Finding::Not);
 }
 
 #[test]

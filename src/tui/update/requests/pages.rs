@@ -9,8 +9,7 @@ use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
 use crate::tui::slot::Slot;
 use crate::tui::update::log_page::{self, LOGGED};
-use crate::tui::update::offers;
-use crate::tui::widgets::guideline_editor::GuidelineEditor;
+use crate::tui::update::{offers, unsaved_guideline};
 use crate::tui::widgets::page::Page;
 
 /// The page that was requested last.
@@ -99,11 +98,10 @@ impl Model {
             let text = found.text.unwrap_or_default();
             if found.is_read_only {
                 model.inform(READ_ONLY);
-            } else if model.options.editor.is_some() {
+            } else if model.options.editor.is_some() && !unsaved_guideline::has_unsaved(model) {
                 return vec![Effect::EditGuideline(text)];
             } else if model.overlays.is_empty() {
-                let editor = GuidelineEditor::new(&text);
-                model.overlays.push(Overlay::Guideline(editor));
+                unsaved_guideline::edit(model, &text);
             }
             Vec::new()
         });

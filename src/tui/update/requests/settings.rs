@@ -12,7 +12,7 @@ use crate::tui::model::remembered::Remembered;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::additions::PutValues;
 use crate::tui::slot::Slot;
-use crate::tui::update::settings;
+use crate::tui::update::{settings, unsaved_guideline};
 use crate::tui::widgets::toast::Level;
 use std::path::PathBuf;
 
@@ -137,6 +137,7 @@ fn guideline_stored(model: &mut Model, text: String) {
         editor.was_stored(text);
         if !editor.is_changed() {
             model.overlays.retain(|overlay| !editing(overlay));
+            unsaved_guideline::settled(model);
         }
     }
     model.say(Level::Good, "the guideline is stored in the project");

@@ -83,11 +83,12 @@ impl Model {
         self.saving += 1;
         self.undone_verdicts.clear();
         let query = new.query;
+        let unsaved = new.clone();
         Job::write(SaveVerdict(new), move |model, before| {
             results::saved(model, query, before)
         })
         .about("the verdict was not stored")
-        .or_else(|model, error| results::not_saved(model, &error.to_string()))
+        .or_else(move |model, error| results::not_saved(model, &unsaved, &error.to_string()))
         .into()
     }
 
@@ -106,6 +107,25 @@ impl Model {
         }
         let job = Job::write(SaveDraft(subject, note), |_, ()| Vec::new());
         vec![job.about("the reason was not stored").into()]
+    }
+
+    /// Keeps the reason of a decision that was not stored, for the next decision on the same
+    /// subject.
+    pub(crate) fn restore_draft(
+        &mut self,
+        subject: Option<Subject>,
+        note: Option<String>,
+    ) -> Vec<Effect> {
+        let Some((subject, note)) = subject.zip(note) else {
+            return Vec::new();
+        };
+        if self.drafts.contains_key(&subject) {
+            return Vec::new();
+        }
+        self.drafts.insert(subject.clone(), note.clone());
+        // If this fails too, the person knows already that nothing is stored.
+        let job = Job::write(SaveDraft(subject, Some(note)), |_, ()| Vec::new());
+        vec![job.or_else(|_, _| Vec::new()).into()]
     }
 
     pub(crate) fn undo_verdict(&mut self, limit: UndoLimit) -> Effect {

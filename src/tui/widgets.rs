@@ -56,11 +56,23 @@ impl<T> KeyOutcome<T> {
     }
 }
 
+/// Maximum columns next to a box that are cleared, because they are too narrow for words.
+const STRIP: u16 = 3;
+
 /// Clears `area`, draws a titled border and returns the inner area with one blank column on each
 /// side.
 pub fn boxed(title: &str, theme: &Theme, area: Rect, buf: &mut Buffer) -> Rect {
     let area = area.intersection(buf.area);
-    Clear.render(area, buf);
+    let whole = buf.area;
+    let left = area.x.saturating_sub(whole.x);
+    let right = whole.right().saturating_sub(area.right());
+    let is_strip = left.max(right) <= STRIP;
+    let cleared = Rect {
+        x: if is_strip { whole.x } else { area.x },
+        width: if is_strip { whole.width } else { area.width },
+        ..area
+    };
+    Clear.render(cleared, buf);
     let block = Block::bordered()
         .border_style(theme.border_focus())
         .title(format!(" {title} "))
@@ -250,6 +262,7 @@ pub fn scroll_to(top: usize, selected: usize, rows: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ratatui::style::Style;
 
     #[test]
     fn scrolling_moves_no_more_than_needed() {
@@ -271,6 +284,26 @@ mod tests {
                 );
                 assert_eq!(inner.intersection(area), inner);
             });
+        }
+    }
+
+    #[test]
+    fn no_single_letters_are_left_next_to_a_box() {
+        for (width, left) in [(46, " "), (60, "x")] {
+            let page = crate::tui::testing::draw(width, 5, |area, buf| {
+                for row in area.rows() {
+                    buf.set_string(
+                        row.x,
+                        row.y,
+                        "x".repeat(usize::from(row.width)),
+                        Style::default(),
+                    );
+                }
+                let frame = crate::tui::layout::centred(area, 40, 3);
+                boxed("title", &Theme::default(), frame, buf);
+            });
+            assert_eq!(page[(0, 2)].symbol(), left);
+            assert_eq!(page[(0, 0)].symbol(), "x");
         }
     }
 }

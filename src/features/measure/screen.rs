@@ -59,13 +59,18 @@ impl ScreenBehavior for MeasureScreen {
         update::offers(model, command)
     }
 
+    fn renamed(&self, model: &mut Model) -> Vec<Effect> {
+        // The shown document was drawn for the previous name.
+        vec![model.read_measurement()]
+    }
+
     fn obstacle(&self, model: &Model) -> Option<&'static str> {
         let ready = model.measure().next().is_some();
         (!ready).then_some("no ruling yet: the document is still loading")
     }
 
     fn is_blind(&self, model: &Model) -> bool {
-        model.measure().next().is_some()
+        model.measure().is_blind()
     }
 
     fn decisions(&self) -> &'static dyn Decisions {

@@ -67,6 +67,12 @@ fn without_a_measurement_the_screen_says_how_to_start_one() {
         "{}",
         bench.shot()
     );
+    assert!(bench.shot().contains("Press R for the screen Methods"));
+    bench.model.typed = None;
+    bench.press("R");
+    assert_eq!(bench.model.screen(), Screen::METHODS);
+    bench.press("esc R R esc");
+    assert_eq!(bench.model.stack, [Screen::QUERIES, Screen::MEASURE]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The clipboard: every list is copied as a table, every judgment with its reasoning.
 
 use super::bench::Bench;
+use super::palette::on;
+use crate::tui::screens::Screen;
 
 #[test]
 fn a_list_is_copied_as_a_table_and_a_battle_with_the_reasoning() {
@@ -30,7 +32,11 @@ fn a_list_is_copied_as_a_table_and_a_battle_with_the_reasoning() {
             "pairs as a table",
         ),
         ("esc J", "judge\tvotes\tties", "copied 3 judges as a table"),
-        ("esc r", "", "there is nothing to copy here"),
+        (
+            "esc r",
+            "judge\tvotes\tfailed",
+            "copied 3 judges as a table",
+        ),
     ] {
         if !keys.is_empty() {
             bench.press(keys);
@@ -46,6 +52,24 @@ fn a_list_is_copied_as_a_table_and_a_battle_with_the_reasoning() {
             for line in text.lines() {
                 assert_eq!(Some(line.split('\t').count()), columns, "{line}");
             }
+        }
+    }
+}
+
+#[test]
+fn every_screen_with_content_has_something_to_copy() {
+    // There is no student, method or measurement, and a duel is blind.
+    let without = [
+        Screen::STUDENT,
+        Screen::METHODS,
+        Screen::MEASURE,
+        Screen::DUEL,
+    ];
+    for screen in Screen::all().filter(|screen| !without.contains(screen)) {
+        let mut bench = on(screen);
+        if bench.model.screen() == screen {
+            let (_, told) = bench.copied();
+            assert_ne!(told, "there is nothing to copy here", "{screen:?}");
         }
     }
 }

@@ -27,7 +27,7 @@ fn said(bench: &Bench) -> String {
     toast.map_or(String::new(), |toast| toast.text.clone())
 }
 
-fn on(screen: Screen) -> Bench {
+pub(super) fn on(screen: Screen) -> Bench {
     let mut bench = match screen {
         Screen::RULING | Screen::ADJUDICATION => Bench::picked(120, 40),
         _ => Bench::judged(120, 40),

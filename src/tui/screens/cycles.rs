@@ -1,11 +1,12 @@
 //! Cycles screen: A beats B beats C beats A.
 
+mod copy;
 mod keys;
 mod state;
 pub(crate) mod update;
 mod view;
 
-use super::behavior::ScreenBehavior;
+use super::behavior::{Copied, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -64,6 +65,11 @@ impl ScreenBehavior for CyclesScreen {
 
     fn offers(&self, model: &Model, command: Command) -> bool {
         update::offers(model, command)
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let open = model.open.as_ref();
+        open.map_or(Copied::Nothing, |open| Copied::Table(copy::table(open)))
     }
 
     fn pair(&self, model: &Model, open: &OpenQuery) -> Option<(usize, usize)> {

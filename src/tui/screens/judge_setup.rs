@@ -1,5 +1,6 @@
 //! Judge set-up: finds judges, tests them with single calls, and writes `overrule.toml`.
 
+mod copy;
 mod jobs;
 mod keys;
 mod state;
@@ -8,7 +9,7 @@ mod tests;
 mod update;
 mod view;
 
-use super::behavior::ScreenBehavior;
+use super::behavior::{Copied, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -37,6 +38,11 @@ impl ScreenBehavior for JudgeSetupScreen {
 
     fn chapter(&self) -> &'static str {
         "judges"
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let setup = model.judge_setup().setup.as_ref();
+        setup.map_or(Copied::Nothing, |setup| Copied::Table(copy::table(setup)))
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {

@@ -50,10 +50,12 @@ impl ScreenBehavior for RunScreen {
     }
 
     fn copy(&self, model: &Model) -> Copied {
-        let progress = model.run.progress.as_ref();
-        progress.map_or(Copied::Nothing, |progress| {
-            Copied::Table(copy::table(progress))
-        })
+        let last = model.run.last.iter().flatten().next();
+        match (&model.run.progress, last) {
+            (Some(progress), _) => Copied::Table(copy::table(progress)),
+            (None, Some(last)) => Copied::Table(copy::table_of_last(last)),
+            (None, None) => Copied::Nothing,
+        }
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {

@@ -1,11 +1,12 @@
 //! Slices screen: the scores of the open query's documents by a metadata field.
 
+mod copy;
 mod keys;
 mod state;
 mod update;
 mod view;
 
-use super::behavior::ScreenBehavior;
+use super::behavior::{Copied, ScreenBehavior};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::Binding;
@@ -59,6 +60,13 @@ impl ScreenBehavior for SlicesScreen {
     fn loaded(&self, model: &mut Model) -> Vec<Effect> {
         state::compute(model);
         Vec::new()
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let open = model.open.as_ref();
+        open.map_or(Copied::Nothing, |open| {
+            Copied::Table(copy::table(open, model.slices()))
+        })
     }
 
     fn offers(&self, model: &Model, command: Command) -> bool {

@@ -32,9 +32,15 @@ const ANOTHER: &str = "Make a new duel; earlier ones are kept.";
 const ABOUT: &str = "A duel shows people documents of two rankings, without saying which is which. \
                      The result says which ranking won.";
 
-const TOO_FEW: &str = "A duel needs two rankings. `overrule pool build`, the import of a run and \
-                       `overrule rerank` make them; `overrule duel --a RANKING --b FILE` takes a \
-                       run from a file.";
+fn too_few() -> String {
+    let back = key_on(Command::Back, Screen::DUEL);
+    let [methods, import] =
+        [Command::ShowMethods, Command::Import].map(|command| key_on(command, Screen::QUERIES));
+    format!(
+        "A duel needs two rankings. Press {back}, then {methods} to run a method or {import} to \
+         import a run. In the shell, `overrule duel --a RANKING --b FILE` takes a run from a file."
+    )
+}
 
 fn form_question(form: DuelForm) -> &'static str {
     match form {
@@ -140,7 +146,7 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
     about.push(Line::default());
     let mut head = Vec::new();
     if chooser.rankings.names.len() < 2 {
-        head.extend(text::lines(TOO_FEW, columns, theme.warn()));
+        head.extend(text::lines(&too_few(), columns, theme.warn()));
         head.push(Line::default());
     }
     let [a, b, form, make] = [

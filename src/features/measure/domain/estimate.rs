@@ -15,6 +15,8 @@ const NARROWEST_AT: f64 = 100.0;
 /// Number of rulings on drawn documents before which no estimate is shown: both intervals are
 /// asymptotic.
 pub const FEWEST_DRAWS: usize = 20;
+/// An exact value closer to 0 is 0 with a rounding error.
+const ROUNDING: f64 = 1e-12;
 
 /// The estimate that one draw and its ruling give.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,11 +85,12 @@ impl CombinedEstimate {
         })
     }
 
-    /// A value that all rulings together determine without error.
+    /// A value that all rulings together determine without error. Sums of floating-point numbers
+    /// that should be 0 are 0.
     pub fn exact(value: f64, draws: usize) -> Self {
         Self {
             draws,
-            value,
+            value: if value.abs() < ROUNDING { 0.0 } else { value },
             weight: f64::INFINITY,
             squares: 0.0,
             first_weight: f64::INFINITY,
@@ -254,5 +257,23 @@ fn t_quantile(degrees: f64, alpha: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, degrees) {
         Ok(t) => t.inverse_cdf(upper),
         Err(_) => Normal::standard().inverse_cdf(upper),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exact_difference_of_a_rounding_error_is_none() {
+        for value in [-1e-17, 0.0, 3e-16] {
+            let exact = CombinedEstimate::exact(value, 0);
+            let verdict = exact.verdict(IntervalKind::Sequence, 0.05);
+            assert_eq!((exact.value, verdict), (0.0, MeasuredVerdict::Equal));
+            assert_eq!(exact.flip_probability(), 0.5);
+        }
+        let worse = CombinedEstimate::exact(-1e-4, 0);
+        let verdict = worse.verdict(IntervalKind::Sequence, 0.05);
+        assert_eq!(verdict, MeasuredVerdict::Worse);
     }
 }

@@ -63,8 +63,8 @@ fn latest(store: &Store) -> Result<MeasureRequest, AppError> {
         .next();
     let Some(stored) = stored else {
         return Err(invalid!(
-            "No measurement in this project. Choose a method on the screen Methods and press m, or \
-             run `overrule measure --run A --baseline B`."
+            "No measurement in this project yet. In the shell: `overrule measure --run A --baseline \
+             B`."
         ));
     };
     Ok(MeasureRequest {

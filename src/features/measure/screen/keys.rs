@@ -12,4 +12,5 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('v')], Do::NextMetric, "metric"),
     shown(&[key('m')], Do::NextMargin, "margin"),
     shown(&[key('f')], Do::ToggleFullText, "text top"),
+    shown(&[key('R')], Do::ShowMethods, "methods"),
 ];

@@ -57,6 +57,11 @@ impl MeasureState {
     }
 
     /// The document to rule on, once it is shown.
+    /// Whether a document is to be ruled on without knowing other opinions of it.
+    pub(super) fn is_blind(&self) -> bool {
+        self.next().is_some()
+    }
+
     pub(super) fn next(&self) -> Option<&NextDocument> {
         self.open()?.next.as_ref().filter(|_| !self.is_stale)
     }

@@ -75,6 +75,8 @@ pub(super) fn found(model: &mut Model, found: Result<OpenMeasurement, AppError>)
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::ToggleFullText => model.areas.lines > model.areas.page,
+        // A ruling is made without knowing what the methods are worth.
+        Command::ShowMethods => !model.measure().is_blind(),
         Command::NextMetric => model.measure().request.is_some(),
         Command::NextMargin => {
             let report = model.measure().report();

@@ -6,8 +6,10 @@ use crate::domain::sanitize;
 use crate::features::measure::app::{MeasureReport, MeasuredValue, NextDocument, metric_words};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::screens::review::view::{QUERY_LINES, query_lines};
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -35,7 +37,15 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
             return Areas::default();
         }
         Some(Err(error)) => {
-            notice(&sanitize::line(error), theme, rest, buf);
+            let methods = key_on(Command::ShowMethods, Screen::MEASURE);
+            let measure = key_on(Command::ShowMeasure, Screen::METHODS);
+            let offer = format!(
+                "Press {methods} for the screen Methods; {measure} there measures the method under \
+                 the cursor."
+            );
+            let mut lines = text::lines(&offer, columns, theme.strong());
+            lines.extend(text::lines(&sanitize::line(error), columns, theme.muted()));
+            Paragraph::new(lines).render(rest, buf);
             return Areas::default();
         }
         Some(Ok(open)) => open,
@@ -46,8 +56,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
     text::rule(columns, theme.faint()).render(cut(&mut rest, 1), buf);
     let Some(next) = &open.next else {
-        let words = "No document is left that can change the value.";
-        text::line(words, columns, theme.muted()).render(rest, buf);
+        let [metric, methods] = [Command::NextMetric, Command::ShowMethods]
+            .map(|command| key_on(command, Screen::MEASURE));
+        let words = format!(
+            "No document is left that can change the value. {metric}: another metric. {methods}: \
+             another method."
+        );
+        Paragraph::new(text::lines(&words, columns, theme.muted())).render(rest, buf);
         return Areas::default();
     };
     if model.measure().is_stale {

@@ -14,7 +14,14 @@ use crate::tui::screens::Screen;
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.methods_mut().report = None;
     model.methods_mut().in_queries = false;
-    model.stack.push(Screen::METHODS);
+    if model.stack.contains(&Screen::METHODS) {
+        // It was opened from a screen above it.
+        while let Some(above) = model.stack.pop_if(|screen| *screen != Screen::METHODS) {
+            model.jobs.leave(above);
+        }
+    } else {
+        model.stack.push(Screen::METHODS);
+    }
     measure_again(model)
 }
 

@@ -2,6 +2,7 @@
 
 mod view;
 
+use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::binding::{Binding, key, shown};
@@ -9,7 +10,7 @@ use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::{neighbor, scrolled};
-use crate::tui::screens::behavior::ScreenBehavior;
+use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use crate::tui::screens::decisions::Decisions;
 
 impl Screen {
@@ -48,6 +49,23 @@ impl ScreenBehavior for ReasoningsScreen {
 
     fn opened_from(&self) -> Option<(Screen, Command)> {
         Some((Screen::PROMPT_TRIAL, Command::Open))
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let open = model.prompt().reasonings.as_ref();
+        let found = open.and_then(|open| Some((open, open.found.as_ref()?)));
+        found.map_or(Copied::Nothing, |(open, found)| {
+            let [a, b] = view::titles_shown(open);
+            Copied::Text {
+                text: format!(
+                    "query: {}\nA: {a}\nB: {b}\n\nold prompt\n{}\n\nnew prompt\n{}\n",
+                    sanitize::line(&open.query),
+                    sanitize::block(&found.old),
+                    sanitize::block(&found.new)
+                ),
+                what: "both reasonings".to_owned(),
+            }
+        })
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {

@@ -1,5 +1,6 @@
 //! Trial screen: what a new prompt fixes and breaks, and the pairs behind it.
 
+mod copy;
 mod keys;
 mod view;
 
@@ -19,7 +20,7 @@ use crate::tui::keymap::{Command, Screen};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model};
 use crate::tui::navigation::moved;
-use crate::tui::screens::behavior::ScreenBehavior;
+use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use crate::tui::screens::decisions::Decisions;
 use crate::tui::screens::queue;
 use crate::tui::widgets::question_dialog::QuestionWay;
@@ -50,6 +51,11 @@ impl ScreenBehavior for TrialScreen {
 
     fn section(&self) -> Option<&'static str> {
         Some("A trial")
+    }
+
+    fn copy(&self, model: &Model) -> Copied {
+        let reading = model.prompt().reading();
+        reading.map_or(Copied::Nothing, |of| Copied::Table(copy::table(of)))
     }
 
     fn view(&self, model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {

@@ -49,7 +49,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
         },
     );
     let (list, rule, detail) = (panes.first, panes.between, panes.second);
-    Line::styled(headline(setup), theme.strong()).render(head, buf);
+    let columns = usize::from(head.width);
+    text::line(&headline(setup), columns, theme.strong()).render(head, buf);
     let page = usize::from(list.height);
     let first = scroll_to(0, state.cursor, page);
     let columns = Columns::of(setup, usize::from(area.width));
@@ -169,7 +170,7 @@ impl Columns {
 }
 
 /// `Ollama, http://localhost:11434`.
-fn place_words(judge: &Candidate) -> String {
+pub(super) fn place_words(judge: &Candidate) -> String {
     let provider = &judge.config.provider;
     if judge.is_embedded() {
         "embedded, lexical".to_owned()
@@ -180,7 +181,7 @@ fn place_words(judge: &Candidate) -> String {
     }
 }
 
-fn price_words(judge: &Candidate) -> String {
+pub(super) fn price_words(judge: &Candidate) -> String {
     match judge.price {
         CandidatePrice::Free => "free".to_owned(),
         CandidatePrice::Known(input, output) => format!("${input} / ${output} per M tokens"),
@@ -196,6 +197,9 @@ fn details(model: &Model, state: &SetupState, theme: &Theme, columns: usize) -> 
             columns,
             theme.text(),
         ));
+        if let Some(problem) = &judge.problem {
+            lines.push(text::line(&sanitize::line(problem), columns, theme.warn()));
+        }
         if let Some(TestState::Answered(test)) = state.tests.get(&state.cursor) {
             let style = if test.ok { theme.good() } else { theme.bad() };
             lines.extend(text::first_lines(

@@ -5,10 +5,12 @@ use crate::domain::ranking::{Slice, SliceMean};
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches, ListPosition};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::panes::PaneSplit;
+use crate::tui::screens::Screen;
 use crate::tui::text::{self, counted, signed};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heatmap::{WITHIN_95, interval_plot};
@@ -34,9 +36,13 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     };
     let found = model.slices();
     let Some(selected) = found.selected() else {
-        let words = "The documents of this query have no metadata fields to compare. Fields that \
-                     give labels away are not shown.";
-        notice(words, theme, rest, buf);
+        let [back, manual] =
+            [Command::Back, Command::Manual].map(|command| key_on(command, Screen::SLICES));
+        let words = format!(
+            "The documents of this query have no metadata fields to compare. Fields that give \
+             labels away are not shown. {manual}: about slices. {back}: back to the matrix."
+        );
+        notice(&words, theme, rest, buf);
         return Areas::default();
     };
     let columns = usize::from(rest.width);

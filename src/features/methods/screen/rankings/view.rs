@@ -5,9 +5,11 @@ use crate::domain::sanitize;
 use crate::features::methods::app::shown_name;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches, ListPosition};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
 use crate::tui::text::{self, pad_right, truncate};
 use crate::tui::widgets::metadata::{FieldColumns, value};
 use crate::tui::widgets::{notice, scroll_to};
@@ -31,12 +33,12 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let rankings = model.methods().rankings();
     let grades = model.methods().grades();
     let (Some((one, other)), Some(report)) = (rankings, model.methods().found()) else {
-        notice(
-            "neither of the two methods has a ranking of this query",
-            theme,
-            area,
-            buf,
+        let back = key_on(Command::Back, Screen::RANKINGS);
+        let words = format!(
+            "Neither of the two methods has a ranking of this query. Press {back} to go back to \
+             the methods."
         );
+        notice(&words, theme, area, buf);
         return Areas::default();
     };
     let Some(open) = &model.open else {

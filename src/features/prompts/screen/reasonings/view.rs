@@ -38,8 +38,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     } else {
         Layout::vertical(parts).areas(rest)
     };
-    let shown = open.found.as_ref().map_or([0, 1], |found| found.shown);
-    let later_first = shown[0] > shown[1];
+    let later_first = is_later_first(open);
     let new = Margin::new(open.tried.new_margin);
     let answers = [Some(open.tried.old.margin), new]
         .map(|margin| margin.map_or("no answer".to_owned(), |margin| words(margin, later_first)));
@@ -91,15 +90,29 @@ fn words(margin: Margin, later_first: bool) -> String {
     }
 }
 
+/// Whether the document later in the pool was shown first, as A.
+fn is_later_first(open: &OpenReasonings) -> bool {
+    let shown = open.found.as_ref().map_or([0, 1], |found| found.shown);
+    shown[0] > shown[1]
+}
+
+/// The titles of A and B in the order shown.
+pub(super) fn titles_shown(open: &OpenReasonings) -> [String; 2] {
+    let titles = distinct(&open.titles).map(|title| sanitize::line(&title).into_owned());
+    let [low, high] = titles;
+    if is_later_first(open) {
+        [high, low]
+    } else {
+        [low, high]
+    }
+}
+
 fn head(open: &OpenReasonings, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let query = sanitize::line(&open.query);
     let mut lines = text::first_lines(&query, columns, 2, theme.strong());
-    let titles = distinct(&open.titles).map(|title| sanitize::line(&title).into_owned());
-    let shown = open.found.as_ref().map_or([0, 1], |found| found.shown);
-    let later_first = shown[0] > shown[1];
-    let in_order = [usize::from(later_first), usize::from(!later_first)];
-    for (letter, at) in [("A", in_order[0]), ("B", in_order[1])] {
-        let words = format!("{letter}  {}", titles[at]);
+    let later_first = is_later_first(open);
+    for (letter, title) in ["A", "B"].into_iter().zip(titles_shown(open)) {
+        let words = format!("{letter}  {title}");
         lines.push(text::line(&words, columns, theme.text()));
     }
     let decided = &open.tried.decided;

@@ -9,8 +9,10 @@ use crate::features::prompts::screen::state::OpenSet;
 use crate::features::prompts::screen::trial::distinct;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, ListPosition};
+use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::text::{self, counted};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::list::scrollbar;
@@ -77,9 +79,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
 fn sentence(open: &OpenSet) -> String {
     let [tuning, held_out] = open.parts;
     if tuning + held_out == 0 {
-        return "No pair tests prompts yet: judge pairs blind in the review, or import gold \
-                pairs."
-            .to_owned();
+        let queue = key_on(Command::ShowQueue, Screen::PROMPT_SET);
+        return format!(
+            "No pair tests prompts yet. {queue}: judge pairs blind. In the shell, `overrule gold \
+             import FILE` imports gold pairs."
+        );
     }
     format!(
         "{} for tuning and {held_out} held out; {} left out, because the votes were visible; {} at \

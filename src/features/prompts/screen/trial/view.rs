@@ -106,7 +106,10 @@ fn missing_words(model: &Model, open: &OpenTrial) -> String {
         return words;
     }
     match (model.prompt().part, open.missing) {
-        (_, 0) => "No answer can be compared with a vote: no reply was readable.".to_owned(),
+        (_, 0) => format!(
+            "No answer can be compared with a vote: no reply was readable. {} edits the prompt.",
+            key_on(Command::EditPrompt, Screen::PROMPT_TRIAL)
+        ),
         (SetPart::Tuning, _) => {
             format!(
                 "No pair was tried yet: {missing} missing. {} asks for them.",

@@ -37,8 +37,18 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             return Areas::default();
         }
         Some(Err(error)) => {
+            let mut lines = Vec::new();
+            if model.queries.is_unjudged() {
+                let back = key_on(Command::Back, Screen::STUDENT);
+                let start = key_on(Command::StartRun, Screen::QUERIES);
+                let words = format!(
+                    "Not judged yet. Press {back}, then {start} to let the judges compare the \
+                     documents."
+                );
+                lines.extend(text::lines(&words, columns, theme.strong()));
+            }
             let words = error.to_string();
-            let lines = text::lines(&sanitize::line(&words), columns, theme.muted());
+            lines.extend(text::lines(&sanitize::line(&words), columns, theme.muted()));
             Paragraph::new(lines).render(area, buf);
             return Areas::default();
         }

@@ -92,8 +92,12 @@ pub(super) fn manipulated(
         },
         Manipulation::Language => {
             let [first, second] = pair.documents.each_ref().map(|of| translations.get(of));
-            let first = asked.case.with_text(true, first?.to_string());
-            first.with_text(false, second?.to_string())
+            let (first, second) = (first?, second?);
+            if **first == *asked.case.first_text() && **second == *asked.case.second_text() {
+                return None;
+            }
+            let first = asked.case.with_text(true, first.to_string());
+            first.with_text(false, second.to_string())
         }
         Manipulation::Neutral
         | Manipulation::Words

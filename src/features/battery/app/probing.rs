@@ -201,16 +201,17 @@ impl Battery {
     fn read_translations(&mut self, file: &Path) -> Result<(), AppError> {
         let documents = self.pairs.iter().flat_map(|of| &of.documents);
         self.translations = texts_of_corpus(file, &documents.cloned().collect())?;
-        let is_known = |of: &&FrozenPair| {
-            let mut documents = of.documents.iter();
-            documents.all(|of| self.translations.contains_key(of))
+        let language = Manipulation::Language;
+        let is_translated = |(pair, asked): &(&FrozenPair, &AskedPair)| {
+            let texts = &self.translations;
+            manipulated(&self.judge, asked, pair, Outcome::A, language, texts).is_some()
         };
-        let pairs = self.pairs.iter().filter(is_known).count();
+        let pairs = self.unchanged().filter(is_translated).count();
         if pairs == 0 {
             return Err(AppError::file(
                 file,
-                "lacks a document of every pair; give a corpus.jsonl with the IDs of the project's \
-                 documents",
+                "has no other texts for both documents of a pair; give a corpus.jsonl with \
+                 translations under the IDs of the project's documents",
             ));
         }
         self.notes.push(format!(

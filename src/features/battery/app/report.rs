@@ -135,10 +135,20 @@ fn points(difference: f64) -> String {
     }
 }
 
-/// A difference of shares in words.
-fn points_more(difference: f64) -> String {
-    let more = if difference < 0.0 { "less" } else { "more" };
-    format!("{} {more}", points(difference.abs()))
+/// The share of flips minus that of the control, in words; nothing if they have no pair in common.
+fn compared_words(manipulation: Manipulation, excess: Option<f64>) -> String {
+    let Some(excess) = excess else {
+        return String::new();
+    };
+    let more = if excess < 0.0 { "less" } else { "more" };
+    let text = match manipulation {
+        Manipulation::Language => "one of the texts",
+        _ => "the same text",
+    };
+    format!(
+        ", {} {more} than with a neutral sentence in {text}",
+        points(excess.abs())
+    )
 }
 
 /// The conclusion and the numbers behind it, one sentence each.
@@ -157,12 +167,11 @@ pub fn sentences(report: &BatteryReport) -> Vec<String> {
             continue;
         };
         words.push(format!(
-            "{}: it now prefers another document, or none, on {} of {}, {} than with a neutral \
-             sentence in the same text",
+            "{}: it now prefers another document, or none, on {} of {}{}",
             of.manipulation.words(),
             probability(flips.value),
             counted(flips.n, "pair"),
-            points_more(effect.excess.unwrap_or(0.0)),
+            compared_words(of.manipulation, effect.excess),
         ));
     }
     if let Some(first) = &report.figures.first_share {

@@ -69,7 +69,7 @@ pub struct ManipulationFigures {
     pub manipulation: Manipulation,
     /// The share of answered pairs that flip, with its interval over queries; `None` without any.
     pub flips: Option<Share>,
-    /// Pairs without a readable answer.
+    /// Pairs without a readable answer, also because they were not asked about.
     pub unanswered: usize,
     /// The comparison with the neutral edit; `None` for the control.
     pub effect: Option<ManipulationEffect>,
@@ -83,7 +83,8 @@ pub struct ManipulationEffect {
     /// Its interval at 90 %, whatever the missing answers are.
     pub interval: Option<Interval>,
     /// One-sided mid-p value of McNemar's test that it turns answers, with Holm's correction over
-    /// the manipulations; `None` if no pair has both answers.
+    /// the order and the texts, and without one for the language; `None` if no pair has both
+    /// answers.
     pub p: Option<f64>,
     pub finding: Finding,
 }
@@ -112,9 +113,12 @@ pub struct BatteryFigures {
 
 impl BatteryFigures {
     pub fn of(pairs: &[ProbedPair]) -> Self {
-        let tested = Manipulation::ALL.map(|of| (of != Manipulation::Neutral).then_some(of));
-        let p = tested.map(|of| of.and_then(|of| turned_p(pairs, of)));
-        let corrected = holm(&p);
+        // The language is a question of its own: whether it is asked changes no other finding.
+        let language = Manipulation::Language;
+        let tested = |of| ![Manipulation::Neutral, language].contains(&of);
+        let p = Manipulation::ALL.map(|of| tested(of).then(|| turned_p(pairs, of)).flatten());
+        let mut corrected = holm(&p);
+        corrected[language.place()] = turned_p(pairs, language);
         let figures = Manipulation::ALL.into_iter().zip(corrected);
         let manipulations: Vec<ManipulationFigures> = figures
             .map(|(of, p)| ManipulationFigures::of(pairs, of, p))
@@ -275,6 +279,13 @@ mod tests {
             pair.answers[Manipulation::Language.place()] = Some(pair.preferred.flipped());
         }
         let found = BatteryFigures::of(&translated);
+        for of in Manipulation::ALL
+            .into_iter()
+            .filter(|of| *of != Manipulation::Language)
+        {
+            let [before, after] = [&without, &found].map(|of| &of.manipulations);
+            assert_eq!(before[of.place()], after[of.place()], "{of:?}");
+        }
         let language = &found.manipulations[Manipulation::Language.place()];
         assert_eq!(language.flips.as_ref().map(|of| of.n), Some(40));
         assert_eq!(

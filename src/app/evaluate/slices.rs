@@ -264,8 +264,8 @@ impl SlicedMetric {
             ));
         };
         let name = sanitize::line(worst.name()).into_owned();
-        let queries = counted(worst.slice.estimate.n, "query");
         if let Some((comparison, p)) = worst.comparison {
+            let queries = counted(comparison.n, "query");
             let difference = signed(comparison.mean_difference, 4);
             let shown = match p {
                 Some(p) if p <= ERROR && comparison.mean_difference < 0.0 => {
@@ -273,10 +273,18 @@ impl SlicedMetric {
                 }
                 _ => "not shown to be worse".to_owned(),
             };
+            let without = self.rows.iter().filter(|row| row.comparison.is_none());
+            let without: Vec<_> = without.map(|row| sanitize::line(row.name())).collect();
+            let left_out = match without.as_slice() {
+                [] => String::new(),
+                names => format!(" Without queries in common: {}.", names.join(", ")),
+            };
             return Some(format!(
-                "Worst slice by {metric} against the {other}: {name} ({queries}), {difference}, {shown}."
+                "Worst slice by {metric} against the {other}: {name} ({queries}), {difference}, \
+                 {shown}.{left_out}"
             ));
         }
+        let queries = counted(worst.slice.estimate.n, "query");
         let mean = fixed(worst.slice.estimate.mean, 4);
         let shown = match worst.slice.rest {
             Some(rest) if rest.p_holm <= ERROR && rest.difference < 0.0 => format!(

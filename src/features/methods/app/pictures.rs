@@ -18,6 +18,9 @@ pub(crate) struct PlottedMethod<'a> {
     /// Its index in the report.
     pub(crate) at: usize,
     pub(crate) method: &'a MethodEntry,
+    /// Its place by cost, in 0..=1.
+    across: f64,
+    /// The column in which its letter has room.
     pub(crate) column: usize,
     pub(crate) difference: f64,
     pub(crate) interval: Option<(f64, f64)>,
@@ -25,7 +28,8 @@ pub(crate) struct PlottedMethod<'a> {
 
 /// The letter that stands for a method in the table and in the plane.
 pub(crate) fn letter(at: usize) -> String {
-    char::from(b'a' + (at % 26) as u8).to_string()
+    let letters = ('a'..='z').chain('A'..='Z');
+    letters.cycle().nth(at % 52).unwrap_or('?').to_string()
 }
 
 impl MethodsReport {
@@ -81,6 +85,7 @@ impl MethodsReport {
                 Some(PlottedMethod {
                     at,
                     method,
+                    across,
                     column,
                     difference,
                     interval: test.and_then(|test| test.comparison.interval),
@@ -184,7 +189,7 @@ impl MethodsReport {
             effect: test.and_then(|test| test.significant()),
             on_front: method.on_front,
             point: point.map(|of| PlanePoint {
-                across: of.column as f64 / (COLUMNS - 1) as f64,
+                across: of.across,
                 difference: of.difference,
                 interval: of.interval,
             }),

@@ -58,18 +58,19 @@ pub(super) fn show(model: &mut Model) -> Vec<Effect> {
     model.open_prompt(hash)
 }
 
-/// The name under which the draft of a judge's prompt is kept for the next session.
-fn unsaved_name(judge: &str) -> String {
-    format!("prompt of {judge}")
+/// The name under which the draft of a judge's prompt is kept for the next session: an edit of
+/// another version is another draft.
+fn unsaved_name(judge: &str, version: &PromptVersion) -> String {
+    format!("prompt of {judge}, an edit of {}", version.hash)
 }
 
 /// Keeps a draft that is not stored, such as one that is not a valid prompt, for the next session.
 pub(super) fn keep_draft(model: &mut Model) {
     let state = model.prompt();
-    if state.version.is_none() {
+    let Some(version) = &state.version else {
         return;
-    }
-    let (name, unsaved) = (unsaved_name(&state.judge), state.is_changed());
+    };
+    let (name, unsaved) = (unsaved_name(&state.judge, version), state.is_changed());
     let draft = unsaved.then(|| state.draft.clone());
     match draft {
         Some(draft) => drop(model.unsaved.insert(name, draft)),
@@ -79,8 +80,11 @@ pub(super) fn keep_draft(model: &mut Model) {
 
 /// The prompt was read; it is edited at once.
 pub(super) fn opened(model: &mut Model, found: FoundPrompt) -> Vec<Effect> {
-    let unsaved = unsaved_name(&model.prompt().judge);
+    let unsaved = unsaved_name(&model.prompt().judge, &found.version);
     let unsaved = model.unsaved.get(&unsaved).cloned();
+    if unsaved.is_some() {
+        model.inform("these changes were not stored when the workbench ended");
+    }
     let state = model.prompt_mut();
     match &found.version.text {
         Some(text) => state.draft = unsaved.unwrap_or_else(|| text.clone()),

@@ -205,14 +205,19 @@ impl DocumentPointers {
 fn partial(response: &Value) -> Option<&'static str> {
     let is_true = |pointer: &str| response.pointer(pointer).and_then(Value::as_bool) == Some(true);
     let failed = response.pointer("/_shards/failed").and_then(Value::as_u64);
+    // Solr also writes "omitted".
+    let is_partial = |found: &Value| *found != Value::Bool(false);
+    let partial = response.pointer("/responseHeader/partialResults");
     if is_true("/timed_out") {
         Some("the search timed out")
     } else if failed.is_some_and(|failed| failed > 0) {
         Some("shards failed")
-    } else if is_true("/responseHeader/partialResults") {
+    } else if partial.is_some_and(is_partial) {
         Some("the results are partial")
     } else if response.pointer("/root/errors").is_some() {
         Some("the search reported errors")
+    } else if response.pointer("/root/coverage/full") == Some(&Value::Bool(false)) {
+        Some("the search did not cover all documents")
     } else {
         None
     }
@@ -321,6 +326,11 @@ mod tests {
     #[rstest]
     #[case::timed_out(json!({"timed_out": true, "hits": {"hits": []}}), "the response is not complete: the search timed out")]
     #[case::shards(json!({"_shards": {"failed": 2}, "hits": {"hits": []}}), "the response is not complete: shards failed")]
+    #[case::solr(json!({"responseHeader": {"partialResults": true}}), "the response is not complete: the results are partial")]
+    #[case::solr_omitted(json!({"responseHeader": {"partialResults": "omitted"}}), "the response is not complete: the results are partial")]
+    #[case::vespa_time_out(json!({"root": {"coverage": {"full": false}, "children": []}}), "the response is not complete: the search did not cover")]
+    #[case::solr_complete(json!({"responseHeader": {"partialResults": false}}), "the response has nothing at")]
+    #[case::vespa_complete(json!({"root": {"coverage": {"full": true}}}), "the response has nothing at")]
     #[case::other_place(json!({"response": {"docs": []}}), "the response has nothing at \"/hits/hits\"")]
     #[case::no_list(json!({"hits": {"hits": 3}}), "\"/hits/hits\" is not a list")]
     #[case::no_id(json!({"hits": {"hits": [{"id": "a"}]}}), "document 1 of the response has no identifier at \"/_id\"")]

@@ -2,7 +2,9 @@
 //!
 //! A template is JSON. In its texts, `{{query}}` stands for the query's text, `{{query_id}}` for its
 //! identifier and `{{depth}}` for the number of documents; a text that is only `{{depth}}` becomes a
-//! number. Since texts are replaced after parsing, a query cannot change the rest of the request.
+//! number. Since texts are replaced after parsing, a query cannot change the JSON around it. The
+//! engine may still read operators in the text itself: see [`RequestTemplate::refuse_vespa_yql`] and
+//! [`RequestTemplate::refuse_solr_parameters`].
 
 use super::problem::quoted;
 use crate::domain::corpus::DocId;
@@ -22,6 +24,17 @@ pub enum TemplateError {
     NoQuery,
     #[error("{0} is not a placeholder; expected {{{{query}}}}, {{{{query_id}}}} or {{{{depth}}}}")]
     Unknown(String),
+    #[error(
+        "\"yql\" has the query, and a quotation mark in it would change the search; write \
+         userInput(@q) there, and add \"q\":\"{{{{query}}}}\""
+    )]
+    Yql,
+    #[error(
+        "{0} begins with {{{{query}}}}, and Solr executes a query that begins with {{!; write \
+         \"query\":\"{{!edismax v=$qq}}\" and \"params\":{{\"qq\":\"{{{{query}}}}\"}}, or set defType to a \
+         parser other than lucene in \"params\""
+    )]
+    LocalParameters(String),
 }
 
 const QUERY: &str = "{{query}}";
@@ -46,6 +59,31 @@ impl RequestTemplate {
             Ok(Self(body))
         } else {
             Err(TemplateError::NoQuery)
+        }
+    }
+
+    /// Refuses a query's text or identifier within Vespa's query language.
+    pub fn refuse_vespa_yql(&self) -> Result<(), TemplateError> {
+        let yql = self.0.get("yql").and_then(Value::as_str);
+        match yql.is_some_and(|yql| yql.contains(QUERY) || yql.contains(QUERY_ID)) {
+            true => Err(TemplateError::Yql),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a main query of Solr that begins with the query's text: local parameters such as
+    /// `{!join …}` would be executed. Only the parser `lucene`, the default, reads them there.
+    pub fn refuse_solr_parameters(&self) -> Result<(), TemplateError> {
+        let text = |pointer: &str| self.0.pointer(pointer).and_then(Value::as_str);
+        if text("/params/defType").is_some_and(|parser| parser != "lucene") {
+            return Ok(());
+        }
+        let main = ["/query", "/params/q"].into_iter();
+        let mut begun =
+            main.filter(|&at| text(at).is_some_and(|query| query.trim_start().starts_with(QUERY)));
+        match begun.next() {
+            Some(at) => Err(TemplateError::LocalParameters(quoted(at))),
+            None => Ok(()),
         }
     }
 
@@ -283,6 +321,38 @@ mod tests {
             prop_assert_eq!(&back["query"]["match"]["body"], &json!(query));
             prop_assert_eq!(back.as_object().unwrap().len(), 3);
         }
+    }
+
+    #[rstest]
+    #[case::in_yql(r#"{"yql":"select * from s where body contains \"{{query}}\""}"#, true)]
+    #[case::parameter(
+        r#"{"yql":"select * from s where userInput(@q) limit {{depth}}","q":"{{query}}"}"#,
+        false
+    )]
+    fn a_query_does_not_become_yql(#[case] text: &str, #[case] is_refused: bool) {
+        let template = RequestTemplate::parse(text).unwrap();
+        assert_eq!(template.refuse_vespa_yql().is_err(), is_refused);
+    }
+
+    #[rstest]
+    #[case::query(r#"{"query":" {{query}}"}"#, true)]
+    #[case::parameter(r#"{"params":{"q":"{{query}}","defType":"lucene"}}"#, true)]
+    #[case::edismax(r#"{"query":"{{query}}","params":{"defType":"edismax"}}"#, false)]
+    #[case::indirect(r#"{"query":"{!edismax v=$qq}","params":{"qq":"{{query}}"}}"#, false)]
+    #[case::nested(r#"{"query":{"edismax":{"query":"{{query}}"}}}"#, false)]
+    fn a_query_does_not_become_local_parameters(#[case] text: &str, #[case] is_refused: bool) {
+        let template = RequestTemplate::parse(text).unwrap();
+        assert_eq!(template.refuse_solr_parameters().is_err(), is_refused);
+    }
+
+    #[test]
+    fn a_refused_template_comes_with_one_that_works() {
+        let template = RequestTemplate::parse(r#"{"query":"{{query}}"}"#).unwrap();
+        let error = template.refuse_solr_parameters().unwrap_err().to_string();
+        assert!(
+            error.contains(r#""query":"{!edismax v=$qq}" and "params":{"qq":"{{query}}"}"#),
+            "{error}"
+        );
     }
 
     fn pointers() -> DocumentPointers {

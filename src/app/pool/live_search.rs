@@ -177,8 +177,15 @@ impl LiveSearch {
         }
         let text = read_to_string(template)
             .map_err(|error| invalid!("{}: cannot be read: {error}", display_name(template)))?;
-        let template =
-            RequestTemplate::parse(&text).map_err(|error| AppError::file(template, error))?;
+        let parsed = RequestTemplate::parse(&text).and_then(|parsed| {
+            match engine {
+                SearchEngine::Vespa => parsed.refuse_vespa_yql()?,
+                SearchEngine::Solr => parsed.refuse_solr_parameters()?,
+                SearchEngine::Opensearch | SearchEngine::Elasticsearch => {}
+            }
+            Ok(parsed)
+        });
+        let template = parsed.map_err(|error| AppError::file(template, error))?;
         let mut headers = HeaderMap::new();
         if let Some(key) = &key {
             headers.insert(AUTHORIZATION, authorization(engine, key)?);

@@ -14,8 +14,8 @@ use crate::domain::sanitize;
 use crate::formats::beir::{self, BeirDocument, BeirQuery};
 use crate::formats::file::read_to_string;
 use crate::formats::search_request::{DocumentPointers, FoundDocument, RequestTemplate};
-use crate::judge::provider::address::is_loopback;
-use crate::judge::provider::http::{Http, Timeouts};
+use crate::judge::provider::address::{InvalidBaseUrl, check_address, place};
+use crate::judge::provider::http::{Http, REDIRECT_REMEDY, Timeouts};
 use crate::judge::provider::{ApiConnection, ConnectionKey};
 use crate::judge::{CallError, Retry};
 use clap::ValueEnum;
@@ -32,6 +32,8 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 4;
 /// Maximum number of bytes of a response: a thousand long documents.
 const RESPONSE_BYTES: usize = 64 << 20;
+/// Number of characters of a refusal that are shown.
+const REFUSAL_CHARACTERS: usize = 300;
 
 /// A kind of search engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -88,7 +90,7 @@ impl SearchEngine {
         {
             let mut path = url
                 .path_segments_mut()
-                .map_err(|()| invalid!("{base}: is not the address of a server"))?;
+                .map_err(|()| invalid!("{}: is not the address of a server", place(base)))?;
             path.pop_if_empty();
             match self {
                 Self::Opensearch | Self::Elasticsearch => {
@@ -151,7 +153,7 @@ impl LiveSearch {
     ///
     /// # Errors
     /// The address or the template cannot be used, or the key has characters that no header can
-    /// hold.
+    /// hold. The message repeats only the host and the port of the address: the rest may be secret.
     pub fn new(
         engine: SearchEngine,
         (address, index): (&str, Option<&str>),
@@ -159,22 +161,26 @@ impl LiveSearch {
         pointers: DocumentPointers,
         key: Option<SecretString>,
     ) -> Result<Self, AppError> {
+        let option = engine.name();
         let base: Url = address
             .parse()
-            .map_err(|error| invalid!("{}: {error}", sanitize::line(address)))?;
-        if !matches!(base.scheme(), "http" | "https") {
-            return Err(invalid!("{base}: expected an address with http or https"));
-        }
-        if !base.username().is_empty() || base.password().is_some() {
-            return Err(invalid!(
-                "the address holds a password; name a variable that holds it with --api-key-env"
-            ));
-        }
-        if key.is_some() && base.scheme() == "http" && !is_loopback(&base) {
-            return Err(invalid!(
-                "{base}: http would send the key unencrypted; use https"
-            ));
-        }
+            .map_err(|error| invalid!("--{option} is not an address: {error}"))?;
+        check_address(&base, key.is_some(), false).map_err(|error| match error {
+            InvalidBaseUrl::HoldsPassword => invalid!(
+                "--{option} holds a user name or a password; name a variable that holds \
+                 USER:PASSWORD with --api-key-env"
+            ),
+            InvalidBaseUrl::HoldsQuery => invalid!(
+                "--{option} ends in a query or a fragment; name a variable that holds the key with \
+                 --api-key-env"
+            ),
+            InvalidBaseUrl::Unencrypted(place) => {
+                invalid!("http://{place} would send the key unencrypted; use https")
+            }
+            InvalidBaseUrl::Scheme(_) => invalid!(
+                "--{option} is not an address with http or https, such as http://localhost:9200"
+            ),
+        })?;
         let text = read_to_string(template)
             .map_err(|error| invalid!("{}: cannot be read: {error}", display_name(template)))?;
         let parsed = RequestTemplate::parse(&text).and_then(|parsed| {
@@ -202,7 +208,7 @@ impl LiveSearch {
                 url: engine.url(&base, index)?,
                 base,
                 headers,
-                key: key.map(ConnectionKey::Fixed),
+                key: key.map(connection_key),
             },
             template,
             pointers,
@@ -293,7 +299,7 @@ impl LiveSearch {
         let failed = |what: &str| {
             AppError::Failed(format!(
                 "{}: query {:?}: {}; no pools were built",
-                sanitize::line(self.connection.url.as_str()),
+                sanitize::line(&place(&self.connection.url)),
                 sanitize::line(query.id.as_str()),
                 sanitize::line(what)
             ))
@@ -313,11 +319,15 @@ impl LiveSearch {
             let answer = connection.post(&connection.url, body.clone()).await;
             let answer = answer.and_then(|received| match received.is_ok() {
                 true => Ok(received.body),
-                false => Err(refusal(received.status, &received.body)),
+                false => {
+                    let said = String::from_utf8_lossy(&received.body).into_owned();
+                    // Cut only afterwards: the beginning of a key would not be recognized.
+                    Err(refusal(received.status, &connection.redact_text(said)))
+                }
             });
             let error = match answer {
                 Ok(body) => return Ok(body),
-                Err(error) => connection.redact_error(error),
+                Err(error) => connection.redact_error(without_base_url(error)),
             };
             let Retry::After(wait) = error.retry else {
                 return Err(error);
@@ -347,6 +357,28 @@ fn authorization(engine: SearchEngine, key: &SecretString) -> Result<HeaderValue
     Ok(value)
 }
 
+/// What is removed from messages: the key, and for basic authentication also what is sent, without
+/// its padding, and the password alone.
+fn connection_key(key: SecretString) -> ConnectionKey {
+    use secrecy::ExposeSecret as _;
+    let text = key.expose_secret();
+    let Some((_, password)) = text.split_once(':') else {
+        return ConnectionKey::Fixed(key);
+    };
+    let sent = base64(text.as_bytes());
+    let texts = [text, sent.trim_end_matches('='), password];
+    ConnectionKey::Basic(texts.map(SecretString::from).into())
+}
+
+/// A failure without the advice to change `base_url`, which only judges have.
+fn without_base_url(mut error: CallError) -> CallError {
+    if let Some(what) = error.message.strip_suffix(REDIRECT_REMEDY) {
+        error.message =
+            format!("{what}, and redirects are not followed; give the address meant instead");
+    }
+    error
+}
+
 /// Base64 with padding (RFC 4648).
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -368,7 +400,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// A response without success, with the beginning of what the server says.
-fn refusal(status: u16, body: &[u8]) -> CallError {
+fn refusal(status: u16, body: &str) -> CallError {
     use crate::judge::FailureCause;
     let cause = match status {
         429 => FailureCause::RateLimited,
@@ -376,7 +408,7 @@ fn refusal(status: u16, body: &[u8]) -> CallError {
         401 | 403 => FailureCause::Unauthorized,
         _ => FailureCause::BadRequest,
     };
-    let said: String = String::from_utf8_lossy(body).chars().take(300).collect();
+    let said: String = body.chars().take(REFUSAL_CHARACTERS).collect();
     CallError::new(cause, format!("HTTP {status}: {}", said.trim()))
 }
 
@@ -621,6 +653,43 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_shows_no_password_in_any_form() {
+        let (user, password) = ("ann", "hunter2 is secret");
+        let login = format!("{user}:{password}");
+        let sent = base64(login.as_bytes());
+        let (long, cut) = ("x".repeat(280), REFUSAL_CHARACTERS);
+        for body in [
+            format!("header Basic {sent} is wrong"),
+            format!("password {password} is wrong"),
+            // A cut before the removal would leave the beginning.
+            format!("{long} {login} is wrong"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let queries = files(&folder, &[("q1", "hats")]);
+            let (address, served) = serve(vec![(401, body)]);
+            let search = search(&folder, &address, Some(&login));
+            let error = built(&search, queries).unwrap_err().to_string();
+            served.join().unwrap();
+            assert!(error.contains("[key]"), "{error}");
+            assert!(
+                !error.contains("hunter2") && !error.contains(&sent[..8]),
+                "{error}"
+            );
+            assert!(error.chars().count() < cut + 100, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_redirect_is_not_explained_with_the_configuration_of_judges() {
+        let message = format!("a redirects to b{REDIRECT_REMEDY}");
+        let error = CallError::new(crate::judge::FailureCause::BadRequest, message);
+        assert_eq!(
+            without_base_url(error).message,
+            "a redirects to b, and redirects are not followed; give the address meant instead"
+        );
+    }
+
+    #[test]
     fn an_address_with_a_password_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         files(&folder, &[("q1", "hats")]);
@@ -637,6 +706,14 @@ mod tests {
         };
         for address in [
             "http://ann:secret@localhost",
+            "htps://ann:secret@localhost",
+            "ann:secret@localhost",
+            "secret:ann@localhost",
+            "http://ann:secret@localhost:99999",
+            "http://ann:secret@[::1",
+            "http://localhost?api_key=secret",
+            "http://localhost/#secret",
+            "secret@localhost",
             "ftp://localhost",
             "localhost:8080",
         ] {
@@ -654,7 +731,7 @@ mod tests {
         );
         let error = error.err().unwrap().to_string();
         assert!(
-            error.contains("http would send the key unencrypted"),
+            error.contains("would send the key unencrypted; use https"),
             "{error}"
         );
         let search = new("http://localhost:8080/app").unwrap();

@@ -17,6 +17,8 @@ const HIDDEN: &str = "[key]";
 /// Shorter keys are placeholders for servers that need none: `x`, `none`, `EMPTY`, `ollama`.
 /// Answers contain such words.
 const SHORTEST: usize = 8;
+/// The same for the password of basic authentication, which people choose shorter.
+const SHORTEST_PASSWORD: usize = 4;
 
 /// The address of calls, with the key in the headers.
 #[derive(Clone)]
@@ -38,6 +40,9 @@ pub struct ApiConnection {
 pub(crate) enum ConnectionKey {
     /// It is one of the headers.
     Fixed(SecretString),
+    /// It is one of the headers in another form: all texts that give it away, such as the password
+    /// of basic authentication.
+    Basic(Vec<SecretString>),
     /// It is added to the headers of each call.
     Renewable(RenewableKey),
 }
@@ -108,11 +113,16 @@ impl ApiConnection {
         let keys = match &self.key {
             None => Vec::new(),
             Some(ConnectionKey::Fixed(key)) => vec![key.clone()],
+            Some(ConnectionKey::Basic(texts)) => texts.clone(),
             Some(ConnectionKey::Renewable(key)) => key.command.issued(),
+        };
+        let shortest = match &self.key {
+            Some(ConnectionKey::Basic(_)) => SHORTEST_PASSWORD,
+            _ => SHORTEST,
         };
         let mut all: Vec<String> = keys
             .iter()
-            .flat_map(|key| spellings_of(key.expose_secret()))
+            .flat_map(|key| spellings_of(key.expose_secret(), shortest))
             .collect();
         all.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
         all.dedup();
@@ -140,6 +150,12 @@ impl ApiConnection {
             }
             Err(error) => Err(self.redact_error(error)),
         }
+    }
+
+    /// A text with the key removed.
+    pub(crate) fn redact_text(&self, mut text: String) -> String {
+        hide(&self.spellings(), &mut text);
+        text
     }
 
     /// A failure with the key removed.
@@ -172,8 +188,8 @@ impl ApiConnection {
 }
 
 /// A key in every spelling in which a server may repeat it.
-fn spellings_of(key: &str) -> Vec<String> {
-    if key.len() < SHORTEST {
+fn spellings_of(key: &str, shortest: usize) -> Vec<String> {
+    if key.len() < shortest {
         return Vec::new();
     }
     let json = Value::from(key).to_string();

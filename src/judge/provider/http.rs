@@ -10,6 +10,7 @@ use super::rate_limits;
 use super::response::{HttpResponse, beginning};
 use crate::judge::call::{CallError, FailureCause};
 use clients::HttpClients;
+pub(crate) use failure::REDIRECT_REMEDY;
 use failure::{broken, cut_off, redirected, timed_out, too_long};
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};

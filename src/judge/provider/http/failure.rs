@@ -89,15 +89,16 @@ pub(super) fn chain(error: &reqwest::Error) -> String {
     }
 }
 
+/// The end of the message about a redirect: what to do about it in the configuration of a judge.
+pub(crate) const REDIRECT_REMEDY: &str =
+    ", which is not given the key; set base_url to the address meant";
+
 pub(super) fn redirected(url: &Url, received: &HttpResponse) -> CallError {
     let target = received.header("location").and_then(|to| url.join(to).ok());
     let target = target.map_or_else(|| "nowhere".to_owned(), |target| place(&target));
     let mut error = CallError::new(
         FailureCause::BadRequest,
-        format!(
-            "{} redirects to {target}, which is not given the key; set base_url to the address meant",
-            place(url)
-        ),
+        format!("{} redirects to {target}{REDIRECT_REMEDY}", place(url)),
     );
     error.exchange.status = Some(received.status);
     error.stopping()

@@ -9,7 +9,7 @@
 use super::problem::quoted;
 use crate::domain::corpus::DocId;
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The body of a request, with placeholders.
 #[derive(Clone, Debug)]
@@ -156,17 +156,25 @@ pub struct FoundDocument {
     pub id: DocId,
     /// Empty if it has none.
     pub title: String,
+    /// Empty if it has none.
     pub text: String,
     pub score: Option<f64>,
+}
+
+impl FoundDocument {
+    /// Whether it has something to read, be it a title only.
+    pub fn has_text(&self) -> bool {
+        !self.text.is_empty() || !self.title.is_empty()
+    }
 }
 
 /// The documents of a response.
 #[derive(Debug, Default, PartialEq)]
 pub struct FoundDocuments {
-    /// In the order of the response.
+    /// In the order of the response, also those without a text: they have a rank.
     pub documents: Vec<FoundDocument>,
-    /// Number of documents without a text, which are skipped.
-    pub without_text: usize,
+    /// The positions in `texts` of the pointers at which any of the documents has a text.
+    pub matched: BTreeSet<usize>,
 }
 
 impl DocumentPointers {
@@ -215,23 +223,21 @@ impl DocumentPointers {
             if !seen.insert(id.clone()) {
                 continue;
             }
-            let texts = self
-                .texts
-                .iter()
-                .filter_map(|pointer| text_at(hit, pointer));
-            let text = texts.collect::<Vec<_>>().join("\n");
+            let mut texts = Vec::new();
+            for (number, pointer) in self.texts.iter().enumerate() {
+                if let Some(text) = text_at(hit, pointer) {
+                    found.matched.insert(number);
+                    texts.push(text);
+                }
+            }
             let title = self
                 .title
                 .as_ref()
                 .and_then(|pointer| text_at(hit, pointer));
-            if text.trim().is_empty() && title.is_none() {
-                found.without_text += 1;
-                continue;
-            }
             found.documents.push(FoundDocument {
                 id: DocId::new(id),
                 title: title.unwrap_or_default(),
-                text,
+                text: texts.join("\n"),
                 score: hit.pointer(&self.score).and_then(Value::as_f64),
             });
         }
@@ -386,9 +392,17 @@ mod tests {
             text: "text a\nx\ny".to_owned(),
             score: Some(1.5),
         };
+        assert!(document.has_text());
+        let without = FoundDocument {
+            id: DocId::new("7"),
+            title: String::new(),
+            text: String::new(),
+            score: Some(1.5),
+        };
+        assert!(!without.has_text());
         let expected = FoundDocuments {
-            documents: vec![document],
-            without_text: 1,
+            documents: vec![document, without],
+            matched: BTreeSet::from([0, 1]),
         };
         assert_eq!(found, Ok(expected));
     }

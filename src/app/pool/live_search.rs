@@ -9,11 +9,15 @@ use crate::app::input_files::{display_name, open};
 use crate::app::text_format::{counted, first_names};
 use crate::domain::corpus::{DocId, JsonObject, Pool, Query};
 use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::number_words::count;
 use crate::domain::retrieval::{JudgingPool, build_pool};
 use crate::domain::sanitize;
 use crate::formats::beir::{self, BeirDocument, BeirQuery};
 use crate::formats::file::read_to_string;
-use crate::formats::search_request::{DocumentPointers, FoundDocument, RequestTemplate};
+use crate::formats::problem::quoted;
+use crate::formats::search_request::{
+    DocumentPointers, FoundDocument, FoundDocuments, RequestTemplate,
+};
 use crate::judge::provider::address::{InvalidBaseUrl, check_address, place};
 use crate::judge::provider::http::{Http, REDIRECT_REMEDY, Timeouts};
 use crate::judge::provider::{ApiConnection, ConnectionKey};
@@ -23,7 +27,7 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::SecretString;
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +36,8 @@ use std::time::Duration;
 const ATTEMPTS: u32 = 4;
 /// Maximum number of bytes of a response: a thousand long documents.
 const RESPONSE_BYTES: usize = 64 << 20;
+/// Maximum number of bytes of all texts that are held until the last search is done.
+const TEXT_BYTES: usize = 2 << 30;
 /// Number of characters of a refusal that are shown.
 const REFUSAL_CHARACTERS: usize = 300;
 
@@ -115,6 +121,32 @@ pub struct LiveSearch {
     pointers: DocumentPointers,
     /// How long to wait before a search is repeated, times the number of attempts.
     wait: Duration,
+    /// Maximum number of bytes of all texts.
+    text_bytes: usize,
+}
+
+/// The texts that are held until the last search is done. The same text of the same document, found
+/// for several queries, is held once.
+struct HeldTexts {
+    held: HashMap<DocId, Arc<str>>,
+    bytes: usize,
+    most: usize,
+}
+
+/// What the notes are about, over all queries.
+#[derive(Default)]
+struct Found {
+    documents: HashSet<DocId>,
+    without_text: HashSet<DocId>,
+    only_title: HashSet<DocId>,
+    /// The positions of the `--text` pointers that led to a text.
+    matched: BTreeSet<usize>,
+    /// Number of queries whose scores do not give the order.
+    by_place: usize,
+    /// Queries without documents.
+    empty: Vec<String>,
+    /// Queries whose documents have no text.
+    unread: Vec<String>,
 }
 
 /// The queries to search for.
@@ -213,6 +245,7 @@ impl LiveSearch {
             template,
             pointers,
             wait: Duration::from_secs(1),
+            text_bytes: TEXT_BYTES,
         })
     }
 
@@ -220,8 +253,8 @@ impl LiveSearch {
     /// each query.
     ///
     /// # Errors
-    /// A search fails, or its response has no documents where they are expected: then there are no
-    /// pools.
+    /// A search fails, its response has no documents where they are expected, a `--text` pointer
+    /// leads to no text of any document, or there is too much text: then there are no pools.
     pub async fn build(
         &self,
         queries: LiveQueries,
@@ -231,23 +264,23 @@ impl LiveSearch {
         let depth = options.run_depth.max(options.depth);
         let (mut run, mut pools, mut judging) = (RankedRun::new(), Vec::new(), Vec::new());
         let mut candidates = HashMap::new();
-        let mut documents: HashSet<DocId> = HashSet::new();
-        let (mut without_text, mut by_place, mut empty) = (0, 0, Vec::new());
+        let mut texts = HeldTexts::new(self.text_bytes);
+        let mut all = Found::default();
         for (done, query) in queries.0.iter().enumerate() {
             let found = self.documents(query, depth).await?;
-            without_text += found.without_text;
+            all.matched.extend(&found.matched);
             let found = found.documents;
-            documents.extend(found.iter().map(|document| document.id.clone()));
             let (ranking, is_by_place) = ranking(&found);
-            by_place += usize::from(is_by_place);
-            let ids: Vec<DocId> = found.iter().map(|document| document.id.clone()).collect();
-            let slots = build_pool(&query.id, &[], &ids, options.depth, options.layout);
-            if found.is_empty() {
-                empty.push(query.id.as_str());
-            } else {
-                pools.push(pool(query, &slots, &found, options.stage_name));
+            let slots = slots(query, &found, options);
+            all.add(query, &found, is_by_place);
+            if !slots.slots.is_empty() {
+                let pool = pool(query, &slots, &found, options.stage_name);
+                // A pool owns its texts.
+                texts.count(pool.documents.iter().map(|of| of.content.len()).sum())?;
+                pools.push(pool);
             }
-            candidates.insert(query.id.clone(), beyond(&slots, &found, options.run_depth));
+            let beyond = beyond(&slots, &found, options.run_depth, &mut texts)?;
+            candidates.insert(query.id.clone(), beyond);
             let kept = ranking.into_iter().take(options.run_depth);
             run.insert(query.id.clone(), kept.collect());
             judging.push(slots);
@@ -256,30 +289,11 @@ impl LiveSearch {
                 all: queries.0.len(),
             });
         }
-        let mut notes = Vec::new();
-        if without_text > 0 {
-            let words = counted(without_text, "document");
-            notes.push(format!(
-                "skipped {words} without a text at the named places"
-            ));
-        }
-        if by_place > 0 {
-            let words = counted(by_place, "query");
-            notes.push(format!(
-                "the scores of {words} do not give the order of the response: positions counted \
-                 from the end are stored instead"
-            ));
-        }
-        if !empty.is_empty() {
-            notes.push(format!(
-                "{} for which nothing was found: no pool ({})",
-                counted(empty.len(), "query"),
-                first_names(&empty)
-            ));
-        }
+        all.refuse_unmatched(&self.pointers)?;
+        let notes = all.notes(&self.pointers);
         let layout = (options.depth, options.layout);
         Ok(BuiltPools {
-            summary: PoolSummary::of_search(&judging, documents.len(), layout, notes),
+            summary: PoolSummary::of_search(&judging, all.documents.len(), layout, notes),
             stage_name: options.stage_name,
             run,
             stage_runs: Vec::new(),
@@ -290,11 +304,7 @@ impl LiveSearch {
         })
     }
 
-    async fn documents(
-        &self,
-        query: &BeirQuery,
-        depth: usize,
-    ) -> Result<crate::formats::search_request::FoundDocuments, AppError> {
+    async fn documents(&self, query: &BeirQuery, depth: usize) -> Result<FoundDocuments, AppError> {
         let body = self.template.body(&query.text, query.id.as_str(), depth);
         let failed = |what: &str| {
             AppError::Failed(format!(
@@ -428,6 +438,125 @@ fn ranking(found: &[FoundDocument]) -> (Vec<(DocId, f64)>, bool) {
     (ids.zip(scores).collect(), is_by_place)
 }
 
+impl HeldTexts {
+    fn new(most: usize) -> Self {
+        Self {
+            held: HashMap::new(),
+            bytes: 0,
+            most,
+        }
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<(), AppError> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes <= self.most {
+            return Ok(());
+        }
+        let most = count(self.most);
+        Err(AppError::Failed(format!(
+            "the texts of the documents exceed {most} bytes; no pools were built; lower --depth and \
+             --run-depth, or split the queries into several files"
+        )))
+    }
+
+    fn share(&mut self, document: &DocId, text: &str) -> Result<Arc<str>, AppError> {
+        if let Some(held) = self.held.get(document).filter(|held| ***held == *text) {
+            return Ok(held.clone());
+        }
+        self.count(text.len())?;
+        let shared: Arc<str> = Arc::from(text);
+        self.held.insert(document.clone(), shared.clone());
+        Ok(shared)
+    }
+}
+
+impl Found {
+    fn add(&mut self, query: &BeirQuery, found: &[FoundDocument], is_by_place: bool) {
+        self.by_place += usize::from(is_by_place);
+        if found.is_empty() {
+            self.empty.push(query.id.as_str().to_owned());
+        } else if !found.iter().any(FoundDocument::has_text) {
+            self.unread.push(query.id.as_str().to_owned());
+        }
+        for document in found {
+            let id = document.id.clone();
+            self.documents.insert(id.clone());
+            if !document.has_text() {
+                self.without_text.insert(id);
+            } else if document.text.is_empty() {
+                self.only_title.insert(id);
+            }
+        }
+    }
+
+    /// Refuses a `--text` pointer that led to no text: it is probably mistyped, and judges would see
+    /// titles only.
+    fn refuse_unmatched(&self, pointers: &DocumentPointers) -> Result<(), AppError> {
+        if self.documents.is_empty() {
+            return Ok(());
+        }
+        let mut texts = pointers.texts.iter().enumerate();
+        match texts.find(|(number, _)| !self.matched.contains(number)) {
+            None => Ok(()),
+            Some((_, pointer)) => Err(AppError::Failed(format!(
+                "--text {}: no text there in any document found ({}); no pools were built",
+                quoted(pointer),
+                counted(self.documents.len(), "document")
+            ))),
+        }
+    }
+
+    fn notes(&self, pointers: &DocumentPointers) -> Vec<String> {
+        let places: Vec<String> = pointers.texts.iter().map(|of| quoted(of)).collect();
+        let places = places.join(" or ");
+        let mut notes = Vec::new();
+        if !self.only_title.is_empty() {
+            let words = counted(self.only_title.len(), "document");
+            notes.push(format!("{words} with only a title: no text at {places}"));
+        }
+        if !self.without_text.is_empty() {
+            let words = counted(self.without_text.len(), "document");
+            notes.push(format!(
+                "{words} without a title and without text at {places}: ranked, but in no pool"
+            ));
+        }
+        if self.by_place > 0 {
+            let words = counted(self.by_place, "query");
+            notes.push(format!(
+                "the scores of {words} do not give the order of the response: positions counted \
+                 from the end are stored instead"
+            ));
+        }
+        let queries = |of: &[String], why: &str| {
+            let names: Vec<&str> = of.iter().map(String::as_str).collect();
+            let words = counted(of.len(), "query");
+            format!("{words} {why}: no pool ({})", first_names(&names))
+        };
+        if !self.empty.is_empty() {
+            notes.push(queries(&self.empty, "for which nothing was found"));
+        }
+        if !self.unread.is_empty() {
+            let why = format!("whose documents have no text at {places}");
+            notes.push(queries(&self.unread, &why));
+        }
+        notes
+    }
+}
+
+/// The pool of a query: the best documents that have a text, with their ranks among all that were
+/// found.
+fn slots(query: &BeirQuery, found: &[FoundDocument], options: &PoolOptions) -> JudgingPool {
+    let shown = found.iter().filter(|document| document.has_text());
+    let shown: Vec<DocId> = shown.map(|document| document.id.clone()).collect();
+    let mut pool = build_pool(&query.id, &[], &shown, options.depth, options.layout);
+    let places = found.iter().enumerate();
+    let ranks: HashMap<&DocId, usize> = places.map(|(at, of)| (&of.id, at + 1)).collect();
+    for slot in &mut pool.slots {
+        slot.rank = ranks.get(&slot.document).copied();
+    }
+    pool
+}
+
 fn passage(found: &FoundDocument) -> BeirDocument {
     BeirDocument {
         id: found.id.clone(),
@@ -459,17 +588,21 @@ fn pool(query: &BeirQuery, slots: &JudgingPool, found: &[FoundDocument], stage: 
     }
 }
 
-/// The documents of the run that the pool does not hold, with their texts.
+/// The documents of the run that the pool does not hold and that have a text.
 fn beyond(
     slots: &JudgingPool,
     found: &[FoundDocument],
     run_depth: usize,
-) -> Vec<(DocId, Arc<str>)> {
+    texts: &mut HeldTexts,
+) -> Result<Vec<(DocId, Arc<str>)>, AppError> {
     let held: HashSet<&DocId> = slots.slots.iter().map(|slot| &slot.document).collect();
     let ranked = found.iter().take(run_depth);
-    let missing = ranked.filter(|document| !held.contains(&document.id));
+    let missing = ranked.filter(|document| document.has_text() && !held.contains(&document.id));
     missing
-        .map(|document| (document.id.clone(), Arc::from(passage(document).content())))
+        .map(|document| {
+            let text = texts.share(&document.id, &passage(document).content())?;
+            Ok((document.id.clone(), text))
+        })
         .collect()
 }
 
@@ -687,6 +820,85 @@ mod tests {
             without_base_url(error).message,
             "a redirects to b, and redirects are not followed; give the address meant instead"
         );
+    }
+
+    /// A response with these sources of the documents `d1`, `d2` and so on.
+    fn sources(sources: &[Value]) -> (u16, String) {
+        let hits = sources.iter().enumerate().map(
+            |(at, source)| json!({"_id": format!("d{}", at + 1), "_score": 9 - at, "_source": source}),
+        );
+        let hits: Vec<Value> = hits.collect();
+        (200, json!({"hits": {"hits": hits}}).to_string())
+    }
+
+    #[test]
+    fn documents_without_a_text_keep_their_ranks_and_are_in_no_pool() {
+        let folder = tempfile::tempdir().unwrap();
+        let queries = files(&folder, &[("q1", "hats"), ("q2", "shoes"), ("q3", "coats")]);
+        let (address, served) = serve(vec![
+            sources(&[json!({}), json!({"title": "T"}), json!({"body": "text"})]),
+            sources(&[json!({})]),
+            sources(&[]),
+        ]);
+        let mut search = search(&folder, &address, None);
+        search.pointers.title = Some("/_source/title".to_owned());
+        let built = built(&search, queries).unwrap();
+        served.join().unwrap();
+        let ranked = built.run[&QueryId::new("q1")].iter();
+        let ranked: Vec<&str> = ranked.map(|(document, _)| document.as_str()).collect();
+        assert_eq!(ranked, ["d1", "d2", "d3"]);
+        let [pool] = &built.pools[..] else {
+            panic!("{:?}", built.pools);
+        };
+        let pooled: Vec<(&str, Value)> = pool
+            .documents
+            .iter()
+            .map(|document| {
+                let metadata: Value = serde_json::from_str(document.metadata.as_str()).unwrap();
+                (document.id.as_str(), metadata["first_stage_rank"].clone())
+            })
+            .collect();
+        assert_eq!(pooled, [("d2", json!(2)), ("d3", json!(3))]);
+        assert_eq!(
+            built.summary.warnings,
+            [
+                "1 document with only a title: no text at \"/_source/body\"",
+                "1 document without a title and without text at \"/_source/body\": ranked, but in \
+                 no pool",
+                "1 query for which nothing was found: no pool (q3)",
+                "1 query whose documents have no text at \"/_source/body\": no pool (q2)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_pointer_without_any_text_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let queries = files(&folder, &[("q1", "hats")]);
+        let (address, served) = serve(vec![sources(&[json!({"title": "T", "text": "text"})])]);
+        let mut search = search(&folder, &address, None);
+        search.pointers.title = Some("/_source/title".to_owned());
+        search.pointers.texts = vec!["/_source/text".to_owned(), "/_source/bdy".to_owned()];
+        let error = built(&search, queries).unwrap_err().to_string();
+        served.join().unwrap();
+        assert_eq!(
+            error,
+            "--text \"/_source/bdy\": no text there in any document found (1 document); no pools were \
+             built"
+        );
+    }
+
+    #[test]
+    fn texts_are_shared_and_their_total_is_limited() {
+        let mut texts = HeldTexts::new(10);
+        let document = DocId::new("a");
+        let first = texts.share(&document, "12345").unwrap();
+        let second = texts.share(&document, "12345").unwrap();
+        assert!(Arc::ptr_eq(&first, &second));
+        assert_eq!(&*texts.share(&document, "1234").unwrap(), "1234");
+        assert_eq!(texts.bytes, 9);
+        let error = texts.share(&DocId::new("b"), "12").unwrap_err().to_string();
+        assert!(error.contains("exceed 10 bytes;"), "{error}");
     }
 
     #[test]

@@ -114,9 +114,9 @@ struct ImportFiles {
     /// Name of a ranking [default: its file name without extension]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Split of the labels in a folder
-    #[arg(long, default_value = "test")]
-    split: String,
+    /// Split of the labels in a folder [default: test]
+    #[arg(long)]
+    split: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -229,11 +229,17 @@ impl ImportFiles {
     #[cfg(feature = "parquet")]
     fn shards(&self, context: &CommandContext, folder: &Path) -> CommandResult {
         let name = folder.display();
-        let has_options = self.kind.is_some() || self.query_match.is_some() || self.name.is_some();
+        let has_options = self.kind.is_some()
+            || self.query_match.is_some()
+            || self.name.is_some()
+            || self.split.is_some()
+            || self.median
+            || self.answers != AnswerArgs::default();
         if self.paths.len() > 1 || has_options {
             return Err(usage!(
                 "{name}: is a folder of Parquet files, which is imported alone and without --as, \
-                 --match and --name"
+                 --match, --name, --split, --question, --fields, --answer, --items, --rater and \
+                 --median"
             ));
         }
         let checked = check_shards(folder, self.skip_bad)?;
@@ -278,8 +284,9 @@ impl ImportFiles {
                  --match"
             ));
         }
-        pool::build_with_defaults(context, folder, &self.split, self.json)?;
-        let text = format!("{name}: pools of its {} queries", self.split);
+        let split = self.split.as_deref().unwrap_or("test");
+        pool::build_with_defaults(context, folder, split, self.json)?;
+        let text = format!("{name}: pools of its {split} queries");
         Ok(log_import(&context.open()?, &context.annotator(), &text)?)
     }
 }

@@ -23,13 +23,21 @@ impl ParquetShards {
     /// The files whose names end in `.parquet`.
     ///
     /// # Errors
-    /// There is none, a file cannot be read, or the columns of a file differ from those of the first
+    /// There is none, a folder inside has some too, a file cannot be read, or the columns of a file differ from those of the first
     /// one. The message names the file.
     pub fn of(folder: &Path) -> io::Result<Self> {
         let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
         let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?
             .map(|entry| Ok(entry?.path()))
             .collect::<io::Result<_>>()?;
+        let below = |path: &&PathBuf| path.is_dir() && has_shards(path);
+        if let Some(below) = paths.iter().filter(below).min() {
+            return Err(invalid(format!(
+                "{}: is a folder inside {} and holds Parquet files too; import each folder by itself",
+                below.display(),
+                folder.display()
+            )));
+        }
         paths.retain(|path| is_shard(path));
         paths.sort();
         let mut shards = Vec::new();

@@ -216,6 +216,10 @@ mod tests {
             why.contains("the column \"negative\" has another type"),
             "{why}"
         );
+        std::fs::create_dir(folder.path().join("more")).unwrap();
+        write(&folder, "more/part-2.parquet", &COLUMNS, &[row("third")]);
+        let why = refused(&folder);
+        assert!(why.contains("more: is a folder inside"), "{why}");
         let empty = tempfile::tempdir().unwrap();
         assert!(refused(&empty).contains("holds no file that ends in .parquet"));
     }

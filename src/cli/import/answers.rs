@@ -1,14 +1,16 @@
 //! Options for reading the answers in the exports of annotation tools.
 
-use crate::app::error::AppError;
+use crate::app::error::{AppError, invalid};
 use crate::app::import::answer_items;
 use crate::cli::argument::ArgumentError;
 use crate::formats::answers::{AnswerOptions, FieldRole};
+use crate::formats::problem::quoted;
 use clap::Args;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Args)]
 pub(super) struct AnswerArgs {
     /// Of an annotation tool's export: the question whose answers to read, if it has several
     #[arg(long, value_name = "NAME")]
@@ -35,13 +37,32 @@ impl AnswerArgs {
         let items = self.items.as_deref().map(answer_items).transpose()?;
         Ok(AnswerOptions {
             question: self.question,
-            fields: self.fields.into_iter().collect(),
-            meanings: self.answers.into_iter().collect(),
+            fields: once("--fields", self.fields, |role| role.name())?,
+            meanings: once("--answer", self.answers, |answer| answer.as_str())?,
             rater: self.rater,
             median,
             items: items.map(Arc::new),
         })
     }
+}
+
+/// The values of an option by name.
+fn once<K: Ord, V>(
+    option: &str,
+    given: Vec<(K, V)>,
+    name: impl Fn(&K) -> &str,
+) -> Result<BTreeMap<K, V>, AppError> {
+    let mut values = BTreeMap::new();
+    for (key, value) in given {
+        if values.contains_key(&key) {
+            return Err(invalid!(
+                "{option}: {} is given twice; keep one",
+                quoted(name(&key))
+            ));
+        }
+        values.insert(key, value);
+    }
+    Ok(values)
 }
 
 fn field(text: &str) -> Result<(FieldRole, String), ArgumentError> {
@@ -63,5 +84,38 @@ fn meaning(text: &str) -> Result<(String, String), ArgumentError> {
         _ => Err(ArgumentError::Expected(
             "ANSWER=GRADE, or for pairs ANSWER=a, ANSWER=b or ANSWER=tie",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_given_once() {
+        let answers = |names: &[&str]| {
+            let given = names
+                .iter()
+                .map(|name| ((*name).to_owned(), "1".to_owned()));
+            AnswerArgs {
+                answers: given.collect(),
+                ..AnswerArgs::default()
+            }
+        };
+        answers(&["Good", "good"]).options(false).unwrap();
+        let error = answers(&["Good", "Good"]).options(false).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--answer: \"Good\" is given twice; keep one"
+        );
+        let fields = AnswerArgs {
+            fields: ["x", "y"].map(|of| (FieldRole::A, of.to_owned())).into(),
+            ..AnswerArgs::default()
+        };
+        let error = fields.options(false).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--fields: \"a\" is given twice; keep one"
+        );
     }
 }

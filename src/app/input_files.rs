@@ -153,7 +153,11 @@ pub fn labels_by(
         first_lines,
     } = read.collected;
     if unrated > 0 {
-        let rows = counted(unrated, "row");
+        let noun = match kind {
+            FileKind::Judgments(format) => format.info().unrated,
+            _ => "row",
+        };
+        let rows = counted(unrated, noun);
         notes.push(format!(
             "{name}: skipped {rows} without a rating, as unjudged"
         ));

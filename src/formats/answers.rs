@@ -25,13 +25,14 @@ use super::problem::{Problem, quoted};
 use super::records::LineRecords;
 use std::collections::BTreeSet;
 use std::io::BufRead;
-use tool::PlacedAnswer;
+use tool::{EmptyAnswer, PlacedAnswer};
 
 /// The answers of a file to one question.
 #[derive(Default)]
 pub(super) struct FoundAnswers {
     answers: Vec<PlacedAnswer>,
-    /// Number of items and answers that say nothing: skipped, discarded or not submitted.
+    /// Number of answers to the question that say nothing: missing, skipped, discarded or not
+    /// submitted.
     pub(super) unanswered: usize,
 }
 
@@ -45,6 +46,8 @@ pub(super) fn read_answers(
     report: &mut dyn FnMut(Problem),
 ) -> FoundAnswers {
     let mut found = FoundAnswers::default();
+    let mut unanswered = Vec::new();
+    let mut others = BTreeSet::new();
     let parse = |line: &TextLine<'_>| {
         jsonl::record(line, tool.unit(), |object| tool.item(object, options)).map(Some)
     };
@@ -52,12 +55,17 @@ pub(super) fn read_answers(
     while let Some(record) = records.next() {
         let line = records.line();
         match record {
-            Ok(item) => {
-                found.unanswered += item.unanswered;
+            Ok(mut item) => {
+                unanswered.append(&mut item.unanswered);
+                others.extend(std::mem::take(&mut item.others));
                 found.answers.extend(item.placed(line));
             }
             Err(problem) => report(problem),
         }
+    }
+    if let (Some(wanted), true) = (&options.rater, found.answers.is_empty()) {
+        report(no_answers_of(file, wanted, &others));
+        return FoundAnswers::default();
     }
     let questions: BTreeSet<&str> = found.answers.iter().map(PlacedAnswer::question).collect();
     let listed = |names: &BTreeSet<&str>| {
@@ -84,7 +92,26 @@ pub(super) fn read_answers(
     if let Some(name) = &options.question {
         found.answers.retain(|answer| answer.question() == name);
     }
+    let counts = |empty: &&EmptyAnswer| {
+        let of_question = match (&options.question, &empty.question) {
+            (Some(wanted), Some(question)) => wanted == question,
+            _ => true,
+        };
+        of_question && options.wants(empty.rater.as_deref())
+    };
+    found.unanswered = unanswered.iter().filter(counts).count();
     found
+}
+
+/// The problem that a file has no answers of a person.
+pub(super) fn no_answers_of(file: &str, wanted: &str, people: &BTreeSet<String>) -> Problem {
+    let names: Vec<String> = people.iter().take(8).map(|name| quoted(name)).collect();
+    let people = match names.is_empty() {
+        true => String::new(),
+        false => format!("; its people are {}", names.join(", ")),
+    };
+    let what = format!("has no answers of {}{people}", quoted(wanted));
+    Problem::new(file, None, what)
 }
 
 /// Reads the items of a tool's data file: JSON lines with an `id` and other fields. Calls `report` with

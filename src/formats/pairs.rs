@@ -32,7 +32,7 @@ pub struct PairFormat(&'static dyn PairTool);
 pub struct ReadPairs {
     /// In file order; a problem stands for each invalid record.
     pub pairs: Vec<Result<PairAnswer, Problem>>,
-    /// Number of items and answers that say nothing.
+    /// Number of answers that say nothing.
     pub unanswered: usize,
 }
 

@@ -35,7 +35,7 @@ pub(super) struct PairVotes {
     pub(super) votes: Vec<Result<(u64, ExternalVote), Problem>>,
     /// How the queries were found, as the end of a sentence that begins with `; `.
     pub(super) matched: String,
-    /// Number of items and answers that say nothing.
+    /// Number of answers that say nothing.
     pub(super) unanswered: usize,
 }
 
@@ -44,8 +44,8 @@ impl PairVotes {
     pub(super) fn notes(&self, file: &str) -> Vec<String> {
         let mut notes = vec![format!("{file}{}", self.matched.replacen("; ", ": ", 1))];
         if self.unanswered > 0 {
-            let answers = counted(self.unanswered, "item");
-            notes.push(format!("{file}: skipped {answers} without an answer"));
+            let answers = counted(self.unanswered, "answer");
+            notes.push(format!("{file}: skipped {answers} without a choice"));
         }
         notes
     }
@@ -204,10 +204,7 @@ fn vote(
         Outcome::B => 1.0,
     };
     let margin = Margin::new(margin).ok_or("is not a choice")?;
-    let by = match pair.is_model {
-        true => pair.by,
-        false => annotator_name(&pair.by).ok_or("the name of the person is blank")?,
-    };
+    let by = annotator_name(&pair.by).ok_or("the name of the person is blank")?;
     Ok(ExternalVote {
         // The project's text counts, which may have other line breaks and spaces.
         query_text: pair.query.text.filter(|_| pool.is_none()),
@@ -215,10 +212,7 @@ fn vote(
         a,
         b,
         by,
-        answer: match pair.is_model {
-            true => ExternalAnswer::Vote(margin),
-            false => ExternalAnswer::Verdict(margin),
-        },
+        answer: ExternalAnswer::Verdict(margin),
         swapped: false,
         reasoning: pair.note,
         created_ms: pair.created_ms,

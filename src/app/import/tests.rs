@@ -43,7 +43,7 @@ impl Shop {
 
     fn import_votes(&self, text: &str) -> Result<String, String> {
         let path = self.write("pairs.json", text);
-        let options = PairOptions::default();
+        let options = left_is_a();
         let mut texts = TextsByQuery::new();
         let checked = votes::check(&path, Some(&self.store), &options, &mut texts);
         let checked = checked.map_err(words)?;
@@ -71,6 +71,13 @@ impl Shop {
             .map(|of| (of.id, of.documents))
             .collect()
     }
+}
+
+fn left_is_a() -> PairOptions {
+    let mut options = PairOptions::default();
+    let left = ("left".to_owned(), "a".to_owned());
+    options.answers.meanings = [left].into();
+    options
 }
 
 /// An error with the problems of its file.
@@ -210,16 +217,13 @@ fn an_arena_brings_its_questions_and_answers() {
         json!({"question_id": 81, "model_a": "m1", "model_b": "m2", "winner": winner, "judge": judge,
                "turn": 1, "conversation_a": said("so"), "conversation_b": said("so")})
     };
-    let rows = json!([
-        row(json!("ann"), "tie (bothbad)"),
-        row(json!(["gpt-4", "v2"]), "model_a")
-    ]);
+    let model = json!([row(json!(["gpt-4", "v2"]), "model_a")]);
+    let error = shop.import_votes(&model.to_string()).unwrap_err();
+    assert!(error.contains("which answer it saw first"), "{error}");
+    let rows = json!([row(json!("ann"), "tie (bothbad)")]);
     let told = shop.import_votes(&rows.to_string()).unwrap();
     assert!(told.contains("1 query added"), "{told}");
-    assert!(
-        told.contains("1 battle and 1 vote of gpt-4 v2; 1 verdict of ann"),
-        "{told}"
-    );
+    assert!(told.ends_with("; 1 verdict of ann"), "{told}");
     let added = (QueryId::new("81"), 2);
     assert_eq!(shop.queries()[1], added);
     let documents = shop

@@ -24,7 +24,11 @@ impl AnswerTool for Argilla {
         next("fields") == Some(b'{') && matches!(next("responses"), Some(b'{' | b'['))
     }
 
-    fn item(&self, mut record: ObjectReader<'_, '_>, _: &AnswerOptions) -> Option<AnsweredItem> {
+    fn item(
+        &self,
+        mut record: ObjectReader<'_, '_>,
+        options: &AnswerOptions,
+    ) -> Option<AnsweredItem> {
         let mut item = AnsweredItem::default();
         let mut fields = ItemFields::default();
         let mut add = |of: ObjectReader<'_, '_>| {
@@ -36,23 +40,22 @@ impl AnswerTool for Argilla {
             record.enter("metadata", metadata).map(&mut add);
         }
         let responses = record.required("responses")?;
-        let before = item.unanswered;
         match kind(responses) {
             "an array" => {
                 let people = record.read("responses", responses, elements)?;
                 for (at, value) in people.into_iter().enumerate() {
                     if let Some(response) = record.enter(&format!("responses[{at}]"), value) {
-                        add_person(response, &mut item);
+                        add_person(response, options, &mut item);
                     }
                 }
             }
             _ => {
                 let questions = record.enter("responses", responses)?;
-                add_questions(questions, &mut item);
+                add_questions(questions, options, &mut item);
             }
         }
-        if item.answers.is_empty() && item.unanswered == before {
-            item.unanswered += 1;
+        if item.answers.is_empty() && item.unanswered.is_empty() && item.others.is_empty() {
+            item.add_empty(None, None);
         }
         item.fields = fields;
         has_fields.then_some(item)
@@ -60,13 +63,20 @@ impl AnswerTool for Argilla {
 }
 
 /// The answers of a person to all questions, as version 1 writes them.
-fn add_person(mut response: ObjectReader<'_, '_>, item: &mut AnsweredItem) {
-    let status = response.nullable("status", string);
-    if status.is_some_and(|status| status != "submitted") {
-        item.unanswered += 1;
+fn add_person(
+    mut response: ObjectReader<'_, '_>,
+    options: &AnswerOptions,
+    item: &mut AnsweredItem,
+) {
+    let rater = response.nullable("user_id", identifier);
+    if !item.wants(rater.as_deref(), options) {
         return;
     }
-    let rater = response.nullable("user_id", identifier);
+    let status = response.nullable("status", string);
+    if status.is_some_and(|status| status != "submitted") {
+        item.add_empty(None, rater.as_deref());
+        return;
+    }
     let Some(values) = response.object("values") else {
         return;
     };
@@ -82,7 +92,11 @@ fn add_person(mut response: ObjectReader<'_, '_>, item: &mut AnsweredItem) {
 }
 
 /// The answers of all people to each question, as version 2 writes them.
-fn add_questions(mut questions: ObjectReader<'_, '_>, item: &mut AnsweredItem) {
+fn add_questions(
+    mut questions: ObjectReader<'_, '_>,
+    options: &AnswerOptions,
+    item: &mut AnsweredItem,
+) {
     let by_question: Vec<(String, &RawValue)> = questions
         .members()
         .map(|(question, value)| (question.to_owned(), value))
@@ -92,7 +106,9 @@ fn add_questions(mut questions: ObjectReader<'_, '_>, item: &mut AnsweredItem) {
         for (at, value) in answers.into_iter().flatten().enumerate() {
             if let Some(mut answer) = questions.enter(&format!("{question}[{at}]"), value) {
                 let rater = answer.nullable("user_id", identifier);
-                push(&mut answer, question.clone(), rater, item);
+                if item.wants(rater.as_deref(), options) {
+                    push(&mut answer, question.clone(), rater, item);
+                }
             }
         }
     }
@@ -111,7 +127,7 @@ fn push(
             value,
             created_ms: None,
         }),
-        None => item.unanswered += 1,
+        None => item.add_empty(Some(&question), rater.as_deref()),
     }
 }
 
@@ -126,7 +142,7 @@ fn identifier(value: &RawValue) -> Result<String, ValueError> {
     }
 }
 
-/// A label, a number, a list of labels, or a ranking: labels from the best, or with their ranks.
+/// A label, a number, a list of labels, or a ranking: labels with their ranks.
 fn answer_value(value: &RawValue) -> Result<AnswerValue, ValueError> {
     match kind(value) {
         "a number" => Ok(AnswerValue::One(value.get().to_owned())),

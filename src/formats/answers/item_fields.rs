@@ -52,10 +52,22 @@ impl ItemFields {
             })?;
             return self.filled(given, name, false, None);
         }
-        let mut ids = role.ids().iter();
-        let id = ids
-            .find_map(|name| self.alike(name).transpose())
-            .transpose()?;
+        let ids = role
+            .ids()
+            .iter()
+            .filter_map(|name| self.alike(name).transpose());
+        let ids: Vec<(&str, &str)> = ids.collect::<Result<_, _>>()?;
+        let id = ids.first().copied();
+        if let Some((first, value)) = id
+            && let Some((other, _)) = ids.iter().find(|(_, other)| *other != value)
+        {
+            return Err(format!(
+                "the fields {} and {} differ; name one of them with --fields {}=FIELD",
+                quoted(first),
+                quoted(other),
+                role.name()
+            ));
+        }
         let plain = self.alike(role.name())?;
         match (id, plain) {
             (Some((field, id)), text) => {

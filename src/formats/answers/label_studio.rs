@@ -5,7 +5,6 @@
 use super::item_fields::ItemFields;
 use super::options::AnswerOptions;
 use super::tool::{AnswerTool, AnswerValue, AnsweredItem, PersonAnswer};
-use crate::domain::vote::Outcome;
 use crate::formats::json::{ValueError, boolean, kind, string};
 use crate::formats::json_scan::first_members;
 use crate::formats::object::ObjectReader;
@@ -25,7 +24,11 @@ impl AnswerTool for LabelStudio {
         has("annotations", b'[') && (has("data", b'{') || start.contains("\"data\""))
     }
 
-    fn item(&self, mut task: ObjectReader<'_, '_>, _: &AnswerOptions) -> Option<AnsweredItem> {
+    fn item(
+        &self,
+        mut task: ObjectReader<'_, '_>,
+        options: &AnswerOptions,
+    ) -> Option<AnsweredItem> {
         let mut item = AnsweredItem::default();
         let data = task.object("data").map(|data| {
             let mut fields = ItemFields::default();
@@ -34,28 +37,38 @@ impl AnswerTool for LabelStudio {
             fields
         });
         let annotations = task.array("annotations")?;
-        item.unanswered += usize::from(annotations.is_empty());
+        if annotations.is_empty() {
+            item.add_empty(None, None);
+        }
         for (at, value) in annotations.into_iter().enumerate() {
             let Some(annotation) = task.enter(&format!("annotations[{at}]"), value) else {
                 continue;
             };
-            add_annotation(annotation, &mut item);
+            add_annotation(annotation, options, &mut item);
         }
         item.fields = data?;
         Some(item)
     }
 
-    fn choices(&self) -> &'static [(&'static str, Outcome)] {
-        &[("left", Outcome::A), ("right", Outcome::B)]
+    /// `toName` may name the fields in either order.
+    fn positions(&self) -> Option<[&'static str; 2]> {
+        Some(["left", "right"])
     }
 }
 
-fn add_annotation(mut annotation: ObjectReader<'_, '_>, item: &mut AnsweredItem) {
-    if annotation.nullable("was_cancelled", boolean) == Some(true) {
-        item.unanswered += 1;
+fn add_annotation(
+    mut annotation: ObjectReader<'_, '_>,
+    options: &AnswerOptions,
+    item: &mut AnsweredItem,
+) {
+    let rater = annotation.nullable("completed_by", person);
+    if !item.wants(rater.as_deref(), options) {
         return;
     }
-    let rater = annotation.nullable("completed_by", person);
+    if annotation.nullable("was_cancelled", boolean) == Some(true) {
+        item.add_empty(None, rater.as_deref());
+        return;
+    }
     let updated_ms = annotation.nullable("updated_at", moment);
     let created_ms = updated_ms.or_else(|| annotation.nullable("created_at", moment));
     let mut any = false;
@@ -85,7 +98,9 @@ fn add_annotation(mut annotation: ObjectReader<'_, '_>, item: &mut AnsweredItem)
             });
         }
     }
-    item.unanswered += usize::from(!any);
+    if !any {
+        item.add_empty(None, rater.as_deref());
+    }
 }
 
 /// A person: a number, a name, or an object with the address.

@@ -123,10 +123,10 @@ impl PlacedAnswer {
         };
         match list.as_slice() {
             [(text, _)] => self.choice_of(text, tool, options),
-            [(first, first_rank), (second, second_rank)] => {
+            [(first, Some(first_rank)), (second, Some(second_rank))] => {
                 let first = self.choice_of(first, tool, options)?;
                 let second = self.choice_of(second, tool, options)?;
-                let is_tie = first_rank.is_some() && first_rank == second_rank;
+                let is_tie = first_rank == second_rank;
                 match (first, second, first_rank > second_rank) {
                     (Outcome::A, Outcome::B, _) | (Outcome::B, Outcome::A, _) if is_tie => {
                         Ok(Outcome::Tie)
@@ -143,6 +143,13 @@ impl PlacedAnswer {
                     )),
                 }
             }
+            [(first, _), (second, _)] => Err(format!(
+                "question {}: found the answers {} and {} without a rank of each; a ranking needs \
+                 whole ranks, since a choice of both looks the same",
+                quoted(self.question()),
+                quoted(first),
+                quoted(second)
+            )),
             list => Err(format!(
                 "question {}: has {} answers of one person; expected a choice between two documents",
                 quoted(self.question()),
@@ -172,6 +179,21 @@ impl PlacedAnswer {
         if let Some(meant) = options.meanings.get(text) {
             return choice_named(meant)
                 .ok_or_else(|| format!("--answer: {} is not a, b or tie", quoted(meant)));
+        }
+        if let Some([left, right]) = tool.positions()
+            && (text == left || text == right)
+        {
+            let other = if text == left { right } else { left };
+            return match options.meanings.get(other).map(String::as_str) {
+                Some("a") => Ok(Outcome::B),
+                Some("b") => Ok(Outcome::A),
+                _ => Err(format!(
+                    "question {}: the answer {} does not say which field it is; say which one is \
+                     on the left with --answer {left}=a or --answer {left}=b",
+                    quoted(self.question()),
+                    quoted(text)
+                )),
+            };
         }
         if let Some((_, choice)) = tool.choices().iter().find(|(name, _)| *name == text) {
             return Ok(*choice);

@@ -23,3 +23,13 @@ pub struct AnswerOptions {
     /// The items that answers are about, if the file has only their ids.
     pub items: Option<Arc<AnswerItems>>,
 }
+
+impl AnswerOptions {
+    /// Whether the answers of a person are read.
+    pub(in crate::formats) fn wants(&self, rater: Option<&str>) -> bool {
+        match &self.rater {
+            Some(wanted) => rater == Some(wanted.as_str()),
+            None => true,
+        }
+    }
+}

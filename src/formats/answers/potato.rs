@@ -34,6 +34,12 @@ impl AnswerTool for Potato {
     ) -> Option<AnsweredItem> {
         let instance = line.identifier("instance_id")?;
         let rater = line.text("user_id")?;
+        if !options.wants(Some(&rater)) {
+            return Some(AnsweredItem {
+                others: vec![rater],
+                ..AnsweredItem::default()
+            });
+        }
         let fields = match &options.items {
             None => {
                 line.note(
@@ -68,7 +74,7 @@ impl AnswerTool for Potato {
                     value,
                     created_ms: None,
                 }),
-                Some(None) => item.unanswered += 1,
+                Some(None) => item.add_empty(Some(&question), Some(&rater)),
                 None => {}
             }
         }

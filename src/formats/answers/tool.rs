@@ -22,6 +22,11 @@ pub(crate) trait AnswerTool: Sync {
     fn choices(&self) -> &'static [(&'static str, Outcome)] {
         &[]
     }
+
+    /// The names of the two positions of a pair, whose documents only the user knows.
+    fn positions(&self) -> Option<[&'static str; 2]> {
+        None
+    }
 }
 
 /// An item with its answers.
@@ -29,8 +34,35 @@ pub(crate) trait AnswerTool: Sync {
 pub(crate) struct AnsweredItem {
     pub(super) fields: ItemFields,
     pub(super) answers: Vec<PersonAnswer>,
-    /// Number of answers that say nothing, or 1 if nobody was asked.
-    pub(super) unanswered: usize,
+    /// Answers that say nothing, or one if nobody was asked.
+    pub(super) unanswered: Vec<EmptyAnswer>,
+    /// People whose answers are not read.
+    pub(super) others: Vec<String>,
+}
+
+/// An answer that says nothing: to which question, and of which person, as far as is known.
+#[derive(Debug, Default)]
+pub(super) struct EmptyAnswer {
+    pub(super) question: Option<String>,
+    pub(super) rater: Option<String>,
+}
+
+impl AnsweredItem {
+    /// Whether a person's answers are read; if not, the person is remembered.
+    pub(super) fn wants(&mut self, rater: Option<&str>, options: &AnswerOptions) -> bool {
+        let wants = options.wants(rater);
+        if let (false, Some(rater)) = (wants, rater) {
+            self.others.push(rater.to_owned());
+        }
+        wants
+    }
+
+    pub(super) fn add_empty(&mut self, question: Option<&str>, rater: Option<&str>) {
+        self.unanswered.push(EmptyAnswer {
+            question: question.map(str::to_owned),
+            rater: rater.map(str::to_owned),
+        });
+    }
 }
 
 /// A person's answer to a question about an item.
@@ -48,7 +80,7 @@ pub(super) struct PersonAnswer {
 pub(super) enum AnswerValue {
     /// A choice, a number or a text.
     One(String),
-    /// Several choices, or a ranking from best to worst; equal ranks are ties.
+    /// Several choices, or a ranking, which has a rank of each; equal ranks are ties.
     List(Vec<(String, Option<i64>)>),
 }
 

@@ -41,6 +41,7 @@ pub(super) static LABEL_STUDIO: AnnotatedItems = AnnotatedItems {
         needs_index: false,
         writes_documents: true,
         is_written: true,
+        unrated: "answer",
     },
     item: Some(label_studio_task),
 };
@@ -56,6 +57,7 @@ pub(super) static ARGILLA: AnnotatedItems = AnnotatedItems {
         needs_index: false,
         writes_documents: true,
         is_written: true,
+        unrated: "answer",
     },
     item: Some(argilla_record),
 };
@@ -71,6 +73,7 @@ pub(super) static POTATO: AnnotatedItems = AnnotatedItems {
         needs_index: false,
         writes_documents: false,
         is_written: false,
+        unrated: "answer",
     },
     item: None,
 };

@@ -23,6 +23,7 @@ static INFO: FormatInfo = FormatInfo {
     needs_index: false,
     writes_documents: false,
     is_written: true,
+    unrated: "row",
 };
 
 pub(super) struct Quepid;

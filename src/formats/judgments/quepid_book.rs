@@ -6,7 +6,7 @@ use super::tool_format::{
     ExportedLabels, FormatInfo, JudgmentItem, Rating, ReadItem, ToolFormat, unwritable,
 };
 use crate::domain::corpus::{DocId, QueryId};
-use crate::formats::answers::AnswerOptions;
+use crate::formats::answers::{AnswerOptions, no_answers_of};
 use crate::formats::columns::{GradedDocument, is_column_name};
 use crate::formats::grade::whole_grade;
 use crate::formats::problem::{Problem, quoted};
@@ -22,6 +22,7 @@ static INFO: FormatInfo = FormatInfo {
     needs_index: false,
     writes_documents: false,
     is_written: false,
+    unrated: "row",
 };
 
 pub(super) struct QuepidBook;
@@ -40,7 +41,7 @@ impl ToolFormat for QuepidBook {
         &self,
         reader: &mut dyn BufRead,
         file: &str,
-        _: &AnswerOptions,
+        options: &AnswerOptions,
         found: &mut dyn FnMut(ReadItem),
     ) {
         let mut rows = TableRows::new(reader, file, 1, b',', CellStyle::Trimmed);
@@ -58,11 +59,17 @@ impl ToolFormat for QuepidBook {
             let what = format!("two judges are called {}; rename one of them", quoted(name));
             return found(Err(rows.problem(what)));
         }
+        if let Some(wanted) = &options.rater
+            && !judges.contains(wanted)
+        {
+            let people = judges.iter().cloned().collect();
+            return found(Err(no_answers_of(file, wanted, &people)));
+        }
         loop {
             let read = match rows.next() {
                 None => return,
                 Some(Err(problem)) => Err(problem),
-                Some(Ok(row)) => Ok(ratings(&row.cells().collect::<Vec<_>>(), &judges)),
+                Some(Ok(row)) => Ok(ratings(&row.cells().collect::<Vec<_>>(), &judges, options)),
             };
             let line = rows.number();
             match read {
@@ -110,8 +117,12 @@ fn repeated(judges: &[String]) -> Option<&str> {
     names.find(is_repeated).map(|(_, name)| name.as_str())
 }
 
-/// The grades of a row with their judges.
-fn ratings(cells: &[&str], judges: &[String]) -> Result<Vec<(String, GradedDocument)>, String> {
+/// The grades of a row with their judges, as far as they are wanted.
+fn ratings(
+    cells: &[&str],
+    judges: &[String],
+    options: &AnswerOptions,
+) -> Result<Vec<(String, GradedDocument)>, String> {
     let wanted = judges.len() + 2;
     if cells.len() > wanted {
         return Err(format!("has {} cells, the header {wanted}", cells.len()));
@@ -126,7 +137,7 @@ fn ratings(cells: &[&str], judges: &[String]) -> Result<Vec<(String, GradedDocum
     let rated = judges
         .iter()
         .enumerate()
-        .filter(|(at, _)| !cell(at + 2).is_empty());
+        .filter(|(at, judge)| options.wants(Some(judge)) && !cell(at + 2).is_empty());
     rated
         .map(|(at, judge)| {
             let text = cell(at + 2);

@@ -18,6 +18,7 @@ static INFO: FormatInfo = FormatInfo {
     needs_index: true,
     writes_documents: false,
     is_written: true,
+    unrated: "row",
 };
 
 static LISTS: RatedLists = RatedLists {

@@ -3,7 +3,7 @@
 use super::read_judgments::ReadJudgments;
 use super::tool_format::Rating;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::formats::answers::AnswerOptions;
+use crate::formats::answers::{AnswerOptions, no_answers_of};
 use crate::formats::columns::GradedDocument;
 use crate::formats::problem::{Problem, quoted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,13 +81,7 @@ impl Ratings {
             && !self.raters.is_empty()
             && !self.raters.contains(wanted)
         {
-            let names = self.raters.iter().take(8).map(|name| quoted(name));
-            let what = format!(
-                "has no grades of {}; its people are {}",
-                quoted(wanted),
-                names.collect::<Vec<_>>().join(", ")
-            );
-            report(Problem::new(file, None, what));
+            report(no_answers_of(file, wanted, &self.raters));
             return;
         }
         let mut by_line: Vec<_> = self.by_document.into_iter().collect();

@@ -451,8 +451,25 @@ fn people_of_a_book_must_agree_unless_one_is_named_or_the_median_is_wanted() {
     let (_, problems) = read_by("quepid-book", BOOK, &rater("Eve"));
     assert_eq!(
         problems,
-        ["f: has no grades of \"Eve\"; its people are \"Ann\", \"Lee, Bob\""]
+        ["f: has no answers of \"Eve\"; its people are \"Ann\", \"Lee, Bob\""]
     );
+}
+
+#[test]
+fn grades_of_others_are_not_interpreted() {
+    let options = AnswerOptions {
+        rater: Some("Ann".to_owned()),
+        ..AnswerOptions::default()
+    };
+    let book = "query,docid,Ann,Bob\nred shoes,a,3,good\nred shoes,b,,1\n";
+    let (read, problems) = read_by("quepid-book", book, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(read.collected.labels, qrels(&[("red shoes", "a", 3)]));
+    assert_eq!(read.collected.unrated, 1);
+    let records = r#"{"fields":{"query":"hats","docid":"d"},"responses":{"rel":[{"value":"good","user_id":"Bob"},{"value":2,"user_id":"Ann"}]}}"#;
+    let (read, problems) = read_by("argilla", records, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(read.collected.labels, qrels(&[("hats", "d", 2)]));
 }
 
 #[rstest]

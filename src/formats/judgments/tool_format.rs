@@ -52,6 +52,8 @@ pub struct FormatInfo {
     pub writes_documents: bool,
     /// Whether labels can be written, because the tool reads such files.
     pub is_written: bool,
+    /// What a note calls a record without a grade.
+    pub unrated: &'static str,
 }
 
 /// An item of a file, or a problem.

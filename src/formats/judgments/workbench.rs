@@ -20,6 +20,7 @@ static INFO: FormatInfo = FormatInfo {
     needs_index: false,
     writes_documents: false,
     is_written: true,
+    unrated: "row",
 };
 
 const RATINGS: &str = "judgmentRatings";

@@ -4,7 +4,7 @@ use super::pair_tool::{PairAnswer, PairInfo, PairTool};
 use crate::formats::answers::{
     AnswerOptions, AnswerTool, AnsweredPair, Argilla, LabelStudio, Potato, read_answers,
 };
-use crate::formats::problem::{Problem, quoted};
+use crate::formats::problem::Problem;
 use std::io::BufRead;
 
 /// Choices in the export of an annotation tool.
@@ -59,22 +59,8 @@ impl PairTool for AnnotatedPairs {
         let answers = read_answers(self.tool, reader, file, options, &mut |problem| {
             found(Err(problem));
         });
-        let mut is_met = options.rater.is_none();
         for pair in answers.pairs(file, self.tool, options) {
-            let wanted =
-                |pair: &AnsweredPair| options.rater.is_none() || pair.rater == options.rater;
-            match pair.and_then(|pair| Ok((wanted(&pair), answer(pair, file)?))) {
-                Ok((true, answer)) => {
-                    is_met = true;
-                    found(Ok(answer));
-                }
-                Ok((false, _)) => {}
-                Err(problem) => found(Err(problem)),
-            }
-        }
-        if let (false, Some(wanted)) = (is_met, &options.rater) {
-            let what = format!("has no choices of {}", quoted(wanted));
-            found(Err(Problem::new(file, None, what)));
+            found(pair.and_then(|pair| answer(pair, file)));
         }
         answers.unanswered
     }
@@ -92,7 +78,6 @@ fn answer(pair: AnsweredPair, file: &str) -> Result<PairAnswer, Problem> {
         a: pair.a,
         b: pair.b,
         by,
-        is_model: false,
         choice: pair.choice,
         note: String::new(),
         created_ms: pair.created_ms,

@@ -3,11 +3,11 @@
 //!
 //! A question is a query, and the answers of models are its documents, which are named after the
 //! models. A vote is about the first `turn` turns of the conversations. `judge` is a person's name;
-//! a list, such as `["gpt-4","pair-v2"]`, is a model and its prompt.
+//! a list, such as `["gpt-4","pair-v2"]`, is a model and its prompt, which is refused.
 
 use super::pair_tool::{PairAnswer, PairInfo, PairTool};
 use crate::domain::vote::Outcome;
-use crate::formats::answers::{AnswerOptions, ItemName};
+use crate::formats::answers::{AnswerOptions, ItemName, no_answers_of};
 use crate::formats::json::{ValueError, kind, number, string};
 use crate::formats::json_scan::first_members;
 use crate::formats::jsonl;
@@ -16,6 +16,7 @@ use crate::formats::object::ObjectReader;
 use crate::formats::problem::{Problem, quoted};
 use crate::formats::records::LineRecords;
 use serde_json::value::RawValue;
+use std::collections::BTreeSet;
 use std::io::BufRead;
 
 static INFO: PairInfo = PairInfo {
@@ -47,35 +48,48 @@ impl PairTool for Arena {
         options: &AnswerOptions,
         found: &mut dyn FnMut(Result<PairAnswer, Problem>),
     ) -> usize {
-        let parse = |line: &TextLine<'_>| jsonl::record(line, "vote", vote).map(Some);
-        let mut records = LineRecords::new(reader, file, parse);
+        let mut others = BTreeSet::new();
+        let parse = |line: &TextLine<'_>| {
+            jsonl::record(line, "vote", |row| vote(row, options, &mut others)).map(Some)
+        };
         let mut is_met = options.rater.is_none();
+        let mut records = LineRecords::new(reader, file, parse);
         while let Some(record) = records.next() {
             let line = records.line();
             match record {
-                Ok(vote)
-                    if options
-                        .rater
-                        .as_ref()
-                        .is_none_or(|wanted| *wanted == vote.by) =>
-                {
+                Ok(None) => {}
+                Ok(Some(vote)) => {
                     is_met = true;
                     found(Ok(PairAnswer { line, ..vote }));
                 }
-                Ok(_) => {}
                 Err(problem) => found(Err(problem)),
             }
         }
+        drop(records);
         if let (false, Some(wanted)) = (is_met, &options.rater) {
-            let what = format!("has no votes of {}", quoted(wanted));
-            found(Err(Problem::new(file, None, what)));
+            found(Err(no_answers_of(file, wanted, &others)));
         }
         0
     }
 }
 
-/// The vote in an object; its line is not known here.
-fn vote(mut row: ObjectReader<'_, '_>) -> Option<PairAnswer> {
+/// The vote in an object, whose line is not known here; `None` inside if it is by somebody else than
+/// the wanted person, who joins `others`.
+fn vote(
+    mut row: ObjectReader<'_, '_>,
+    options: &AnswerOptions,
+    others: &mut BTreeSet<String>,
+) -> Option<Option<PairAnswer>> {
+    let judge = row.required("judge");
+    if let Some(judge) = judge
+        && options.rater.is_some()
+    {
+        let name = string(judge).ok();
+        if !options.wants(name.as_deref()) {
+            others.extend(name);
+            return Some(None);
+        }
+    }
     let question = row.identifier("question_id");
     let (model_a, model_b) = (row.text("model_a"), row.text("model_b"));
     if model_a.is_some() && model_a == model_b {
@@ -83,7 +97,6 @@ fn vote(mut row: ObjectReader<'_, '_>) -> Option<PairAnswer> {
     }
     let winner = row.required("winner");
     let winner = winner.and_then(|value| row.read("winner", value, winner_of));
-    let judge = row.required("judge");
     let judge = judge.and_then(|value| row.read("judge", value, voter));
     let turn = row.nullable("turn", turn_number).unwrap_or(1);
     let created_ms = row.nullable("tstamp", seconds);
@@ -106,14 +119,14 @@ fn vote(mut row: ObjectReader<'_, '_>) -> Option<PairAnswer> {
         .or(b.as_ref())
         .map(|turns| turns.question.clone());
     let (choice, note) = winner?;
-    let (by, is_model) = judge?;
+    let by = judge?;
     let question = question?;
     let document = |model: String, turns: Option<Turns>| ItemName {
         name: model,
         is_id: true,
         text: turns.map(|turns| turns.answer),
     };
-    Some(PairAnswer {
+    Some(Some(PairAnswer {
         line: 0,
         query: ItemName {
             // Later turns are other questions.
@@ -127,11 +140,10 @@ fn vote(mut row: ObjectReader<'_, '_>) -> Option<PairAnswer> {
         a: document(model_a?, a),
         b: document(model_b?, b),
         by,
-        is_model,
         choice,
         note: note.to_owned(),
         created_ms,
-    })
+    }))
 }
 
 fn winner_of(value: &RawValue) -> Result<(Outcome, &'static str), ValueError> {
@@ -147,20 +159,21 @@ fn winner_of(value: &RawValue) -> Result<(Outcome, &'static str), ValueError> {
     }
 }
 
-/// The name of the voter, and whether it is a model.
-fn voter(value: &RawValue) -> Result<(String, bool), ValueError> {
-    let (name, is_model) = match kind(value) {
-        "an array" => {
-            let names: Vec<String> =
-                serde_json::from_str(value.get()).map_err(|_| ValueError::NotNames)?;
-            (names.join(" "), true)
-        }
-        _ => (string(value)?, false),
-    };
+/// The name of the person. A model is refused: which answer it saw first is unknown, so its votes
+/// would invent a position.
+fn voter(value: &RawValue) -> Result<String, ValueError> {
+    if kind(value) == "an array" {
+        return Err(ValueError::expected(
+            "the name of a person",
+            "a model; the file does not say which answer it saw first, so its vote would show a \
+             position bias that nobody measured; leave such rows out",
+        ));
+    }
+    let name = string(value)?;
     if name.trim().is_empty() {
         return Err(ValueError::Empty);
     }
-    Ok((name, is_model))
+    Ok(name)
 }
 
 fn turn_number(value: &RawValue) -> Result<usize, ValueError> {

@@ -14,7 +14,7 @@ pub(super) trait PairTool: Sync {
     fn recognizes(&self, start: &str) -> bool;
 
     /// Reads a whole file, including all of its problems. `file` is the file's name in problems.
-    /// Returns the number of items and answers that say nothing.
+    /// Returns the number of answers that say nothing.
     fn read(
         &self,
         reader: &mut dyn BufRead,
@@ -43,10 +43,8 @@ pub struct PairAnswer {
     pub query: ItemName,
     pub a: ItemName,
     pub b: ItemName,
-    /// The person or the model.
+    /// The person.
     pub by: String,
-    /// Whether a model has chosen.
-    pub is_model: bool,
     pub choice: Outcome,
     /// What else was said; empty if nothing was.
     pub note: String,

@@ -48,14 +48,23 @@ fn comparisons_of_label_studio_are_choices_of_people() {
         (FieldRole::B, "text2"),
     ]);
     let (_, problems) = read(text, &options);
-    assert_eq!(problems.len(), 1);
+    assert_eq!(problems.len(), 2);
+    assert_eq!(
+        problems[0],
+        "f:1: question \"pw\": the answer \"left\" does not say which field it is; say which one is on \
+         the left with --answer left=a or --answer left=b"
+    );
     assert!(
-        problems[0].starts_with(
+        problems[1].starts_with(
             "f:1: question \"pw\": the answer \"Same\" does not say which document is better"
         ),
         "{problems:?}"
     );
     options.meanings.insert("Same".to_owned(), "tie".to_owned());
+    options.meanings.insert("right".to_owned(), "a".to_owned());
+    assert_eq!(read(text, &options).0[0].choice, Outcome::B);
+    options.meanings.remove("right");
+    options.meanings.insert("left".to_owned(), "a".to_owned());
     let (pairs, problems) = read(text, &options);
     assert_eq!(problems, Vec::<String>::new());
     assert_eq!(
@@ -69,11 +78,68 @@ fn comparisons_of_label_studio_are_choices_of_people() {
     options.rater = Some("11".to_owned());
     assert_eq!(read(text, &options).0.len(), 1);
     options.rater = Some("12".to_owned());
-    assert_eq!(read(text, &options).1, ["f: has no choices of \"12\""]);
+    assert_eq!(
+        read(text, &options).1,
+        ["f: has no answers of \"12\"; its people are \"10\", \"11\""]
+    );
+}
+
+#[test]
+fn the_answers_of_others_are_neither_interpreted_nor_counted() {
+    let text = r#"{"fields":{"query":"x","a_id":"d1","b_id":"d2"},"responses":{
+        "best":[{"value":"a","user_id":"ann"},{"value":[3],"user_id":"bob"},{"value":null,"user_id":"bob"},{"value":null,"user_id":"eve"}],
+        "why":[{"value":null,"user_id":"ann"}]}}"#
+        .replace('\n', "");
+    let text = text.replace("\"b_id\"", "\"a\":\"one\",\"b_id\"");
+    let mut options = AnswerOptions {
+        question: Some("best".to_owned()),
+        rater: Some("ann".to_owned()),
+        ..AnswerOptions::default()
+    };
+    let (pairs, problems) = read(&text, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(short(&pairs), [("x", "d1", "d2", Outcome::A, "ann")]);
+    let unanswered = |text: &str, options: &AnswerOptions| {
+        let format = PairFormat::recognize(text).unwrap().unwrap();
+        format.read(&mut text.as_bytes(), "f", options).unanswered
+    };
+    assert_eq!(unanswered(&text, &options), 0);
+    options.rater = None;
+    assert_eq!(unanswered(&text.replace("[3]", "\"a\""), &options), 2);
+}
+
+#[test]
+fn two_different_identifiers_of_a_document_are_refused() {
+    let text = r#"{"fields":{"query":"x","a_id":"d1","doc_a":"d3","b_id":"d2"},"responses":{"best":[{"value":"a","user_id":"u"}]}}"#;
+    let (_, problems) = read(text, &AnswerOptions::default());
+    assert_eq!(
+        problems,
+        ["f:1: the fields \"a_id\" and \"doc_a\" differ; name one of them with --fields a=FIELD"]
+    );
+    let same = text.replace("d3", "d1");
+    let (_, problems) = read(&same, &fields(&[]));
+    assert!(problems[0].contains("does not say which"), "{problems:?}");
 }
 
 #[rstest]
-#[case::best_first(r#"["b","a"]"#, Outcome::B)]
+#[case::choices(r#"["b","a"]"#)]
+#[case::one_rank(r#"[{"value":"b","rank":2},{"value":"a"}]"#)]
+#[case::fractions(r#"[{"value":"b","rank":1.5},{"value":"a","rank":2}]"#)]
+fn a_choice_of_both_is_no_ranking(#[case] value: &str) {
+    let text = format!(
+        r#"{{"fields":{{"query":"x","a":"one","b":"two"}},"responses":{{"best":[{{"value":{value},"user_id":"u"}}]}}}}"#
+    );
+    let (pairs, problems) = read(&text, &AnswerOptions::default());
+    assert!(pairs.is_empty());
+    assert!(
+        problems[0].starts_with(
+            "f:1: question \"best\": found the answers \"b\" and \"a\" without a rank"
+        ),
+        "{problems:?}"
+    );
+}
+
+#[rstest]
 #[case::ranks(r#"[{"value":"b","rank":2},{"value":"a","rank":1}]"#, Outcome::A)]
 #[case::equal_ranks(r#"[{"value":"a","rank":1},{"value":"b","rank":1}]"#, Outcome::Tie)]
 #[case::label(r#""b""#, Outcome::B)]
@@ -119,17 +185,23 @@ fn votes_of_an_arena_are_about_the_answers_of_models() {
         row(r#""winner":"tie","judge":["gpt-4","pair-v2"]"#),
     ];
     let (pairs, problems) = read(&text.join("\n"), &AnswerOptions::default());
-    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(problems.len(), 1);
+    assert!(
+        problems[0].starts_with("f:3: judge: expected the name of a person, found a model; "),
+        "{problems:?}"
+    );
+    let expert = AnswerOptions {
+        rater: Some("expert_1".to_owned()),
+        ..AnswerOptions::default()
+    };
+    assert_eq!(read(&text.join("\n"), &expert), (pairs.clone(), Vec::new()));
     assert_eq!(
         short(&pairs),
         [
             ("81", "m1", "m2", Outcome::B, "expert_1"),
             ("81#2", "m1", "m2", Outcome::Tie, "expert_1"),
-            ("81", "m1", "m2", Outcome::Tie, "gpt-4 pair-v2"),
         ]
     );
-    let models: Vec<bool> = pairs.iter().map(|pair| pair.is_model).collect();
-    assert_eq!(models, [false, false, true]);
     assert_eq!(pairs[0].query.text.as_deref(), Some("why?"));
     assert_eq!(pairs[0].b.text.as_deref(), Some("two"));
     assert_eq!(pairs[1].query.text.as_deref(), Some("why?\n\nand?"));
@@ -138,7 +210,7 @@ fn votes_of_an_arena_are_about_the_answers_of_models() {
     assert_eq!(pairs[0].created_ms, Some(1_682_351_604_100));
     assert_eq!(
         pairs.iter().map(|pair| pair.line).collect::<Vec<_>>(),
-        [1, 2, 3]
+        [1, 2]
     );
 }
 

@@ -16,7 +16,7 @@ use crate::formats::votes::{ExternalAnswer, ExternalDocument, ExternalVote};
 use crate::store::Store;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How files of choices between two documents are read.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct PairOptions {
     /// How the files name the queries of the project; `None` to try both.
     pub query_match: Option<QueryMatch>,
     pub answers: AnswerOptions,
+    /// Whether people saw no predictions, suggestions or votes before they chose.
+    pub blind: bool,
 }
 
 /// The votes of a file.
@@ -37,6 +39,7 @@ pub(super) struct PairVotes {
     pub(super) matched: String,
     /// Number of answers that say nothing.
     pub(super) unanswered: usize,
+    blind: bool,
 }
 
 impl PairVotes {
@@ -46,6 +49,12 @@ impl PairVotes {
         if self.unanswered > 0 {
             let answers = counted(self.unanswered, "answer");
             notes.push(format!("{file}: skipped {answers} without a choice"));
+        }
+        if !self.blind {
+            notes.push(format!(
+                "{file}: the verdicts do not count as blind; --blind states that people saw no \
+                 predictions"
+            ));
         }
         notes
     }
@@ -77,8 +86,13 @@ pub(super) fn read_pair_votes(
                 continue;
             }
         };
-        // Queries whose text is not in the project are skipped.
         let Some(query) = query_of(&pair, &matched) else {
+            let what = format!(
+                "query {} is not in the project, where other queries of the file were found by \
+                 their texts; import the queries first, or use --match id if it is an identifier",
+                quoted(&pair.query.name)
+            );
+            votes.push(Err(Problem::new(&file, Some(pair.line), what)));
             continue;
         };
         if !pools.contains_key(&query) {
@@ -89,7 +103,7 @@ pub(super) fn read_pair_votes(
         }
         let pool = pools.get(&query).and_then(Option::as_ref);
         let line = pair.line;
-        votes.push(match vote(pair, query, pool) {
+        votes.push(match vote(pair, query, pool, options.blind) {
             Ok(vote) => Ok((line, vote)),
             Err(what) => Err(Problem::new(&file, Some(line), what)),
         });
@@ -99,7 +113,24 @@ pub(super) fn read_pair_votes(
         votes,
         matched: describe_match(matched.by, matched.found, matched.skipped),
         unanswered: read.unanswered,
+        blind: options.blind,
     }))
+}
+
+/// Refuses several files at once if one of them is in such a format: its queries and documents are
+/// found in the project as it was before the first file.
+pub fn refuse_several(paths: &[PathBuf], options: &PairOptions) -> Result<(), AppError> {
+    for path in paths.iter().filter(|_| paths.len() > 1) {
+        if let Some(format) = format_of(path, options)? {
+            return Err(invalid!(
+                "{}: holds {}, whose queries and documents are looked up in the project; run the \
+                 command once for each file",
+                display_name(path),
+                format.info().describe
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The format that the user names, or that the file's beginning shows.
@@ -119,11 +150,13 @@ fn format_of(path: &Path, options: &PairOptions) -> Result<Option<PairFormat>, A
     let start = start.trim_start_matches('\u{feff}').trim_start();
     let format = PairFormat::recognize(start).map_err(|what| AppError::file(path, what))?;
     if format.is_none()
-        && (options.answers != AnswerOptions::default() || options.query_match.is_some())
+        && (options.blind
+            || options.answers != AnswerOptions::default()
+            || options.query_match.is_some())
     {
         return Err(invalid!(
             "{}: is not an export of an annotation tool or arena; --match, --question, --fields, \
-             --answer and --rater are for those",
+             --answer, --rater and --blind are for those",
             display_name(path)
         ));
     }
@@ -173,6 +206,7 @@ fn vote(
     pair: PairAnswer,
     query: QueryId,
     pool: Option<&PoolNames>,
+    blind: bool,
 ) -> Result<ExternalVote, String> {
     let document = |named: ItemName| -> Result<ExternalDocument, String> {
         let id = match pool {
@@ -217,7 +251,7 @@ fn vote(
         reasoning: pair.note,
         created_ms: pair.created_ms,
         inclusion: None,
-        blind: true,
+        blind,
         exported: None,
     })
 }

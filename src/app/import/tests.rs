@@ -1,5 +1,6 @@
 //! Whole imports of foreign files into a project, or of nothing.
 
+use super::pair_votes::read_pair_votes;
 use super::votes::{self, PairOptions, TextsByQuery};
 use super::{ImportOptions, check};
 use crate::app::error::AppError;
@@ -200,13 +201,55 @@ fn comparisons_become_verdicts_on_the_documents_with_their_texts() {
         let error = shop.import_votes(&json!([text]).to_string()).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
-    // Queries that the project lacks are skipped if others are found by their texts.
+    // Queries that the project lacks are refused if others are found by their texts.
     let some = json!([task("red shoes", "a", "b", 3), task("hats", "x", "y", 3)]);
-    let told = shop.import_votes(&some.to_string()).unwrap();
+    let error = shop.import_votes(&some.to_string()).unwrap_err();
     assert!(
-        told.contains("matched by text, skipped 1 query whose text is not"),
-        "{told}"
+        error.starts_with("query \"hats\" is not in the project, where other queries"),
+        "{error}"
     );
+}
+
+#[rstest]
+#[case(false)]
+#[case(true)]
+fn comparisons_are_blind_only_if_the_user_says_so(#[case] blind: bool) {
+    let shop = Shop::new();
+    let path = shop.write("t.json", &json!([task("q1", "a", "b", 1)]).to_string());
+    let options = PairOptions {
+        blind,
+        ..left_is_a()
+    };
+    let read = read_pair_votes(&path, Some(&shop.store), &options);
+    let read = read.unwrap().unwrap();
+    assert_eq!(read.votes[0].as_ref().unwrap().1.blind, blind);
+    assert_eq!(read.notes("f").join("").contains("--blind"), !blind);
+    let own = shop.write("own.jsonl", "{}\n");
+    let options = PairOptions {
+        blind,
+        ..PairOptions::default()
+    };
+    let refused = read_pair_votes(&own, Some(&shop.store), &options);
+    assert_eq!(refused.is_err(), blind);
+}
+
+#[test]
+fn comparisons_are_imported_one_file_at_a_time() {
+    let shop = Shop::new();
+    let tasks = json!([task("q1", "a", "b", 1)]).to_string();
+    let own = shop.write("own.jsonl", "{}\n");
+    let paths = [own, shop.write("t.json", &tasks)];
+    let options = PairOptions::default();
+    let error = votes::refuse_several(&paths, &options).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("run the command once for each file"),
+        "{error}"
+    );
+    for one in &paths {
+        votes::refuse_several(std::slice::from_ref(one), &options).unwrap();
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-pub use super::pair_votes::PairOptions;
+pub use super::pair_votes::{PairOptions, refuse_several};
 
 /// Texts of queries and documents by query, as far as files contain them.
 pub type TextsByQuery = HashMap<String, KnownTexts>;

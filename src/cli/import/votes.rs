@@ -26,8 +26,8 @@ Other formats, recognized by their content:
 "#;
 
 const NOTES_AND_EXAMPLES: &str = r#"
-Their choices become votes or verdicts on the queries and documents of the project, which are found
-by their ids or texts (`overrule manual formats`).
+Their choices become verdicts on the queries and documents of the project, which are found
+by their ids or texts (`overrule manual formats`). Import one such file at a time.
 
 Examples:
   overrule import votes judgments.jsonl
@@ -55,6 +55,10 @@ pub(super) struct ImportVotesCommand {
     query_match: Option<QueryMatch>,
     #[command(flatten)]
     answers: AnswerArgs,
+    /// State that people saw no predictions, suggestions or votes before they chose; for exports of
+    /// annotation tools and arenas
+    #[arg(long)]
+    blind: bool,
     /// Skip invalid lines
     #[arg(long)]
     skip_bad: bool,
@@ -77,7 +81,9 @@ impl ImportVotesCommand {
             format: self.format,
             query_match: self.query_match,
             answers: self.answers.options(false)?,
+            blind: self.blind,
         };
+        votes::refuse_several(&self.paths, &options)?;
         let mut texts = votes::TextsByQuery::new();
         for path in &self.paths {
             let checked = votes::check(path, project.as_ref(), &options, &mut texts)?;

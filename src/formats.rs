@@ -18,6 +18,7 @@ mod json_scan;
 pub(crate) mod jsonl;
 pub mod judgments;
 pub(crate) mod lines;
+pub mod listed;
 pub(crate) mod object;
 pub mod own_tables;
 pub mod pairs;

@@ -38,7 +38,7 @@ use crate::registry;
 use crate::store::Store;
 use crossterm::event::{Event, KeyEvent, KeyEventKind};
 use drawing::Caches;
-use effects::Runner;
+use effects::{Finish, Runner};
 pub use job::message;
 use key_gate::{KeyGate, PAUSE};
 use message::{Effect, Msg};
@@ -141,7 +141,7 @@ pub fn run(
         dirty: true,
         leaving: false,
         edited: None,
-        parting: Vec::new(),
+        parting: Parting::default(),
     };
     let (end, mut runner, parting) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
     // Restore the terminal before waiting for anything.
@@ -150,12 +150,19 @@ pub fn run(
         terminal::silence();
     }
     drop(guard);
-    parting.iter().for_each(|line| print_line(line));
-    let settled = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
+    parting.files.iter().for_each(|line| print_line(line));
+    let finish = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
+    if finish == Finish::Stored {
+        for name in &parting.unsaved {
+            print_line(&format!(
+                "your changes to the {name} are not lost: its editor opens with them next time"
+            ));
+        }
+    }
     let calls = calls_in_flight();
     // Do not wait for computations in progress.
     runtime.shutdown_background();
-    if settled {
+    if finish != Finish::Insisted {
         runner.close();
         return end;
     }
@@ -207,19 +214,27 @@ struct App {
     leaving: bool,
     /// A text to open in the user's editor.
     edited: Option<TextToEdit>,
-    /// Where texts are that were being edited when the workbench had to end.
-    parting: Vec<String>,
+    parting: Parting,
+}
+
+/// What becomes of the texts that were being edited when the workbench had to end.
+#[derive(Default)]
+struct Parting {
+    /// Messages about files that hold them.
+    files: Vec<String>,
+    /// The names of those that are stored for the next session.
+    unsaved: Vec<String>,
 }
 
 impl App {
-    /// Runs until the user leaves, and returns the work that remains to be completed and the lines
-    /// to print.
+    /// Runs until the user leaves, and returns the work that remains to be completed and what to
+    /// tell the user afterwards.
     async fn go(
         mut self,
         guard: &mut TerminalGuard,
         signals: &mut Signals,
         inbox: mpsc::Receiver<Msg>,
-    ) -> (Result<Option<PathBuf>, TuiError>, Runner, Vec<String>) {
+    ) -> (Result<Option<PathBuf>, TuiError>, Runner, Parting) {
         let end = match self.until_left(guard, signals, inbox).await {
             // Closing the terminal means leaving.
             Err(TuiError::Terminal(error)) if terminal::is_loss(&error) => Ok(()),
@@ -231,13 +246,9 @@ impl App {
         for effect in update::leaving::keep_all(&mut self.model) {
             self.runner.carry_out(effect, self.model.run.control);
         }
-        for (name, text) in &self.model.unsaved {
-            if before.get(name) != Some(text) {
-                self.parting.push(format!(
-                    "your changes to the {name} are not lost: its editor opens with them next time"
-                ));
-            }
-        }
+        let unsaved = self.model.unsaved.iter();
+        let new = unsaved.filter(|(name, text)| before.get(*name) != Some(text));
+        self.parting.unsaved = new.map(|(name, _)| name.clone()).collect();
         let next = self.model.next_project;
         if next.is_some() {
             // Remove this project's content from the screen before the next one is opened.
@@ -406,7 +417,7 @@ impl App {
                             self.leaving = true;
                             let failure = draft.kept("the editor was ended");
                             let kept = failure.draft.is_some();
-                            self.parting.extend(kept.then(|| failure.kept_words()));
+                            self.parting.files.extend(kept.then(|| failure.kept_words()));
                             return Err(failure);
                         }
                     },

@@ -16,7 +16,7 @@ use crate::formats::problem::Problem;
 use crate::formats::query_list::{is_query_list, read_query_list};
 use crate::formats::ranx::read_ranx;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::BufReader;
+use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +27,21 @@ pub fn open(path: &Path) -> Result<InputReader, AppError> {
 }
 
 pub type InputReader = BufReader<UnpackedFile>;
+
+/// The beginning of a file, without a byte order mark and leading whitespace, for recognizing its
+/// format. It may end anywhere, and bytes that are no text are replaced.
+pub fn start_of(path: &Path) -> Result<String, AppError> {
+    let mut reader = open(path)?;
+    let start = reader.fill_buf().map_err(|error| {
+        let what = format!("{}: cannot be read: {error}", display_name(path));
+        match error.kind() {
+            io::ErrorKind::InvalidData => AppError::Invalid(what),
+            _ => AppError::Failed(what),
+        }
+    })?;
+    let start = String::from_utf8_lossy(start);
+    Ok(start.trim_start_matches('\u{feff}').trim_start().to_owned())
+}
 
 /// The share of its files that a use case has read, for display.
 #[derive(Clone, Debug, Default)]

@@ -235,20 +235,7 @@ impl PoolBuildCommand {
         };
         let folder = BenchmarkFolder::new(beir, &self.split)?;
         let runs_folder = self.dense.make_runs_folder()?;
-        let targets = self.out.iter().chain(&self.run_out).cloned();
-        let targets: Vec<PathBuf> = targets.chain(self.dense.stage_files()).collect();
-        let printing = option_set(&[(self.json, "--json")]);
-        context.check_targets(
-            targets.iter().map(PathBuf::as_path),
-            &folder.files(),
-            printing,
-        )?;
-        if let Some(path) = &self.out {
-            check_ending(path, &[JSON_LINES])?;
-        }
-        if let Some(path) = &self.run_out {
-            check_ending(path, &[TREC])?;
-        }
+        self.check_outputs(context, &self.dense.stage_files(), &folder.files())?;
         let mut notes = Vec::new();
         let qrels = folder.labels(&mut notes)?;
         let Some(stage) = self.first_stage(context, &folder, &qrels)? else {
@@ -277,6 +264,25 @@ impl PoolBuildCommand {
         self.finish(context, built, &stem(beir))
     }
 
+    /// Refuses output files that are also read or written otherwise, or whose endings do not fit.
+    fn check_outputs(
+        &self,
+        context: &CommandContext,
+        stages: &[PathBuf],
+        inputs: &[(&str, &Path)],
+    ) -> CommandResult {
+        let targets = self.out.iter().chain(&self.run_out).chain(stages);
+        let printing = option_set(&[(self.json, "--json")]);
+        context.check_targets(targets.map(PathBuf::as_path), inputs, printing)?;
+        if let Some(path) = &self.out {
+            check_ending(path, &[JSON_LINES])?;
+        }
+        if let Some(path) = &self.run_out {
+            check_ending(path, &[TREC])?;
+        }
+        Ok(())
+    }
+
     fn options(&self, context: &CommandContext) -> PoolOptions {
         let depth = self.depth as usize;
         PoolOptions {
@@ -296,20 +302,8 @@ impl PoolBuildCommand {
     /// Builds pools from the responses of a search engine.
     fn run_live(&self, context: &CommandContext) -> CommandResult {
         let (engine, address) = self.live.engine()?;
-        let targets = self.out.iter().chain(&self.run_out).map(PathBuf::as_path);
-        let printing = option_set(&[(self.json, "--json")]);
         let (template, file) = (self.live.template()?, self.live.queries()?);
-        context.check_targets(
-            targets,
-            &[("template", template), ("queries", file)],
-            printing,
-        )?;
-        if let Some(path) = &self.out {
-            check_ending(path, &[JSON_LINES])?;
-        }
-        if let Some(path) = &self.run_out {
-            check_ending(path, &[TREC])?;
-        }
+        self.check_outputs(context, &[], &[("template", template), ("queries", file)])?;
         let queries = LiveQueries::read(file)?;
         let search = self.live.search(engine, address, template)?;
         let options = PoolOptions {

@@ -25,7 +25,7 @@ impl FileKind {
     pub fn describe(&self) -> &'static str {
         match self {
             Self::Table(layout) => layout.describe(),
-            Self::Judgments(format) => format.info().describe,
+            Self::Judgments(format) => format.names().describe,
             Self::Dataset => "a dataset",
             Self::RanxQrels => "labels (ranx's JSON)",
             Self::RanxRun => "a run (ranx's JSON)",

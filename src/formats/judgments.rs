@@ -1,7 +1,6 @@
 //! Judgments in the formats of other search tools.
 //!
-//! Each format is a module with one [`ToolFormat`](tool_format::ToolFormat). Everything else follows from the list of them:
-//! how files are recognized, the values of the options, the help and the error messages.
+//! Each format is a module with one [`ToolFormat`].
 
 mod annotated_items;
 mod ltr;
@@ -15,59 +14,44 @@ mod tool_format;
 mod workbench;
 
 use super::answers::AnswerOptions;
+use super::listed::{FormatNames, Listed, ListedFormat};
 use super::problem::{Problem, quoted};
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use ratings::Ratings;
 pub use read_judgments::ReadJudgments;
-use std::fmt;
 use std::io::{self, BufRead, Write};
-pub use tool_format::{ExportedLabels, FormatInfo, comparable_text};
-use tool_format::{JudgmentItem, ToolFormat};
+use tool_format::JudgmentItem;
+pub use tool_format::{ExportedLabels, FormatInfo, ToolFormat, comparable_text};
 
 /// All formats, in the order in which they are tried and listed.
 static FORMATS: [JudgmentFormat; 8] = [
-    JudgmentFormat(&quepid::Quepid),
-    JudgmentFormat(&quepid_book::QuepidBook),
-    JudgmentFormat(&workbench::Workbench),
-    JudgmentFormat(&rank_eval::RankEval),
-    JudgmentFormat(&ltr::JudgmentList),
-    JudgmentFormat(&annotated_items::LABEL_STUDIO),
-    JudgmentFormat(&annotated_items::ARGILLA),
-    JudgmentFormat(&annotated_items::POTATO),
+    Listed(&quepid::Quepid),
+    Listed(&quepid_book::QuepidBook),
+    Listed(&workbench::Workbench),
+    Listed(&rank_eval::RankEval),
+    Listed(&ltr::JudgmentList),
+    Listed(&annotated_items::LABEL_STUDIO),
+    Listed(&annotated_items::ARGILLA),
+    Listed(&annotated_items::POTATO),
 ];
 
 /// A format of judgments.
-#[derive(Clone, Copy)]
-pub struct JudgmentFormat(&'static dyn ToolFormat);
+pub type JudgmentFormat = Listed<dyn ToolFormat>;
 
-impl JudgmentFormat {
-    /// The format of a file that begins with `start`, without leading whitespace.
-    ///
-    /// # Errors
-    /// If it may be one of several, which are named.
-    pub fn recognize(start: &str) -> Result<Option<Self>, String> {
-        let formats = FORMATS.iter().copied();
-        let found: Vec<Self> = formats
-            .filter(|format| format.0.recognizes(start))
-            .collect();
-        match found.as_slice() {
-            [] => Ok(None),
-            [format] => Ok(Some(*format)),
-            several => {
-                let names = several.iter().map(|format| {
-                    let info = format.info();
-                    format!("{} (--as {})", info.describe, info.name)
-                });
-                let names: Vec<String> = names.collect();
-                Err(format!(
-                    "may hold {}; say which with --as",
-                    names.join(" or ")
-                ))
-            }
-        }
+impl ListedFormat for dyn ToolFormat {
+    fn all() -> &'static [JudgmentFormat] {
+        &FORMATS
     }
 
+    fn names(&self) -> &FormatNames {
+        &self.info().names
+    }
+
+    fn recognizes(&self, start: &str) -> bool {
+        ToolFormat::recognizes(self, start)
+    }
+}
+
+impl JudgmentFormat {
     pub fn info(self) -> &'static FormatInfo {
         self.0.info()
     }
@@ -116,42 +100,6 @@ impl JudgmentFormat {
     /// index is missing.
     pub fn write(self, out: &mut dyn Write, labels: &ExportedLabels<'_>) -> io::Result<()> {
         self.0.write(out, labels)
-    }
-
-    /// One line of help for each format: its name, and what a file looks like.
-    pub fn help_lines() -> String {
-        FORMATS
-            .iter()
-            .map(|format| {
-                let info = format.info();
-                format!("  {:<38}  {}\n", info.looks_like, info.describe)
-            })
-            .collect()
-    }
-}
-
-impl fmt::Debug for JudgmentFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "JudgmentFormat({})", self.info().name)
-    }
-}
-
-impl PartialEq for JudgmentFormat {
-    fn eq(&self, other: &Self) -> bool {
-        self.info().name == other.info().name
-    }
-}
-
-impl Eq for JudgmentFormat {}
-
-impl ValueEnum for JudgmentFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        &FORMATS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let info = self.info();
-        Some(PossibleValue::new(info.name).help(info.describe))
     }
 }
 

@@ -43,6 +43,16 @@ const LAST_WRITES: Duration = Duration::from_secs(1);
 /// Named in the announcement while a person's decisions, an import or an export are being written.
 const WRITING: &str = "pending writes";
 
+/// How the work that was in progress has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    Stored,
+    /// A write has failed, and the person was told.
+    NotStored,
+    /// The person did not wait.
+    Insisted,
+}
+
 impl Runner {
     pub fn new(
         store: Store,
@@ -98,23 +108,24 @@ impl Runner {
     /// Waits for a person's decisions to reach the disk. This comes first, so that nobody who does
     /// not wait for a run loses them. Then stops the current run and waits for its end: its calls
     /// in flight are paid for, and the run limits the wait itself. `tell` receives messages for the
-    /// person. Returns false if `insists` completed first.
+    /// person.
     pub async fn finish(
         &mut self,
         insists: impl Future<Output = ()>,
         tell: &mut dyn FnMut(&str),
-    ) -> bool {
+    ) -> Finish {
         // The controllers stay, since a run without one drops its calls, and the caller counts the
         // calls in flight.
         for control in [&self.control, &self.asking].into_iter().flatten() {
             control.send_modify(|control| control.cancelled = true);
         }
         let ended = async {
-            let mut told = false;
+            let (mut told, mut all) = (false, Finish::Stored);
             for write in self.writes.drain(..) {
                 let (tell, told) = (&mut *tell, &mut told);
                 if let Ok(Some(wrong)) = noticed(write, WRITING, told, tell).await {
                     tell(&wrong);
+                    all = Finish::NotStored;
                 }
             }
             if let Some(end) = self.end.take() {
@@ -122,10 +133,11 @@ impl Runner {
             }
             let written = self.bench.store().write(|_| Ok(()));
             drop(noticed(written, WRITING, &mut told, tell).await);
+            all
         };
         tokio::select! {
-            () = ended => true,
-            () = insists => false,
+            finish = ended => finish,
+            () = insists => Finish::Insisted,
         }
     }
 

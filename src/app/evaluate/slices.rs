@@ -358,6 +358,13 @@ mod tests {
             [&rows[0]["worst"], &rows[1]["worst"]],
             [&json!(false), &json!(true)]
         );
+        // A slice without an answer in common is named, and the number is that of the comparison.
+        let of = SlicedMetric::of_values("m", &values, &pairs[1..2], &field);
+        assert_eq!(
+            of.sentence("run").unwrap(),
+            "Worst slice by m against the run: sea (1 query), −0.4000, not shown to be worse. \
+             Without queries in common: cars."
+        );
         let unknown = [QueryId::new("d")];
         let error = field
             .check_known(unknown.iter(), 1)

@@ -1,12 +1,11 @@
 //! Recognizes the content of a file by its beginning, unless the user names it.
 
 use crate::app::error::{AppError, invalid};
-use crate::app::input_files::{display_name, kind_as, open};
+use crate::app::input_files::{kind_as, start_of};
 use crate::formats::columns::{Layout, TableContent};
 use crate::formats::file_kind::FileKind;
 use crate::formats::judgments::JudgmentFormat;
 use crate::formats::pairs::PairFormat;
-use std::io::{self, BufRead as _};
 use std::path::Path;
 
 /// The content of a file, as the user names it.
@@ -75,23 +74,15 @@ pub(super) fn recognize(path: &Path, said: Option<ContentKind>) -> Result<FileCo
         }
         None => {}
     }
-    let mut reader = open(path)?;
-    let start = reader.fill_buf().map_err(|error| {
-        let what = format!("{}: cannot be read: {error}", display_name(path));
-        match error.kind() {
-            io::ErrorKind::InvalidData => AppError::Invalid(what),
-            _ => AppError::Failed(what),
-        }
-    })?;
-    let start = String::from_utf8_lossy(start);
-    let bare = start.trim_start_matches('\u{feff}').trim_start();
+    let start = start_of(path)?;
+    let bare = start.as_str();
     if let Some(format) =
         JudgmentFormat::recognize(bare).map_err(|what| AppError::file(path, what))?
     {
         return Ok(FileContent::Labels(FileKind::Judgments(format)));
     }
     if let Some(format) = PairFormat::recognize(bare).map_err(|what| AppError::file(path, what))? {
-        let (name, holds) = (path.display(), format.info().describe);
+        let (name, holds) = (path.display(), format.names().describe);
         return Err(invalid!(
             "{name}: holds {holds}; `overrule import votes {name}` imports them"
         ));

@@ -4,7 +4,7 @@
 use super::label_documents::PoolNames;
 use super::label_queries::{MatchedNames, NamedQueries, QueryMatch, describe_match, match_names};
 use crate::app::error::{AppError, invalid};
-use crate::app::input_files::{display_name, open};
+use crate::app::input_files::{display_name, open, start_of};
 use crate::app::text_format::counted;
 use crate::domain::annotator_name::annotator_name;
 use crate::domain::corpus::{DocId, QueryId};
@@ -15,7 +15,6 @@ use crate::formats::problem::{Problem, quoted};
 use crate::formats::votes::{ExternalAnswer, ExternalDocument, ExternalVote};
 use crate::store::Store;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
 
 /// How files of choices between two documents are read.
@@ -109,7 +108,7 @@ pub(super) fn read_pair_votes(
         });
     }
     Ok(Some(PairVotes {
-        format: format.info().describe,
+        format: format.names().describe,
         votes,
         matched: describe_match(matched.by, matched.found, matched.skipped),
         unanswered: read.unanswered,
@@ -126,7 +125,7 @@ pub fn refuse_several(paths: &[PathBuf], options: &PairOptions) -> Result<(), Ap
                 "{}: holds {}, whose queries and documents are looked up in the project; run the \
                  command once for each file",
                 display_name(path),
-                format.info().describe
+                format.names().describe
             ));
         }
     }
@@ -138,17 +137,8 @@ fn format_of(path: &Path, options: &PairOptions) -> Result<Option<PairFormat>, A
     if options.format.is_some() {
         return Ok(options.format);
     }
-    let mut reader = open(path)?;
-    let start = reader.fill_buf().map_err(|error| {
-        let what = format!("{}: cannot be read: {error}", display_name(path));
-        match error.kind() {
-            io::ErrorKind::InvalidData => AppError::Invalid(what),
-            _ => AppError::Failed(what),
-        }
-    })?;
-    let start = String::from_utf8_lossy(start);
-    let start = start.trim_start_matches('\u{feff}').trim_start();
-    let format = PairFormat::recognize(start).map_err(|what| AppError::file(path, what))?;
+    let format =
+        PairFormat::recognize(&start_of(path)?).map_err(|what| AppError::file(path, what))?;
     if format.is_none()
         && (options.blind
             || options.answers != AnswerOptions::default()

@@ -1,6 +1,6 @@
 //! Imports pairwise judgments of other systems and people vote by vote.
 
-use super::ahead::{ReadAhead, read_ahead};
+use super::ahead::{Lookup, ReadAhead, read_ahead};
 use super::imported::VotesImport;
 use super::pair_votes::{PairVotes, read_pair_votes};
 use super::sample::RecordSample;
@@ -10,7 +10,9 @@ use crate::app::input_files::{InputReader, display_name, open, stem};
 use crate::app::run_lock::RunLock;
 use crate::client::now_ms;
 use crate::formats::problem::Problem;
-use crate::formats::votes::{ExternalVote, GivenVotes, KnownTexts, read_votes, text_hash};
+use crate::formats::votes::{
+    ExternalVote, GivenVotes, KnownTexts, LookupError, read_votes, text_hash,
+};
 use crate::store::votes::TextPacker;
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashMap;
@@ -51,53 +53,41 @@ pub fn check(
         }
     };
     let name = display_name(path);
-    let mut problems = FileProblems::of(path);
-    let mut sample = None;
-    if let Some(pairs) = read_pair_votes(path, project, options)? {
+    let mut checked = CheckedVotes {
+        sample: None,
+        problems: FileProblems::of(path),
+        notes: Vec::new(),
+    };
+    let mut any = false;
+    let mut take = |vote, line, format| {
+        any = true;
+        let vote = checked.problems.keep(vote);
+        if let (None, Some(vote)) = (&checked.sample, vote) {
+            checked.sample = Some(RecordSample::of_vote(path, format, line, &vote));
+        }
+    };
+    let (told, notes, lacking) = if let Some(pairs) = read_pair_votes(path, project, options)? {
         let notes = pairs.notes(&name);
         let mut votes = GivenVotes::new(pairs.votes, &name, known, latest_ms());
-        let mut any = false;
         while let Some(vote) = votes.next() {
-            any = true;
-            let line = votes.line();
-            let vote = problems.keep(vote);
-            let read = || Some(RecordSample::of_vote(path, pairs.format, line, &vote?));
-            sample = sample.or_else(read);
+            take(vote, votes.line(), pairs.format);
         }
-        if !any {
-            let what = format!("contains no votes; it was read as {}", pairs.format);
-            return Err(AppError::file(path, what));
+        let lacking = format!("contains no votes; it was read as {}", pairs.format);
+        (votes.into_texts(), notes, lacking)
+    } else {
+        let mut votes = read_votes(open(path)?, &name, known).given_before(latest_ms());
+        while let Some(vote) = votes.next() {
+            take(vote, votes.line(), "votes");
         }
-        let told = votes.into_texts();
-        texts.extend(told);
-        return Ok(CheckedVotes {
-            sample,
-            problems,
-            notes,
-        });
-    }
-    let mut votes = read_votes(open(path)?, &name, known).given_before(latest_ms());
-    let mut any = false;
-    while let Some(vote) = votes.next() {
-        any = true;
-        let line = votes.line();
-        let vote = problems.keep(vote);
-        sample = sample.or_else(|| Some(RecordSample::of_vote(path, "votes", line, &vote?)));
-    }
+        let lacking = "contains no votes; expected one JSON object per line, or CSV as written by \
+                       `overrule export votes`";
+        (votes.into_texts(), Vec::new(), lacking.to_owned())
+    };
     if !any {
-        return Err(AppError::file(
-            path,
-            "contains no votes; expected one JSON object per line, or CSV as written by `overrule \
-             export votes`",
-        ));
+        return Err(AppError::file(path, lacking));
     }
-    let told = votes.into_texts();
     texts.extend(told);
-    Ok(CheckedVotes {
-        sample,
-        problems,
-        notes: Vec::new(),
-    })
+    Ok(CheckedVotes { notes, ..checked })
 }
 
 /// Imports a whole file, or nothing. Invalid lines are skipped.
@@ -138,12 +128,7 @@ pub fn add(
     dataset: &str,
 ) -> Result<VotesImport, StoreError> {
     add_read(db, file, dataset, |packer, ahead| {
-        let lookup = ahead.lookup();
-        let known = |query: &str| {
-            let query = query.to_owned();
-            let known = lookup.of(move |db| known_texts(db, &query));
-            known.map_err(Into::into)
-        };
+        let known = texts_in(ahead.lookup());
         let votes = read_votes(votes, file, known).given_before(latest_ms());
         put_all(votes, packer, ahead)
     })
@@ -165,6 +150,15 @@ fn add_read(
         file: file.to_owned(),
         ..import
     })
+}
+
+/// Looks up the texts of queries in the project.
+fn texts_in(lookup: Lookup<ReadVote>) -> impl Fn(&str) -> Result<Option<KnownTexts>, LookupError> {
+    move |query| {
+        let query = query.to_owned();
+        let known = lookup.of(move |db| known_texts(db, &query));
+        known.map_err(Into::into)
+    }
 }
 
 /// Hands over all votes, and a problem for each line that is none.
@@ -218,12 +212,7 @@ impl VotesFile {
             VotesContent::Pairs(pairs) => pairs,
         };
         add_read(db, file, dataset, |packer, ahead| {
-            let lookup = ahead.lookup();
-            let known = |query: &str| {
-                let query = query.to_owned();
-                let known = lookup.of(move |db| known_texts(db, &query));
-                known.map_err(Into::into)
-            };
+            let known = texts_in(ahead.lookup());
             let votes = GivenVotes::new(pairs.votes, file, known, latest_ms());
             put_all(votes, packer, ahead)
         })

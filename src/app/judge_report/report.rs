@@ -69,6 +69,8 @@ pub struct RaterReport {
     pub selective: bool,
     /// The joint fit of documents and judges, if requested.
     pub joint: Option<JudgeModel>,
+    /// The queries, by index.
+    pub(super) queries: Vec<QueryKey>,
     /// The judges' votes on pairs that people judged.
     pub(super) reviewed: Vec<Rating>,
 }
@@ -127,10 +129,9 @@ pub fn rater_report(store: &Store, scope: Option<QueryKey>) -> Result<RaterRepor
         let rule = db.settings()?.vote_rule;
         Ok((judged, data, db.has_escalated()?, rule, repeats))
     })?;
-    let ratings = walk.people.clone();
-    let independence = panel_report(store, &judged, &rater_data, ratings, &calls)?;
-    let mut report = walk.report(rater_data, &fits);
-    report.independence = independence;
+    let mut report = walk.report(rater_data, judged.keys(), &fits);
+    let ratings = report.reviewed.clone();
+    report.independence = panel_report(store, &judged, &report.rater_data, ratings, &calls)?;
     report.people_with_themselves = repeats.share();
     (report.calls, report.audits, report.named) = (calls, audits, named);
     (report.both_orders, report.replaced) = (both_orders, replaced);
@@ -226,7 +227,12 @@ impl ReportWalk {
     }
 
     /// Computes all cards.
-    fn report(self, rater_data: RaterData, fits: &[CardFits]) -> RaterReport {
+    fn report(
+        self,
+        rater_data: RaterData,
+        queries: Vec<QueryKey>,
+        fits: &[CardFits],
+    ) -> RaterReport {
         let votes = rater_data.person_votes();
         let cards = self.sums.cards(&rater_data.verdicts, &votes, fits);
         let judges = rater_data.judges.len();
@@ -241,9 +247,8 @@ impl ReportWalk {
                 (!own.is_empty()).then(|| (judge, alt_test(&items(), EPSILON)))
             })
             .collect();
-        let reviewed = self.people.clone();
-        let mut on_judged = self.people;
-        on_judged.extend(people);
+        let reviewed = self.people;
+        let on_judged: Vec<Rating> = reviewed.iter().copied().chain(people).collect();
         let with_people = judge_pairs(&on_judged)
             .into_iter()
             .filter(|pair| pair.b >= judges);
@@ -277,6 +282,7 @@ impl ReportWalk {
             selective: false,
             margins,
             uses_margins: false,
+            queries,
             reviewed,
             rater_data,
         }

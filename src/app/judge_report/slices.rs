@@ -1,12 +1,12 @@
 //! The agreement of each judge with people by a field of the queries.
 
-use super::rater_data::JudgedQueries;
 use super::report::RaterReport;
 use crate::app::error::AppError;
 use crate::app::evaluate::{SliceField, SlicedMetric};
 use crate::domain::corpus::QueryId;
 use crate::domain::judge_report::{Rating, agreement_by_query};
 use crate::store::Store;
+use crate::store::corpus::QueryKey;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 
@@ -35,12 +35,12 @@ impl RaterReport {
     /// # Errors
     /// No query with verdicts has a value of the field.
     pub fn sliced(&self, store: &Store, field: &SliceField) -> Result<SlicedJudges, AppError> {
-        let names: Vec<Option<QueryId>> = store.read_blocking(|db| {
-            let ids = db.queries()?.into_iter().map(|query| (query.key, query.id));
-            let ids: HashMap<_, _> = ids.collect();
-            let judged = JudgedQueries::read(db, None)?.keys();
-            Ok(judged.iter().map(|key| ids.get(key).cloned()).collect())
-        })?;
+        let known = store.read_blocking(|db| db.queries())?;
+        let known: HashMap<QueryKey, QueryId> = known
+            .into_iter()
+            .map(|query| (query.key, query.id))
+            .collect();
+        let name = |at: usize| known.get(self.queries.get(at)?);
         let mut measured = Vec::new();
         for (at, (_, spec)) in self.rater_data.judges.iter().enumerate() {
             let own = self.reviewed.iter().filter(|rating| rating.judge == at);
@@ -48,7 +48,7 @@ impl RaterReport {
             let agreement = agreement_by_query(&own, &self.rater_data.verdicts);
             let values: Vec<(&QueryId, f64)> = agreement
                 .into_iter()
-                .filter_map(|(query, share)| Some((names.get(query)?.as_ref()?, share)))
+                .filter_map(|(query, share)| Some((name(query)?, share)))
                 .collect();
             if !values.is_empty() {
                 measured.push((spec.name.clone(), values));

@@ -22,6 +22,8 @@ use crate::judge::provider::address::{InvalidBaseUrl, check_address, place};
 use crate::judge::provider::http::{Http, REDIRECT_REMEDY, Timeouts};
 use crate::judge::provider::{ApiConnection, ConnectionKey};
 use crate::judge::{CallError, Retry};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use clap::ValueEnum;
 use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
@@ -358,7 +360,7 @@ fn authorization(engine: SearchEngine, key: &SecretString) -> Result<HeaderValue
     use secrecy::ExposeSecret as _;
     let key = key.expose_secret();
     let value = match key.split_once(':') {
-        Some(_) => format!("Basic {}", base64(key.as_bytes())),
+        Some(_) => format!("Basic {}", BASE64_STANDARD.encode(key)),
         None => format!("{} {key}", engine.key_scheme()),
     };
     let mut value = HeaderValue::from_str(&value)
@@ -375,7 +377,7 @@ fn connection_key(key: SecretString) -> ConnectionKey {
     let Some((_, password)) = text.split_once(':') else {
         return ConnectionKey::Fixed(key);
     };
-    let sent = base64(text.as_bytes());
+    let sent = BASE64_STANDARD.encode(text);
     let texts = [text, sent.trim_end_matches('='), password];
     ConnectionKey::Basic(texts.map(SecretString::from).into())
 }
@@ -387,26 +389,6 @@ fn without_base_url(mut error: CallError) -> CallError {
             format!("{what}, and redirects are not followed; give the address meant instead");
     }
     error
-}
-
-/// Base64 with padding (RFC 4648).
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or_default());
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let digit = (group >> (18 - 6 * at)) & 63;
-            let is_padding = at > chunk.len();
-            text.push(if is_padding {
-                '='
-            } else {
-                char::from(DIGITS[digit as usize])
-            });
-        }
-    }
-    text
 }
 
 /// A response without success, with the beginning of what the server says.
@@ -789,7 +771,7 @@ mod tests {
     fn a_refusal_shows_no_password_in_any_form() {
         let (user, password) = ("ann", "hunter2 is secret");
         let login = format!("{user}:{password}");
-        let sent = base64(login.as_bytes());
+        let sent = BASE64_STANDARD.encode(&login);
         let (long, cut) = ("x".repeat(280), REFUSAL_CHARACTERS);
         for body in [
             format!("header Basic {sent} is wrong"),

@@ -91,9 +91,8 @@ fn from_a_bucket_to_a_verdict_and_back() {
     assert_eq!(bench.model.screen(), Screen::JUDGES);
 }
 
-#[test]
-fn a_student_of_the_project_stands_next_to_judges_and_votes() {
-    let mut bench = Bench::judged(80, 24);
+/// Trains a student, and keeps it as `own`.
+fn keep_own(bench: &Bench) {
     let options = TrainOptions {
         other_battles: false,
         folds: 5,
@@ -102,6 +101,12 @@ fn a_student_of_the_project_stands_next_to_judges_and_votes() {
     };
     let trained = train(&bench.store, options).unwrap();
     keep_trained(&bench.store, &trained, "own", "ann").unwrap();
+}
+
+#[test]
+fn a_student_of_the_project_stands_next_to_judges_and_votes() {
+    let mut bench = Bench::judged(80, 24);
+    keep_own(&bench);
     let named = bench
         .store
         .read_blocking(|db| db.estimated_student("own", OpinionWeight::Set(0.5)))
@@ -122,14 +127,7 @@ fn a_student_of_the_project_stands_next_to_judges_and_votes() {
 #[test]
 fn a_student_that_changed_counts_for_nothing_until_its_weight_is_estimated_outside_of_the_write() {
     let bench = Bench::judged(80, 24);
-    let options = TrainOptions {
-        other_battles: false,
-        folds: 5,
-        seed: 0,
-        all_pairs: true,
-    };
-    let trained = train(&bench.store, options).unwrap();
-    keep_trained(&bench.store, &trained, "own", "ann").unwrap();
+    keep_own(&bench);
     let store = &bench.store;
     let named = store
         .read_blocking(|db| db.estimated_student("own", OpinionWeight::Auto))

@@ -8,6 +8,7 @@ use crate::formats::answers::{
     AnswerOptions, AnswerTool, Argilla, GradedItem, LabelStudio, Potato, read_answers,
 };
 use crate::formats::columns::GradedDocument;
+use crate::formats::listed::FormatNames;
 use crate::formats::safe_json;
 use serde_json::{Map, Value, json};
 use std::io::{self, BufRead, Write};
@@ -33,9 +34,11 @@ struct LabeledItem<'a> {
 pub(super) static LABEL_STUDIO: AnnotatedItems = AnnotatedItems {
     tool: &LabelStudio,
     info: FormatInfo {
-        name: "label-studio",
-        describe: "labels (Label Studio)",
-        looks_like: "tasks with \"data\" and \"annotations\"",
+        names: FormatNames {
+            name: "label-studio",
+            describe: "labels (Label Studio)",
+            looks_like: "tasks with \"data\" and \"annotations\"",
+        },
         file_words: "JSON (.json)",
         endings: &["json"],
         needs_index: false,
@@ -49,9 +52,11 @@ pub(super) static LABEL_STUDIO: AnnotatedItems = AnnotatedItems {
 pub(super) static ARGILLA: AnnotatedItems = AnnotatedItems {
     tool: &Argilla,
     info: FormatInfo {
-        name: "argilla",
-        describe: "labels (Argilla)",
-        looks_like: "records with \"fields\" and \"responses\"",
+        names: FormatNames {
+            name: "argilla",
+            describe: "labels (Argilla)",
+            looks_like: "records with \"fields\" and \"responses\"",
+        },
         file_words: "JSON (.json)",
         endings: &["json"],
         needs_index: false,
@@ -65,9 +70,11 @@ pub(super) static ARGILLA: AnnotatedItems = AnnotatedItems {
 pub(super) static POTATO: AnnotatedItems = AnnotatedItems {
     tool: &Potato,
     info: FormatInfo {
-        name: "potato",
-        describe: "labels (Potato)",
-        looks_like: "lines with \"instance_id\" and \"labels\"",
+        names: FormatNames {
+            name: "potato",
+            describe: "labels (Potato)",
+            looks_like: "lines with \"instance_id\" and \"labels\"",
+        },
         file_words: "JSON lines (.jsonl)",
         endings: &["jsonl"],
         needs_index: false,

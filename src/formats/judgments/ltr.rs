@@ -9,14 +9,17 @@ use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::GradedDocument;
 use crate::formats::grade::whole_grade;
 use crate::formats::lines::{NotText, TextLines};
+use crate::formats::listed::FormatNames;
 use crate::formats::problem::quoted;
 use crate::formats::trec::cell;
 use std::io::{self, BufRead, Write};
 
 static INFO: FormatInfo = FormatInfo {
-    name: "ltr",
-    describe: "a judgment list for learning to rank",
-    looks_like: "4 qid:1 # DOCUMENT TITLE",
+    names: FormatNames {
+        name: "ltr",
+        describe: "a judgment list for learning to rank",
+        looks_like: "4 qid:1 # DOCUMENT TITLE",
+    },
     file_words: "a judgment list (.txt)",
     endings: &["txt"],
     needs_index: false,

@@ -9,15 +9,18 @@ use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::{GradedDocument, Layout, TableContent, read_labels};
 use crate::formats::csv_cell::protected_cell;
 use crate::formats::lines::TextLines;
+use crate::formats::listed::FormatNames;
 use crate::formats::problem::{Problem, quoted};
 use std::io::{self, BufRead, Write};
 
 const HEADER: [&str; 3] = ["query", "docid", "rating"];
 
 static INFO: FormatInfo = FormatInfo {
-    name: "quepid",
-    describe: "ratings (Quepid)",
-    looks_like: "query,docid,rating",
+    names: FormatNames {
+        name: "quepid",
+        describe: "ratings (Quepid)",
+        looks_like: "query,docid,rating",
+    },
     file_words: "CSV (.csv)",
     endings: &["csv"],
     needs_index: false,

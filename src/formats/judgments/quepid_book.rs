@@ -9,14 +9,17 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::formats::answers::{AnswerOptions, no_answers_of};
 use crate::formats::columns::{GradedDocument, is_column_name};
 use crate::formats::grade::whole_grade;
+use crate::formats::listed::FormatNames;
 use crate::formats::problem::{Problem, quoted};
 use crate::formats::table_rows::{CellStyle, TableRows};
 use std::io::{self, BufRead, Write};
 
 static INFO: FormatInfo = FormatInfo {
-    name: "quepid-book",
-    describe: "judgments of a book (Quepid)",
-    looks_like: "query,docid,JUDGE,… (only with --as)",
+    names: FormatNames {
+        name: "quepid-book",
+        describe: "judgments of a book (Quepid)",
+        looks_like: "query,docid,JUDGE,… (only with --as)",
+    },
     file_words: "CSV (.csv)",
     endings: &["csv"],
     needs_index: false,

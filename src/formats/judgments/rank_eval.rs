@@ -5,14 +5,17 @@ use super::rated_lists::{RatedLists, Step};
 use super::tool_format::{ExportedLabels, FormatInfo, ReadItem, ToolFormat, unwritable};
 use crate::formats::answers::AnswerOptions;
 use crate::formats::json_scan::first_members;
+use crate::formats::listed::FormatNames;
 use crate::formats::safe_json;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 
 static INFO: FormatInfo = FormatInfo {
-    name: "rank-eval",
-    describe: "ratings for _rank_eval (Elasticsearch, OpenSearch)",
-    looks_like: "an object with \"requests\" and \"ratings\"",
+    names: FormatNames {
+        name: "rank-eval",
+        describe: "ratings for _rank_eval (Elasticsearch, OpenSearch)",
+        looks_like: "an object with \"requests\" and \"ratings\"",
+    },
     file_words: "JSON (.json)",
     endings: &["json"],
     needs_index: true,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
+use clap::ValueEnum as _;
 use proptest::prelude::*;
 use rstest::rstest;
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ fn written_formats() -> impl Iterator<Item = &'static str> {
     let formats = JudgmentFormat::value_variants().iter();
     let names = formats
         .filter(|format| format.info().is_written)
-        .map(|format| format.info().name);
+        .map(|format| format.names().name);
     // Suggestions are not read as judgments.
     names.filter(|name| *name != "argilla")
 }
@@ -98,7 +99,7 @@ fn written(
 #[case::empty("", None)]
 fn a_file_is_recognized_by_its_beginning(#[case] start: &str, #[case] expected: Option<&str>) {
     let found = JudgmentFormat::recognize(start);
-    assert_eq!(found.map(|format| Some(format?.info().name)), Ok(expected));
+    assert_eq!(found.map(|format| Some(format?.names().name)), Ok(expected));
 }
 
 #[rstest]
@@ -400,7 +401,7 @@ proptest! {
     #[test]
     fn any_input_is_read_or_refused(text in "\\PC{0,80}|[{}\\[\\]\",:a-c0-9 #\n]{0,80}") {
         for format in JudgmentFormat::value_variants() {
-            let (_, problems) = read(format.info().name, &text);
+            let (_, problems) = read(format.names().name, &text);
             prop_assert!(problems.iter().all(|problem| problem.starts_with("f")));
         }
     }

@@ -5,12 +5,13 @@ use crate::domain::metrics::Qrels;
 use crate::domain::sanitize::is_hazard;
 use crate::formats::answers::AnswerOptions;
 use crate::formats::columns::GradedDocument;
+use crate::formats::listed::FormatNames;
 use crate::formats::problem::{Problem, quoted};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 
 /// Judgments of one tool: how they look, and how they are read and written.
-pub(super) trait ToolFormat: Sync {
+pub trait ToolFormat: Sync {
     fn info(&self) -> &FormatInfo;
 
     /// Whether a file that begins with `start`, without leading whitespace, is in this format.
@@ -36,12 +37,7 @@ pub(super) trait ToolFormat: Sync {
 /// The description of a format.
 #[derive(Debug)]
 pub struct FormatInfo {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// The content of a file, as part of a sentence.
-    pub describe: &'static str,
-    /// What a file looks like, in a few words.
-    pub looks_like: &'static str,
+    pub names: FormatNames,
     /// The kind of file and its extension, as part of a sentence.
     pub file_words: &'static str,
     /// Extensions of files in this format.
@@ -57,10 +53,10 @@ pub struct FormatInfo {
 }
 
 /// An item of a file, or a problem.
-pub(super) type ReadItem = Result<JudgmentItem, Problem>;
+pub type ReadItem = Result<JudgmentItem, Problem>;
 
 /// An item of a file of judgments.
-pub(super) enum JudgmentItem {
+pub enum JudgmentItem {
     /// A label, and its line from 1.
     Label(u64, GradedDocument),
     /// A person's grade, which others may differ from.
@@ -72,7 +68,7 @@ pub(super) enum JudgmentItem {
 }
 
 /// A person's grade of a document.
-pub(super) struct Rating {
+pub struct Rating {
     /// From 1.
     pub(super) line: u64,
     pub(super) label: GradedDocument,

@@ -6,15 +6,18 @@ use super::rated_lists::{RatedLists, Step};
 use super::tool_format::{ExportedLabels, FormatInfo, ReadItem, ToolFormat};
 use crate::formats::answers::AnswerOptions;
 use crate::formats::json_scan::first_members;
+use crate::formats::listed::FormatNames;
 use crate::formats::problem::Problem;
 use crate::formats::safe_json;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Write};
 
 static INFO: FormatInfo = FormatInfo {
-    name: "opensearch",
-    describe: "judgments (OpenSearch)",
-    looks_like: "an object with \"judgmentRatings\"",
+    names: FormatNames {
+        name: "opensearch",
+        describe: "judgments (OpenSearch)",
+        looks_like: "an object with \"judgmentRatings\"",
+    },
     file_words: "JSON (.json)",
     endings: &["json"],
     needs_index: false,

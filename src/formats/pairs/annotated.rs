@@ -1,21 +1,22 @@
 //! Choices between two documents in the exports of annotation tools.
 
-use super::pair_tool::{PairAnswer, PairInfo, PairTool};
+use super::pair_tool::{PairAnswer, PairTool};
 use crate::formats::answers::{
     AnswerOptions, AnswerTool, AnsweredPair, Argilla, LabelStudio, Potato, read_answers,
 };
+use crate::formats::listed::FormatNames;
 use crate::formats::problem::Problem;
 use std::io::BufRead;
 
 /// Choices in the export of an annotation tool.
 pub(super) struct AnnotatedPairs {
     tool: &'static dyn AnswerTool,
-    info: PairInfo,
+    names: FormatNames,
 }
 
 pub(super) static LABEL_STUDIO: AnnotatedPairs = AnnotatedPairs {
     tool: &LabelStudio,
-    info: PairInfo {
+    names: FormatNames {
         name: "label-studio",
         describe: "choices between two documents (Label Studio)",
         looks_like: "tasks with \"data\" and \"annotations\"",
@@ -24,7 +25,7 @@ pub(super) static LABEL_STUDIO: AnnotatedPairs = AnnotatedPairs {
 
 pub(super) static ARGILLA: AnnotatedPairs = AnnotatedPairs {
     tool: &Argilla,
-    info: PairInfo {
+    names: FormatNames {
         name: "argilla",
         describe: "choices between two documents (Argilla)",
         looks_like: "records with \"fields\" and \"responses\"",
@@ -33,7 +34,7 @@ pub(super) static ARGILLA: AnnotatedPairs = AnnotatedPairs {
 
 pub(super) static POTATO: AnnotatedPairs = AnnotatedPairs {
     tool: &Potato,
-    info: PairInfo {
+    names: FormatNames {
         name: "potato",
         describe: "choices between two documents (Potato)",
         looks_like: "lines with \"instance_id\" and \"labels\"",
@@ -41,8 +42,8 @@ pub(super) static POTATO: AnnotatedPairs = AnnotatedPairs {
 };
 
 impl PairTool for AnnotatedPairs {
-    fn info(&self) -> &PairInfo {
-        &self.info
+    fn names(&self) -> &FormatNames {
+        &self.names
     }
 
     fn recognizes(&self, start: &str) -> bool {

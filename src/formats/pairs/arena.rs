@@ -5,13 +5,14 @@
 //! models. A vote is about the first `turn` turns of the conversations. `judge` is a person's name;
 //! a list, such as `["gpt-4","pair-v2"]`, is a model and its prompt, which is refused.
 
-use super::pair_tool::{PairAnswer, PairInfo, PairTool};
+use super::pair_tool::{PairAnswer, PairTool};
 use crate::domain::vote::Outcome;
 use crate::formats::answers::{AnswerOptions, ItemName, no_answers_of};
 use crate::formats::json::{ValueError, kind, number, string};
 use crate::formats::json_scan::first_members;
 use crate::formats::jsonl;
 use crate::formats::lines::TextLine;
+use crate::formats::listed::FormatNames;
 use crate::formats::object::ObjectReader;
 use crate::formats::problem::{Problem, quoted};
 use crate::formats::records::LineRecords;
@@ -19,7 +20,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::io::BufRead;
 
-static INFO: PairInfo = PairInfo {
+static NAMES: FormatNames = FormatNames {
     name: "arena",
     describe: "votes of an arena (LMSYS)",
     looks_like: "rows with \"model_a\" and \"winner\"",
@@ -31,8 +32,8 @@ const BOTH_BAD: &str = "both are bad";
 pub(super) struct Arena;
 
 impl PairTool for Arena {
-    fn info(&self) -> &PairInfo {
-        &INFO
+    fn names(&self) -> &FormatNames {
+        &NAMES
     }
 
     fn recognizes(&self, start: &str) -> bool {

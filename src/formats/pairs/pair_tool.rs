@@ -2,12 +2,13 @@
 
 use crate::domain::vote::Outcome;
 use crate::formats::answers::{AnswerOptions, ItemName};
+use crate::formats::listed::FormatNames;
 use crate::formats::problem::Problem;
 use std::io::BufRead;
 
 /// Choices between two documents of one tool: how they look, and how they are read.
-pub(super) trait PairTool: Sync {
-    fn info(&self) -> &PairInfo;
+pub trait PairTool: Sync {
+    fn names(&self) -> &FormatNames;
 
     /// Whether a file that begins with `start`, without leading whitespace, is in this format.
     /// `start` may end anywhere.
@@ -22,17 +23,6 @@ pub(super) trait PairTool: Sync {
         options: &AnswerOptions,
         found: &mut dyn FnMut(Result<PairAnswer, Problem>),
     ) -> usize;
-}
-
-/// The description of a format.
-#[derive(Debug)]
-pub struct PairInfo {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// The content of a file, as part of a sentence.
-    pub describe: &'static str,
-    /// What a file looks like, in a few words.
-    pub looks_like: &'static str,
 }
 
 /// A choice between two documents.

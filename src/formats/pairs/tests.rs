@@ -1,5 +1,6 @@
 use super::*;
 use crate::domain::vote::Outcome;
+use clap::ValueEnum as _;
 use rstest::rstest;
 
 fn read(text: &str, options: &AnswerOptions) -> (Vec<PairAnswer>, Vec<String>) {

@@ -121,6 +121,7 @@ impl Runner {
 mod tests {
     use super::*;
     use crate::store::{self, Db, Store};
+    use crate::tui::effects::Finish;
     use crate::tui::job::{JobContext, Request, Task};
     use crate::tui::message::Effect;
     use crate::tui::model::{Model, TuiOptions};
@@ -343,7 +344,10 @@ mod tests {
         bench.model.jobs.cancel(SLOT);
         drop(bench.told);
         let waits = std::future::pending();
-        assert!(bench.runner.finish(waits, &mut |_| {}).await);
+        assert_eq!(
+            bench.runner.finish(waits, &mut |_| {}).await,
+            Finish::Stored
+        );
         let word = bench.runner.bench.store().read(|db| db.remembered("word"));
         assert_eq!(word.await.unwrap().as_deref(), Some("overrule"));
     }

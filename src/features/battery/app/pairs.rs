@@ -92,12 +92,7 @@ pub(super) fn manipulated(
         },
         Manipulation::Language => {
             let [first, second] = pair.documents.each_ref().map(|of| translations.get(of));
-            let (first, second) = (first?, second?);
-            if **first == *asked.case.first_text() && **second == *asked.case.second_text() {
-                return None;
-            }
-            let first = asked.case.with_text(true, first.to_string());
-            first.with_text(false, second.to_string())
+            translated(&asked.case, [first?, second?])?
         }
         Manipulation::Neutral
         | Manipulation::Words
@@ -126,6 +121,15 @@ pub(super) fn manipulated(
     })
 }
 
+/// The pair with these texts; `None` if they are those that it has.
+fn translated(case: &PresentedPair, [first, second]: [&str; 2]) -> Option<PresentedPair> {
+    let is_new = [case.first_text(), case.second_text()] != [first, second];
+    is_new.then(|| {
+        let first = case.with_text(true, first.to_owned());
+        first.with_text(false, second.to_owned())
+    })
+}
+
 /// Whether a judge that is shown only the start of long texts sees more in the changed text than the
 /// start of the text as it was.
 fn is_seen(judge: &PairJudge, case: &PresentedPair, text: &str, changed: &str) -> bool {
@@ -135,4 +139,26 @@ fn is_seen(judge: &PairJudge, case: &PresentedPair, text: &str, changed: &str) -
     };
     let [text, changed] = [text, changed].map(|of| cut.head(of).unwrap_or(of));
     !text.starts_with(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::PoolText;
+
+    #[test]
+    fn texts_in_the_same_language_are_no_translation() {
+        let texts: Vec<Arc<str>> = ["trams", "buses"].map(Arc::from).to_vec();
+        let case = PresentedPair {
+            pool: Arc::new(PoolText::new("transport", texts)),
+            first: 1,
+            second: 0,
+        };
+        assert!(translated(&case, ["buses", "trams"]).is_none());
+        let german = translated(&case, ["Busse", "trams"]).unwrap();
+        assert_eq!(
+            [german.first_text(), german.second_text()],
+            ["Busse", "trams"]
+        );
+    }
 }

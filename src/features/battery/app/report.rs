@@ -212,3 +212,22 @@ pub fn sentences(report: &BatteryReport) -> Vec<String> {
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_told_with_its_direction_or_not_at_all() {
+        let told = |of, excess| compared_words(of, excess);
+        assert_eq!(
+            told(Manipulation::Padding, Some(0.334)),
+            ", 33 percentage points more than with a neutral sentence in the same text"
+        );
+        assert_eq!(
+            told(Manipulation::Language, Some(-0.005)),
+            ", <1 percentage point less than with a neutral sentence in one of the texts"
+        );
+        assert_eq!(told(Manipulation::Language, None), "");
+    }
+}

@@ -113,7 +113,7 @@ pub struct BatteryFigures {
 
 impl BatteryFigures {
     pub fn of(pairs: &[ProbedPair]) -> Self {
-        // The language is a question of its own: whether it is asked changes no other finding.
+        // Left out of the correction, so that asking about the language changes no other finding.
         let language = Manipulation::Language;
         let tested = |of| ![Manipulation::Neutral, language].contains(&of);
         let p = Manipulation::ALL.map(|of| tested(of).then(|| turned_p(pairs, of)).flatten());

@@ -196,3 +196,14 @@ impl MethodsReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::letter;
+
+    #[test]
+    fn letters_repeat_after_capitals() {
+        let letters = [0, 25, 26, 51, 52].map(letter);
+        assert_eq!(letters, ["a", "z", "A", "Z", "a"]);
+    }
+}

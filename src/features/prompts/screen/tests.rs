@@ -193,26 +193,43 @@ fn trial(size: (u16, u16)) -> Bench {
     bench
 }
 
+fn reasonings(size: (u16, u16)) -> Bench {
+    let mut bench = trial(size);
+    let state = bench.model.prompt_mut();
+    state.reasonings = Some(OpenReasonings {
+        tried: state.tried().unwrap().clone(),
+        titles: titles(),
+        query: "Insomnia can be treated with cognitive behavioral therapy.".to_owned(),
+        found: Some(BothReasonings {
+            shown: [0, 1],
+            old: "Both are about sleep. B treats more patients.".to_owned(),
+            new: "A tests the therapy of the query; B tests another treatment.".to_owned(),
+        }),
+    });
+    bench.model.stack.push(Screen::PROMPT_REASONINGS);
+    bench
+}
+
 #[test]
 fn a_prompt_and_its_trial_at_every_size() {
     for size in SIZES {
         snapshot(name("prompt", size), prompt(size).shot());
-        let mut bench = trial(size);
-        snapshot(name("prompt-trial", size), bench.shot());
-        let state = bench.model.prompt_mut();
-        state.reasonings = Some(OpenReasonings {
-            tried: state.tried().unwrap().clone(),
-            titles: titles(),
-            query: "Insomnia can be treated with cognitive behavioral therapy.".to_owned(),
-            found: Some(BothReasonings {
-                shown: [0, 1],
-                old: "Both are about sleep. B treats more patients.".to_owned(),
-                new: "A tests the therapy of the query; B tests another treatment.".to_owned(),
-            }),
-        });
-        bench.model.stack.push(Screen::PROMPT_REASONINGS);
-        snapshot(name("prompt-reasonings", size), bench.shot());
+        snapshot(name("prompt-trial", size), trial(size).shot());
+        snapshot(name("prompt-reasonings", size), reasonings(size).shot());
     }
+}
+
+#[test]
+fn a_trial_and_both_reasonings_are_copied() {
+    let (table, told) = trial(SIZES[0]).copied();
+    assert!(
+        table.starts_with("query\tfirst\tsecond\tbetter\tchange\told\tnew\n"),
+        "{table}"
+    );
+    assert_eq!(told, "copied 12 tried pairs as a table (tab-separated)");
+    let (text, told) = reasonings(SIZES[0]).copied();
+    assert!(text.ends_with("B tests another treatment.\n"), "{text}");
+    assert_eq!(told, "copied both reasonings");
 }
 
 #[test]

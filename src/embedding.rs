@@ -2,7 +2,7 @@
 
 pub mod cache;
 mod embedded_texts;
-#[cfg(feature = "local-embeddings")]
+#[cfg(any(test, feature = "local-embeddings"))]
 mod local;
 mod remote;
 
@@ -51,7 +51,7 @@ pub fn defaults() -> Vec<DocumentedDefault> {
 #[derive(Debug)]
 enum EmbedderBackend {
     Remote(Box<RemoteEmbedder>),
-    #[cfg(feature = "local-embeddings")]
+    #[cfg(any(test, feature = "local-embeddings"))]
     Local(std::sync::Arc<local::LocalModel>),
 }
 
@@ -101,7 +101,7 @@ impl Embedder {
     pub fn is_paid(&self) -> bool {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.is_paid(),
-            #[cfg(feature = "local-embeddings")]
+            #[cfg(any(test, feature = "local-embeddings"))]
             EmbedderBackend::Local(_) => false,
         }
     }
@@ -113,7 +113,7 @@ impl Embedder {
     pub fn limits(&self) -> JudgeLimits {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.limits(),
-            #[cfg(feature = "local-embeddings")]
+            #[cfg(any(test, feature = "local-embeddings"))]
             EmbedderBackend::Local(_) => JudgeLimits::default(),
         }
     }
@@ -122,7 +122,7 @@ impl Embedder {
     pub fn worst_usd(&self, texts: &[String]) -> Option<f64> {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.worst_usd(texts),
-            #[cfg(feature = "local-embeddings")]
+            #[cfg(any(test, feature = "local-embeddings"))]
             EmbedderBackend::Local(_) => Some(0.0),
         }
     }
@@ -131,7 +131,7 @@ impl Embedder {
     pub fn usd(&self, tokens: u64) -> Option<f64> {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.usd(tokens),
-            #[cfg(feature = "local-embeddings")]
+            #[cfg(any(test, feature = "local-embeddings"))]
             EmbedderBackend::Local(_) => Some(0.0),
         }
     }
@@ -177,7 +177,7 @@ impl Embedder {
     pub async fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, CallError> {
         let mut embedded = match &self.source {
             EmbedderBackend::Remote(remote) => remote.embed(texts).await?,
-            #[cfg(feature = "local-embeddings")]
+            #[cfg(any(test, feature = "local-embeddings"))]
             EmbedderBackend::Local(model) => {
                 let (model, texts) = (std::sync::Arc::clone(model), texts.to_vec());
                 let made = tokio::task::spawn_blocking(move || model.embed(&texts)).await;
@@ -206,13 +206,13 @@ impl Embedder {
 /// Why an embedder that runs on this machine cannot be used.
 #[derive(Debug, thiserror::Error)]
 enum LocalEmbedderError {
-    #[cfg(feature = "local-embeddings")]
+    #[cfg(any(test, feature = "local-embeddings"))]
     #[error("path is missing; name the folder of the model")]
     NoPath,
-    #[cfg(feature = "local-embeddings")]
+    #[cfg(any(test, feature = "local-embeddings"))]
     #[error(transparent)]
     Model(#[from] local::LocalModelError),
-    #[cfg(not(feature = "local-embeddings"))]
+    #[cfg(not(any(test, feature = "local-embeddings")))]
     #[error(
         "this overrule was built without local models; build it with `cargo install --path . \
          --features local-embeddings`, or use an embedder on a server"
@@ -221,7 +221,7 @@ enum LocalEmbedderError {
 }
 
 /// The model in a folder, with its identity and its name.
-#[cfg(feature = "local-embeddings")]
+#[cfg(any(test, feature = "local-embeddings"))]
 fn local(
     config: &EmbedderConfig,
     sources: &JudgeSources<'_>,
@@ -234,7 +234,7 @@ fn local(
     Ok((source, identity, format!("local {}", name.display())))
 }
 
-#[cfg(not(feature = "local-embeddings"))]
+#[cfg(not(any(test, feature = "local-embeddings")))]
 fn local(
     _: &EmbedderConfig,
     _: &JudgeSources<'_>,

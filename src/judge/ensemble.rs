@@ -15,7 +15,7 @@ mod reranker;
 mod sources;
 
 pub use build::KnownPrice;
-#[cfg(feature = "local-embeddings")]
+#[cfg(any(test, feature = "local-embeddings"))]
 pub use config::TokenPooling;
 pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile, RerankerConfig};
 pub use documented::{DocumentedDefault, documented_file};

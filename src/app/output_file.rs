@@ -127,6 +127,16 @@ impl FileForm {
         Self { words, endings }
     }
 
+    /// The kind of file and its extension, as part of a sentence.
+    pub fn words(self) -> &'static str {
+        self.words
+    }
+
+    /// The usual extension.
+    pub fn ending(self) -> &'static str {
+        self.endings.first().copied().unwrap_or_default()
+    }
+
     /// Whether a file name has an extension of this format, compressed or not.
     pub fn names(self, path: &Path) -> bool {
         ending(path).is_some_and(|ending| self.endings.contains(&ending.as_str()))

@@ -3,8 +3,9 @@
 use super::argument::{ArgumentError, OrAdded};
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::output::{self, HeldOutput};
+use crate::app::export::forms::{FormName, LabelForm};
 use crate::app::export::request::{
-    Export, ExportKind, ExportRequest, LabelExport, LabelForm, LabelSource, RulingOptions,
+    Export, ExportKind, ExportRequest, LabelExport, LabelSource, RulingOptions,
 };
 use crate::app::output_file::{ProtectedFiles, is_standard_output};
 use crate::app::truth::GradeBasis;
@@ -38,6 +39,9 @@ use std::path::PathBuf;
   overrule export qrels --form rank-eval --index shop --out eval.json
                                                            for _rank_eval of Elasticsearch or \
   OpenSearch
+  overrule export verdicts --form label-studio --out tasks.json
+                                                           comparisons for an annotation tool, \
+  which `overrule import votes` reads
   overrule export duel --out duel.csv                      the choices in the latest duel
   overrule export qrels --from duel --out chosen.qrels     labels that most participants agree on
   overrule export predictions --student llama-8b --out p.csv
@@ -103,10 +107,11 @@ struct QrelsOptions {
     /// For qrels: write only the labels that rulings change (+ added, - removed)
     #[arg(long, conflicts_with = "corrected")]
     diff: bool,
-    /// For qrels: trec, beir or the format of a search tool [default: beir for .tsv, otherwise
-    /// trec]; for a duel: judgments or events [default: judgments]
-    #[arg(long, value_parser = OrAdded::<LabelForm, AddedExportForm>::parser())]
-    form: Option<OrAdded<LabelForm, AddedExportForm>>,
+    /// For qrels: trec, beir or the format of another tool [default: beir for .tsv, otherwise trec];
+    /// for verdicts: the format of an annotation tool or arena [default: a table]; for a duel:
+    /// judgments or events [default: judgments]
+    #[arg(long, value_parser = OrAdded::<FormName, AddedExportForm>::parser())]
+    form: Option<OrAdded<FormName, AddedExportForm>>,
     /// For qrels as rank-eval: the search index that has the documents
     #[arg(long, value_name = "INDEX")]
     index: Option<String>,
@@ -174,17 +179,32 @@ impl ExportCommand {
             OrAdded::Core(_) => None,
             OrAdded::Added(kind) => Some(kind),
         };
-        let is_added_form = matches!(self.labels.form, Some(OrAdded::Added(_)));
         let has_added_form = added.is_some_and(AddedExportKind::has_form);
-        if self.labels.form.is_some() && is_added_form != has_added_form {
+        let (is_qrels, is_verdicts) = (
+            self.kind == OrAdded::Core(ExportKind::Qrels),
+            self.kind == OrAdded::Core(ExportKind::Verdicts),
+        );
+        let may_have_form = match self.labels.form {
+            None => true,
+            Some(OrAdded::Core(_)) => is_qrels || is_verdicts,
+            Some(OrAdded::Added(_)) => has_added_form,
+        };
+        if !may_have_form {
             return Err(usage!(
-                "--form: qrels are written as trec, beir or in the format of a search tool, a duel as \
-                 judgments or events"
+                "--form: qrels are written as trec, beir or in the format of another tool, verdicts in \
+                 that of an annotation tool or arena, a duel as judgments or events"
             ));
         }
+        if self.format.is_some() && matches!(self.labels.form, Some(OrAdded::Core(_))) {
+            return Err(usage!("--format is for tables; omit it, or omit --form"));
+        }
+        let label_form = match is_qrels {
+            true => self.labels.form()?,
+            false => None,
+        };
         let needs_index = matches!(
-            self.labels.form,
-            Some(OrAdded::Core(LabelForm::Tool(format))) if format.info().needs_index
+            label_form,
+            Some(LabelForm::Tool(format)) if format.info().needs_index
         );
         if needs_index != self.labels.index.is_some() {
             return Err(usage!(
@@ -252,7 +272,13 @@ impl ExportCommand {
                 members: self.members.clone(),
             },
             ExportKind::Votes => Export::Votes,
-            ExportKind::Verdicts => Export::Verdicts,
+            ExportKind::Verdicts => Export::Verdicts(match self.labels.form {
+                Some(OrAdded::Core(form)) => Some(
+                    form.of_verdicts()
+                        .map_err(|what| usage!("--form: {what}"))?,
+                ),
+                Some(OrAdded::Added(_)) | None => None,
+            }),
             ExportKind::Run => Export::Run {
                 ranking: self.ranking.clone(),
                 tag: self.tag.clone(),
@@ -263,10 +289,7 @@ impl ExportCommand {
                     OrAdded::Core(from) => self.labels.source(from),
                     OrAdded::Added(from) => LabelSource::Added(self.added.labels(store, from)?),
                 },
-                form: match self.labels.form {
-                    Some(OrAdded::Core(form)) => Some(form),
-                    Some(OrAdded::Added(_)) | None => None,
-                },
+                form: self.labels.form()?,
                 index: self.labels.index.clone(),
             }),
             ExportKind::Rulings => Export::Rulings(self.labels.rulings()),
@@ -277,6 +300,17 @@ impl ExportCommand {
 }
 
 impl QrelsOptions {
+    /// The form of qrels.
+    fn form(&self) -> Result<Option<LabelForm>, CommandFailure> {
+        match self.form {
+            Some(OrAdded::Core(form)) => {
+                let form = form.of_labels();
+                form.map(Some).map_err(|what| usage!("--form: {what}"))
+            }
+            Some(OrAdded::Added(_)) | None => Ok(None),
+        }
+    }
+
     fn rulings(&self) -> RulingOptions {
         RulingOptions {
             grades: self.grades,

@@ -17,7 +17,7 @@ pub(super) use label_studio::LabelStudio;
 pub(super) use meaning::{AnsweredPair, GradedItem};
 pub use options::{AnswerItems, AnswerOptions};
 pub(super) use potato::Potato;
-pub(super) use tool::AnswerTool;
+pub(super) use tool::{AnswerTool, COMMENT, TIE};
 
 use super::jsonl;
 use super::lines::TextLine;

@@ -4,11 +4,15 @@
 
 mod annotated;
 mod arena;
+mod exported_pairs;
 mod pair_tool;
 
 use super::answers::AnswerOptions;
 use super::listed::{FormatNames, Listed, ListedFormat};
 use super::problem::Problem;
+pub use exported_pairs::{
+    ExportedChoice, ExportedItem, ExportedPair, LostDetails, PairWriter, WrittenPairs,
+};
 pub use pair_tool::{PairAnswer, PairTool};
 use std::io::BufRead;
 
@@ -38,7 +42,7 @@ impl ListedFormat for dyn PairTool {
     }
 
     fn names(&self) -> &FormatNames {
-        PairTool::names(self)
+        &self.info().names
     }
 
     fn recognizes(&self, start: &str) -> bool {
@@ -47,6 +51,11 @@ impl ListedFormat for dyn PairTool {
 }
 
 impl PairFormat {
+    /// How choices are written; `None` if they cannot be.
+    pub fn written(self) -> Option<&'static WrittenPairs> {
+        self.0.info().written.as_ref()
+    }
+
     /// Reads a whole file.
     pub fn read(self, reader: &mut dyn BufRead, file: &str, options: &AnswerOptions) -> ReadPairs {
         let mut read = ReadPairs::default();

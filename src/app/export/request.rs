@@ -1,21 +1,22 @@
 //! An export request: what to write, in which format, and where.
 
+use super::forms::LabelForm;
 use super::row_files::{
     ANNOTATED, PICKS, RowsOfLines, annotated_rows, pick_rows, write_label_rows,
 };
 use super::tables::{table_files, write_tables};
 use super::{
     AddedExport, AddedLabels, AddedPage, FoundRanking, RunFile, UnscoredDocuments, WrittenRanking,
-    labels_to_write, member_names, write_ai_scores, write_annotated, write_label_changes,
-    write_picks, write_ranking, write_rulings, write_run, write_scored_by, write_verdicts,
-    write_votes,
+    labels_to_write, member_names, write_ai_scores, write_annotated, write_comparisons,
+    write_label_changes, write_picks, write_ranking, write_rulings, write_run, write_scored_by,
+    write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::{AppError, invalid};
 use crate::app::output_file::{
-    BEIR, FileForm, HTML, JSON, JSON_LINES, OutputFolder, PARQUET, ProtectedFiles, TREC,
-    check_ending, table_format, write_whole,
+    FileForm, HTML, JSON, JSON_LINES, OutputFolder, PARQUET, ProtectedFiles, TREC, check_ending,
+    table_format, write_whole,
 };
 use crate::app::picture::{Picture, check_picture_name, write_picture};
 use crate::app::scored_pools::{scored_pools, student_in_scores};
@@ -26,18 +27,18 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitize;
 use crate::formats::file::unpacked_name;
-use crate::formats::judgments::{ExportedLabels, JudgmentFormat};
+use crate::formats::judgments::ExportedLabels;
+use crate::formats::pairs::PairFormat;
 use crate::formats::table_file::{TableFormat, WITHOUT_PARQUET};
 use crate::formats::{beir, trec};
 use crate::registry::{find_ranking, project_scale};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// What to export. Its names and help texts on the command line are derived from it; features add
 /// more.
@@ -50,7 +51,8 @@ pub enum ExportKind {
     /// One row per vote of every judge, and per failed call that no later vote replaced; `counts`
     /// says which votes count
     Votes,
-    /// One row per annotator and pair, with the verdict; `in_force` says which verdict counts
+    /// One row per annotator and pair, with the verdict; `in_force` says which verdict counts.
+    /// With --form, comparisons for other tools
     Verdicts,
     /// The documents of each query by zELO, or in the order of --ranking, as a TREC run
     Run,
@@ -81,7 +83,8 @@ pub enum Export {
         members: Vec<(String, String)>,
     },
     Votes,
-    Verdicts,
+    /// People's verdicts as a table, or as comparisons in the format of another tool.
+    Verdicts(Option<PairFormat>),
     Labels(LabelExport),
     /// The documents by zELO, or in the order of a ranking, as a TREC run.
     Run {
@@ -112,38 +115,6 @@ pub struct LabelExport {
     pub form: Option<LabelForm>,
     /// Name of the search index that has the documents, for formats that need it.
     pub index: Option<String>,
-}
-
-/// The format of exported labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LabelForm {
-    Trec,
-    Beir,
-    /// That of another tool.
-    Tool(JudgmentFormat),
-}
-
-static LABEL_FORMS: LazyLock<Vec<LabelForm>> = LazyLock::new(|| {
-    let tools = JudgmentFormat::value_variants().iter().copied();
-    let tools = tools.filter(|format| format.info().is_written);
-    [LabelForm::Trec, LabelForm::Beir]
-        .into_iter()
-        .chain(tools.map(LabelForm::Tool))
-        .collect()
-});
-
-impl ValueEnum for LabelForm {
-    fn value_variants<'a>() -> &'a [Self] {
-        &LABEL_FORMS
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Trec => Some(PossibleValue::new("trec")),
-            Self::Beir => Some(PossibleValue::new("beir")),
-            Self::Tool(format) => format.to_possible_value(),
-        }
-    }
 }
 
 /// The source of exported labels.
@@ -197,8 +168,9 @@ impl Export {
     /// Whether the format of the file can be chosen.
     pub fn is_table(&self) -> bool {
         match self {
-            Self::Votes | Self::Verdicts | Self::Rulings(_) | Self::Added(_) => true,
-            Self::Annotated { .. }
+            Self::Votes | Self::Verdicts(None) | Self::Rulings(_) | Self::Added(_) => true,
+            Self::Verdicts(Some(_))
+            | Self::Annotated { .. }
             | Self::AiScores { .. }
             | Self::Labels(_)
             | Self::Run { .. }
@@ -211,6 +183,21 @@ impl Export {
 }
 
 impl Export {
+    /// The form of a file called `path`, unless it is a table or a picture.
+    pub fn file_form(&self, path: Option<&Path>) -> FileForm {
+        match self {
+            Self::Page(_) => HTML,
+            Self::AiScores { .. } => JSON,
+            Self::Labels(labels) => labels.form_of(path).file_form(),
+            Self::Verdicts(Some(format)) => match format.written() {
+                Some(written) => FileForm::new(written.file_words, written.endings),
+                None => JSON_LINES,
+            },
+            Self::Run { .. } => TREC,
+            _ => JSON_LINES,
+        }
+    }
+
     /// Whether it is text in the format of other programs, and optionally a table in Parquet.
     fn has_row_form(&self) -> bool {
         match self {
@@ -308,11 +295,7 @@ impl ExportRequest {
         let form = match &self.export {
             export if export.is_table() => return self.table_format(Some(path)).map(drop),
             Export::Picture(_) => return check_picture_name(path),
-            Export::Page(_) => HTML,
-            Export::AiScores { .. } => JSON,
-            Export::Labels(labels) => labels.form_of(Some(path)).file_form(),
-            Export::Run { .. } => TREC,
-            _ => JSON_LINES,
+            export => export.file_form(Some(path)),
         };
         if self.export.has_row_form() {
             self.row_format(Some(path))?;
@@ -407,7 +390,12 @@ impl ExportRequest {
                 }
                 Ok(())
             }
-            Export::Verdicts => write_verdicts(store, keys, self.table_format(path)?, out),
+            Export::Verdicts(None) => write_verdicts(store, keys, self.table_format(path)?, out),
+            Export::Verdicts(Some(form)) => {
+                let left_out = write_comparisons(store, keys, *form, out)?;
+                left_out.notes().iter().for_each(|note| tell(note));
+                Ok(())
+            }
             Export::Labels(labels) => {
                 let target = LabelTarget { path, rows };
                 self.write_labels(labels, store, keys, target, out, tell)
@@ -706,17 +694,4 @@ fn document_texts(
         texts.insert(query.clone(), of_query.collect());
     }
     Ok(texts)
-}
-
-impl LabelForm {
-    fn file_form(self) -> FileForm {
-        match self {
-            Self::Trec => TREC,
-            Self::Beir => BEIR,
-            Self::Tool(format) => {
-                let info = format.info();
-                FileForm::new(info.file_words, info.endings)
-            }
-        }
-    }
 }

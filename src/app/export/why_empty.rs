@@ -19,7 +19,7 @@ pub fn why_empty(held: ProjectContents, export: &Export) -> Option<&'static str>
         ),
         Export::AiScores { .. } => (held.votes, "no judge has voted yet"),
         Export::Votes => (held.votes || held.failures, "no judge has been asked yet"),
-        Export::Verdicts => (held.verdicts, "there is no verdict yet"),
+        Export::Verdicts(_) => (held.verdicts, "there is no verdict yet"),
         Export::Labels(LabelExport { source, .. }) => match source {
             LabelSource::Imported => (held.labels, "the project has no labels"),
             LabelSource::Corrected(_) => (held.labels || held.rulings, "the project has no labels"),
@@ -66,7 +66,7 @@ mod tests {
                 members: Vec::new(),
             },
             Export::Votes,
-            Export::Verdicts,
+            Export::Verdicts(None),
             Export::labels(LabelSource::Imported),
             Export::Rulings(RulingOptions::USUAL),
             Export::Picks,
@@ -74,10 +74,13 @@ mod tests {
         assert!(exports.iter().all(|export| why(export).is_some()));
         let verdict = NewVerdict::open(query, 0, 1, Decision::A, "ada");
         db.add_verdict(&verdict).unwrap();
-        assert_eq!((why(&annotated()), why(&Export::Verdicts)), (None, None));
+        assert_eq!(
+            (why(&annotated()), why(&Export::Verdicts(None))),
+            (None, None)
+        );
         assert!(why(&Export::Votes).is_some());
         db.undo_verdict("ada", 9).unwrap();
-        assert!(why(&Export::Verdicts).is_some(), "it was taken back");
+        assert!(why(&Export::Verdicts(None)).is_some(), "it was taken back");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Argilla's records as JSON: `fields` and `responses`, which are a list per question (version 2), or
 //! a list of people with the values of all questions (version 1). Names are looked up in the fields
-//! and in the metadata.
+//! and in the metadata. Texts that answer a question called `comment` are about a person's other
+//! answers.
 
 use super::item_fields::ItemFields;
 use super::options::AnswerOptions;
-use super::tool::{AnswerTool, AnswerValue, AnsweredItem, PersonAnswer};
+use super::tool::{AnswerTool, AnswerValue, AnsweredItem, COMMENT, PersonAnswer};
 use crate::formats::json::{ValueError, kind, string};
 use crate::formats::json_scan::first_members;
 use crate::formats::object::ObjectReader;
@@ -53,6 +54,9 @@ impl AnswerTool for Argilla {
                 let questions = record.enter("responses", responses)?;
                 add_questions(questions, options, &mut item);
             }
+        }
+        if options.question.as_deref() != Some(COMMENT) {
+            item.note_comments();
         }
         if item.answers.is_empty() && item.unanswered.is_empty() && item.others.is_empty() {
             item.add_empty(None, None);
@@ -125,9 +129,34 @@ fn push(
             question,
             rater,
             value,
+            note: String::new(),
             created_ms: None,
         }),
+        None if question == COMMENT => {}
         None => item.add_empty(Some(&question), rater.as_deref()),
+    }
+}
+
+impl AnsweredItem {
+    /// Makes the texts that answer the question `comment` the notes of the same person's other
+    /// answers, if there are any.
+    fn note_comments(&mut self) {
+        if self.answers.iter().all(|answer| answer.question == COMMENT) {
+            return;
+        }
+        let comments = self.answers.extract_if(.., |answer| {
+            answer.question == COMMENT && matches!(answer.value, AnswerValue::One(_))
+        });
+        let comments: Vec<PersonAnswer> = comments.collect();
+        for comment in comments {
+            let AnswerValue::One(text) = comment.value else {
+                continue;
+            };
+            let of_person = |answer: &&mut PersonAnswer| answer.rater == comment.rater;
+            for answer in self.answers.iter_mut().filter(of_person) {
+                answer.note.clone_from(&text);
+            }
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Label Studio's JSON export: tasks with their `data` and `annotations`, each with a list of
 //! results. Grades are ratings, numbers or choices; pairs are compared with the tag `Pairwise` or
-//! with choices. Other results are ignored.
+//! with choices. A text area called `comment` is about them; other results are ignored.
 
 use super::item_fields::ItemFields;
 use super::options::AnswerOptions;
-use super::tool::{AnswerTool, AnswerValue, AnsweredItem, PersonAnswer};
+use super::tool::{AnswerTool, AnswerValue, AnsweredItem, COMMENT, PersonAnswer};
 use crate::formats::json::{ValueError, boolean, kind, string};
 use crate::formats::json_scan::first_members;
 use crate::formats::object::ObjectReader;
@@ -71,7 +71,8 @@ fn add_annotation(
     }
     let updated_ms = annotation.nullable("updated_at", moment);
     let created_ms = updated_ms.or_else(|| annotation.nullable("created_at", moment));
-    let mut any = false;
+    let mut answers = Vec::new();
+    let mut note = String::new();
     for (at, value) in annotation.array("result").into_iter().flatten().enumerate() {
         let Some(mut result) = annotation.enter(&format!("result[{at}]"), value) else {
             continue;
@@ -81,6 +82,12 @@ fn add_annotation(
             Some("number") => "number",
             Some("choices") => "choices",
             Some("pairwise") => "selected",
+            Some("textarea") => {
+                if result.nullable("from_name", string).as_deref() == Some(COMMENT) {
+                    note = comment(result);
+                }
+                continue;
+            }
             _ => continue,
         };
         let question = result.text("from_name");
@@ -89,17 +96,37 @@ fn add_annotation(
             value.read(member, answer, answer_value)
         });
         if let (Some(question), Some(value)) = (question, value) {
-            any = true;
-            item.answers.push(PersonAnswer {
+            answers.push(PersonAnswer {
                 question,
                 rater: rater.clone(),
                 value,
+                note: String::new(),
                 created_ms,
             });
         }
     }
-    if !any {
+    if answers.is_empty() {
         item.add_empty(None, rater.as_deref());
+    }
+    for answer in &mut answers {
+        answer.note.clone_from(&note);
+    }
+    item.answers.append(&mut answers);
+}
+
+/// The paragraphs of a text area.
+fn comment(mut result: ObjectReader<'_, '_>) -> String {
+    let texts = result.object("value").and_then(|mut value| {
+        let texts = value.required("text")?;
+        value.read("text", texts, paragraphs)
+    });
+    texts.unwrap_or_default().join("\n")
+}
+
+fn paragraphs(value: &RawValue) -> Result<Vec<String>, ValueError> {
+    match kind(value) {
+        "a string" => Ok(vec![string(value)?]),
+        _ => serde_json::from_str(value.get()).map_err(|_| ValueError::NotNames),
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct AnsweredPair {
     pub(crate) b: ItemName,
     pub(crate) choice: Outcome,
     pub(crate) rater: Option<String>,
+    /// What the person wrote about it; empty if nothing.
+    pub(crate) note: String,
     /// In milliseconds since the Unix epoch.
     pub(crate) created_ms: Option<i64>,
 }
@@ -112,6 +114,7 @@ impl PlacedAnswer {
             b,
             choice: self.choice(tool, options)?,
             rater: self.answer.rater.clone(),
+            note: self.answer.note.clone(),
             created_ms: self.answer.created_ms,
         })
     }

@@ -3,7 +3,7 @@
 
 use super::item_fields::ItemFields;
 use super::options::AnswerOptions;
-use super::tool::{AnswerTool, AnswerValue, AnsweredItem, PersonAnswer};
+use super::tool::{AnswerTool, AnswerValue, AnsweredItem, PersonAnswer, TIE};
 use crate::domain::vote::Outcome;
 use crate::formats::json::{ValueError, kind, string};
 use crate::formats::json_scan::first_members;
@@ -72,6 +72,7 @@ impl AnswerTool for Potato {
                     question,
                     rater: Some(rater.clone()),
                     value,
+                    note: String::new(),
                     created_ms: None,
                 }),
                 Some(None) => item.add_empty(Some(&question), Some(&rater)),
@@ -82,7 +83,7 @@ impl AnswerTool for Potato {
     }
 
     fn choices(&self) -> &'static [(&'static str, Outcome)] {
-        &[("A", Outcome::A), ("B", Outcome::B), ("tie", Outcome::Tie)]
+        &[("A", Outcome::A), ("B", Outcome::B), (TIE, Outcome::Tie)]
     }
 }
 

@@ -7,6 +7,12 @@ use crate::formats::object::ObjectReader;
 use crate::formats::problem::Problem;
 use std::sync::Arc;
 
+/// The name of the question for a text about another answer.
+pub(crate) const COMMENT: &str = "comment";
+
+/// The answer that both documents of a pair are equal.
+pub(crate) const TIE: &str = "tie";
+
 /// The export of an annotation tool: an array or JSON lines of items with answers.
 pub(crate) trait AnswerTool: Sync {
     /// An item, as messages call it.
@@ -18,9 +24,9 @@ pub(crate) trait AnswerTool: Sync {
     /// The item in an object; `None` if there are problems, which are recorded.
     fn item(&self, object: ObjectReader<'_, '_>, options: &AnswerOptions) -> Option<AnsweredItem>;
 
-    /// Choices between the documents of a pair that the tool itself names.
+    /// Choices between the documents of a pair that have a name of their own.
     fn choices(&self) -> &'static [(&'static str, Outcome)] {
-        &[]
+        &[(TIE, Outcome::Tie)]
     }
 
     /// The names of the two positions of a pair, whose documents only the user knows.
@@ -72,6 +78,8 @@ pub(super) struct PersonAnswer {
     /// The person's name or number, if the file has it.
     pub(super) rater: Option<String>,
     pub(super) value: AnswerValue,
+    /// What the person wrote about it; empty if nothing.
+    pub(super) note: String,
     /// In milliseconds since the Unix epoch, if the file has it.
     pub(super) created_ms: Option<i64>,
 }

@@ -1,49 +1,80 @@
 //! Choices between two documents in the exports of annotation tools.
 
-use super::pair_tool::{PairAnswer, PairTool};
+use super::exported_pairs::{ExportedPair, WrittenPairs};
+use super::pair_tool::{PairAnswer, PairInfo, PairTool};
+use crate::domain::vote::Outcome;
 use crate::formats::answers::{
-    AnswerOptions, AnswerTool, AnsweredPair, Argilla, LabelStudio, Potato, read_answers,
+    AnswerOptions, AnswerTool, AnsweredPair, Argilla, COMMENT, LabelStudio, Potato, TIE,
+    read_answers,
 };
 use crate::formats::listed::FormatNames;
 use crate::formats::problem::Problem;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
 use std::io::BufRead;
+
+/// The question that exported choices answer.
+const QUESTION: &str = "better";
 
 /// Choices in the export of an annotation tool.
 pub(super) struct AnnotatedPairs {
     tool: &'static dyn AnswerTool,
-    names: FormatNames,
+    info: PairInfo,
 }
 
 pub(super) static LABEL_STUDIO: AnnotatedPairs = AnnotatedPairs {
     tool: &LabelStudio,
-    names: FormatNames {
-        name: "label-studio",
-        describe: "choices between two documents (Label Studio)",
-        looks_like: "tasks with \"data\" and \"annotations\"",
+    info: PairInfo {
+        names: FormatNames {
+            name: "label-studio",
+            describe: "choices between two documents (Label Studio)",
+            looks_like: "tasks with \"data\" and \"annotations\"",
+        },
+        written: Some(WrittenPairs {
+            file_words: "JSON (.json)",
+            endings: &["json"],
+            items: label_studio_task,
+            is_array: true,
+            has_note: |_| true,
+            has_times: true,
+        }),
     },
 };
 
 pub(super) static ARGILLA: AnnotatedPairs = AnnotatedPairs {
     tool: &Argilla,
-    names: FormatNames {
-        name: "argilla",
-        describe: "choices between two documents (Argilla)",
-        looks_like: "records with \"fields\" and \"responses\"",
+    info: PairInfo {
+        names: FormatNames {
+            name: "argilla",
+            describe: "choices between two documents (Argilla)",
+            looks_like: "records with \"fields\" and \"responses\"",
+        },
+        written: Some(WrittenPairs {
+            file_words: "JSON (.json)",
+            endings: &["json"],
+            items: argilla_record,
+            is_array: true,
+            has_note: |_| true,
+            has_times: false,
+        }),
     },
 };
 
 pub(super) static POTATO: AnnotatedPairs = AnnotatedPairs {
     tool: &Potato,
-    names: FormatNames {
-        name: "potato",
-        describe: "choices between two documents (Potato)",
-        looks_like: "lines with \"instance_id\" and \"labels\"",
+    info: PairInfo {
+        names: FormatNames {
+            name: "potato",
+            describe: "choices between two documents (Potato)",
+            looks_like: "lines with \"instance_id\" and \"labels\"",
+        },
+        written: None,
     },
 };
 
 impl PairTool for AnnotatedPairs {
-    fn names(&self) -> &FormatNames {
-        &self.names
+    fn info(&self) -> &PairInfo {
+        &self.info
     }
 
     fn recognizes(&self, start: &str) -> bool {
@@ -80,7 +111,100 @@ fn answer(pair: AnsweredPair, file: &str) -> Result<PairAnswer, Problem> {
         b: pair.b,
         by,
         choice: pair.choice,
-        note: String::new(),
+        note: pair.note,
         created_ms: pair.created_ms,
     })
+}
+
+impl ExportedPair<'_> {
+    /// The texts that people read.
+    fn texts(&self) -> Map<String, Value> {
+        let items = [("query", self.query), ("a", self.a), ("b", self.b)];
+        let texts = items.map(|(name, item)| (name.to_owned(), json!(item.text)));
+        texts.into_iter().collect()
+    }
+
+    fn ids(&self) -> Map<String, Value> {
+        let items = [("query_id", self.query), ("a_id", self.a), ("b_id", self.b)];
+        let ids = items.map(|(name, item)| (name.to_owned(), json!(item.id)));
+        ids.into_iter().collect()
+    }
+}
+
+/// The answer with this meaning: the name of a field, or a tie.
+fn answer_name(choice: Outcome) -> &'static str {
+    match choice {
+        Outcome::A => "a",
+        Outcome::Tie => TIE,
+        Outcome::B => "b",
+    }
+}
+
+/// A task with an annotation of each person by the tags `Choices` and `TextArea`; `Pairwise` has no
+/// ties.
+fn label_studio_task(pair: &ExportedPair<'_>) -> Vec<Value> {
+    let annotations = pair.choices.iter().map(|choice| {
+        let mut result = vec![json!({
+            "from_name": QUESTION,
+            "to_name": "a",
+            "type": "choices",
+            "value": {"choices": [answer_name(choice.choice)]},
+        })];
+        result.extend(choice.note.map(|note| {
+            json!({
+                "from_name": COMMENT,
+                "to_name": "a",
+                "type": "textarea",
+                "value": {"text": [note]},
+            })
+        }));
+        let time = Timestamp::from_millisecond(choice.created_ms).ok();
+        json!({
+            "completed_by": label_studio_person(choice.by),
+            "result": result,
+            "was_cancelled": false,
+            // Label Studio takes an annotation as the truth unless it says otherwise.
+            "ground_truth": false,
+            "created_at": time.map(|time| time.to_string()),
+        })
+    });
+    let annotations: Vec<Value> = annotations.collect();
+    let mut data = pair.ids();
+    data.extend(pair.texts());
+    vec![json!({"data": data, "annotations": annotations})]
+}
+
+/// A person: the number of a user, or an address.
+fn label_studio_person(name: &str) -> Value {
+    match name.parse::<u32>() {
+        Ok(user) if user.to_string() == name => json!(user),
+        _ => json!({"email": name}),
+    }
+}
+
+/// A record with the responses of all people.
+fn argilla_record(pair: &ExportedPair<'_>) -> Vec<Value> {
+    let mut responses = Map::new();
+    let answers = pair
+        .choices
+        .iter()
+        .map(|choice| json!({"value": answer_name(choice.choice), "user_id": choice.by}));
+    responses.insert(QUESTION.to_owned(), answers.collect());
+    let comments = pair
+        .choices
+        .iter()
+        .filter_map(|choice| Some(json!({"value": choice.note?, "user_id": choice.by})));
+    let comments: Vec<Value> = comments.collect();
+    if !comments.is_empty() {
+        responses.insert(COMMENT.to_owned(), json!(comments));
+    }
+    vec![json!({
+        "id": json!([pair.query.id, pair.a.id, pair.b.id]).to_string(),
+        "fields": pair.texts(),
+        "metadata": pair.ids(),
+        "suggestions": {},
+        "responses": responses,
+        "vectors": {},
+        "status": "completed",
+    })]
 }

@@ -5,9 +5,10 @@
 //! models. A vote is about the first `turn` turns of the conversations. `judge` is a person's name;
 //! a list, such as `["gpt-4","pair-v2"]`, is a model and its prompt, which is refused.
 
-use super::pair_tool::{PairAnswer, PairTool};
+use super::exported_pairs::{ExportedChoice, ExportedItem, ExportedPair, WrittenPairs};
+use super::pair_tool::{PairAnswer, PairInfo, PairTool};
 use crate::domain::vote::Outcome;
-use crate::formats::answers::{AnswerOptions, ItemName, no_answers_of};
+use crate::formats::answers::{AnswerOptions, ItemName, TIE, no_answers_of};
 use crate::formats::json::{ValueError, kind, number, string};
 use crate::formats::json_scan::first_members;
 use crate::formats::jsonl;
@@ -17,14 +18,29 @@ use crate::formats::object::ObjectReader;
 use crate::formats::problem::{Problem, quoted};
 use crate::formats::records::LineRecords;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::BufRead;
 
-static NAMES: FormatNames = FormatNames {
-    name: "arena",
-    describe: "votes of an arena (LMSYS)",
-    looks_like: "rows with \"model_a\" and \"winner\"",
+static INFO: PairInfo = PairInfo {
+    names: FormatNames {
+        name: "arena",
+        describe: "votes of an arena (LMSYS)",
+        looks_like: "rows with \"model_a\" and \"winner\"",
+    },
+    written: Some(WrittenPairs {
+        file_words: "JSON lines (.jsonl)",
+        endings: &["jsonl"],
+        items: rows,
+        is_array: false,
+        has_note: is_both_bad,
+        has_times: true,
+    }),
 };
+
+const MODEL_A: &str = "model_a";
+const MODEL_B: &str = "model_b";
+const TIE_BOTH_BAD: &str = "tie (bothbad)";
 
 /// The note on a tie of two bad answers.
 const BOTH_BAD: &str = "both are bad";
@@ -32,8 +48,8 @@ const BOTH_BAD: &str = "both are bad";
 pub(super) struct Arena;
 
 impl PairTool for Arena {
-    fn names(&self) -> &FormatNames {
-        &NAMES
+    fn info(&self) -> &PairInfo {
+        &INFO
     }
 
     fn recognizes(&self, start: &str) -> bool {
@@ -149,10 +165,10 @@ fn vote(
 
 fn winner_of(value: &RawValue) -> Result<(Outcome, &'static str), ValueError> {
     match string(value)?.as_str() {
-        "model_a" => Ok((Outcome::A, "")),
-        "model_b" => Ok((Outcome::B, "")),
-        "tie" => Ok((Outcome::Tie, "")),
-        "tie (bothbad)" => Ok((Outcome::Tie, BOTH_BAD)),
+        MODEL_A => Ok((Outcome::A, "")),
+        MODEL_B => Ok((Outcome::B, "")),
+        TIE => Ok((Outcome::Tie, "")),
+        TIE_BOTH_BAD => Ok((Outcome::Tie, BOTH_BAD)),
         other => Err(ValueError::expected(
             "model_a, model_b, tie or tie (bothbad)",
             quoted(other),
@@ -236,4 +252,39 @@ fn turns(value: &RawValue, count: usize) -> Result<Option<Turns>, ValueError> {
             "fewer",
         )),
     }
+}
+
+/// Whether a choice is a tie of two bad answers, the only note of an arena.
+fn is_both_bad(choice: &ExportedChoice<'_>) -> bool {
+    choice.choice == Outcome::Tie && choice.note == Some(BOTH_BAD)
+}
+
+/// A row for each choice, about conversations of one turn.
+fn rows(pair: &ExportedPair<'_>) -> Vec<Value> {
+    let conversation = |document: ExportedItem<'_>| {
+        json!([
+            {"role": "user", "content": pair.query.text},
+            {"role": "assistant", "content": document.text},
+        ])
+    };
+    let row = |choice: &ExportedChoice<'_>| {
+        let winner = match choice.choice {
+            Outcome::A => MODEL_A,
+            Outcome::B => MODEL_B,
+            Outcome::Tie if is_both_bad(choice) => TIE_BOTH_BAD,
+            Outcome::Tie => TIE,
+        };
+        json!({
+            "question_id": pair.query.id,
+            "model_a": pair.a.id,
+            "model_b": pair.b.id,
+            "winner": winner,
+            "judge": choice.by,
+            "turn": 1,
+            "conversation_a": conversation(pair.a),
+            "conversation_b": conversation(pair.b),
+            "tstamp": choice.created_ms as f64 / 1e3,
+        })
+    };
+    pair.choices.iter().map(row).collect()
 }

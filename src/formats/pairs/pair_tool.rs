@@ -1,14 +1,15 @@
 //! What a format of choices between two documents is.
 
+use super::exported_pairs::WrittenPairs;
 use crate::domain::vote::Outcome;
 use crate::formats::answers::{AnswerOptions, ItemName};
 use crate::formats::listed::FormatNames;
 use crate::formats::problem::Problem;
 use std::io::BufRead;
 
-/// Choices between two documents of one tool: how they look, and how they are read.
+/// Choices between two documents of one tool: how they look, and how they are read and written.
 pub trait PairTool: Sync {
-    fn names(&self) -> &FormatNames;
+    fn info(&self) -> &PairInfo;
 
     /// Whether a file that begins with `start`, without leading whitespace, is in this format.
     /// `start` may end anywhere.
@@ -23,6 +24,14 @@ pub trait PairTool: Sync {
         options: &AnswerOptions,
         found: &mut dyn FnMut(Result<PairAnswer, Problem>),
     ) -> usize;
+}
+
+/// The description of a format.
+#[derive(Debug)]
+pub struct PairInfo {
+    pub names: FormatNames,
+    /// How choices are written; `None` if the tool reads no files of choices.
+    pub written: Option<WrittenPairs>,
 }
 
 /// A choice between two documents.

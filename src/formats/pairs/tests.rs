@@ -271,3 +271,143 @@ fn comparisons_of_potato_are_about_the_items_of_its_data_file() {
         ["f:3: instance_id: \"i3\" is not in the file of --items"]
     );
 }
+
+fn written(format: PairFormat, pairs: &[ExportedPair<'_>]) -> (String, LostDetails) {
+    let mut out = Vec::new();
+    let mut writer = PairWriter::new(format.written().unwrap(), &mut out);
+    pairs.iter().for_each(|pair| writer.add(pair).unwrap());
+    let lost = writer.finish().unwrap();
+    (String::from_utf8(out).unwrap(), lost)
+}
+
+#[test]
+fn written_choices_are_read_as_the_same_choices() {
+    let of = |by, choice, note| ExportedChoice {
+        by,
+        choice,
+        note,
+        created_ms: 1_678_400_168_501,
+    };
+    let item = |id, text| ExportedItem { id, text };
+    let pairs = [
+        ExportedPair {
+            query: item("q\u{1b}[2J1", "=which\n\u{202e}one?"),
+            a: item("d\"1,\n", "\"one\", or\u{7}"),
+            b: item("\u{65e5}", "two"),
+            choices: vec![
+                of("ann@lab.org", Outcome::A, Some("since\n\"it\u{1b}\" is")),
+                of("7", Outcome::Tie, Some("both are bad")),
+                of("007", Outcome::B, None),
+            ],
+        },
+        ExportedPair {
+            query: item("q2", "and?"),
+            a: item("x", "one"),
+            b: item("y", "one"),
+            choices: vec![of("b/ob\u{1f600}", Outcome::Tie, None)],
+        },
+    ];
+    let formats = PairFormat::value_variants().iter().copied();
+    let formats: Vec<PairFormat> = formats.filter(|of| of.written().is_some()).collect();
+    assert_eq!(formats.len(), 3);
+    for format in formats {
+        let name = format.names().name;
+        let (text, lost) = written(format, &pairs);
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
+        assert_eq!(PairFormat::recognize(&text), Ok(Some(format)));
+        let (read, problems) = read(&text, &AnswerOptions::default());
+        assert_eq!(problems, Vec::<String>::new());
+        let how = format.written().unwrap();
+        let given = pairs.iter().flat_map(|pair| {
+            let of_pair = pair.choices.iter();
+            of_pair.map(move |choice| (pair, choice))
+        });
+        let given: Vec<_> = given.collect();
+        let texts = |pair: &PairAnswer| {
+            [&pair.query, &pair.a, &pair.b].map(|of| (of.name.clone(), of.text.clone().unwrap()))
+        };
+        assert_eq!(read.len(), given.len(), "{name}");
+        for (found, (pair, choice)) in read.iter().zip(given) {
+            let items = [pair.query, pair.a, pair.b];
+            assert_eq!(
+                texts(found),
+                items.map(|of| (of.id.to_owned(), of.text.to_owned())),
+                "{name}"
+            );
+            assert_eq!(
+                (found.by.as_str(), found.choice),
+                (choice.by, choice.choice)
+            );
+            let note = choice.note.filter(|_| (how.has_note)(choice));
+            assert_eq!(found.note, note.unwrap_or_default(), "{name}");
+            let time = how.has_times.then_some(choice.created_ms);
+            assert_eq!(found.created_ms, time, "{name}");
+        }
+        let (notes, times) = match name {
+            "arena" => (1, 0),
+            "argilla" => (0, 4),
+            _ => (0, 0),
+        };
+        assert_eq!(lost, LostDetails { notes, times }, "{name}");
+        let (empty, _) = written(format, &[]);
+        assert_eq!(empty, if how.is_array { "[]\n" } else { "" });
+    }
+}
+
+#[test]
+fn people_are_named_as_label_studio_does() {
+    let pair = ExportedPair {
+        query: ExportedItem { id: "q", text: "?" },
+        a: ExportedItem {
+            id: "x",
+            text: "one",
+        },
+        b: ExportedItem {
+            id: "y",
+            text: "two",
+        },
+        choices: ["12", "ann@lab.org"]
+            .map(|by| ExportedChoice {
+                by,
+                choice: Outcome::B,
+                note: None,
+                created_ms: 1_678_400_168_500,
+            })
+            .to_vec(),
+    };
+    let format = PairFormat::from_str("label-studio", false).unwrap();
+    let (text, _) = written(format, &[pair]);
+    let tasks: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let annotations = &tasks[0]["annotations"];
+    assert_eq!(annotations[0]["completed_by"], 12);
+    assert_eq!(annotations[1]["completed_by"]["email"], "ann@lab.org");
+    assert_eq!(annotations[1]["ground_truth"], false);
+    assert_eq!(annotations[1]["created_at"], "2023-03-09T22:16:08.5Z");
+    assert_eq!(annotations[1]["result"][0]["value"]["choices"][0], "b");
+}
+
+#[test]
+fn a_comment_is_a_note_and_a_question_only_if_it_is_asked_for() {
+    let text = r#"{"fields":{"query":"x","a_id":"d1","b_id":"d2"},"responses":{
+        "best":[{"value":"a","user_id":"ann"},{"value":"b","user_id":"bob"}],
+        "comment":[{"value":"clearer","user_id":"bob"},{"value":null,"user_id":"ann"}]}}"#
+        .replace('\n', "");
+    let text = text.replace("\"a_id\"", "\"a\":\"one\",\"b\":\"two\",\"a_id\"");
+    let (pairs, problems) = read(&text, &AnswerOptions::default());
+    assert_eq!(problems, Vec::<String>::new());
+    let notes: Vec<&str> = pairs.iter().map(|pair| pair.note.as_str()).collect();
+    assert_eq!(notes, ["", "clearer"]);
+    let alone = text.replace("\"best\"", "\"comment\"");
+    let cut = alone.rfind(",        \"comment\"").unwrap();
+    let (pairs, problems) = read(&format!("{}}}}}", &alone[..cut]), &AnswerOptions::default());
+    assert_eq!((pairs.len(), problems.len()), (2, 0), "{problems:?}");
+    let asked = AnswerOptions {
+        question: Some("comment".to_owned()),
+        ..AnswerOptions::default()
+    };
+    let (_, problems) = read(&text, &asked);
+    assert!(
+        problems[0].contains("\"clearer\" does not say"),
+        "{problems:?}"
+    );
+}

@@ -3,14 +3,17 @@
 use super::clicks::ClickAreas;
 use super::prompt::LinePrompt;
 use super::{KeyOutcome, boxed, key_line};
+use crate::app::export::offered_forms::OfferedForm;
 use crate::app::export::request::{Export, LabelSource, RulingOptions};
 use crate::app::export::why_empty::why_empty;
+use crate::app::output_file::{BEIR, CSV, JSON_LINES, PARQUET};
 use crate::app::picture::Picture;
+use crate::formats::file::unpacked_name;
 use crate::registry::PAGES;
 use crate::store::contents::ProjectContents;
 use crate::tui::canvas::Canvas;
 use crate::tui::layout::{centred, cut, cut_bottom};
-use crate::tui::text::{self, pad_right, truncate};
+use crate::tui::text::{self, pad_right, truncate, width};
 use crate::tui::theme::Theme;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -18,6 +21,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 const WIDTH: u16 = 76;
@@ -45,6 +49,7 @@ struct Choice {
 }
 
 const TABLE_ENDINGS: &str = "the extension sets the format: .csv, .jsonl or .parquet";
+const FORM: &str = "form: ";
 const PICTURE_ENDINGS: &str = "the extension sets the format: .svg or .png";
 
 #[rustfmt::skip]
@@ -52,7 +57,7 @@ static CHOICES: [Choice; 9] = [
     Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: Cow::Borrowed("annotated.jsonl"), about: ExportSubject::Scores, export: Export::Annotated { ranking: None, keep_unscored: false } },
     Choice { name: "run", doc: "documents by zELO, TREC's columns", file: Cow::Borrowed("zelo.trec"), about: ExportSubject::Scores, export: Export::Run { ranking: None, tag: None, places: false } },
     Choice { name: "votes", doc: "every vote and failed call of every judge", file: Cow::Borrowed("votes.csv"), about: ExportSubject::Votes, export: Export::Votes },
-    Choice { name: "verdicts", doc: "every verdict of every person", file: Cow::Borrowed("verdicts.csv"), about: ExportSubject::Verdicts, export: Export::Verdicts },
+    Choice { name: "verdicts", doc: "every verdict of every person", file: Cow::Borrowed("verdicts.csv"), about: ExportSubject::Verdicts, export: Export::Verdicts(None) },
     Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: Cow::Borrowed("corrected.qrels"), about: ExportSubject::Labels, export: Export::labels(LabelSource::Corrected(RulingOptions::USUAL)) },
     Choice { name: "rulings", doc: "every ruling that stands and what it changes", file: Cow::Borrowed("rulings.csv"), about: ExportSubject::Labels, export: Export::Rulings(RulingOptions::USUAL) },
     Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: Cow::Borrowed("labels.qrels"), about: ExportSubject::Labels, export: Export::labels(LabelSource::Imported) },
@@ -68,6 +73,69 @@ pub struct ExportOrder {
     pub path: String,
 }
 
+/// How and where the chosen option is written.
+#[derive(Clone, Debug)]
+struct Target {
+    /// The forms to choose from; empty if there is only one.
+    forms: Vec<OfferedForm>,
+    form: usize,
+    file: LinePrompt,
+}
+
+impl Target {
+    fn of(choice: &Choice) -> Self {
+        Self {
+            forms: choice.export.offered_forms(),
+            form: 0,
+            file: file_prompt(&choice.file),
+        }
+    }
+
+    /// Selects the next form, or the previous one. A file name that ends as files of the old form do
+    /// then ends as those of the new one do.
+    fn change_form(&mut self, choice: &Choice, back: bool) {
+        let count = self.forms.len();
+        let Some(before) = self.forms.get(self.form) else {
+            return;
+        };
+        let path = Path::new(self.file.text());
+        let fits = [
+            before.export.file_form(None),
+            CSV,
+            JSON_LINES,
+            PARQUET,
+            BEIR,
+        ];
+        let fits = fits.iter().any(|form| form.names(path));
+        self.form = (self.form + if back { count - 1 } else { 1 }) % count;
+        if !fits {
+            return;
+        }
+        let ending = match self.forms.get(self.form) {
+            Some(form) if self.form > 0 => form.export.file_form(None).ending(),
+            _ => ending_of(&choice.file),
+        };
+        let bare = unpacked_name(path);
+        let packed = if bare == path { "" } else { ".gz" };
+        let name = bare.with_extension(ending);
+        self.file = file_prompt(&format!("{}{packed}", name.display()));
+    }
+
+    /// What is written.
+    fn export<'a>(&'a self, choice: &'a Choice) -> &'a Export {
+        let form = self.forms.get(self.form);
+        form.map_or(&choice.export, |form| &form.export)
+    }
+}
+
+fn file_prompt(name: &str) -> LinePrompt {
+    LinePrompt::new("file: ", "a name, or a path").with_text(name)
+}
+
+fn ending_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
 #[derive(Clone, Debug)]
 pub struct ExportDialog {
     /// All export options, with those about the screen first.
@@ -75,8 +143,8 @@ pub struct ExportDialog {
     selected: usize,
     /// The content of the project, once it has been read.
     pub held: Option<ProjectContents>,
-    /// The input of the file name, once an option is chosen.
-    file: Option<LinePrompt>,
+    /// The form and the input of the file name, once an option is chosen.
+    target: Option<Target>,
     pub(crate) clicks: ClickAreas,
 }
 
@@ -106,7 +174,7 @@ impl ExportDialog {
             choices: picture.into_iter().chain(tables).chain(pages).collect(),
             selected: 0,
             held: None,
-            file: None,
+            target: None,
             clicks: ClickAreas::default(),
         }
     }
@@ -125,31 +193,36 @@ impl ExportDialog {
     }
 
     pub fn paste(&mut self, text: &str) {
-        if let Some(file) = &mut self.file {
-            file.paste(text);
+        if let Some(target) = &mut self.target {
+            target.file.paste(text);
         }
     }
 
-    /// Moves in the list; Enter asks for the file's name and then accepts it, Esc goes back by a
-    /// step. Whether its keys are text.
+    /// Whether its keys are text.
     pub fn is_typed_into(&self) -> bool {
-        self.file.is_some()
+        self.target.is_some()
     }
 
+    /// Moves in the list; Enter asks for the file's name and then accepts it, Tab changes its form,
+    /// Esc goes back by a step.
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<ExportOrder> {
         let choice = self.choice().clone();
-        if let Some(file) = &mut self.file {
-            return match file.handle(event) {
+        if let Some(target) = &mut self.target {
+            if !target.forms.is_empty() && matches!(event.code, KeyCode::Tab | KeyCode::BackTab) {
+                target.change_form(&choice, event.code == KeyCode::BackTab);
+                return KeyOutcome::Consumed;
+            }
+            return match target.file.handle(event) {
                 KeyOutcome::Submitted(path) if path.trim().is_empty() => {
-                    file.refuse("a file needs a name".to_owned());
+                    target.file.refuse("a file needs a name".to_owned());
                     KeyOutcome::Consumed
                 }
                 KeyOutcome::Submitted(path) => KeyOutcome::Submitted(ExportOrder {
-                    export: choice.export,
+                    export: target.export(&choice).clone(),
                     path: path.trim().to_owned(),
                 }),
                 KeyOutcome::Cancelled => {
-                    self.file = None;
+                    self.target = None;
                     KeyOutcome::Consumed
                 }
                 KeyOutcome::Consumed => KeyOutcome::Consumed,
@@ -158,8 +231,7 @@ impl ExportDialog {
         }
         match event.code {
             KeyCode::Enter => {
-                let file = LinePrompt::new("file: ", "a name, or a path").with_text(&choice.file);
-                self.file = Some(file);
+                self.target = Some(Target::of(&choice));
             }
             KeyCode::Esc | KeyCode::Char('q') => return KeyOutcome::Cancelled,
             KeyCode::Down | KeyCode::Char('j') | KeyCode::Tab => {
@@ -176,24 +248,50 @@ impl ExportDialog {
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
         let rows = u16::try_from(self.choices.len()).unwrap_or(u16::MAX);
         let mut inner = boxed("Export", theme, centred(area, WIDTH, rows + 4), buf);
-        let keys: &[(&str, &str)] = match self.file {
+        let keys: &[(&str, &str)] = match &self.target {
             None => &[
                 ("Enter", "name the file"),
                 ("↑ ↓", "choose"),
                 ("Esc", "cancel"),
             ],
-            Some(_) => &[("Enter", "write it"), ("Esc", "something else")],
+            Some(target) if target.forms.is_empty() => {
+                &[("Enter", "write it"), ("Esc", "something else")]
+            }
+            Some(_) => &[
+                ("Enter", "write it"),
+                ("Tab", "another form"),
+                ("Esc", "something else"),
+            ],
         };
         self.clicks.clear();
         let line = cut_bottom(&mut inner, 1);
         key_line(keys, &self.clicks, Canvas::new(theme, line, buf));
-        if let Some(file) = &self.file {
+        if let Some(target) = &self.target {
             let choice = self.choice();
             let words = format!("{}: {}", choice.name, choice.doc);
             Line::styled(words, theme.text()).render(cut(&mut inner, 1), buf);
-            let endings = match choice.export {
-                Export::Picture(_) => Some(PICTURE_ENDINGS),
-                _ => choice.export.is_table().then_some(TABLE_ENDINGS),
+            if let Some(form) = target.forms.get(target.form) {
+                let place = format!("  {} of {}", target.form + 1, target.forms.len());
+                let columns = usize::from(inner.width);
+                let room = columns.saturating_sub(width(FORM) + width(form.name) + width(&place));
+                let describe = format!("  {}", form.describe);
+                Line::from(vec![
+                    Span::styled(FORM, theme.accent()),
+                    Span::styled(form.name, theme.strong()),
+                    Span::styled(truncate(&describe, room).into_owned(), theme.muted()),
+                    Span::styled(place, theme.muted()),
+                ])
+                .render(cut(&mut inner, 1), buf);
+            }
+            let export = target.export(choice);
+            let endings = match export {
+                Export::Picture(_) => Some(PICTURE_ENDINGS.to_owned()),
+                export if export.is_table() => Some(TABLE_ENDINGS.to_owned()),
+                _ if target.form > 0 => {
+                    let words = export.file_form(None).words();
+                    Some(format!("the file is {words}"))
+                }
+                _ => None,
             };
             if let Some(endings) = endings {
                 Line::styled(endings, theme.muted()).render(cut(&mut inner, 1), buf);
@@ -202,7 +300,7 @@ impl ExportDialog {
                 let words = format!("0 rows: {why}");
                 Line::styled(words, theme.warn()).render(cut(&mut inner, 1), buf);
             }
-            return file.render(theme, inner, buf);
+            return target.file.render(theme, inner, buf);
         }
         // The line above the keys shows in full what is truncated in the selected row.
         let below = cut_bottom(&mut inner, 1);
@@ -253,6 +351,7 @@ mod tests {
     use crate::app::picture::TwoOrdersPicture;
     use crate::store::corpus::QueryKey;
     use crate::tui::testing::{draw, key, text, typed};
+    use rstest::rstest;
 
     #[test]
     fn a_kind_is_chosen_and_its_file_named() {
@@ -269,13 +368,93 @@ mod tests {
             dialog.handle(event);
         }
         let order = ExportOrder {
-            export: Export::Verdicts,
+            export: Export::Verdicts(None),
             path: "verdicts.csv.old".to_owned(),
         };
         assert_eq!(
             dialog.handle(key(KeyCode::Enter)),
             KeyOutcome::Submitted(order)
         );
+    }
+
+    #[test]
+    fn labels_and_verdicts_are_offered_in_every_form_of_the_command_line() {
+        use crate::app::export::forms::FormName;
+        use clap::ValueEnum as _;
+        let mut offered: Vec<&str> = CHOICES
+            .iter()
+            .flat_map(|choice| choice.export.offered_forms())
+            .map(|form| form.name)
+            .collect();
+        // TREC and BEIR by the extension, and a table.
+        assert!(offered.contains(&"trec") && offered.contains(&"table"));
+        offered.extend(["beir", "rank-eval"]);
+        for name in FormName::value_variants() {
+            let name = name.to_possible_value().unwrap();
+            assert!(offered.contains(&name.get_name()), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn tab_changes_the_form_and_the_extension_with_it() {
+        let mut dialog = ExportDialog::new(ExportSubject::Verdicts, None, "ana");
+        dialog.handle(key(KeyCode::Enter));
+        dialog.handle(key(KeyCode::Home));
+        typed("my-").into_iter().for_each(|event| {
+            dialog.handle(event);
+        });
+        let shown = |dialog: &ExportDialog| {
+            text(&draw(80, 24, |area, buf| {
+                dialog.render(&Theme::default(), area, buf);
+            }))
+        };
+        assert!(shown(&dialog).contains("form: table  everything"));
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            dialog.handle(key(KeyCode::Tab));
+            let screen = shown(&dialog);
+            let line = |start: &str| {
+                let line = screen.lines().find(|line| line.contains(start));
+                let rest = line.and_then(|line| line.split_once(start));
+                rest.map_or("", |(_, rest)| rest.split_whitespace().next().unwrap_or(""))
+                    .to_owned()
+            };
+            seen.push((line("form: "), line("file: ")));
+        }
+        let expected = [
+            ("label-studio", "my-verdicts.json"),
+            ("argilla", "my-verdicts.json"),
+            ("arena", "my-verdicts.jsonl"),
+            ("table", "my-verdicts.csv"),
+        ];
+        assert_eq!(
+            seen,
+            expected.map(|(form, file)| (form.to_owned(), file.to_owned()))
+        );
+        dialog.handle(key(KeyCode::BackTab));
+        let KeyOutcome::Submitted(order) = dialog.handle(key(KeyCode::Enter)) else {
+            panic!("it is complete");
+        };
+        let Export::Verdicts(Some(form)) = order.export else {
+            panic!("{order:?}");
+        };
+        assert_eq!(
+            (form.names().name, order.path.as_str()),
+            ("arena", "my-verdicts.jsonl")
+        );
+    }
+
+    #[rstest]
+    #[case::packed("out.csv.gz", "out.json.gz")]
+    #[case::other("answers.v2", "answers.v2")]
+    #[case::none("", "")]
+    fn only_an_extension_of_the_old_form_is_changed(#[case] name: &str, #[case] expected: &str) {
+        let choice = CHOICES.iter().find(|choice| choice.name == "verdicts");
+        let choice = choice.unwrap();
+        let mut target = Target::of(choice);
+        target.file = file_prompt(name);
+        target.change_form(choice, false);
+        assert_eq!(target.file.text(), expected);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use intransitive::{
     CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,
 };
 pub use policy::Policy;
-pub use queue_design::{MostUrgent, QueueCandidate, QueueDesign, build_queue};
+pub use queue_design::{QueueCandidate, QueueDesign, QueueEntry, QueueSelection, build_queue};
 pub use scoring::{
     InTop, PairPriority, Scoring, ValueParts, effective_top, score_pairs, top_of, value_parts,
 };

@@ -1,4 +1,4 @@
-//! The priority of each pair of a query, cached until the query changes.
+//! The priority of each pair of a query, cached by policy until the query changes.
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
@@ -7,7 +7,7 @@ use crate::domain::priority::{
     self, InTop, PairKey, PairPriority, Policy, QueueCandidate, Scoring, ValueParts, value_parts,
 };
 use crate::domain::ranking::View;
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 /// The policies with their own priorities; `Random` has none, and `Mixed` uses those of `Value`.
 const SCORED: [Policy; 8] = [
@@ -22,23 +22,44 @@ const SCORED: [Policy; 8] = [
 ];
 
 /// Version of the cached format; other versions are ignored.
-const FORM: u8 = 0xa5;
-/// Bytes before the pairs: the format version, the number of pairs and the size of the top.
-const HEAD: usize = 9;
+const FORM: i64 = 1;
 /// Bytes of a pair: both documents, and whether a judge has voted.
 const PAIR: usize = 9;
 /// Bytes of a number.
 const NUMBER: usize = 8;
-/// Numbers per pair: one for each policy, and the probability that one of the two documents is in
-/// the top.
-const NUMBERS: usize = SCORED.len() + 1;
+/// The part with the pairs; the policies follow in the order of [`SCORED`].
+const PAIRS: usize = 0;
 
-/// The priorities of all pairs of a query in their cached encoding: the pairs, then one number per
-/// pair for each policy (NaN for none), then the probability that one of the two documents is in
-/// the top. For `Value`, the first factor is stored among the policies and the second at the end.
-/// Only the requested parts are decoded.
+/// The priorities of all pairs of a query under each policy, in their cached encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryPriorities(Vec<u8>);
+pub struct QueryPriorities {
+    /// Number of ranks that count as the top.
+    top: u32,
+    pairs: Vec<u8>,
+    /// By policy; see [`PolicyPriorities`].
+    numbers: [Vec<u8>; SCORED.len()],
+}
+
+/// The priorities of all pairs of a query under one policy, in their cached encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyPriorities {
+    policy: Policy,
+    top: u32,
+    /// Sorted by the documents.
+    pairs: Vec<u8>,
+    /// One number per pair, NaN for none; empty if no pair has one. For `Value` and `Mixed` two:
+    /// the first factor, and the probability that one of the two documents is in the top.
+    numbers: Vec<u8>,
+}
+
+/// A bound for the priorities of a query under one policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PriorityBound {
+    pub query: QueryKey,
+    pub name: String,
+    /// The highest priority; −∞ if no pair has one, ∞ if nothing is cached.
+    pub bound: f64,
+}
 
 impl QueryPriorities {
     /// The numbers of a view. `Impact` is the secant estimate (science.md § Priorities), because
@@ -49,79 +70,119 @@ impl QueryPriorities {
                 exact: 0,
                 ..Scoring::new(policy)
             };
-            priority::score_pairs(view, &scoring)
+            (policy, priority::score_pairs(view, &scoring))
         });
-        let pairs = &scored[0];
-        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX).to_le_bytes();
-        let mut bytes = vec![FORM];
-        bytes.extend(narrow(pairs.len()));
-        bytes.extend(narrow(priority::top_of(view)));
-        for scored in pairs {
-            bytes.extend(narrow(scored.pair.low()));
-            bytes.extend(narrow(scored.pair.high()));
-            bytes.push(u8::from(scored.voted));
+        let (_, of_first) = &scored[0];
+        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let mut pairs = Vec::with_capacity(of_first.len() * PAIR);
+        for scored in of_first {
+            pairs.extend(narrow(scored.pair.low()).to_le_bytes());
+            pairs.extend(narrow(scored.pair.high()).to_le_bytes());
+            pairs.push(u8::from(scored.voted));
         }
-        let kept = |scored: &PairPriority| match (scored.priority, scored.parts) {
+        Self {
+            top: narrow(priority::top_of(view)),
+            pairs,
+            numbers: scored.map(|(policy, scored)| encoded(&scored, policy == Policy::Value)),
+        }
+    }
+
+    /// The priorities under one policy.
+    pub fn under(&self, policy: Policy) -> PolicyPriorities {
+        let numbers = slot_of(policy).and_then(|slot| self.numbers.get(slot));
+        PolicyPriorities {
+            policy,
+            top: self.top,
+            pairs: self.pairs.clone(),
+            numbers: numbers.cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The highest priority under each policy, NaN if there is none, as bytes.
+    fn highest(&self) -> Vec<u8> {
+        let highest = |policy| {
+            let priorities = self.under(policy);
+            let found = priorities.candidates(0).filter_map(|one| one.priority);
+            found.max_by(f64::total_cmp).unwrap_or(f64::NAN)
+        };
+        SCORED.map(|policy| highest(policy).to_le_bytes()).concat()
+    }
+}
+
+/// The numbers of pairs under one policy; empty if none has a priority.
+fn encoded(scored: &[PairPriority], has_factors: bool) -> Vec<u8> {
+    if scored.iter().all(|pair| pair.priority.is_none()) {
+        return Vec::new();
+    }
+    let numbers = scored.iter().flat_map(|pair| {
+        let parts = pair.parts.filter(|_| has_factors);
+        let first = match (pair.priority, parts) {
             (Some(_), Some(parts)) => Some(parts.wrong),
             (priority, _) => priority,
         };
-        let numbers = scored.iter().flatten().map(kept);
-        let in_top = pairs
-            .iter()
-            .map(|scored| Some(scored.parts?.in_top.value()));
-        for number in numbers.chain(in_top) {
-            bytes.extend(number.unwrap_or(f64::NAN).to_le_bytes());
-        }
-        Self(bytes)
+        let in_top = has_factors.then(|| parts.map(|parts| parts.in_top.value()));
+        std::iter::once(first).chain(in_top)
+    });
+    let numbers = numbers.flat_map(|number| number.unwrap_or(f64::NAN).to_le_bytes());
+    numbers.collect()
+}
+
+impl PolicyPriorities {
+    /// Reads a row of the size of the top, the pairs and the numbers.
+    fn read(row: &Row<'_>, policy: Policy) -> rusqlite::Result<Self> {
+        let numbers: Option<Vec<u8>> = row.get(2)?;
+        Ok(Self {
+            policy,
+            top: row.get(0)?,
+            pairs: row.get(1)?,
+            numbers: numbers.unwrap_or_default(),
+        })
     }
 
-    /// Reads a cached value; `None` if it has another format version.
-    fn kept(bytes: Vec<u8>) -> Option<Self> {
-        let kept = Self(bytes);
-        let whole = HEAD + kept.pairs() * (PAIR + NUMBER * NUMBERS);
-        (kept.0.first() == Some(&FORM) && kept.0.len() == whole).then_some(kept)
+    fn len(&self) -> usize {
+        self.pairs.len() / PAIR
     }
 
-    fn pairs(&self) -> usize {
-        self.place(1) as usize
-    }
-
-    fn place(&self, at: usize) -> u32 {
-        let bytes = self.0.get(at..).and_then(|rest| rest.first_chunk());
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    fn place(&self, at: usize) -> Option<usize> {
+        let bytes = self.pairs.get(at..)?.first_chunk()?;
+        Some(u32::from_le_bytes(*bytes) as usize)
     }
 
     fn documents(&self, pair: usize) -> Option<Pair> {
-        let at = HEAD + pair * PAIR;
-        Pair::new(self.place(at) as usize, self.place(at + 4) as usize)
+        let at = pair * PAIR;
+        Pair::new(self.place(at)?, self.place(at + 4)?)
+    }
+
+    fn number(&self, at: usize) -> Option<f64> {
+        let bytes = self.numbers.get(at * NUMBER..)?.first_chunk()?;
+        Some(f64::from_le_bytes(*bytes)).filter(|number| !number.is_nan())
     }
 
     /// The factors of the value of the pair at an index, if it has a value.
     fn parts(&self, pair: usize) -> Option<ValueParts> {
-        let in_top = self.number(SCORED.len(), pair)?;
+        let in_top = self.number(2 * pair + 1)?;
         Some(ValueParts {
-            wrong: self.number(slot_of(Policy::Value)?, pair)?,
+            wrong: self.number(2 * pair)?,
             // Sampling never gives a probability of exactly 0 or 1.
             in_top: match in_top {
                 0.0 | 1.0 => InTop::ByScores(in_top == 1.0),
                 _ => InTop::Probability(in_top),
             },
-            top: self.place(5) as usize,
+            top: self.top as usize,
         })
     }
 
-    /// A pair's number in a slot: a policy's, or the last one.
-    fn number(&self, slot: usize, pair: usize) -> Option<f64> {
-        let pairs = self.pairs();
-        let at = HEAD + pairs * PAIR + (slot * pairs + pair) * NUMBER;
-        let number = f64::from_le_bytes(*self.0.get(at..)?.first_chunk()?);
-        Some(number).filter(|number| !number.is_nan())
+    /// The priority of the pair at an index, if it has one.
+    fn priority(&self, pair: usize) -> Option<f64> {
+        match self.policy {
+            Policy::Value | Policy::Mixed => self.parts(pair).map(|parts| parts.value()),
+            _ => self.number(pair),
+        }
     }
 
     /// The factors of a pair's value, if it has a value.
     fn value_parts(&self, pair: Pair) -> Option<ValueParts> {
-        // The pairs are sorted in pool order.
-        let (mut first, mut end) = (0, self.pairs());
+        let (mut first, mut end) = (0, self.len());
         while first < end {
             let middle = usize::midpoint(first, end);
             if self.documents(middle)? < pair {
@@ -134,24 +195,16 @@ impl QueryPriorities {
         self.parts(at)
     }
 
-    /// The pairs as queue candidates under a policy.
-    pub fn candidates(
-        &self,
-        query: u64,
-        policy: Policy,
-    ) -> impl Iterator<Item = QueueCandidate> + '_ {
-        let slot = slot_of(policy);
-        (0..self.pairs()).filter_map(move |pair| {
+    /// The pairs as queue candidates.
+    pub fn candidates(&self, query: u64) -> impl Iterator<Item = QueueCandidate> + '_ {
+        (0..self.len()).filter_map(move |pair| {
             Some(QueueCandidate {
                 key: PairKey {
                     query,
                     pair: self.documents(pair)?,
                 },
-                priority: match policy {
-                    Policy::Value | Policy::Mixed => self.parts(pair).map(|parts| parts.value()),
-                    _ => slot.and_then(|slot| self.number(slot, pair)),
-                },
-                voted: self.0.get(HEAD + (pair + 1) * PAIR - 1) == Some(&1),
+                priority: self.priority(pair),
+                voted: self.pairs.get((pair + 1) * PAIR - 1) == Some(&1),
             })
         })
     }
@@ -159,61 +212,96 @@ impl QueryPriorities {
 
 /// The slot of a policy's numbers.
 fn slot_of(policy: Policy) -> Option<usize> {
-    SCORED.iter().position(|scored| *scored == policy)
+    let own = match policy {
+        Policy::Mixed => Policy::Value,
+        _ => policy,
+    };
+    SCORED.iter().position(|scored| *scored == own)
+}
+
+/// The part with a policy's numbers; no part has this number if it has none.
+fn part_of(policy: Policy) -> i64 {
+    slot_of(policy).map_or(-1, |slot| (PAIRS + 1 + slot) as i64)
 }
 
 impl Db {
-    /// Passes the priorities of each query to `with`, one query after the other; `None` if they are
-    /// stale or were never computed.
-    pub fn each_priorities(
+    /// The bounds of a policy's priorities for each query, in the order of the queries.
+    pub fn priority_bounds(
         &self,
         scope: Option<QueryKey>,
-        mut with: impl FnMut(QueryKey, &str, Option<QueryPriorities>) -> Result<()>,
-    ) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT query.id, query.name, urgency.value
-             FROM query LEFT JOIN urgency ON urgency.query = query.id
-             AND urgency.revision = query.revision
-             WHERE query.id BETWEEN ?1 AND ?2 ORDER BY query.id",
-        )?;
+        policy: Policy,
+    ) -> Result<Vec<PriorityBound>> {
         let (first, last) = scope.map_or((i64::MIN, i64::MAX), |query| (query.0, query.0));
-        let mut rows = statement.query([first, last])?;
-        while let Some(row) = rows.next()? {
-            let value: Option<Vec<u8>> = row.get(2)?;
-            let name: String = row.get(1)?;
-            // A cache in another version's format is not an error: it is recomputed.
-            let priorities = value.and_then(QueryPriorities::kept);
-            with(QueryKey(row.get(0)?), &name, priorities)?;
+        let slot = slot_of(policy);
+        self.all(
+            "SELECT query.id, query.name, urgency.highest
+             FROM query LEFT JOIN urgency ON urgency.query = query.id
+             AND urgency.revision = query.revision AND urgency.form = ?3
+             WHERE query.id BETWEEN ?1 AND ?2 ORDER BY query.id",
+            params![first, last, FORM],
+            |row| {
+                let highest: Option<Vec<u8>> = row.get(2)?;
+                let bound = highest.map_or(f64::INFINITY, |highest| {
+                    let of_policy = slot.and_then(|slot| highest.as_chunks().0.get(slot));
+                    let bound = of_policy.map_or(f64::NAN, |bytes| f64::from_le_bytes(*bytes));
+                    if bound.is_nan() {
+                        f64::NEG_INFINITY
+                    } else {
+                        bound
+                    }
+                });
+                Ok(PriorityBound {
+                    query: QueryKey(row.get(0)?),
+                    name: row.get(1)?,
+                    bound,
+                })
+            },
+        )
+    }
+
+    /// The cached priorities of a query under one policy, if nothing has changed since.
+    pub(crate) fn kept_priorities(
+        &self,
+        query: QueryKey,
+        policy: Policy,
+    ) -> Result<Option<PolicyPriorities>> {
+        self.maybe(
+            "SELECT urgency.top, pairs.value, numbers.value
+             FROM query JOIN urgency ON urgency.query = query.id
+             AND urgency.revision = query.revision AND urgency.form = ?3
+             JOIN urgency_part AS pairs ON pairs.query = query.id AND pairs.part = 0
+             LEFT JOIN urgency_part AS numbers ON numbers.query = query.id AND numbers.part = ?2
+             WHERE query.id = ?1",
+            params![query.0, part_of(policy), FORM],
+            |row| PolicyPriorities::read(row, policy),
+        )
+    }
+
+    /// The priorities of a query under one policy, from the cache if it is up to date.
+    pub fn policy_priorities(&self, query: QueryKey, policy: Policy) -> Result<PolicyPriorities> {
+        match self.kept_priorities(query, policy)? {
+            Some(kept) => Ok(kept),
+            None => Ok(QueryPriorities::of(&self.view(query)?).under(policy)),
         }
-        Ok(())
     }
 
     /// The queries whose priorities are stale, in another version's format, or missing.
-    pub(super) fn without_priorities(&self) -> Result<Vec<QueryKey>> {
+    pub fn without_priorities(&self) -> Result<Vec<QueryKey>> {
         self.all(
             "SELECT query.id FROM query
-             LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
-             WHERE urgency.query IS NULL OR substr(urgency.value, 1, 1) <> ?1 ORDER BY query.id",
-            [&[FORM][..]],
+             LEFT JOIN urgency ON urgency.query = query.id
+             AND urgency.revision = query.revision AND urgency.form = ?1
+             WHERE urgency.query IS NULL ORDER BY query.id",
+            [FORM],
             |row| Ok(QueryKey(row.get(0)?)),
         )
     }
 
-    /// A query's priorities and their revision, from the cache if it is up to date.
-    pub fn priorities_now(&self, query: QueryKey) -> Result<(i64, QueryPriorities)> {
-        let (revision, cached): (i64, Option<Vec<u8>>) = self
-            .maybe(
-                "SELECT query.revision, urgency.value
-             FROM query LEFT JOIN urgency ON urgency.query = query.id
-             AND urgency.revision = query.revision
-             WHERE query.id = ?1",
-                [query.0],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )?
-            .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
-        if let Some(priorities) = cached.and_then(QueryPriorities::kept) {
-            return Ok((revision, priorities));
-        }
+    /// A query's priorities and their revision.
+    pub(crate) fn priorities_now(&self, query: QueryKey) -> Result<(i64, QueryPriorities)> {
+        let revision: Option<i64> =
+            self.maybe_value("SELECT revision FROM query WHERE id = ?1", [query.0])?;
+        let revision = revision.ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
         Ok((revision, QueryPriorities::of(&self.view(query)?)))
     }
 
@@ -221,12 +309,15 @@ impl Db {
     /// that a queue shows, even if votes have arrived since. They are computed if nothing is
     /// cached.
     pub fn value_parts(&self, query: QueryKey, pair: Pair) -> Result<Option<ValueParts>> {
-        let kept: Option<Vec<u8>> = self.maybe(
-            "SELECT value FROM urgency WHERE query = ?1",
-            [query.0],
-            |row| row.get(0),
+        let kept = self.maybe(
+            "SELECT urgency.top, pairs.value, numbers.value
+             FROM urgency JOIN urgency_part AS pairs ON pairs.query = urgency.query AND pairs.part = 0
+             LEFT JOIN urgency_part AS numbers ON numbers.query = urgency.query AND numbers.part = ?2
+             WHERE urgency.query = ?1 AND urgency.form = ?3",
+            params![query.0, part_of(Policy::Value), FORM],
+            |row| PolicyPriorities::read(row, Policy::Value),
         )?;
-        match kept.and_then(QueryPriorities::kept) {
+        match kept {
             Some(kept) => Ok(kept.value_parts(pair)),
             None => Ok(value_parts(&self.view(query)?, pair)),
         }
@@ -239,12 +330,31 @@ impl Db {
         revision: i64,
         priorities: &QueryPriorities,
     ) -> Result<()> {
-        self.change(
-            "INSERT INTO urgency (query, revision, value)
-             SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
-             ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
-            params![query.0, priorities.0, revision],
+        let kept = self.change(
+            "INSERT INTO urgency (query, revision, form, top, highest)
+             SELECT id, revision, ?3, ?4, ?5 FROM query WHERE id = ?1 AND revision = ?2
+             ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, form = excluded.form,
+                 top = excluded.top, highest = excluded.highest",
+            params![
+                query.0,
+                revision,
+                FORM,
+                priorities.top,
+                priorities.highest()
+            ],
         )?;
+        if kept == 0 {
+            return Ok(());
+        }
+        self.change("DELETE FROM urgency_part WHERE query = ?1", [query.0])?;
+        let numbers = (PAIRS + 1..).zip(&priorities.numbers);
+        let numbers = numbers.filter(|(_, numbers)| !numbers.is_empty());
+        for (part, value) in std::iter::once((PAIRS, &priorities.pairs)).chain(numbers) {
+            self.change(
+                "INSERT INTO urgency_part (query, part, value) VALUES (?1, ?2, ?3)",
+                params![query.0, part, value],
+            )?;
+        }
         Ok(())
     }
 }

@@ -4,14 +4,14 @@ use super::assignment_history::assignment_history;
 use super::dissent::pairs_against;
 use crate::domain::battle::Pair;
 use crate::domain::priority::{
-    Assignment, DrawReason, MostUrgent, PairKey, Policy, QueueCandidate, QueueDesign, build_queue,
+    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, QueueEntry,
+    QueueSelection, build_queue,
 };
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::JudgeId;
 use crate::registry::{self, OfferedBattle};
 use crate::store::assignments::{AssignmentRow, query_number};
 use crate::store::corpus::QueryKey;
-use crate::store::priority_cache::QueryPriorities;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
@@ -92,50 +92,48 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     } else {
         HashSet::new()
     };
-    // These requests may need pairs that are not among those with the highest priority.
-    let all = request.conflicts
-        || request.against.is_some()
-        || !others.is_empty()
-        || (request.gold > 0.0 && !db.gold(request.scope)?.is_empty());
-    let most_urgent = if all {
-        None
-    } else {
-        MostUrgent::new(&design, request.limit + ledger.lines.len())
-    };
-    let (mut candidates, keys) = match most_urgent {
-        None => candidates(db, request.policy, request.scope)?,
-        Some(most_urgent) => urgent_candidates(db, request, most_urgent)?,
-    };
-    // Random draws must be made from all pairs.
-    let limit = match request.only {
-        Some(_) => usize::MAX,
-        None => request.limit,
-    };
-    if let Some(judge) = request.against {
-        let against = pairs_against(db, judge)?;
-        candidates.retain(|candidate| {
-            let query = keys.get(&candidate.key.query);
-            query.is_some_and(|query| against.contains(&(*query, candidate.key.pair)))
-        });
-    }
+    let shown: Vec<Assignment> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
     let conflicts = if request.conflicts {
         Some(conflicts(db, request.scope)?)
     } else {
         None
     };
-    if let Some(conflicts) = &conflicts {
-        candidates = conflicting_candidates(candidates, &keys, conflicts);
-    }
-    if !others.is_empty() {
-        for candidate in &mut candidates {
-            let query = keys.get(&candidate.key.query).copied();
-            let wanted = share_of(request.seed, candidate.key) < request.overlap;
-            if wanted && query.is_some_and(|query| others.contains(&(query, candidate.key.pair))) {
-                candidate.priority = Some(f64::MAX);
+    // These requests may need any pair, or change priorities.
+    let needs_all = request.conflicts
+        || request.against.is_some()
+        || !others.is_empty()
+        || (request.gold > 0.0 && !db.gold(request.scope)?.is_empty())
+        // The priorities of stale queries should be computed only once.
+        || (design.has_controls() && !db.without_priorities()?.is_empty());
+    let (mut candidates, keys, entries);
+    if needs_all {
+        (candidates, keys) = all_candidates(db, request.policy, request.scope)?;
+        if let Some(judge) = request.against {
+            let against = pairs_against(db, judge)?;
+            candidates.retain(|candidate| {
+                let query = keys.get(&candidate.key.query);
+                query.is_some_and(|query| against.contains(&(*query, candidate.key.pair)))
+            });
+        }
+        if let Some(conflicts) = &conflicts {
+            candidates = conflicting_candidates(candidates, &keys, conflicts);
+        }
+        if !others.is_empty() {
+            for candidate in &mut candidates {
+                let query = keys.get(&candidate.key.query).copied();
+                let wanted = share_of(request.seed, candidate.key) < request.overlap;
+                if wanted
+                    && query.is_some_and(|query| others.contains(&(query, candidate.key.pair)))
+                {
+                    candidate.priority = Some(f64::MAX);
+                }
             }
         }
+        entries = build_queue(&candidates, &shown, &design, draw_limit(request));
+    } else {
+        candidates = Vec::new();
+        (entries, keys) = selected_entries(db, request, &shown, &design)?;
     }
-    let shown: Vec<Assignment> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
     let waiting = |line: &AssignmentRow, standing| QueueItem {
         query: line.query,
         pair: line.shown.key.pair,
@@ -154,7 +152,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
             }
         })
         .collect();
-    for entry in build_queue(&candidates, &shown, &design, limit) {
+    for entry in entries {
         if let Some(query) = keys.get(&entry.key.query) {
             items.push(QueueItem {
                 query: *query,
@@ -302,47 +300,70 @@ fn conflicting_candidates(
 type Candidates = (Vec<QueueCandidate>, HashMap<u64, QueryKey>);
 
 /// All pairs as candidates, from the cache; stale queries are recomputed.
-pub fn candidates(db: &Db, policy: Policy, scope: Option<QueryKey>) -> Result<Candidates> {
+fn all_candidates(db: &Db, policy: Policy, scope: Option<QueryKey>) -> Result<Candidates> {
     let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
-    each_candidates(db, scope, |key, number, priorities| {
-        keys.insert(number, key);
-        candidates.extend(priorities.candidates(number, policy));
-    })?;
+    for row in db.priority_bounds(scope, policy)? {
+        let number = query_number(&row.name);
+        keys.insert(number, row.query);
+        candidates.extend(db.policy_priorities(row.query, policy)?.candidates(number));
+    }
     Ok((candidates, keys))
 }
 
-/// Only candidates that a queue without controls can contain.
-fn urgent_candidates(
-    db: &Db,
-    request: &QueueRequest,
-    mut most_urgent: MostUrgent,
-) -> Result<Candidates> {
-    let mut keys = HashMap::new();
-    let wanted = |key| request.only.as_ref().is_none_or(|only| only.contains(&key));
-    each_candidates(db, request.scope, |key, number, priorities| {
-        keys.insert(number, key);
-        if wanted(key) {
-            priorities
-                .candidates(number, request.policy)
-                .for_each(|candidate| most_urgent.add(candidate));
-        }
-    })?;
-    Ok((most_urgent.into_candidates(), keys))
+/// The number of entries from which a request takes its items: random draws must be made from all
+/// pairs.
+fn draw_limit(request: &QueueRequest) -> usize {
+    match request.only {
+        Some(_) => usize::MAX,
+        None => request.limit,
+    }
 }
 
-fn each_candidates(
+/// The entries of a queue that changes no priorities, and the query of each query number. Pairs are
+/// read query by query and not kept; queries without a pair that is urgent enough are not read.
+fn selected_entries(
     db: &Db,
-    scope: Option<QueryKey>,
-    mut with: impl FnMut(QueryKey, u64, &QueryPriorities),
-) -> Result<()> {
-    db.each_priorities(scope, |key, name, priorities| {
-        let priorities = match priorities {
-            Some(priorities) => priorities,
-            None => db.priorities_now(key)?.1,
-        };
-        with(key, query_number(name), &priorities);
-        Ok(())
-    })
+    request: &QueueRequest,
+    shown: &[Assignment],
+    design: &QueueDesign,
+) -> Result<(Vec<QueueEntry>, HashMap<u64, QueryKey>)> {
+    let bounds = db
+        .priority_bounds(request.scope, request.policy)?
+        .into_iter();
+    let mut queries: Vec<(f64, u64, QueryKey)> = bounds
+        .map(|row| (row.bound, query_number(&row.name), row.query))
+        .collect();
+    let keys = queries.iter().map(|(_, number, key)| (*number, *key));
+    let keys = keys.collect();
+    let limit = if design.has_controls() {
+        draw_limit(request)
+    } else {
+        request.limit
+    };
+    let mut selection = QueueSelection::new(shown, design, limit);
+    if design.has_controls() {
+        for (_, number, query) in &queries {
+            // The pairs without any numbers.
+            let pairs = db.policy_priorities(*query, Policy::Random)?;
+            for pair in pairs.candidates(*number) {
+                selection.count(pair.key, pair.voted);
+            }
+        }
+    } else {
+        if let Some(only) = &request.only {
+            queries.retain(|(.., query)| only.contains(query));
+        }
+        // After some queries, the others cannot contribute any more.
+        queries.sort_unstable_by(|x, y| y.0.total_cmp(&x.0));
+    }
+    for (bound, number, query) in queries {
+        if selection.wants(bound) {
+            let priorities = db.policy_priorities(query, request.policy)?;
+            let candidates = priorities.candidates(number);
+            candidates.for_each(|candidate| selection.add(candidate));
+        }
+    }
+    Ok((selection.entries(), keys))
 }
 
 /// The gold items that a person has not been shown, in an order determined by the seed.

@@ -20,12 +20,6 @@ impl QueueCandidate {
     fn urgency(&self) -> Option<f64> {
         self.priority.filter(|priority| priority.is_finite())
     }
-
-    /// The sort key: the most urgent first, ties by a hash of the pair.
-    fn place(&self, ties: u64) -> (Reverse<OrderedPriority>, u64, PairKey) {
-        let priority = OrderedPriority(self.urgency().unwrap_or(f64::NEG_INFINITY));
-        (Reverse(priority), hash(ties, self.key), self.key)
-    }
 }
 
 /// A priority ordered by its bits, which is a total order.
@@ -52,62 +46,78 @@ impl PartialEq for OrderedPriority {
 
 impl Eq for OrderedPriority {}
 
-/// Collects the candidates that a queue without controls can contain, from any number of candidates
-/// in bounded memory.
+/// The `keep` most urgent of any number of candidates, in bounded memory.
 #[derive(Debug)]
-pub struct MostUrgent {
+struct MostUrgent {
     ties: u64,
     keep: usize,
-    kept: Vec<QueueCandidate>,
-    /// The minimum priority for a candidate to be kept.
-    least: f64,
+    /// With the hash that orders ties.
+    kept: Vec<(u64, QueueCandidate)>,
+    /// The last place that can still be among the most urgent, if that many are known.
+    last: Option<Place>,
+}
+
+/// A sort key: the most urgent first, ties by a hash of the pair.
+type Place = (Reverse<OrderedPriority>, u64, PairKey);
+
+fn place((tie, candidate): &(u64, QueueCandidate)) -> Place {
+    let priority = candidate.urgency().unwrap_or(f64::NEG_INFINITY);
+    (Reverse(OrderedPriority(priority)), *tie, candidate.key)
 }
 
 impl MostUrgent {
-    /// Minimum number of candidates collected between two cleanups.
-    const ROOM: usize = 4_096;
-
-    /// For a queue of `keep` items, including those already shown; `None` if the design draws items
-    /// at random, since any candidate can then be drawn.
-    pub fn new(design: &QueueDesign, keep: usize) -> Option<Self> {
-        (design.share == 0.0 && design.repeats == 0.0).then(|| Self {
-            ties: Seeds::new(design.seed).ties,
+    fn new(ties: u64, keep: usize) -> Self {
+        Self {
+            ties,
             keep,
             kept: Vec::new(),
-            least: f64::NEG_INFINITY,
-        })
+            last: None,
+        }
     }
 
-    pub fn add(&mut self, candidate: QueueCandidate) {
-        if candidate
-            .urgency()
-            .is_none_or(|urgency| urgency < self.least)
-        {
+    /// Adds a candidate with a priority.
+    fn add(&mut self, candidate: QueueCandidate) {
+        let placed = (hash(self.ties, candidate.key), candidate);
+        if self.last.is_some_and(|last| place(&placed) > last) {
             return;
         }
-        self.kept.push(candidate);
-        if self.kept.len() >= 2 * self.keep + Self::ROOM {
-            self.drop_rest();
+        self.kept.push(placed);
+        if self.kept.len() >= room(self.keep) {
+            self.last = keep_first(&mut self.kept, self.keep, place);
         }
     }
 
-    /// The most urgent candidates, unsorted.
-    pub fn into_candidates(mut self) -> Vec<QueueCandidate> {
-        self.drop_rest();
-        self.kept
+    /// Whether a candidate with this priority can still be among the most urgent.
+    fn wants(&self, priority: f64) -> bool {
+        let priority = Reverse(OrderedPriority(priority));
+        self.last.is_none_or(|last| priority <= last.0)
     }
 
-    fn drop_rest(&mut self) {
-        let ties = self.ties;
-        if self.kept.len() <= self.keep {
-            return;
-        }
-        self.kept
-            .sort_by_cached_key(|candidate| candidate.place(ties));
-        self.kept.truncate(self.keep);
-        let last = self.kept.last().and_then(QueueCandidate::urgency);
-        self.least = last.unwrap_or(f64::INFINITY);
+    /// The most urgent first.
+    fn sorted(mut self) -> impl Iterator<Item = QueueCandidate> {
+        keep_first(&mut self.kept, self.keep, place);
+        self.kept.sort_unstable_by_key(place);
+        self.kept.into_iter().map(|(_, candidate)| candidate)
     }
+}
+
+/// The number of collected items at which all but the first `keep` are dropped.
+fn room(keep: usize) -> usize {
+    keep.saturating_add(keep / 4).saturating_add(64)
+}
+
+/// Drops all but the first `keep` items, and returns the key of the last of them if there are that
+/// many.
+fn keep_first<T, K: Ord>(items: &mut Vec<T>, keep: usize, key: fn(&T) -> K) -> Option<K> {
+    let last = keep.checked_sub(1).filter(|last| *last < items.len());
+    let Some(last) = last else {
+        items.truncate(keep);
+        return None;
+    };
+    let (_, found, _) = items.select_nth_unstable_by_key(last, key);
+    let found = key(found);
+    items.truncate(keep);
+    Some(found)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,6 +152,11 @@ impl QueueDesign {
             repeats,
             gap: 20,
         }
+    }
+
+    /// Whether it draws pairs at random, so that a queue needs all candidates.
+    pub fn has_controls(&self) -> bool {
+        self.share > 0.0
     }
 
     fn size(&self) -> usize {
@@ -189,9 +204,25 @@ pub struct QueueEntry {
     pub priority: Option<f64>,
 }
 
-/// The next `limit` entries for a person who has been shown `shown`, oldest first.
+/// The next `limit` entries for a person who has been shown `shown`, oldest first, from all
+/// candidates; see [`QueueSelection`].
+pub fn build_queue(
+    candidates: &[QueueCandidate],
+    shown: &[Assignment],
+    design: &QueueDesign,
+    limit: usize,
+) -> Vec<QueueEntry> {
+    let mut selection = QueueSelection::new(shown, design, limit);
+    let all = || candidates.iter();
+    all().for_each(|candidate| selection.count(candidate.key, candidate.voted));
+    all().for_each(|candidate| selection.add(*candidate));
+    selection.entries()
+}
+
+/// Selects the next entries of a queue from candidates that are passed one by one, in memory that
+/// depends only on the number of entries.
 ///
-/// `candidates` are all pairs that the estimate is about, including those already shown. Ties are
+/// The candidates are all pairs that the estimate is about, including those already shown. Ties are
 /// ordered by a seeded hash of the pair, never by input order. Controls use permanent random
 /// numbers (Ohlsson 1995): the next control is the pair not shown yet with the smallest hash, which
 /// is uniform given the past and does not change with the priorities. A frame with other pairs uses
@@ -200,92 +231,155 @@ pub struct QueueEntry {
 /// The queue may be rebuilt whenever something has changed, and must be rebuilt when a pair was
 /// shown or decided outside of it. A slot that cannot be filled becomes a slot of the other kind; a
 /// queue without controls ends with the last pair that has a priority.
-pub fn build_queue(
-    candidates: &[QueueCandidate],
-    shown: &[Assignment],
-    design: &QueueDesign,
+#[derive(Debug)]
+pub struct QueueSelection<'a> {
+    shown: &'a [Assignment],
+    design: QueueDesign,
     limit: usize,
-) -> Vec<QueueEntry> {
-    let seeds = Seeds::new(design.seed);
-    let seen: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
-    let open = || candidates.iter().filter(|c| !seen.contains(&c.key));
-    // Each entry takes one candidate from either list, and skips only candidates that were taken
-    // from the other one.
-    let most = limit.saturating_mul(2);
-    let mut urgent: Vec<&QueueCandidate> = open().filter(|c| c.urgency().is_some()).collect();
-    if most < urgent.len() {
-        let priority = |c: &QueueCandidate| c.urgency().map(OrderedPriority);
-        let (_, last, _) = urgent.select_nth_unstable_by_key(most, |c| Reverse(priority(c)));
-        let least = priority(last);
-        // Ties are ordered below.
-        urgent.retain(|c| priority(c) >= least);
-    }
-    urgent.sort_by_cached_key(|c| c.place(seeds.ties));
-    let voted = candidates.iter().filter(|c| c.voted);
-    let frame = voted.fold(0, |sum, c| sum ^ hash(seeds.ties, c.key));
-    let mut random: Vec<(u64, &QueueCandidate)> = open()
-        .filter(|c| c.voted && design.share > 0.0)
-        .map(|c| (hash(seeds.controls ^ frame, c.key), c))
-        .collect();
-    if most < random.len() {
-        random.select_nth_unstable_by_key(most, |(hash, c)| (*hash, c.key));
-        random.truncate(most);
-    }
-    random.sort_unstable_by_key(|(hash, c)| (*hash, c.key));
+    seeds: Seeds,
+    seen: HashSet<PairKey>,
+    urgent: MostUrgent,
+    /// A hash of the frame.
+    frame: u64,
+    /// Number of pairs of the frame that were not shown.
+    left: usize,
+    /// The pairs with the smallest hashes, for controls.
+    random: Vec<(u64, QueueCandidate)>,
+    /// The key of the last of these that can still be drawn, if that many are known.
+    last_random: Option<(u64, PairKey)>,
+}
 
-    let mut left = open().filter(|c| c.voted).count();
-    let mut urgent = urgent.into_iter();
-    let mut random = random.into_iter().map(|(_, c)| c);
-    let mut repeats = Repeats::new(shown, seeds.repeats, design.gap);
-    let mut placed: HashSet<PairKey> = HashSet::new();
-    let mut entries = Vec::new();
-    let size = design.size();
-    let mut slots = Vec::new();
-    for slot in shown.len().. {
-        if entries.len() >= limit {
-            break;
-        }
-        if slots.is_empty() || slot % size == 0 {
-            slots = design.slots(slot / size);
-        }
-        let kind = slots
-            .get(slot % size)
-            .copied()
-            .unwrap_or(SlotKind::Priority);
-        if kind == SlotKind::Repeat
-            && let Some(key) = repeats.next(slot)
-        {
-            entries.push(QueueEntry {
-                key,
-                draw: DrawReason::Repeat,
-                priority: None,
-            });
-            continue;
-        }
-        let mut by_priority = || Some((urgent.find(|c| !placed.contains(&c.key))?, false));
-        let mut by_chance = || Some((random.find(|c| !placed.contains(&c.key))?, true));
-        let next = if kind == SlotKind::Control {
-            by_chance().or_else(by_priority)
+fn random_place((hash, candidate): &(u64, QueueCandidate)) -> (u64, PairKey) {
+    (*hash, candidate.key)
+}
+
+impl<'a> QueueSelection<'a> {
+    pub fn new(shown: &'a [Assignment], design: &QueueDesign, limit: usize) -> Self {
+        let seeds = Seeds::new(design.seed);
+        // Each entry takes one candidate from either list, and skips only candidates that were
+        // taken from the other one.
+        let keep = if design.has_controls() {
+            limit.saturating_mul(2)
         } else {
-            by_priority().or_else(by_chance)
+            limit
         };
-        let Some((candidate, drawn)) = next else {
-            break;
-        };
-        entries.push(QueueEntry {
-            key: candidate.key,
-            draw: if drawn {
-                DrawReason::Control { of: left }
-            } else {
-                DrawReason::Priority
-            },
-            priority: candidate.priority,
-        });
-        left -= usize::from(candidate.voted && left > 0);
-        placed.insert(candidate.key);
-        repeats.shown(candidate.key, slot);
+        Self {
+            shown,
+            design: *design,
+            limit,
+            seen: shown.iter().map(|line| line.key).collect(),
+            urgent: MostUrgent::new(seeds.ties, keep),
+            seeds,
+            frame: 0,
+            left: 0,
+            random: Vec::new(),
+            last_random: None,
+        }
     }
-    entries
+
+    /// Counts a candidate. If the design has controls, all candidates must be counted before the
+    /// first one is added.
+    pub fn count(&mut self, key: PairKey, voted: bool) {
+        if voted && self.design.has_controls() {
+            self.frame ^= hash(self.seeds.ties, key);
+            self.left += usize::from(!self.seen.contains(&key));
+        }
+    }
+
+    /// Adds a candidate.
+    pub fn add(&mut self, candidate: QueueCandidate) {
+        let is_urgent = candidate
+            .urgency()
+            .is_some_and(|urgency| self.urgent.wants(urgency));
+        let drawn = self.drawn(candidate);
+        if !(is_urgent || drawn.is_some()) || self.seen.contains(&candidate.key) {
+            return;
+        }
+        if is_urgent {
+            self.urgent.add(candidate);
+        }
+        self.random.extend(drawn);
+        let keep = self.limit.saturating_mul(2);
+        if self.random.len() >= room(keep) {
+            self.last_random = keep_first(&mut self.random, keep, random_place);
+        }
+    }
+
+    /// The candidate with its hash, if it can become a control.
+    fn drawn(&self, candidate: QueueCandidate) -> Option<(u64, QueueCandidate)> {
+        if !candidate.voted || !self.design.has_controls() {
+            return None;
+        }
+        let hash = hash(self.seeds.controls ^ self.frame, candidate.key);
+        let drawn = (hash, candidate);
+        let is_early = |last| random_place(&drawn) <= last;
+        self.last_random.is_none_or(is_early).then_some(drawn)
+    }
+
+    /// Whether candidates of which none has a priority above `bound` need to be added: the others
+    /// cannot become entries any more.
+    pub fn wants(&self, bound: f64) -> bool {
+        self.design.has_controls() || (bound > f64::NEG_INFINITY && self.urgent.wants(bound))
+    }
+
+    /// The entries, in order.
+    pub fn entries(mut self) -> Vec<QueueEntry> {
+        self.random.sort_unstable_by_key(random_place);
+        let mut random = self.random.into_iter().map(|(_, candidate)| candidate);
+        let mut urgent = self.urgent.sorted();
+        let mut left = self.left;
+        let (shown, design) = (self.shown, &self.design);
+        let mut repeats = Repeats::new(shown, self.seeds.repeats, design.gap);
+        let mut placed: HashSet<PairKey> = HashSet::new();
+        let mut entries = Vec::new();
+        let size = design.size();
+        let mut slots = Vec::new();
+        for slot in shown.len().. {
+            if entries.len() >= self.limit {
+                break;
+            }
+            if slots.is_empty() || slot % size == 0 {
+                slots = design.slots(slot / size);
+            }
+            let kind = slots
+                .get(slot % size)
+                .copied()
+                .unwrap_or(SlotKind::Priority);
+            if kind == SlotKind::Repeat
+                && let Some(key) = repeats.next(slot)
+            {
+                entries.push(QueueEntry {
+                    key,
+                    draw: DrawReason::Repeat,
+                    priority: None,
+                });
+                continue;
+            }
+            let mut by_priority = || Some((urgent.find(|c| !placed.contains(&c.key))?, false));
+            let mut by_chance = || Some((random.find(|c| !placed.contains(&c.key))?, true));
+            let next = if kind == SlotKind::Control {
+                by_chance().or_else(by_priority)
+            } else {
+                by_priority().or_else(by_chance)
+            };
+            let Some((candidate, drawn)) = next else {
+                break;
+            };
+            entries.push(QueueEntry {
+                key: candidate.key,
+                draw: if drawn {
+                    DrawReason::Control { of: left }
+                } else {
+                    DrawReason::Priority
+                },
+                priority: candidate.priority,
+            });
+            left -= usize::from(candidate.voted && left > 0);
+            placed.insert(candidate.key);
+            repeats.shown(candidate.key, slot);
+        }
+        entries
+    }
 }
 
 /// Pairs shown once and waiting to be repeated, in the order of a hash.
@@ -342,6 +436,7 @@ impl Repeats {
 
 /// One seed per purpose: if ties were broken by the numbers of the controls, the controls would not
 /// be fully random.
+#[derive(Debug)]
 struct Seeds {
     ties: u64,
     controls: u64,

@@ -429,36 +429,71 @@ fn nothing_to_look_at_is_an_empty_queue() {
     );
 }
 
-/// Candidates collected in bounded memory give the same queue as all candidates, including ties and
-/// pairs shown before.
-#[test]
-fn the_most_urgent_candidates_make_the_queue_that_all_make() {
+/// Candidates with random priorities, many of them tied, on which most pairs have votes.
+fn tied_candidates() -> Vec<QueueCandidate> {
     let mut rng = SeededRng::new(3, &["most urgent"]);
-    let candidates: Vec<QueueCandidate> = (0..30_000)
+    (0..12_000)
         .map(|at| QueueCandidate {
             key: PairKey {
                 query: at as u64 % 300,
                 pair: Pair::new(at / 300, 1_000).unwrap(),
             },
-            // Many are tied, and some have none.
             priority: (rng.below(9) > 0).then(|| rng.below(40) as f64 / 40.0),
-            voted: true,
+            voted: rng.below(5) > 0,
+        })
+        .collect()
+}
+
+/// The first entries of a queue do not depend on how many are selected: a selection of few drops
+/// candidates, one of all candidates drops none.
+#[test]
+fn a_selection_of_few_is_the_beginning_of_that_of_all() {
+    let candidates = tied_candidates();
+    for policy in [Policy::Value, Policy::Random, Policy::Mixed] {
+        let design = QueueDesign::new(policy, 5, "ann");
+        let mut shown: Vec<Assignment> = Vec::new();
+        for _ in 0..3 {
+            let few = build_queue(&candidates, &shown, &design, 50);
+            let mut all = build_queue(&candidates, &shown, &design, usize::MAX);
+            all.truncate(50);
+            assert_eq!(few, all, "{policy}");
+            shown.extend(all.iter().map(|entry| Assignment {
+                key: entry.key,
+                draw: entry.draw,
+            }));
+        }
+    }
+}
+
+/// Queries may be skipped once none of their pairs can become an entry.
+#[test]
+fn queries_in_descending_order_of_their_highest_priority_may_be_skipped() {
+    let candidates = tied_candidates();
+    let mut queries: Vec<(f64, Vec<QueueCandidate>)> = (0..300)
+        .map(|query| {
+            let of_query = candidates.iter().filter(|one| one.key.query == query);
+            let of_query: Vec<QueueCandidate> = of_query.copied().collect();
+            let priorities = of_query.iter().filter_map(|one| one.priority);
+            (priorities.fold(f64::NEG_INFINITY, f64::max), of_query)
         })
         .collect();
+    queries.push((f64::NEG_INFINITY, vec![candidates[0]]));
+    queries.sort_by(|x, y| y.0.total_cmp(&x.0));
     let design = QueueDesign::new(Policy::Value, 5, "ann");
-    let mut shown = Vec::new();
-    for _ in 0..3 {
-        let mut most_urgent = MostUrgent::new(&design, 50 + shown.len()).unwrap();
-        candidates.iter().for_each(|one| most_urgent.add(*one));
-        let few = most_urgent.into_candidates();
-        assert_eq!(few.len(), 50 + shown.len());
-        let all = build_queue(&candidates, &shown, &design, 50);
-        assert_eq!(build_queue(&few, &shown, &design, 50), all);
-        shown.extend(all.iter().map(|entry| Assignment {
-            key: entry.key,
-            draw: entry.draw,
-        }));
-    }
+    let selected = |design: &QueueDesign| {
+        let mut selection = QueueSelection::new(&[], design, 50);
+        let mut read = 0;
+        for (bound, of_query) in &queries {
+            if selection.wants(*bound) {
+                read += 1;
+                of_query.iter().for_each(|one| selection.add(*one));
+            }
+        }
+        (read, selection.entries())
+    };
+    let (read, entries) = selected(&design);
+    assert!((20..270).contains(&read), "{read}");
+    assert_eq!(entries, build_queue(&candidates, &[], &design, 50));
     let mixed = QueueDesign::new(Policy::Mixed, 5, "ann");
-    assert!(MostUrgent::new(&mixed, 50).is_none());
+    assert_eq!(selected(&mixed).0, queries.len());
 }

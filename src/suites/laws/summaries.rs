@@ -5,13 +5,13 @@ use super::scripted::{Act, trio};
 use crate::app::annotate::progress::RunPhase;
 use crate::client::RunControl;
 use crate::domain::battle::Pair;
-use crate::domain::priority::value_parts;
+use crate::domain::priority::{Policy, QueueCandidate, Scoring, score_pairs, value_parts};
 use crate::domain::ranking::{LearnedPrior, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::judge_tallies::TallyNow;
 use crate::store::outstanding::CallSelection;
-use crate::store::priority_cache::QueryPriorities;
+use crate::store::priority_cache::{PolicyPriorities, QueryPriorities};
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Db, Store, StoreError};
 
@@ -40,14 +40,15 @@ async fn kept(bench: &Bench) -> Vec<Option<QuerySummary>> {
     rows.into_iter().map(|(_, summary)| summary).collect()
 }
 
-/// The cached priorities that are up to date, by query.
-fn kept_priorities(db: &mut Db) -> Result<Vec<Option<QueryPriorities>>, StoreError> {
-    let mut kept = Vec::new();
-    db.each_priorities(None, |_, _, priorities| {
-        kept.push(priorities);
-        Ok(())
-    })?;
-    Ok(kept)
+/// The cached priorities that are up to date, by query and policy.
+fn kept_priorities(db: &mut Db) -> Result<Vec<Vec<Option<PolicyPriorities>>>, StoreError> {
+    let queries = db.priority_bounds(None, Policy::Value)?;
+    let of_query = |query| {
+        let kept = Policy::ALL.iter();
+        let kept = kept.map(|policy| db.kept_priorities(query, *policy));
+        kept.collect()
+    };
+    queries.iter().map(|row| of_query(row.query)).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,8 +91,11 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
     assert_eq!(on_disk, one_by_one);
     let kept = bench.store.read(kept_priorities).await.unwrap();
     assert_eq!(kept.len(), fresh.len());
-    for (urgency, numbers) in kept.into_iter().zip(&fresh) {
-        assert_eq!(urgency, numbers.priorities);
+    for (kept, numbers) in kept.into_iter().zip(&fresh) {
+        let priorities = numbers.priorities.as_ref().unwrap();
+        for (kept, policy) in kept.into_iter().zip(Policy::ALL) {
+            assert_eq!(kept.unwrap(), priorities.under(policy));
+        }
     }
 }
 
@@ -111,15 +115,53 @@ async fn priorities_that_another_version_kept_are_made_anew_and_kept() {
         refreshed(&store);
         let before = kept(&store);
         let file = rusqlite::Connection::open(store.path()).unwrap();
-        let other = "UPDATE urgency SET value = CAST(x'01' || substr(value, 2) AS BLOB)";
+        let other = "UPDATE urgency SET form = 0";
         assert_eq!(file.execute(other, []).unwrap(), 3);
-        assert_eq!(kept(&store), [None, None, None]);
+        assert!(kept(&store).iter().flatten().all(Option::is_none));
         assert_eq!(refreshed(&store), [2, 1, 0]);
         assert_eq!(kept(&store), before);
         assert_eq!(refreshed(&store), [0; 0]);
     })
     .await
     .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cached_priorities_and_bounds_are_those_of_the_view() {
+    let bench = judged(&[12]).await;
+    let (key, view) = (bench.keys[0], bench.view().await);
+    let numbers = QueryPriorities::of(&view);
+    let keep = move |db: &mut Db| {
+        let (revision, _) = db.priorities_now(key)?;
+        db.keep_priorities(key, revision, &numbers)
+    };
+    let unknown = bench
+        .store
+        .read(move |db| db.priority_bounds(None, Policy::Value));
+    assert_eq!(unknown.await.unwrap()[0].bound, f64::INFINITY);
+    bench.store.write(keep).await.unwrap();
+    for policy in Policy::ALL {
+        let read = bench.store.read(move |db| {
+            let bounds = db.priority_bounds(Some(key), policy)?;
+            Ok((db.policy_priorities(key, policy)?, bounds[0].bound))
+        });
+        let (kept, bound) = read.await.unwrap();
+        let scoring = Scoring { policy, exact: 0 };
+        let expected = score_pairs(&view, &scoring);
+        let expected = || {
+            expected
+                .iter()
+                .map(|one| (one.pair, one.priority, one.voted))
+        };
+        let candidates: Vec<QueueCandidate> = kept.candidates(7).collect();
+        let found = candidates
+            .iter()
+            .map(|one| (one.key.pair, one.priority, one.voted));
+        assert!(found.eq(expected()), "{policy}");
+        let priorities = expected().filter_map(|(_, priority, _)| priority);
+        let highest = priorities.max_by(f64::total_cmp);
+        assert_eq!(bound, highest.unwrap_or(f64::NEG_INFINITY), "{policy}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,9 +13,12 @@ pub(super) fn sum_of<const LANES: usize>(
     term: impl Fn(f64, f64) -> f64,
 ) -> f64 {
     let ((xs, x_rest), (ys, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
-    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| term(*x, *y)).sum();
+    // Indexes instead of `zip`, whose constructor is a call that costs as much as a short list.
+    let of_rest = x_rest.len().min(y_rest.len());
+    let rest: f64 = (0..of_rest).map(|at| term(x_rest[at], y_rest[at])).sum();
     let mut lanes = [0.0; LANES];
-    for (x, y) in xs.iter().zip(ys) {
+    for at in 0..xs.len().min(ys.len()) {
+        let (x, y) = (&xs[at], &ys[at]);
         for lane in 0..LANES {
             lanes[lane] += term(x[lane], y[lane]);
         }
@@ -109,6 +112,18 @@ mod tests {
         assert_eq!(solve(vec![vec![1.0], vec![2.0, 1.0]], &[1.0, 1.0]), None);
         assert_eq!(solve(vec![vec![f64::NAN]], &[1.0]), None);
         assert_eq!(solve(vec![vec![1e-300]], &[1e300]), None);
+    }
+
+    #[test]
+    fn a_sum_adds_its_lanes_and_then_the_rest() {
+        let x: Vec<f64> = (1..=11).map(|at| 1.0 / f64::from(at)).collect();
+        let y: Vec<f64> = (1..=11).map(|at| f64::from(at).sqrt()).collect();
+        let lane = |lane: usize| 0.0 + x[lane] * y[lane] + x[lane + 4] * y[lane + 4];
+        let lanes = lane(0) + lane(1) + lane(2) + lane(3);
+        let rest = x[8] * y[8] + x[9] * y[9] + x[10] * y[10];
+        assert_eq!(dot::<4>(&x, &y).to_bits(), (lanes + rest).to_bits());
+        assert_eq!(dot::<4>(&x[..2], &y[..2]), x[0] * y[0] + x[1] * y[1]);
+        assert_eq!(dot::<4>(&[], &[]), 0.0);
     }
 
     #[test]

@@ -72,19 +72,27 @@ impl QueryFeatures {
         let of_documents = a.len().min(b.len());
         *odd = of_documents + differences.len();
         // The constant precedes the magnitudes.
-        numbers.resize(2 * *odd + 1 + others.len(), 0.0);
+        let width = 2 * *odd + 1 + others.len();
+        if numbers.len() != width {
+            numbers.resize(width, 0.0);
+        }
         let (signed, even) = numbers.split_at_mut(*odd);
+        let (sizes, symmetric) = even.split_at_mut(*odd + 1);
         let (a, b) = (&a[..of_documents], &b[..of_documents]);
-        for at in 0..of_documents {
-            signed[at] = b[at] - a[at];
-        }
-        signed[of_documents..].copy_from_slice(differences);
-        let (sizes, symmetric) = even.split_at_mut(signed.len() + 1);
         sizes[0] = 1.0;
-        for (at, number) in signed.iter().enumerate() {
-            sizes[at + 1] = number.abs();
+        let sizes = &mut sizes[1..];
+        for at in 0..of_documents {
+            let number = b[at] - a[at];
+            signed[at] = number;
+            sizes[at] = number.abs();
         }
-        symmetric.copy_from_slice(others);
+        for (at, number) in differences.iter().enumerate() {
+            signed[of_documents + at] = *number;
+            sizes[of_documents + at] = number.abs();
+        }
+        for (at, number) in others.iter().enumerate() {
+            symmetric[at] = *number;
+        }
     }
 }
 

@@ -119,7 +119,11 @@ impl StudentModel {
     }
 
     fn logits(&self, pair: &PairFeatures) -> (f64, f64) {
-        let sum = |weights: &[f64], x: &[f64]| weights.iter().zip(x).map(|(w, x)| w * x).sum();
+        let sum = |weights: &[f64], x: &[f64]| {
+            let both = weights.len().min(x.len());
+            let (weights, x) = (&weights[..both], &x[..both]);
+            (0..both).map(|at| weights[at] * x[at]).sum()
+        };
         (sum(&self.odd, pair.odd()), sum(&self.even, pair.even()))
     }
 }

@@ -5,7 +5,6 @@ use super::probabilities;
 use super::training::TrainingTable;
 use crate::domain::numeric::{dot, solve};
 use crate::domain::prediction::OutcomeProbabilities;
-use crate::domain::ranking::PairTarget;
 use crate::features::student::domain::features::PairFeatures;
 
 const STEPS: usize = 60;
@@ -58,7 +57,12 @@ impl Exponentials {
     #[inline]
     pub(super) fn of(eta: f64, tau: f64) -> Self {
         let top = eta.abs().max(tau);
-        let (a, b, tie) = ((-eta - top).exp(), (eta - top).exp(), (tau - top).exp());
+        let exp = |logit: f64| match logit - top {
+            // The largest: nothing to compute.
+            0.0 => 1.0,
+            below => below.exp(),
+        };
+        let (a, b, tie) = (exp(-eta), exp(eta), exp(tau));
         let sum = (a + b) + tie;
         Self {
             a,
@@ -114,6 +118,9 @@ struct Slope {
     gradient: Vec<f64>,
 }
 
+/// The lower triangle of the matrix of second derivatives, by rows.
+type Hessian = Vec<Vec<f64>>;
+
 /// η and τ of a pair.
 #[inline]
 fn logits(weights: (&[f64], &[f64]), pair: &PairFeatures) -> (f64, f64) {
@@ -130,19 +137,9 @@ impl Objective<'_> {
         if at == odd { 0.0 } else { self.precision }
     }
 
-    /// Passes each pair to `with`, in order.
-    #[inline]
-    fn each_pair(&self, mut with: impl FnMut(&PairFeatures, &PairTarget)) {
-        let mut pair = PairFeatures::default();
-        for query in self.table.at(self.queries) {
-            for (at, target) in query.pairs.iter().enumerate() {
-                query.read(at, &mut pair);
-                with(&pair, target);
-            }
-        }
-    }
-
-    fn at(&self, weights: &[f64]) -> Slope {
+    /// The value and the gradient at some weights, and if wanted the Hessian, in one pass over the
+    /// pairs.
+    fn at(&self, weights: &[f64], wants_hessian: bool) -> (Slope, Option<Hessian>) {
         let mut gradient: Vec<f64> = weights
             .iter()
             .enumerate()
@@ -150,52 +147,57 @@ impl Objective<'_> {
             .collect();
         let penalty: f64 = gradient.iter().zip(weights).map(|(g, w)| 0.5 * g * w).sum();
         let (_, odd) = self.table.shape();
+        let mut hessian = wants_hessian.then(|| self.of_penalty());
         let weights = weights.split_at(odd);
         let (of_odd, of_even) = gradient.split_at_mut(odd);
         let mut loss = 0.0;
-        self.each_pair(|pair, target| {
-            let (eta, tau) = logits(weights, pair);
-            let found = Outcomes::of(eta, tau);
-            let (m, t) = (found.preference, found.tie);
-            let soft = OutcomeProbabilities::soft_target(target.score);
-            let (preference, tie) = (soft.preference(), soft.tie());
-            loss += target.weight * (found.log_sum - (eta * preference + tau * tie));
-            add_scaled(of_odd, target.weight * (m - preference), pair.odd());
-            add_scaled(of_even, target.weight * (t - tie), pair.even());
-        });
-        Slope {
-            value: penalty + loss,
-            gradient,
-        }
-    }
-
-    /// The lower triangle of the Hessian at some weights, by rows.
-    fn hessian(&self, weights: &[f64]) -> Vec<Vec<f64>> {
-        let (width, odd) = self.table.shape();
-        let mut hessian: Vec<Vec<f64>> = (0..width).map(|at| vec![0.0; at + 1]).collect();
-        for (at, row) in hessian.iter_mut().enumerate() {
-            // A tiny penalty on the constant keeps the matrix regular if no pair, or every pair, is
-            // a tie.
-            row[at] = self.precision(at).max(1e-9);
-        }
-        let weights = weights.split_at(odd);
         let mut pairs: [PairFeatures; TOGETHER] = Default::default();
         let mut curves = [[0.0; 3]; TOGETHER];
         let mut read = 0;
         for query in self.table.at(self.queries) {
             for (at, target) in query.pairs.iter().enumerate() {
-                query.read(at, &mut pairs[read]);
-                curves[read] = curve(weights, &pairs[read], target);
+                let pair = &mut pairs[read];
+                query.read(at, pair);
+                let (eta, tau) = logits(weights, pair);
+                let found = Outcomes::of(eta, tau);
+                let (m, t) = (found.preference, found.tie);
+                let soft = OutcomeProbabilities::soft_target(target.score);
+                let (preference, tie) = (soft.preference(), soft.tie());
+                loss += target.weight * (found.log_sum - (eta * preference + tau * tie));
+                add_scaled(of_odd, target.weight * (m - preference), pair.odd());
+                add_scaled(of_even, target.weight * (t - tie), pair.even());
+                let Some(hessian) = &mut hessian else {
+                    continue;
+                };
+                curves[read] = curve(&found, target.weight);
                 read += 1;
                 if read == TOGETHER {
                     let [a, b, c, d] = &pairs;
-                    self.add(&mut hessian, [a, b, c, d], curves);
+                    self.add(hessian, [a, b, c, d], curves);
                     read = 0;
                 }
             }
         }
-        for (pair, curve) in pairs.iter().zip(curves).take(read) {
-            self.add(&mut hessian, [pair], [curve]);
+        if let Some(hessian) = &mut hessian {
+            for (pair, curve) in pairs.iter().zip(curves).take(read) {
+                self.add(hessian, [pair], [curve]);
+            }
+        }
+        let slope = Slope {
+            value: penalty + loss,
+            gradient,
+        };
+        (slope, hessian)
+    }
+
+    /// The Hessian of the penalty.
+    fn of_penalty(&self) -> Hessian {
+        let (width, _) = self.table.shape();
+        let mut hessian: Hessian = (0..width).map(|at| vec![0.0; at + 1]).collect();
+        for (at, row) in hessian.iter_mut().enumerate() {
+            // A tiny penalty on the constant keeps the matrix regular if no pair, or every pair, is
+            // a tie.
+            row[at] = self.precision(at).max(1e-9);
         }
         hessian
     }
@@ -225,14 +227,12 @@ impl Objective<'_> {
 
 /// The second derivatives of a pair's loss by η and η, η and τ, and τ and τ.
 #[inline]
-fn curve(weights: (&[f64], &[f64]), pair: &PairFeatures, target: &PairTarget) -> [f64; 3] {
-    let (eta, tau) = logits(weights, pair);
-    let found = Outcomes::of(eta, tau);
+fn curve(found: &Outcomes, weight: f64) -> [f64; 3] {
     let (m, t) = (found.preference, found.tie);
     [
-        target.weight * (found.decisiveness - m * m),
-        -target.weight * t * m,
-        target.weight * t * (1.0 - t),
+        weight * (found.decisiveness - m * m),
+        -weight * t * m,
+        weight * t * (1.0 - t),
     ]
 }
 
@@ -289,17 +289,16 @@ pub(super) fn minimize(
         return None;
     }
     let mut weights = start;
-    let mut slope = objective.at(&weights);
-    // A Hessian with the predicted gain of its first step.
-    let mut known: Option<(Vec<Vec<f64>>, f64)> = None;
+    let (mut slope, mut next) = objective.at(&weights, true);
+    // A Hessian with the predicted gain of its first step, if it is reused.
+    let mut known: Option<(Hessian, f64)> = None;
     for _ in 0..STEPS {
         if slope.gradient.iter().all(|x| x.abs() <= TOLERANCE * all) {
             break;
         }
-        let near = known.take().filter(|(_, first)| *first <= NEAR);
-        let (hessian, first) = match near {
+        let (hessian, first) = match known.take() {
             Some((hessian, first)) => (hessian, Some(first)),
-            None => (objective.hessian(&weights), None),
+            None => (next.take()?, None),
         };
         let step = solve(hessian.clone(), &slope.gradient)?;
         let promised: f64 = step.iter().zip(&slope.gradient).map(|(s, g)| s * g).sum();
@@ -318,14 +317,15 @@ pub(super) fn minimize(
             weights = moved(1.0);
             break;
         }
+        let is_near = first <= NEAR;
         let mut length = 1.0;
         let mut found = None;
         for _ in 0..40 {
             let trial = moved(length);
-            let reached = objective.at(&trial);
+            let (reached, at_trial) = objective.at(&trial, !is_near);
             let gain = 1e-4 * length * promised * all;
             if promised <= BLURRED || reached.value <= slope.value - gain {
-                found = Some((trial, reached));
+                found = Some((trial, reached, at_trial));
                 break;
             }
             length *= 0.5;
@@ -334,8 +334,8 @@ pub(super) fn minimize(
         let Some(found) = found else {
             break;
         };
-        (weights, slope) = found;
-        known = Some((hessian, first));
+        (weights, slope, next) = found;
+        known = is_near.then_some((hessian, first));
     }
     weights.iter().all(|w| w.is_finite()).then_some(weights)
 }

@@ -277,3 +277,27 @@ proptest! {
         prop_assert_eq!(StudentModel::fit(&rows, 1.0), StudentModel::fit(&turned, 1.0));
     }
 }
+
+proptest! {
+    #[test]
+    fn the_exponential_of_the_largest_logit_is_that_of_zero(
+        eta in -9.0..9.0f64, tau in -9.0..9.0f64, special in 0usize..8,
+    ) {
+        let (eta, tau) = match special {
+            0 => (eta, eta.abs()),
+            1 => (0.0, tau),
+            2 => (-0.0, 0.0),
+            3 => (f64::INFINITY, tau),
+            4 => (eta, f64::NAN),
+            _ => (eta, tau),
+        };
+        let found = Exponentials::of(eta, tau);
+        let top = eta.abs().max(tau);
+        let bits = [found.a, found.b, found.sum].map(f64::to_bits);
+        let (a, b, tie) = ((-eta - top).exp(), (eta - top).exp(), (tau - top).exp());
+        let expected = [a, b, (a + b) + tie];
+        for (bits, expected) in bits.into_iter().zip(expected) {
+            prop_assert!(bits == expected.to_bits() || expected.is_nan() && f64::from_bits(bits).is_nan());
+        }
+    }
+}

@@ -2,16 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An unordered pair of documents, as indexes into a pool, the smaller index first.
+/// An unordered pair of documents, as indexes into a pool, the smaller index first. Projects have
+/// millions of pairs, so an index takes four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Pair {
-    low: usize,
-    high: usize,
+    low: u32,
+    high: u32,
 }
 
 impl Pair {
-    /// The pair of two documents, or `None` if they are the same.
+    /// The pair of two documents, or `None` if they are the same or an index is above `u32::MAX`.
     pub fn new(x: usize, y: usize) -> Option<Self> {
+        let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);
         (x != y).then(|| Self {
             low: x.min(y),
             high: x.max(y),
@@ -19,18 +21,18 @@ impl Pair {
     }
 
     pub fn low(self) -> usize {
-        self.low
+        self.low as usize
     }
 
     pub fn high(self) -> usize {
-        self.high
+        self.high as usize
     }
 
     /// The other document of the pair, or `None` if `document` is in neither place.
     pub fn other(self, document: usize) -> Option<usize> {
         match document {
-            d if d == self.low => Some(self.high),
-            d if d == self.high => Some(self.low),
+            d if d == self.low() => Some(self.high()),
+            d if d == self.high() => Some(self.low()),
             _ => None,
         }
     }

@@ -128,15 +128,36 @@ fn encoded(scored: &[PairPriority], has_factors: bool) -> Vec<u8> {
 }
 
 impl PolicyPriorities {
-    /// Reads a row of the size of the top, the pairs and the numbers.
-    fn read(row: &Row<'_>, policy: Policy) -> rusqlite::Result<Self> {
-        let numbers: Option<Vec<u8>> = row.get(2)?;
-        Ok(Self {
+    /// Reads a row of the size of the top, the highest priorities, the pairs and the numbers;
+    /// `None` if they do not belong together, as in a damaged file.
+    fn read(row: &Row<'_>, policy: Policy) -> rusqlite::Result<Option<Self>> {
+        let Ok(top) = u32::try_from(row.get::<_, i64>(0)?) else {
+            return Ok(None);
+        };
+        let highest: Vec<u8> = row.get(1)?;
+        let numbers: Option<Vec<u8>> = row.get(3)?;
+        let kept = Self {
             policy,
-            top: row.get(0)?,
-            pairs: row.get(1)?,
+            top,
+            pairs: row.get(2)?,
             numbers: numbers.unwrap_or_default(),
-        })
+        };
+        Ok(kept.belongs_to(&highest).then_some(kept))
+    }
+
+    /// Whether there are as many numbers as pairs, or none if the highest of them is NaN.
+    fn belongs_to(&self, highest: &[u8]) -> bool {
+        let Ok(highest) = <[[u8; NUMBER]; SCORED.len()]>::try_from(highest.as_chunks().0) else {
+            return false;
+        };
+        let highest = slot_of(self.policy).and_then(|slot| highest.get(slot));
+        let has_numbers = highest.is_some_and(|bytes| !f64::from_le_bytes(*bytes).is_nan());
+        let of_pair = match self.policy {
+            _ if !has_numbers => 0,
+            Policy::Value | Policy::Mixed => 2 * NUMBER,
+            _ => NUMBER,
+        };
+        self.pairs.len() % PAIR == 0 && self.numbers.len() == self.len() * of_pair
     }
 
     fn len(&self) -> usize {
@@ -241,7 +262,8 @@ impl Db {
             params![first, last, FORM],
             |row| {
                 let highest: Option<Vec<u8>> = row.get(2)?;
-                let bound = highest.map_or(f64::INFINITY, |highest| {
+                let whole = highest.filter(|highest| highest.len() == SCORED.len() * NUMBER);
+                let bound = whole.map_or(f64::INFINITY, |highest| {
                     let of_policy = slot.and_then(|slot| highest.as_chunks().0.get(slot));
                     let bound = of_policy.map_or(f64::NAN, |bytes| f64::from_le_bytes(*bytes));
                     if bound.is_nan() {
@@ -265,8 +287,8 @@ impl Db {
         query: QueryKey,
         policy: Policy,
     ) -> Result<Option<PolicyPriorities>> {
-        self.maybe(
-            "SELECT urgency.top, pairs.value, numbers.value
+        let kept = self.maybe(
+            "SELECT urgency.top, urgency.highest, pairs.value, numbers.value
              FROM query JOIN urgency ON urgency.query = query.id
              AND urgency.revision = query.revision AND urgency.form = ?3
              JOIN urgency_part AS pairs ON pairs.query = query.id AND pairs.part = 0
@@ -274,7 +296,8 @@ impl Db {
              WHERE query.id = ?1",
             params![query.0, part_of(policy), FORM],
             |row| PolicyPriorities::read(row, policy),
-        )
+        )?;
+        Ok(kept.flatten())
     }
 
     /// The priorities of a query under one policy, from the cache if it is up to date.
@@ -285,14 +308,16 @@ impl Db {
         }
     }
 
-    /// The queries whose priorities are stale, in another version's format, or missing.
-    pub fn without_priorities(&self) -> Result<Vec<QueryKey>> {
+    /// The queries whose priorities are stale, in another version's format, or missing; of one
+    /// query, or of all.
+    pub fn without_priorities(&self, scope: Option<QueryKey>) -> Result<Vec<QueryKey>> {
+        let (first, last) = scope.map_or((i64::MIN, i64::MAX), |query| (query.0, query.0));
         self.all(
             "SELECT query.id FROM query
              LEFT JOIN urgency ON urgency.query = query.id
              AND urgency.revision = query.revision AND urgency.form = ?1
-             WHERE urgency.query IS NULL ORDER BY query.id",
-            [FORM],
+             WHERE urgency.query IS NULL AND query.id BETWEEN ?2 AND ?3 ORDER BY query.id",
+            params![FORM, first, last],
             |row| Ok(QueryKey(row.get(0)?)),
         )
     }
@@ -310,14 +335,14 @@ impl Db {
     /// cached.
     pub fn value_parts(&self, query: QueryKey, pair: Pair) -> Result<Option<ValueParts>> {
         let kept = self.maybe(
-            "SELECT urgency.top, pairs.value, numbers.value
+            "SELECT urgency.top, urgency.highest, pairs.value, numbers.value
              FROM urgency JOIN urgency_part AS pairs ON pairs.query = urgency.query AND pairs.part = 0
              LEFT JOIN urgency_part AS numbers ON numbers.query = urgency.query AND numbers.part = ?2
              WHERE urgency.query = ?1 AND urgency.form = ?3",
             params![query.0, part_of(Policy::Value), FORM],
             |row| PolicyPriorities::read(row, Policy::Value),
         )?;
-        match kept {
+        match kept.flatten() {
             Some(kept) => Ok(kept.value_parts(pair)),
             None => Ok(value_parts(&self.view(query)?, pair)),
         }

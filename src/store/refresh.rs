@@ -91,7 +91,7 @@ impl Store {
         if self.is_read_only() {
             return Ok(());
         }
-        let stale = self.read_blocking(|db| db.without_priorities())?;
+        let stale = self.read_blocking(|db| db.without_priorities(None))?;
         let mut left = stale.len();
         self.read_and_keep(
             &stale,

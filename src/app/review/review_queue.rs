@@ -104,7 +104,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
         || !others.is_empty()
         || (request.gold > 0.0 && !db.gold(request.scope)?.is_empty())
         // The priorities of stale queries should be computed only once.
-        || (design.has_controls() && !db.without_priorities()?.is_empty());
+        || (design.has_controls() && !db.without_priorities(request.scope)?.is_empty());
     let (mut candidates, keys, entries);
     if needs_all {
         (candidates, keys) = all_candidates(db, request.policy, request.scope)?;

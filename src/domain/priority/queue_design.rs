@@ -219,8 +219,8 @@ pub fn build_queue(
     selection.entries()
 }
 
-/// Selects the next entries of a queue from candidates that are passed one by one, in memory that
-/// depends only on the number of entries.
+/// Selects the next entries of a queue from candidates that are passed one by one. Memory depends
+/// on the largest number of entries only.
 ///
 /// The candidates are all pairs that the estimate is about, including those already shown. Ties are
 /// ordered by a seeded hash of the pair, never by input order. Controls use permanent random

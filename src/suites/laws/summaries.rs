@@ -3,17 +3,20 @@
 use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
 use crate::app::annotate::progress::RunPhase;
+use crate::app::review::review_queue::{QueueItem, QueueRequest, build_review_queue};
 use crate::client::RunControl;
 use crate::domain::battle::Pair;
 use crate::domain::priority::{Policy, QueueCandidate, Scoring, score_pairs, value_parts};
 use crate::domain::ranking::{LearnedPrior, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::store::corpus::QueryKey;
 use crate::store::judge_tallies::TallyNow;
 use crate::store::outstanding::CallSelection;
 use crate::store::priority_cache::{PolicyPriorities, QueryPriorities};
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Db, Store, StoreError};
+use std::collections::HashSet;
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);
@@ -121,6 +124,60 @@ async fn priorities_that_another_version_kept_are_made_anew_and_kept() {
         assert_eq!(refreshed(&store), [2, 1, 0]);
         assert_eq!(kept(&store), before);
         assert_eq!(refreshed(&store), [0; 0]);
+    })
+    .await
+    .unwrap();
+}
+
+/// The queue of each policy, of all queries and of one.
+fn queues(store: &Store, only: QueryKey) -> Vec<Vec<QueueItem>> {
+    let requests = Policy::ALL.into_iter().flat_map(|policy| {
+        [None, Some(HashSet::from([only]))].map(|only| QueueRequest {
+            policy,
+            scope: None,
+            only,
+            annotator: "ann".to_owned(),
+            seed: 3,
+            limit: 7,
+            gold: 0.0,
+            overlap: 0.0,
+            conflicts: false,
+            against: None,
+        })
+    });
+    let queues = requests.map(|request| {
+        let items = store.read_blocking(move |db| build_review_queue(db, &request));
+        items.unwrap()
+    });
+    queues.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queues_are_the_same_from_a_cache_that_is_whole_damaged_partly_stale_or_empty() {
+    let bench = judged(&[4, 9, 6]).await;
+    let (store, only) = (bench.store.clone(), bench.keys[1]);
+    tokio::task::spawn_blocking(move || {
+        store.refresh_priorities(&mut |_| {}).unwrap();
+        let expected = queues(&store, only);
+        assert!(expected.iter().any(|items| items.len() == 7));
+        let file = rusqlite::Connection::open(store.path()).unwrap();
+        let damages = [
+            "UPDATE urgency_part SET value = substr(value, 2) WHERE part > 0",
+            "UPDATE urgency_part SET value = x'00' WHERE part = 0",
+            "DELETE FROM urgency_part WHERE part > 0",
+            "DELETE FROM urgency_part WHERE part = 0",
+            "UPDATE urgency SET top = -1",
+            "UPDATE urgency SET highest = substr(highest, 2)",
+            "UPDATE urgency SET form = 0 WHERE query = (SELECT min(query) FROM urgency)",
+            "DELETE FROM urgency",
+        ];
+        for damage in damages {
+            file.execute_batch(damage).unwrap();
+            assert_eq!(queues(&store, only), expected, "{damage}");
+            file.execute_batch("DELETE FROM urgency; DELETE FROM urgency_part")
+                .unwrap();
+            store.refresh_priorities(&mut |_| {}).unwrap();
+        }
     })
     .await
     .unwrap();

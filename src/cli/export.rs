@@ -90,16 +90,12 @@ pub(crate) struct ExportCommand {
 /// How labels are written.
 #[derive(Debug, Args)]
 struct QrelsOptions {
-    /// For qrels: which labels to write
-    #[arg(
-        long,
-        default_value = "labels",
-        value_parser = OrAdded::<LabelSourceName, AddedLabelSource>::parser()
-    )]
-    from: OrAdded<LabelSourceName, AddedLabelSource>,
-    /// For qrels from zelo: how to convert zELO scores to grades
-    #[arg(long, value_enum, default_value = "auto")]
-    cuts: GradeBasis,
+    /// For qrels: which labels to write [default: labels]
+    #[arg(long, value_parser = OrAdded::<LabelSourceName, AddedLabelSource>::parser())]
+    from: Option<OrAdded<LabelSourceName, AddedLabelSource>>,
+    /// For qrels from zelo: how to convert zELO scores to grades [default: auto]
+    #[arg(long, value_enum)]
+    cuts: Option<GradeBasis>,
     /// For qrels: apply the rulings; their sources are written next to --out, to a file that ends
     /// in _rulings.csv
     #[arg(long)]
@@ -115,13 +111,13 @@ struct QrelsOptions {
     /// For qrels as rank-eval: the search index that has the documents
     #[arg(long, value_name = "INDEX")]
     index: Option<String>,
-    /// For qrels: grades of the rulings partially and relevant [default: 1,1, or 1,2 if labels
+    /// For qrels and rulings: grades of the rulings partially and relevant [default: 1,1, or 1,2 if labels
     /// above 1 exist]
     #[arg(long, value_name = "P,R", value_parser = grades)]
     grades: Option<RulingGrades>,
-    /// For qrels: lowest grade that counts as relevant
-    #[arg(long, value_name = "GRADE", default_value_t = 1)]
-    level: i32,
+    /// For qrels and rulings: lowest grade that counts as relevant [default: 1]
+    #[arg(long, value_name = "GRADE")]
+    level: Option<i32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -164,7 +160,8 @@ pub(super) fn member(text: &str) -> Result<(String, String), ArgumentError> {
 
 impl ExportCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
-        let from = self.labels.from;
+        self.check_options()?;
+        let from = self.labels.source_name();
         let is_made = match from {
             OrAdded::Core(from) => from == LabelSourceName::Zelo,
             OrAdded::Added(_) => true,
@@ -240,6 +237,49 @@ impl ExportCommand {
         Ok(())
     }
 
+    /// Refuses options that this kind of export does not have.
+    fn check_options(&self) -> Result<(), CommandFailure> {
+        let (labels, kind) = (&self.labels, self.kind);
+        let is = |of: ExportKind| kind == OrAdded::Core(of);
+        let is_qrels = is(ExportKind::Qrels);
+        let has_rulings = is_qrels || is(ExportKind::Rulings);
+        let options = [
+            ("--from", labels.from.is_some(), is_qrels, "qrels"),
+            ("--cuts", labels.cuts.is_some(), is_qrels, "qrels"),
+            ("--corrected", labels.corrected, is_qrels, "qrels"),
+            ("--diff", labels.diff, is_qrels, "qrels"),
+            (
+                "--grades",
+                labels.grades.is_some(),
+                has_rulings,
+                "qrels and rulings",
+            ),
+            (
+                "--level",
+                labels.level.is_some(),
+                has_rulings,
+                "qrels and rulings",
+            ),
+            ("--tag", self.tag.is_some(), is(ExportKind::Run), "run"),
+            (
+                "--as",
+                !self.members.is_empty(),
+                is(ExportKind::AiScores),
+                "ai-scores",
+            ),
+            (
+                "--keep-unscored",
+                self.keep_unscored,
+                is(ExportKind::Annotated),
+                "annotated",
+            ),
+        ];
+        match options.iter().find(|(_, given, fits, _)| *given && !fits) {
+            Some((option, _, _, kinds)) => Err(usage!("{option} is for {kinds}")),
+            None => Ok(()),
+        }
+    }
+
     fn request(
         &self,
         context: &CommandContext,
@@ -285,7 +325,7 @@ impl ExportCommand {
                 places: self.places,
             },
             ExportKind::Qrels => Export::Labels(LabelExport {
-                source: match self.labels.from {
+                source: match self.labels.source_name() {
                     OrAdded::Core(from) => self.labels.source(from),
                     OrAdded::Added(from) => LabelSource::Added(self.added.labels(store, from)?),
                 },
@@ -311,10 +351,15 @@ impl QrelsOptions {
         }
     }
 
+    /// Where the labels come from.
+    fn source_name(&self) -> OrAdded<LabelSourceName, AddedLabelSource> {
+        self.from.unwrap_or(OrAdded::Core(LabelSourceName::Labels))
+    }
+
     fn rulings(&self) -> RulingOptions {
         RulingOptions {
             grades: self.grades,
-            level: self.level,
+            level: self.level.unwrap_or(RulingOptions::USUAL.level),
         }
     }
 
@@ -322,7 +367,7 @@ impl QrelsOptions {
         let rulings = self.rulings();
         match from {
             LabelSourceName::Zelo => LabelSource::Zelo {
-                basis: self.cuts,
+                basis: self.cuts.unwrap_or(GradeBasis::Auto),
                 rulings,
             },
             LabelSourceName::Labels | LabelSourceName::Rulings if self.diff => {

@@ -25,7 +25,7 @@ use super::problem::{Problem, quoted};
 use super::records::LineRecords;
 use std::collections::BTreeSet;
 use std::io::BufRead;
-use tool::{EmptyAnswer, PlacedAnswer};
+use tool::{AnsweredItem, EmptyAnswer, PlacedAnswer};
 
 /// The answers of a file to one question.
 #[derive(Default)]
@@ -47,6 +47,7 @@ pub(super) fn read_answers(
 ) -> FoundAnswers {
     let mut found = FoundAnswers::default();
     let mut unanswered = Vec::new();
+    let mut items: Vec<(u64, AnsweredItem)> = Vec::new();
     let mut others = BTreeSet::new();
     let parse = |line: &TextLine<'_>| {
         jsonl::record(line, tool.unit(), |object| tool.item(object, options)).map(Some)
@@ -55,13 +56,19 @@ pub(super) fn read_answers(
     while let Some(record) = records.next() {
         let line = records.line();
         match record {
-            Ok(mut item) => {
-                unanswered.append(&mut item.unanswered);
-                others.extend(std::mem::take(&mut item.others));
-                found.answers.extend(item.placed(line));
-            }
+            Ok(item) => items.push((line, item)),
             Err(problem) => report(problem),
         }
+    }
+    let are_notes = items.iter().any(|(_, item)| item.has_question());
+    for (line, mut item) in items {
+        match are_notes {
+            true => item.note_comments(),
+            false => item.answer_comments(),
+        }
+        unanswered.append(&mut item.unanswered);
+        others.extend(std::mem::take(&mut item.others));
+        found.answers.extend(item.placed(line));
     }
     if let (Some(wanted), true) = (&options.rater, found.answers.is_empty()) {
         report(no_answers_of(file, wanted, &others));

@@ -11,7 +11,7 @@ use super::answers::AnswerOptions;
 use super::listed::{FormatNames, Listed, ListedFormat};
 use super::problem::Problem;
 pub use exported_pairs::{
-    ExportedChoice, ExportedItem, ExportedPair, LostDetails, PairWriter, WrittenPairs,
+    ExportedChoice, ExportedItem, ExportedPair, LostDetails, PairForm, PairWriter,
 };
 pub use pair_tool::{PairAnswer, PairTool};
 use std::io::BufRead;
@@ -50,12 +50,20 @@ impl ListedFormat for dyn PairTool {
     }
 }
 
-impl PairFormat {
-    /// How choices are written; `None` if they cannot be.
-    pub fn written(self) -> Option<&'static WrittenPairs> {
-        self.0.info().written.as_ref()
+impl PairForm {
+    /// All forms, in the order in which they are listed.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FORMATS.iter().filter_map(|format| {
+            let info = format.0.info();
+            Some(Self {
+                names: &info.names,
+                written: info.written.as_ref()?,
+            })
+        })
     }
+}
 
+impl PairFormat {
     /// Reads a whole file.
     pub fn read(self, reader: &mut dyn BufRead, file: &str, options: &AnswerOptions) -> ReadPairs {
         let mut read = ReadPairs::default();

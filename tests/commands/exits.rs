@@ -81,6 +81,11 @@ fn the_scores_leave_as_labels_and_the_assumption_is_told() {
         &["--corrected and --diff"],
     );
     sandbox.refused(
+        "export verdicts --form arena --corrected",
+        2,
+        &["--corrected is for qrels"],
+    );
+    sandbox.refused(
         "evaluate x --truth qrels",
         2,
         &["the project holds no labels"],

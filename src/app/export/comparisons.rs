@@ -1,16 +1,17 @@
 //! Exports people's verdicts as comparisons in the formats of other tools.
 
-use crate::app::error::{AppError, invalid};
+use crate::app::error::AppError;
 use crate::app::review::pair_verdicts::PairVerdicts;
 use crate::app::text_format::counted;
-use crate::domain::battle::Pair;
 use crate::domain::verdict::Decision;
 use crate::formats::pairs::{
-    ExportedChoice, ExportedItem, ExportedPair, LostDetails, PairFormat, PairWriter,
+    ExportedChoice, ExportedItem, ExportedPair, LostDetails, PairForm, PairWriter,
 };
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::StoredVerdict;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::Write;
 
 /// What comparisons do not say about verdicts.
@@ -22,6 +23,8 @@ pub struct LeftOut {
     strengths: usize,
     confidences: usize,
     causes: usize,
+    /// Verdicts that were blind, which are written like others.
+    blind: usize,
     details: LostDetails,
 }
 
@@ -31,7 +34,7 @@ impl LeftOut {
         let LostDetails { notes, times } = self.details;
         let lost = [
             (notes, "note"),
-            (times, "time"),
+            (times, "timestamp"),
             (self.strengths, "strength"),
             (self.confidences, "confidence"),
             (self.causes, "cause"),
@@ -40,7 +43,13 @@ impl LeftOut {
         let lost: Vec<String> = lost.map(|(number, of)| counted(number, of)).collect();
         let mut said = Vec::new();
         if !lost.is_empty() {
-            said.push(format!("not in this format: {}", lost.join(", ")));
+            said.push(format!("left out: {}", lost.join(", ")));
+        }
+        if self.blind > 0 {
+            said.push(format!(
+                "blind verdicts, not marked in the file: {}",
+                self.blind
+            ));
         }
         if self.cannot_tell > 0 {
             let verdicts = counted(self.cannot_tell, "verdict");
@@ -54,29 +63,33 @@ impl LeftOut {
         self.strengths += usize::from(is_strong);
         self.confidences += usize::from(row.confidence.is_some());
         self.causes += usize::from(row.cause.is_some());
+        self.blind += usize::from(row.blind);
     }
 }
 
 /// Writes each person's verdict on each pair of some queries: those that the person neither took
-/// back nor replaced.
-///
-/// # Errors
-/// If the tool reads no comparisons.
+/// back nor replaced. People who saw the documents of a pair in the same order share an item.
 pub fn write_comparisons(
     store: &Store,
     keys: &[QueryKey],
-    format: PairFormat,
+    form: PairForm,
     out: &mut dyn Write,
 ) -> Result<LeftOut, AppError> {
-    let name = format.names().name;
-    let written = format.written();
-    let written = written.ok_or_else(|| invalid!("verdicts cannot be written as {name}"))?;
-    let mut writer = PairWriter::new(written, out);
+    let mut writer = PairWriter::new(form, out);
     let mut left_out = LeftOut::default();
     for key in keys {
         let key = *key;
-        let (pool, verdicts) =
-            store.read_blocking(move |db| Ok((db.pool(key)?, PairVerdicts::load(db, key)?)))?;
+        let judged = store.read_blocking(move |db| {
+            let verdicts = PairVerdicts::load(db, key)?;
+            let has_rows = verdicts.rows().next().is_some();
+            Ok(has_rows
+                .then(|| db.pool(key))
+                .transpose()?
+                .map(|pool| (pool, verdicts)))
+        })?;
+        let Some((pool, verdicts)) = judged else {
+            continue;
+        };
         let item = |at: usize| ExportedItem {
             id: pool.documents[at].id.as_str(),
             text: &pool.documents[at].content,
@@ -85,39 +98,35 @@ pub fn write_comparisons(
             id: pool.query.id.as_str(),
             text: &pool.query.text,
         };
-        let mut pairs: Vec<(Pair, usize, ExportedPair<'_>)> = Vec::new();
+        let mut pairs: Vec<ExportedPair<'_>> = Vec::new();
+        let mut places: HashMap<(usize, usize), usize> = HashMap::new();
         for (row, _) in verdicts.rows() {
             let verdict = &row.verdict;
-            let Some(pair) = Pair::new(verdict.a, verdict.b) else {
-                continue;
-            };
-            let at = pairs.iter().position(|(of, ..)| *of == pair);
-            let first = at.map_or(verdict.a, |at| pairs[at].1);
-            let Some(choice) = verdict.seen_from(first).direction() else {
+            let Some(choice) = verdict.decision.direction() else {
                 left_out.cannot_tell += 1;
                 continue;
             };
             left_out.count(row);
-            let choice = ExportedChoice {
+            let place = match places.entry((verdict.a, verdict.b)) {
+                Entry::Occupied(place) => *place.get(),
+                Entry::Vacant(place) => {
+                    pairs.push(ExportedPair {
+                        query,
+                        a: item(verdict.a),
+                        b: item(verdict.b),
+                        choices: Vec::new(),
+                    });
+                    *place.insert(pairs.len() - 1)
+                }
+            };
+            pairs[place].choices.push(ExportedChoice {
                 by: &verdict.annotator,
                 choice,
                 note: verdict.note.as_deref(),
                 created_ms: verdict.created_ms,
-            };
-            match at {
-                Some(at) => pairs[at].2.choices.push(choice),
-                None => {
-                    let exported = ExportedPair {
-                        query,
-                        a: item(verdict.a),
-                        b: item(verdict.b),
-                        choices: vec![choice],
-                    };
-                    pairs.push((pair, verdict.a, exported));
-                }
-            }
+            });
         }
-        for (_, _, pair) in &pairs {
+        for pair in &pairs {
             writer.add(pair)?;
         }
     }
@@ -131,7 +140,6 @@ mod tests {
     use crate::domain::verdict::Confidence;
     use crate::store::verdicts::NewVerdict;
     use crate::suites::fixtures::pool;
-    use clap::ValueEnum as _;
 
     #[test]
     fn the_last_word_of_each_person_is_written_and_what_is_missing_is_counted() {
@@ -147,37 +155,36 @@ mod tests {
             add(0, 2, Decision::CannotTell, "bob")?;
             let mut sure = NewVerdict::open(key, 1, 2, Decision::Tie, "bob");
             sure.confidence = Some(Confidence::High);
+            sure.blind = true;
             db.add_verdict(&sure)?;
             Ok(key)
         });
         let key = written.unwrap();
-        let arena = PairFormat::from_str("arena", false).unwrap();
+        let mut forms = PairForm::all();
+        let arena = forms.find(|form| form.names().name == "arena").unwrap();
         let mut out = Vec::new();
         let left_out = write_comparisons(&store, &[key], arena, &mut out).unwrap();
-        let rows = String::from_utf8(out).unwrap();
+        let rows: Vec<serde_json::Value> = serde_json::from_slice(&out).unwrap();
         let said: Vec<[String; 4]> = rows
-            .lines()
+            .iter()
             .map(|row| {
-                let row: serde_json::Value = serde_json::from_str(row).unwrap();
                 ["model_a", "model_b", "winner", "judge"]
                     .map(|name| row[name].as_str().unwrap().to_owned())
             })
             .collect();
         let expected = [
             ["d0", "d1", "model_a", "ann"],
-            ["d0", "d1", "model_b", "bob"],
+            ["d1", "d0", "model_a", "bob"],
             ["d1", "d2", "tie", "bob"],
         ];
         assert_eq!(said, expected.map(|row| row.map(str::to_owned)));
         assert_eq!(
             left_out.notes(),
             [
-                "not in this format: 1 strength, 1 confidence",
+                "left out: 1 strength, 1 confidence",
+                "blind verdicts, not marked in the file: 1",
                 "skipped 1 verdict that cannot tell"
             ]
         );
-        let potato = PairFormat::from_str("potato", false).unwrap();
-        let error = write_comparisons(&store, &[key], potato, &mut Vec::new()).unwrap_err();
-        assert_eq!(error.to_string(), "verdicts cannot be written as potato");
     }
 }

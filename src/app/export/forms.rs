@@ -2,7 +2,7 @@
 
 use crate::app::output_file::{BEIR, FileForm, TREC};
 use crate::formats::judgments::JudgmentFormat;
-use crate::formats::pairs::PairFormat;
+use crate::formats::pairs::PairForm;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use std::sync::LazyLock;
@@ -27,10 +27,8 @@ pub(super) static LABEL_FORMS: LazyLock<Vec<LabelForm>> = LazyLock::new(|| {
 });
 
 /// The formats of exported verdicts, besides tables.
-pub(super) static VERDICT_FORMS: LazyLock<Vec<PairFormat>> = LazyLock::new(|| {
-    let formats = PairFormat::value_variants().iter().copied();
-    formats.filter(|form| form.written().is_some()).collect()
-});
+pub(super) static VERDICT_FORMS: LazyLock<Vec<PairForm>> =
+    LazyLock::new(|| PairForm::all().collect());
 
 impl LabelForm {
     pub(super) fn name(self) -> &'static str {
@@ -87,7 +85,7 @@ impl FormName {
     ///
     /// # Errors
     /// If there is none; the others are named.
-    pub fn of_verdicts(self) -> Result<PairFormat, String> {
+    pub fn of_verdicts(self) -> Result<PairForm, String> {
         let mut forms = VERDICT_FORMS.iter();
         let found = forms.find(|form| form.names().name == self.0);
         found.copied().ok_or_else(|| {

@@ -28,7 +28,7 @@ use crate::domain::metrics::Qrels;
 use crate::domain::sanitize;
 use crate::formats::file::unpacked_name;
 use crate::formats::judgments::ExportedLabels;
-use crate::formats::pairs::PairFormat;
+use crate::formats::pairs::PairForm;
 use crate::formats::table_file::{TableFormat, WITHOUT_PARQUET};
 use crate::formats::{beir, trec};
 use crate::registry::{find_ranking, project_scale};
@@ -84,7 +84,7 @@ pub enum Export {
     },
     Votes,
     /// People's verdicts as a table, or as comparisons in the format of another tool.
-    Verdicts(Option<PairFormat>),
+    Verdicts(Option<PairForm>),
     Labels(LabelExport),
     /// The documents by zELO, or in the order of a ranking, as a TREC run.
     Run {
@@ -189,10 +189,7 @@ impl Export {
             Self::Page(_) => HTML,
             Self::AiScores { .. } => JSON,
             Self::Labels(labels) => labels.form_of(path).file_form(),
-            Self::Verdicts(Some(format)) => match format.written() {
-                Some(written) => FileForm::new(written.file_words, written.endings),
-                None => JSON_LINES,
-            },
+            Self::Verdicts(Some(form)) => FileForm::new(form.file_words(), form.endings()),
             Self::Run { .. } => TREC,
             _ => JSON_LINES,
         }

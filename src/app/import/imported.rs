@@ -160,6 +160,9 @@ pub struct VotesImport {
     pub(super) verdicts: usize,
     /// Votes and verdicts that already existed.
     pub(super) unchanged: usize,
+    /// Verdicts that the same person had already given, other than by the same line.
+    #[serde(skip)]
+    pub(super) given_before: usize,
     pub(super) judges: Vec<String>,
     pub(super) annotators: Vec<String>,
     /// Queries of the file for which not all of its judges count.
@@ -223,6 +226,12 @@ impl VotesImport {
             notes.push("only the direction of a person's score is used: a, b or tie".to_owned());
         }
         let counts_direction = matches!(self.vote_rule, VoteRule::Ternary | VoteRule::Zbench);
+        if self.given_before > 0 {
+            notes.push(format!(
+                "skipped {} that the same person has already given; what the project has stays",
+                counted(self.given_before, "verdict")
+            ));
+        }
         if self.graded > 0 && counts_direction {
             notes.push(format!(
                 "{} with a margin between −1 and 1: the project counts only the direction; \

@@ -4,7 +4,8 @@
 use crate::domain::verdict::Decision;
 use crate::domain::vote::{Margin, Outcome};
 use crate::formats::votes::{ExternalVote, text_hash};
-use crate::store::verdicts::{IMPORTED, NewVerdict};
+use crate::store::verdicts::{IMPORTED, NewVerdict, StoredVerdict};
+use crate::store::{Db, StoreError};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -15,6 +16,14 @@ pub(super) struct ImportedVerdicts {
     given: HashMap<[u8; 32], u32>,
     /// The latest verdict without a time, by annotator and pair.
     latest: HashMap<(String, usize, usize), String>,
+    /// What people had said before the file, by annotator and pair, except what the file changed;
+    /// `None` until it is needed.
+    standing: Option<HashMap<(String, usize, usize), StoredVerdict>>,
+}
+
+/// The annotator and the pair of a verdict.
+fn whose(by: &str, a: usize, b: usize) -> (String, usize, usize) {
+    (by.to_owned(), a.min(b), a.max(b))
 }
 
 impl ImportedVerdicts {
@@ -57,10 +66,7 @@ impl ImportedVerdicts {
         // Verdicts without a time are ordered like their lines.
         let replaces = match vote.created_ms {
             Some(_) => None,
-            None => {
-                let whose = (vote.by.clone(), a.min(b), a.max(b));
-                self.latest.insert(whose, uid.clone())
-            }
+            None => self.latest.insert(whose(&vote.by, a, b), uid.clone()),
         };
         let verdict = NewVerdict {
             a: shown.0,
@@ -75,6 +81,53 @@ impl ImportedVerdicts {
             ..NewVerdict::default()
         };
         (uid, verdict)
+    }
+
+    /// Whether the person said the same before the file: the same choice, at the same time if the
+    /// line has one. A line that says more about it, such as a note or that it was blind, is new.
+    ///
+    /// A file of comparisons does not have everything that the project has, such as how much better
+    /// a document is. Its line would otherwise replace the verdict that it was written from.
+    pub(super) fn is_given(
+        &mut self,
+        db: &Db,
+        uid: &str,
+        verdict: &NewVerdict,
+        created_ms: Option<i64>,
+    ) -> Result<bool, StoreError> {
+        let standing = match &mut self.standing {
+            Some(standing) => standing,
+            none => {
+                let rows = db.standing_verdicts(Some(verdict.query))?.into_iter();
+                let rows = rows.map(|row| {
+                    let said = &row.verdict;
+                    (whose(&said.annotator, said.a, said.b), row)
+                });
+                none.insert(rows.collect())
+            }
+        };
+        let whose = whose(&verdict.annotator, verdict.a, verdict.b);
+        let Some(row) = standing.get(&whose) else {
+            return Ok(false);
+        };
+        let said = &row.verdict;
+        let is_same = said.uid != uid
+            && said.seen_from(verdict.a).direction() == verdict.decision.direction()
+            && created_ms.is_none_or(|at| at == said.created_ms)
+            && (verdict.note.is_none() || verdict.note == said.note)
+            && (verdict.inclusion.is_none() || verdict.inclusion == row.inclusion)
+            && (!verdict.blind || row.blind);
+        if is_same && created_ms.is_none() {
+            self.latest.insert(whose, said.uid.clone());
+        }
+        Ok(is_same)
+    }
+
+    /// Records that the file changed what a person had said.
+    pub(super) fn changed(&mut self, verdict: &NewVerdict) {
+        if let Some(standing) = &mut self.standing {
+            standing.remove(&whose(&verdict.annotator, verdict.a, verdict.b));
+        }
     }
 }
 

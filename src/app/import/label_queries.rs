@@ -137,7 +137,13 @@ pub(super) fn match_names(
             .map_or(query.as_str(), String::as_str);
         let has_id = wanted.is_none() && ids.contains(query.as_str());
         let same_text = ids_by_text.get(&comparable_text(text)).map(Vec::as_slice);
-        match (has_id, same_text.unwrap_or_default()) {
+        let same_text = same_text.unwrap_or_default();
+        // The file states the identifier and the text of one query, whoever else has the text.
+        if named.texts.contains_key(query) && same_text.contains(&query) {
+            by_text.insert(query, query);
+            continue;
+        }
+        match (has_id, same_text) {
             (false, []) => {}
             (true, []) => {
                 let stated = named.texts.get(query);
@@ -399,6 +405,15 @@ mod tests {
             "{error}"
         );
         assert_eq!(find("red  shoes", None).unwrap().found, 1);
+        // Another query may have the same text.
+        for wanted in [None, Some(QueryMatch::Text)] {
+            let project = project(&[("q0", "red shoes")]);
+            let found =
+                match_queries(Path::new("f.csv"), stated("red shoes"), &project, wanted).unwrap();
+            let names: Vec<&str> = found.labels.keys().map(QueryId::as_str).collect();
+            assert_eq!(names, ["q1"]);
+            assert_eq!(found.by, Some(wanted.unwrap_or(QueryMatch::Id)));
+        }
         assert_eq!(find("rambo", Some(QueryMatch::Id)).unwrap().found, 1);
     }
 }

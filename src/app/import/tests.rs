@@ -4,8 +4,15 @@ use super::pair_votes::read_pair_votes;
 use super::votes::{self, PairOptions, TextsByQuery};
 use super::{ImportOptions, check};
 use crate::app::error::AppError;
+use crate::app::export::request::{Export, ExportRequest};
+use crate::app::output_file::ProtectedFiles;
+use crate::app::review::pair_verdicts::PairVerdicts;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::verdict::Decision;
+use crate::formats::pairs::PairForm;
 use crate::store::Store;
+use crate::store::verdicts::NewVerdict;
+use crate::suites::fixtures::pool;
 use rstest::rstest;
 use serde_json::json;
 use std::path::PathBuf;
@@ -318,4 +325,121 @@ fn comparisons_and_labels_are_told_apart() {
         );
     }
     assert!(shop.labels().is_empty());
+}
+
+/// Query, a, b, direction, annotator, time and note of each person's verdict on each pair.
+fn said(store: &Store) -> Vec<(String, String, Option<i64>, Option<String>)> {
+    let rows = store.read_blocking(|db| {
+        let mut rows = Vec::new();
+        for query in db.queries()? {
+            let pool = db.pool(query.key)?;
+            for (row, _) in PairVerdicts::load(db, query.key)?.rows() {
+                let said = row.verdict.clone();
+                let [a, b] = [said.a, said.b].map(|at| pool.documents[at].id.as_str());
+                let what = said.decision.direction();
+                let words = format!("{} {a} {b} {what:?}", query.id);
+                rows.push((words, said.annotator, Some(said.created_ms), said.note));
+            }
+        }
+        Ok(rows)
+    });
+    let mut rows = rows.unwrap();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn exported_comparisons_are_the_same_verdicts_in_another_project_and_none_in_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |name: &str| Store::open(&folder.path().join(name)).unwrap();
+    let store = open("p.db");
+    let written = store.write_blocking(|db| {
+        let key = db.add_pool(&pool(1, 3), "set")?.key();
+        db.add_pool(&pool(2, 2), "set")?;
+        let add = |a, b, decision, who, at, note: Option<&str>| {
+            db.add_verdict(&NewVerdict {
+                created_ms: 1_700_000_000_000_i64 + at,
+                note: note.map(str::to_owned),
+                blind: true,
+                ..NewVerdict::open(key, a, b, decision, who)
+            })
+        };
+        add(2, 1, Decision::A, "ann@lab.org", 1, None)?;
+        add(
+            2,
+            1,
+            Decision::MuchB,
+            "ann@lab.org",
+            202,
+            Some("so \"much\""),
+        )?;
+        add(1, 2, Decision::Tie, "bob", 303, Some("both are bad"))?;
+        add(0, 1, Decision::MuchA, "7", 404, None)
+    });
+    written.unwrap();
+    let given = said(&store);
+    assert_eq!(given.len(), 3);
+    for form in PairForm::all() {
+        let name = form.names().name;
+        let path = folder.path().join(format!("{name}.json.gz"));
+        let request = ExportRequest::new(Export::Verdicts(Some(form)));
+        let protected = ProtectedFiles {
+            project: store.path(),
+            configuration: None,
+        };
+        let files = request.write_file(&store, &path, protected, &mut |_| {});
+        assert_eq!(files.unwrap(), [path.as_path()]);
+        let mut expected = given.clone();
+        for (_, annotator, time, note) in &mut expected {
+            match name {
+                "argilla" => *time = None,
+                "arena" if annotator != "bob" => *note = None,
+                _ => {}
+            }
+        }
+        expected.sort();
+        for has_pools in [false, true] {
+            let other = open(&format!("{name} {has_pools}.db"));
+            let pools = other.write_blocking(move |db| match has_pools {
+                true => db.add_pool(&pool(1, 3), "set").map(drop),
+                false => Ok(()),
+            });
+            pools.unwrap();
+            votes::import(&other, &path, &PairOptions::default()).unwrap();
+            let mut found = said(&other);
+            if name == "argilla" {
+                found.iter_mut().for_each(|row| row.2 = None);
+            }
+            found.sort();
+            assert_eq!(found, expected, "{name} {has_pools}");
+        }
+        let again = votes::import(&store, &path, &PairOptions::default()).unwrap();
+        assert_eq!((again.verdicts, again.given_before), (0, 3), "{name}");
+        let notes = again.notes().join(" ");
+        assert!(
+            notes.contains("skipped 3 verdicts that the same person"),
+            "{notes}"
+        );
+        assert_eq!(said(&store), given);
+    }
+}
+
+#[test]
+fn a_choice_that_differs_from_what_the_person_said_is_added() {
+    let shop = Shop::new();
+    let before = shop.store.write_blocking(|db| {
+        let key = db.find_query("q1")?;
+        db.add_verdict(&NewVerdict::open(key, 0, 1, Decision::MuchA, "1"))
+    });
+    before.unwrap();
+    let all = [
+        task("q1", "a", "b", 1),
+        task("q1", "b", "a", 1),
+        task("q1", "a", "b", 1),
+    ];
+    let told = shop.import_votes(&json!(all).to_string()).unwrap();
+    assert!(told.contains("2 verdicts of 1; 1 line already"), "{told}");
+    let said = said(&shop.store);
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].0, "q1 a b Some(A)");
 }

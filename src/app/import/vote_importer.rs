@@ -411,15 +411,20 @@ impl<'a> VotesImporter<'a> {
             self.report.annotators.push(vote.by.clone());
         }
         let (uid, verdict) = query.verdicts.verdict(vote, score, a, b);
-        let added = self.db.add_verdict_as(
-            &uid,
-            &NewVerdict {
-                query: query.key,
-                created_ms: vote.created_ms.unwrap_or(self.now_ms),
-                ..verdict
-            },
-        )?;
+        let verdict = NewVerdict {
+            query: query.key,
+            created_ms: vote.created_ms.unwrap_or(self.now_ms),
+            ..verdict
+        };
+        let verdicts = &mut query.verdicts;
+        if verdicts.is_given(self.db, &uid, &verdict, vote.created_ms)? {
+            self.report.unchanged += 1;
+            self.report.given_before += 1;
+            return Ok(());
+        }
+        let added = self.db.add_verdict_as(&uid, &verdict)?;
         if added {
+            query.verdicts.changed(&verdict);
             self.report.verdicts += 1
         } else {
             self.report.unchanged += 1

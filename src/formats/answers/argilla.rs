@@ -1,7 +1,7 @@
 //! Argilla's records as JSON: `fields` and `responses`, which are a list per question (version 2), or
 //! a list of people with the values of all questions (version 1). Names are looked up in the fields
 //! and in the metadata. Texts that answer a question called `comment` are about a person's other
-//! answers.
+//! answers, unless the file has no other question.
 
 use super::item_fields::ItemFields;
 use super::options::AnswerOptions;
@@ -11,6 +11,9 @@ use crate::formats::json_scan::first_members;
 use crate::formats::object::ObjectReader;
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+/// The status of a response that is neither a draft nor discarded.
+const SUBMITTED: &str = "submitted";
 
 pub(crate) struct Argilla;
 
@@ -56,9 +59,14 @@ impl AnswerTool for Argilla {
             }
         }
         if options.question.as_deref() != Some(COMMENT) {
-            item.note_comments();
+            let is_comment = |answer: &mut PersonAnswer| answer.question == COMMENT;
+            item.comments = item.answers.extract_if(.., is_comment).collect();
         }
-        if item.answers.is_empty() && item.unanswered.is_empty() && item.others.is_empty() {
+        if item.answers.is_empty()
+            && item.comments.is_empty()
+            && item.unanswered.is_empty()
+            && item.others.is_empty()
+        {
             item.add_empty(None, None);
         }
         item.fields = fields;
@@ -77,7 +85,7 @@ fn add_person(
         return;
     }
     let status = response.nullable("status", string);
-    if status.is_some_and(|status| status != "submitted") {
+    if status.is_some_and(|status| status != SUBMITTED) {
         item.add_empty(None, rater.as_deref());
         return;
     }
@@ -110,8 +118,14 @@ fn add_questions(
         for (at, value) in answers.into_iter().flatten().enumerate() {
             if let Some(mut answer) = questions.enter(&format!("{question}[{at}]"), value) {
                 let rater = answer.nullable("user_id", identifier);
-                if item.wants(rater.as_deref(), options) {
+                if !item.wants(rater.as_deref(), options) {
+                    continue;
+                }
+                let status = answer.nullable("status", string);
+                if status.is_none_or(|status| status == SUBMITTED) {
                     push(&mut answer, question.clone(), rater, item);
+                } else if question != COMMENT {
+                    item.add_empty(Some(&question), rater.as_deref());
                 }
             }
         }
@@ -134,29 +148,6 @@ fn push(
         }),
         None if question == COMMENT => {}
         None => item.add_empty(Some(&question), rater.as_deref()),
-    }
-}
-
-impl AnsweredItem {
-    /// Makes the texts that answer the question `comment` the notes of the same person's other
-    /// answers, if there are any.
-    fn note_comments(&mut self) {
-        if self.answers.iter().all(|answer| answer.question == COMMENT) {
-            return;
-        }
-        let comments = self.answers.extract_if(.., |answer| {
-            answer.question == COMMENT && matches!(answer.value, AnswerValue::One(_))
-        });
-        let comments: Vec<PersonAnswer> = comments.collect();
-        for comment in comments {
-            let AnswerValue::One(text) = comment.value else {
-                continue;
-            };
-            let of_person = |answer: &&mut PersonAnswer| answer.rater == comment.rater;
-            for answer in self.answers.iter_mut().filter(of_person) {
-                answer.note.clone_from(&text);
-            }
-        }
     }
 }
 

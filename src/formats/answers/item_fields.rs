@@ -72,6 +72,8 @@ impl ItemFields {
         match (id, plain) {
             (Some((field, id)), text) => {
                 let text = text.map(|(_, text)| text.to_owned());
+                // A document may be empty; a query without a text is one that the file does not give.
+                let text = text.filter(|text| role != FieldRole::Query || !text.trim().is_empty());
                 self.filled(field, id, true, text)
             }
             (None, Some((field, name))) => self.filled(field, name, false, None),
@@ -96,7 +98,7 @@ impl ItemFields {
         Ok(ItemName {
             name: name.to_owned(),
             is_id,
-            text: text.filter(|text| !text.trim().is_empty()),
+            text,
         })
     }
 

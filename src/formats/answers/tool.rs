@@ -40,6 +40,8 @@ pub(crate) trait AnswerTool: Sync {
 pub(crate) struct AnsweredItem {
     pub(super) fields: ItemFields,
     pub(super) answers: Vec<PersonAnswer>,
+    /// Answers to the question [`COMMENT`], if they may be about the others.
+    pub(super) comments: Vec<PersonAnswer>,
     /// Answers that say nothing, or one if nobody was asked.
     pub(super) unanswered: Vec<EmptyAnswer>,
     /// People whose answers are not read.
@@ -90,6 +92,41 @@ pub(super) enum AnswerValue {
     One(String),
     /// Several choices, or a ranking, which has a rank of each; equal ranks are ties.
     List(Vec<(String, Option<i64>)>),
+}
+
+impl AnsweredItem {
+    /// Makes the comments the notes of the same person's answers. People who only commented have not
+    /// answered.
+    pub(super) fn note_comments(&mut self) {
+        for comment in std::mem::take(&mut self.comments) {
+            let AnswerValue::One(text) = comment.value else {
+                continue;
+            };
+            let rater = comment.rater.as_deref();
+            let mut has_answered = false;
+            for answer in &mut self.answers {
+                if answer.rater.as_deref() == rater {
+                    answer.note.clone_from(&text);
+                    has_answered = true;
+                }
+            }
+            let mut empty = self.unanswered.iter();
+            if !has_answered && !empty.any(|empty| empty.rater.as_deref() == rater) {
+                self.add_empty(None, rater);
+            }
+        }
+    }
+
+    /// Makes the comments answers like others.
+    pub(super) fn answer_comments(&mut self) {
+        self.answers.append(&mut self.comments);
+    }
+
+    /// Whether it has a question besides [`COMMENT`].
+    pub(super) fn has_question(&self) -> bool {
+        let of_empty = |empty: &EmptyAnswer| empty.question.is_some();
+        !self.answers.is_empty() || self.unanswered.iter().any(of_empty)
+    }
 }
 
 /// An answer with its place in the file.

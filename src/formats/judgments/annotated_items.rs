@@ -184,7 +184,8 @@ impl LabeledItem<'_> {
     }
 }
 
-/// A task with an annotation by the tag `Number`.
+/// A task with an annotation by the tag `Number`. Texts come last, so that the beginning of the file
+/// shows its format.
 fn label_studio_task(item: &LabeledItem<'_>) -> Value {
     let mut data = item.ids();
     data.extend(item.texts());
@@ -194,7 +195,7 @@ fn label_studio_task(item: &LabeledItem<'_>) -> Value {
         "type": "number",
         "value": {"number": item.grade},
     });
-    json!({"data": data, "annotations": [{"result": [result]}]})
+    json!({"annotations": [{"result": [result]}], "data": data})
 }
 
 /// A record that suggests the grade: only people respond.
@@ -206,10 +207,10 @@ fn argilla_record(item: &LabeledItem<'_>) -> Value {
     );
     json!({
         "id": json!([item.query, item.document]).to_string(),
-        "fields": item.texts(),
-        "metadata": item.ids(),
-        "suggestions": suggestions,
         "responses": {},
+        "metadata": item.ids(),
+        "fields": item.texts(),
+        "suggestions": suggestions,
         "vectors": {},
         "status": "pending",
     })

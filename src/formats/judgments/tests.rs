@@ -613,6 +613,24 @@ fn labels_are_suggestions_for_argilla_and_annotations_for_label_studio() {
 }
 
 #[test]
+fn exported_labels_are_recognized_before_a_long_text() {
+    let long = "a word ".repeat(45_000);
+    let documents = [(DocId::new("a"), long.clone())].into();
+    let exported = ExportedLabels {
+        labels: &qrels(&[("q1", "a", 3)]),
+        texts: &texts(&[("q1", &long)]),
+        documents: &BTreeMap::from([(QueryId::new("q1"), documents)]),
+        index: None,
+    };
+    for name in ["argilla", "label-studio"] {
+        let mut out = Vec::new();
+        format(name).write(&mut out, &exported).unwrap();
+        let start = std::str::from_utf8(&out[..256 * 1024]).unwrap();
+        assert_eq!(JudgmentFormat::recognize(start), Ok(Some(format(name))));
+    }
+}
+
+#[test]
 fn chosen_labels_of_potato_are_grades() {
     let text = r#"{"instance_id":"i1","user_id":"ann","labels":{"rel":{"2":"2"}}}
 {"instance_id":"i2","user_id":"ann","labels":{"rel":{"Not relevant":"true"}}}

@@ -1,6 +1,6 @@
 //! Choices between two documents in the exports of annotation tools.
 
-use super::exported_pairs::{ExportedPair, WrittenPairs};
+use super::exported_pairs::{ExportedChoice, ExportedPair, WrittenPairs};
 use super::pair_tool::{PairAnswer, PairInfo, PairTool};
 use crate::domain::vote::Outcome;
 use crate::formats::answers::{
@@ -34,9 +34,8 @@ pub(super) static LABEL_STUDIO: AnnotatedPairs = AnnotatedPairs {
             file_words: "JSON (.json)",
             endings: &["json"],
             items: label_studio_task,
-            is_array: true,
             has_note: |_| true,
-            has_times: true,
+            has_time: |choice| moment(choice).is_some(),
         }),
     },
 };
@@ -53,9 +52,8 @@ pub(super) static ARGILLA: AnnotatedPairs = AnnotatedPairs {
             file_words: "JSON (.json)",
             endings: &["json"],
             items: argilla_record,
-            is_array: true,
             has_note: |_| true,
-            has_times: false,
+            has_time: |_| false,
         }),
     },
 };
@@ -140,8 +138,13 @@ fn answer_name(choice: Outcome) -> &'static str {
     }
 }
 
+/// The time of a choice; `None` if no calendar has it.
+fn moment(choice: &ExportedChoice<'_>) -> Option<Timestamp> {
+    Timestamp::from_millisecond(choice.created_ms).ok()
+}
+
 /// A task with an annotation of each person by the tags `Choices` and `TextArea`; `Pairwise` has no
-/// ties.
+/// ties. Texts come last, so that the beginning of the file shows its format.
 fn label_studio_task(pair: &ExportedPair<'_>) -> Vec<Value> {
     let annotations = pair.choices.iter().map(|choice| {
         let mut result = vec![json!({
@@ -158,20 +161,19 @@ fn label_studio_task(pair: &ExportedPair<'_>) -> Vec<Value> {
                 "value": {"text": [note]},
             })
         }));
-        let time = Timestamp::from_millisecond(choice.created_ms).ok();
         json!({
             "completed_by": label_studio_person(choice.by),
             "result": result,
             "was_cancelled": false,
             // Label Studio takes an annotation as the truth unless it says otherwise.
             "ground_truth": false,
-            "created_at": time.map(|time| time.to_string()),
+            "created_at": moment(choice).map(|time| time.to_string()),
         })
     });
     let annotations: Vec<Value> = annotations.collect();
     let mut data = pair.ids();
     data.extend(pair.texts());
-    vec![json!({"data": data, "annotations": annotations})]
+    vec![json!({"annotations": annotations, "data": data})]
 }
 
 /// A person: the number of a user, or an address.
@@ -182,29 +184,28 @@ fn label_studio_person(name: &str) -> Value {
     }
 }
 
-/// A record with the responses of all people.
+/// A record with the responses of all people, before its texts. Without a status, Argilla takes a
+/// response as a draft.
 fn argilla_record(pair: &ExportedPair<'_>) -> Vec<Value> {
     let mut responses = Map::new();
-    let answers = pair
-        .choices
-        .iter()
-        .map(|choice| json!({"value": answer_name(choice.choice), "user_id": choice.by}));
+    let response =
+        |value: &str, by: &str| json!({"value": value, "user_id": by, "status": "submitted"});
+    let choices = pair.choices.iter();
+    let answers = choices
+        .clone()
+        .map(|choice| response(answer_name(choice.choice), choice.by));
     responses.insert(QUESTION.to_owned(), answers.collect());
-    let comments = pair
-        .choices
-        .iter()
-        .filter_map(|choice| Some(json!({"value": choice.note?, "user_id": choice.by})));
+    let comments = choices.filter_map(|choice| Some(response(choice.note?, choice.by)));
     let comments: Vec<Value> = comments.collect();
     if !comments.is_empty() {
         responses.insert(COMMENT.to_owned(), json!(comments));
     }
     vec![json!({
         "id": json!([pair.query.id, pair.a.id, pair.b.id]).to_string(),
-        "fields": pair.texts(),
-        "metadata": pair.ids(),
-        "suggestions": {},
         "responses": responses,
+        "metadata": pair.ids(),
+        "fields": pair.texts(),
+        "suggestions": {},
         "vectors": {},
-        "status": "completed",
     })]
 }

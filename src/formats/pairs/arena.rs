@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::BufRead;
+use std::ops::RangeInclusive;
 
 static INFO: PairInfo = PairInfo {
     names: FormatNames {
@@ -29,12 +30,11 @@ static INFO: PairInfo = PairInfo {
         looks_like: "rows with \"model_a\" and \"winner\"",
     },
     written: Some(WrittenPairs {
-        file_words: "JSON lines (.jsonl)",
-        endings: &["jsonl"],
+        file_words: "JSON (.json)",
+        endings: &["json"],
         items: rows,
-        is_array: false,
         has_note: is_both_bad,
-        has_times: true,
+        has_time: |choice| tstamp(choice).is_some(),
     }),
 };
 
@@ -203,11 +203,12 @@ fn turn_number(value: &RawValue) -> Result<usize, ValueError> {
     }
 }
 
+/// Times of votes, in seconds since the Unix epoch.
+const SECONDS: RangeInclusive<f64> = 0.0..=253_402_300_799.0;
+
 fn seconds(value: &RawValue) -> Result<i64, ValueError> {
     match number(value)? {
-        seconds if (0.0..=253_402_300_799.0).contains(&seconds) => {
-            Ok((seconds * 1e3).round() as i64)
-        }
+        seconds if SECONDS.contains(&seconds) => Ok((seconds * 1e3).round() as i64),
         _ => Err(ValueError::expected(
             "seconds since 1970",
             quoted(value.get()),
@@ -259,7 +260,14 @@ fn is_both_bad(choice: &ExportedChoice<'_>) -> bool {
     choice.choice == Outcome::Tie && choice.note == Some(BOTH_BAD)
 }
 
-/// A row for each choice, about conversations of one turn.
+/// The time of a choice in seconds since the Unix epoch; `None` if votes cannot have it.
+fn tstamp(choice: &ExportedChoice<'_>) -> Option<f64> {
+    let seconds = choice.created_ms as f64 / 1e3;
+    SECONDS.contains(&seconds).then_some(seconds)
+}
+
+/// A row for each choice, about conversations of one turn. Scripts for arenas read only votes of
+/// people who did not know the models.
 fn rows(pair: &ExportedPair<'_>) -> Vec<Value> {
     let conversation = |document: ExportedItem<'_>| {
         json!([
@@ -281,9 +289,10 @@ fn rows(pair: &ExportedPair<'_>) -> Vec<Value> {
             "winner": winner,
             "judge": choice.by,
             "turn": 1,
+            "anony": true,
             "conversation_a": conversation(pair.a),
             "conversation_b": conversation(pair.b),
-            "tstamp": choice.created_ms as f64 / 1e3,
+            "tstamp": tstamp(choice),
         })
     };
     pair.choices.iter().map(row).collect()

@@ -1,25 +1,56 @@
 //! Writes choices between two documents.
 
 use crate::domain::vote::Outcome;
+use crate::formats::listed::FormatNames;
 use crate::formats::safe_json;
 use serde_json::Value;
 use std::io::{self, Write};
 
-/// How choices are written in a format.
+/// How choices are written in a format: as an array of items.
 #[derive(Debug)]
 pub struct WrittenPairs {
     /// The kind of file and its extension, as part of a sentence.
-    pub file_words: &'static str,
+    pub(super) file_words: &'static str,
     /// Extensions of files in this format.
-    pub endings: &'static [&'static str],
+    pub(super) endings: &'static [&'static str],
     /// The items of a pair.
     pub(super) items: fn(&ExportedPair<'_>) -> Vec<Value>,
-    /// Whether the file is an array of items; otherwise, it has an item per line.
-    pub(super) is_array: bool,
     /// Whether an item has the note of a choice.
     pub(super) has_note: fn(&ExportedChoice<'_>) -> bool,
-    /// Whether an item has the times of its choices.
-    pub(super) has_times: bool,
+    /// Whether an item has the time of a choice.
+    pub(super) has_time: fn(&ExportedChoice<'_>) -> bool,
+}
+
+/// A format in which choices are written.
+#[derive(Clone, Copy, Debug)]
+pub struct PairForm {
+    pub(super) names: &'static FormatNames,
+    pub(super) written: &'static WrittenPairs,
+}
+
+/// Forms differ in their names.
+impl PartialEq for PairForm {
+    fn eq(&self, other: &Self) -> bool {
+        self.names.name == other.names.name
+    }
+}
+
+impl Eq for PairForm {}
+
+impl PairForm {
+    pub fn names(self) -> &'static FormatNames {
+        self.names
+    }
+
+    /// The kind of file and its extension, as part of a sentence.
+    pub fn file_words(self) -> &'static str {
+        self.written.file_words
+    }
+
+    /// Extensions of files in this form.
+    pub fn endings(self) -> &'static [&'static str] {
+        self.written.endings
+    }
 }
 
 /// Choices of people between two documents, with texts as people read them.
@@ -55,7 +86,7 @@ pub struct LostDetails {
     pub times: usize,
 }
 
-/// A file of choices in progress.
+/// A file of choices in progress, an array with an item per line.
 pub struct PairWriter<'a> {
     format: &'static WrittenPairs,
     out: &'a mut dyn Write,
@@ -65,9 +96,9 @@ pub struct PairWriter<'a> {
 
 impl<'a> PairWriter<'a> {
     /// Begins a file. Use a buffered `out`.
-    pub fn new(format: &'static WrittenPairs, out: &'a mut dyn Write) -> Self {
+    pub fn new(form: PairForm, out: &'a mut dyn Write) -> Self {
         Self {
-            format,
+            format: form.written,
             out,
             is_empty: true,
             lost: LostDetails::default(),
@@ -76,31 +107,21 @@ impl<'a> PairWriter<'a> {
 
     pub fn add(&mut self, pair: &ExportedPair<'_>) -> io::Result<()> {
         for item in (self.format.items)(pair) {
-            let before = match (self.format.is_array, self.is_empty) {
-                (true, true) => "[\n",
-                (true, false) => ",\n",
-                (false, true) => "",
-                (false, false) => "\n",
-            };
+            let before = if self.is_empty { "[\n" } else { ",\n" };
             write!(self.out, "{before}{}", safe_json::compact(&item)?)?;
             self.is_empty = false;
         }
         for choice in &pair.choices {
             let lost = choice.note.is_some() && !(self.format.has_note)(choice);
             self.lost.notes += usize::from(lost);
-            self.lost.times += usize::from(!self.format.has_times);
+            self.lost.times += usize::from(!(self.format.has_time)(choice));
         }
         Ok(())
     }
 
     /// Ends the file.
     pub fn finish(self) -> io::Result<LostDetails> {
-        let end = match (self.format.is_array, self.is_empty) {
-            (true, true) => "[]\n",
-            (true, false) => "\n]\n",
-            (false, true) => "",
-            (false, false) => "\n",
-        };
+        let end = if self.is_empty { "[]\n" } else { "\n]\n" };
         self.out.write_all(end.as_bytes())?;
         Ok(self.lost)
     }

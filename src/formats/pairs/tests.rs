@@ -272,9 +272,15 @@ fn comparisons_of_potato_are_about_the_items_of_its_data_file() {
     );
 }
 
-fn written(format: PairFormat, pairs: &[ExportedPair<'_>]) -> (String, LostDetails) {
+fn form(name: &str) -> PairForm {
+    PairForm::all()
+        .find(|form| form.names().name == name)
+        .unwrap()
+}
+
+fn written(form: PairForm, pairs: &[ExportedPair<'_>]) -> (String, LostDetails) {
     let mut out = Vec::new();
-    let mut writer = PairWriter::new(format.written().unwrap(), &mut out);
+    let mut writer = PairWriter::new(form, &mut out);
     pairs.iter().for_each(|pair| writer.add(pair).unwrap());
     let lost = writer.finish().unwrap();
     (String::from_utf8(out).unwrap(), lost)
@@ -307,17 +313,17 @@ fn written_choices_are_read_as_the_same_choices() {
             choices: vec![of("b/ob\u{1f600}", Outcome::Tie, None)],
         },
     ];
-    let formats = PairFormat::value_variants().iter().copied();
-    let formats: Vec<PairFormat> = formats.filter(|of| of.written().is_some()).collect();
-    assert_eq!(formats.len(), 3);
-    for format in formats {
-        let name = format.names().name;
-        let (text, lost) = written(format, &pairs);
+    let forms: Vec<PairForm> = PairForm::all().collect();
+    assert_eq!(forms.len(), 3);
+    for form in forms {
+        let name = form.names().name;
+        let format = PairFormat::from_str(name, false).unwrap();
+        let (text, lost) = written(form, &pairs);
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text}");
         assert_eq!(PairFormat::recognize(&text), Ok(Some(format)));
         let (read, problems) = read(&text, &AnswerOptions::default());
         assert_eq!(problems, Vec::<String>::new());
-        let how = format.written().unwrap();
+        let how = form.written;
         let given = pairs.iter().flat_map(|pair| {
             let of_pair = pair.choices.iter();
             of_pair.map(move |choice| (pair, choice))
@@ -340,7 +346,7 @@ fn written_choices_are_read_as_the_same_choices() {
             );
             let note = choice.note.filter(|_| (how.has_note)(choice));
             assert_eq!(found.note, note.unwrap_or_default(), "{name}");
-            let time = how.has_times.then_some(choice.created_ms);
+            let time = (how.has_time)(choice).then_some(choice.created_ms);
             assert_eq!(found.created_ms, time, "{name}");
         }
         let (notes, times) = match name {
@@ -349,8 +355,8 @@ fn written_choices_are_read_as_the_same_choices() {
             _ => (0, 0),
         };
         assert_eq!(lost, LostDetails { notes, times }, "{name}");
-        let (empty, _) = written(format, &[]);
-        assert_eq!(empty, if how.is_array { "[]\n" } else { "" });
+        let (empty, _) = written(form, &[]);
+        assert_eq!(empty, "[]\n");
     }
 }
 
@@ -375,8 +381,7 @@ fn people_are_named_as_label_studio_does() {
             })
             .to_vec(),
     };
-    let format = PairFormat::from_str("label-studio", false).unwrap();
-    let (text, _) = written(format, &[pair]);
+    let (text, _) = written(form("label-studio"), &[pair]);
     let tasks: serde_json::Value = serde_json::from_str(&text).unwrap();
     let annotations = &tasks[0]["annotations"];
     assert_eq!(annotations[0]["completed_by"], 12);
@@ -410,4 +415,95 @@ fn a_comment_is_a_note_and_a_question_only_if_it_is_asked_for() {
         problems[0].contains("\"clearer\" does not say"),
         "{problems:?}"
     );
+}
+
+/// A choice without anything else.
+fn plain(by: &str) -> ExportedChoice<'_> {
+    ExportedChoice {
+        by,
+        choice: Outcome::B,
+        note: None,
+        created_ms: 1_678_400_168_500,
+    }
+}
+
+fn pair_of<'a>(texts: [&'a str; 3], choices: Vec<ExportedChoice<'a>>) -> ExportedPair<'a> {
+    let [query, a, b] = texts;
+    let item = |id, text| ExportedItem { id, text };
+    ExportedPair {
+        query: item("q", query),
+        a: item("x", a),
+        b: item("y", b),
+        choices,
+    }
+}
+
+#[test]
+fn a_file_is_recognized_before_its_first_long_text() {
+    let long = "a word ".repeat(45_000);
+    let pair = pair_of([&long, &long, "two"], vec![plain("ann")]);
+    for form in PairForm::all() {
+        let (text, _) = written(form, std::slice::from_ref(&pair));
+        let found = PairFormat::recognize(&text[..256 * 1024]).unwrap();
+        assert_eq!(
+            found.map(|found| found.names().name),
+            Some(form.names().name)
+        );
+    }
+}
+
+#[test]
+fn responses_for_argilla_are_submitted_and_drafts_are_no_answers() {
+    let mut choice = plain("ann");
+    choice.note = Some("since");
+    let pair = pair_of(["?", "one", ""], vec![choice]);
+    let argilla = PairFormat::from_str("argilla", false).unwrap();
+    let (text, _) = written(form("argilla"), &[pair]);
+    let records: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let record = &records[0];
+    for question in ["better", "comment"] {
+        assert_eq!(record["responses"][question][0]["status"], "submitted");
+    }
+    assert_eq!(record["status"], serde_json::Value::Null);
+    let found = argilla.read(&mut text.as_bytes(), "f", &AnswerOptions::default());
+    let pair = found.pairs[0].as_ref().unwrap();
+    assert_eq!(pair.b.text.as_deref(), Some(""));
+    let draft = text.replace("submitted", "draft");
+    let found = argilla.read(&mut draft.as_bytes(), "f", &AnswerOptions::default());
+    assert_eq!((found.pairs.len(), found.unanswered), (0, 1));
+}
+
+#[test]
+fn rows_for_an_arena_are_an_array_of_anonymous_votes() {
+    let mut late = plain("bob");
+    late.created_ms = i64::MAX;
+    let pair = pair_of(["?", "one", "two"], vec![plain("ann"), late]);
+    let (text, lost) = written(form("arena"), &[pair]);
+    let rows: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(rows[0]["anony"], true);
+    assert_eq!(rows[0]["tstamp"], 1_678_400_168.5);
+    assert_eq!(rows[1]["tstamp"], serde_json::Value::Null);
+    assert_eq!(lost, LostDetails { notes: 0, times: 1 });
+}
+
+#[test]
+fn a_comment_alone_is_no_answer_where_another_record_has_one() {
+    let record = |responses: &str| {
+        format!(
+            r#"{{"fields":{{"query":"x","a":"one","b":"two"}},"metadata":{{"a_id":"d1","b_id":"d2"}},"responses":{responses}}}"#
+        )
+    };
+    let text = [
+        record(r#"{"comment":[{"value":"odd","user_id":"bob"}]}"#),
+        record(r#"{"best":[{"value":"a","user_id":"ann"}]}"#),
+        record(
+            r#"{"best":[{"value":null,"user_id":"eve"}],"comment":[{"value":"no","user_id":"eve"}]}"#,
+        ),
+    ]
+    .join("\n");
+    let argilla = PairFormat::from_str("argilla", false).unwrap();
+    let found = argilla.read(&mut text.as_bytes(), "f", &AnswerOptions::default());
+    let pairs: Vec<PairAnswer> = found.pairs.into_iter().map(Result::unwrap).collect();
+    assert_eq!(short(&pairs), [("x", "d1", "d2", Outcome::A, "ann")]);
+    assert_eq!(found.unanswered, 2);
 }

@@ -21,7 +21,8 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 use std::borrow::Cow;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 const WIDTH: u16 = 76;
@@ -57,10 +58,10 @@ static CHOICES: [Choice; 9] = [
     Choice { name: "annotated", doc: "documents with zELO scores, JSON lines", file: Cow::Borrowed("annotated.jsonl"), about: ExportSubject::Scores, export: Export::Annotated { ranking: None, keep_unscored: false } },
     Choice { name: "run", doc: "documents by zELO, TREC's columns", file: Cow::Borrowed("zelo.trec"), about: ExportSubject::Scores, export: Export::Run { ranking: None, tag: None, places: false } },
     Choice { name: "votes", doc: "every vote and failed call of every judge", file: Cow::Borrowed("votes.csv"), about: ExportSubject::Votes, export: Export::Votes },
-    Choice { name: "verdicts", doc: "every verdict of every person", file: Cow::Borrowed("verdicts.csv"), about: ExportSubject::Verdicts, export: Export::Verdicts(None) },
+    Choice { name: "verdicts", doc: "each person's verdict on each pair", file: Cow::Borrowed("verdicts.csv"), about: ExportSubject::Verdicts, export: Export::Verdicts(None) },
     Choice { name: "corrected qrels", doc: "labels as rulings correct them; and the rulings, .csv", file: Cow::Borrowed("corrected.qrels"), about: ExportSubject::Labels, export: Export::labels(LabelSource::Corrected(RulingOptions::USUAL)) },
     Choice { name: "rulings", doc: "every ruling that stands and what it changes", file: Cow::Borrowed("rulings.csv"), about: ExportSubject::Labels, export: Export::Rulings(RulingOptions::USUAL) },
-    Choice { name: "qrels", doc: "labels as they were imported, TREC's columns", file: Cow::Borrowed("labels.qrels"), about: ExportSubject::Labels, export: Export::labels(LabelSource::Imported) },
+    Choice { name: "qrels", doc: "labels as they were imported", file: Cow::Borrowed("labels.qrels"), about: ExportSubject::Labels, export: Export::labels(LabelSource::Imported) },
     Choice { name: "picks", doc: "every answer of a judge on a pool, JSON lines", file: Cow::Borrowed("picks.jsonl"), about: ExportSubject::Picks, export: Export::Picks },
     Choice { name: "ai-scores", doc: "battles with every vote, as zBench writes them", file: Cow::Borrowed("ai_scores.json"), about: ExportSubject::Votes, export: Export::AiScores { members: Vec::new() } },
 ];
@@ -79,26 +80,33 @@ struct Target {
     /// The forms to choose from; empty if there is only one.
     forms: Vec<OfferedForm>,
     form: usize,
+    /// The extension of the file in each form.
+    endings: Vec<String>,
     file: LinePrompt,
 }
 
 impl Target {
     fn of(choice: &Choice) -> Self {
+        let forms = choice.export.offered_forms();
+        let usual = ending_of(&choice.file).to_owned();
+        let others = forms.iter().skip(1);
+        let others = others.map(|form| form.export.file_form(None).ending().to_owned());
         Self {
-            forms: choice.export.offered_forms(),
+            endings: std::iter::once(usual).chain(others).collect(),
+            forms,
             form: 0,
             file: file_prompt(&choice.file),
         }
     }
 
     /// Selects the next form, or the previous one. A file name that ends as files of the old form do
-    /// then ends as those of the new one do.
-    fn change_form(&mut self, choice: &Choice, back: bool) {
+    /// then ends as those of the new one do, or as the user named it in that form.
+    fn change_form(&mut self, back: bool) {
         let count = self.forms.len();
         let Some(before) = self.forms.get(self.form) else {
             return;
         };
-        let path = Path::new(self.file.text());
+        let path = PathBuf::from(self.file.text());
         let fits = [
             before.export.file_form(None),
             CSV,
@@ -106,16 +114,17 @@ impl Target {
             PARQUET,
             BEIR,
         ];
-        let fits = fits.iter().any(|form| form.names(path));
-        self.form = (self.form + if back { count - 1 } else { 1 }) % count;
+        let fits = fits.iter().any(|form| form.names(&path));
+        let left = self.form;
+        self.form = (left + if back { count - 1 } else { 1 }) % count;
         if !fits {
             return;
         }
-        let ending = match self.forms.get(self.form) {
-            Some(form) if self.form > 0 => form.export.file_form(None).ending(),
-            _ => ending_of(&choice.file),
-        };
-        let bare = unpacked_name(path);
+        let bare = unpacked_name(&path);
+        if let Some(ending) = bare.extension().and_then(OsStr::to_str) {
+            self.endings[left] = ending.to_owned();
+        }
+        let ending = &self.endings[self.form];
         let packed = if bare == path { "" } else { ".gz" };
         let name = bare.with_extension(ending);
         self.file = file_prompt(&format!("{}{packed}", name.display()));
@@ -209,7 +218,7 @@ impl ExportDialog {
         let choice = self.choice().clone();
         if let Some(target) = &mut self.target {
             if !target.forms.is_empty() && matches!(event.code, KeyCode::Tab | KeyCode::BackTab) {
-                target.change_form(&choice, event.code == KeyCode::BackTab);
+                target.change_form(event.code == KeyCode::BackTab);
                 return KeyOutcome::Consumed;
             }
             return match target.file.handle(event) {
@@ -378,20 +387,25 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_verdicts_are_offered_in_every_form_of_the_command_line() {
-        use crate::app::export::forms::FormName;
+    fn labels_and_verdicts_are_offered_in_every_form_without_an_index() {
+        use crate::formats::judgments::JudgmentFormat;
+        use crate::formats::pairs::PairForm;
         use clap::ValueEnum as _;
-        let mut offered: Vec<&str> = CHOICES
-            .iter()
-            .flat_map(|choice| choice.export.offered_forms())
-            .map(|form| form.name)
-            .collect();
-        // TREC and BEIR by the extension, and a table.
-        assert!(offered.contains(&"trec") && offered.contains(&"table"));
-        offered.extend(["beir", "rank-eval"]);
-        for name in FormName::value_variants() {
-            let name = name.to_possible_value().unwrap();
-            assert!(offered.contains(&name.get_name()), "{name:?}");
+        let tools = JudgmentFormat::value_variants().iter();
+        let tools = tools.filter(|tool| tool.info().is_written && !tool.info().needs_index);
+        let tools = tools.map(|tool| tool.names().name);
+        let of_labels: Vec<&str> = std::iter::once("trec").chain(tools).collect();
+        let tools = PairForm::all().map(|form| form.names().name);
+        let of_verdicts: Vec<&str> = std::iter::once("table").chain(tools).collect();
+        for choice in &CHOICES {
+            let forms = choice.export.offered_forms();
+            let offered: Vec<&str> = forms.iter().map(|form| form.name).collect();
+            let expected = match choice.name {
+                "qrels" | "corrected qrels" => of_labels.clone(),
+                "verdicts" => of_verdicts.clone(),
+                _ => Vec::new(),
+            };
+            assert_eq!(offered, expected, "{}", choice.name);
         }
     }
 
@@ -400,7 +414,7 @@ mod tests {
         let mut dialog = ExportDialog::new(ExportSubject::Verdicts, None, "ana");
         dialog.handle(key(KeyCode::Enter));
         dialog.handle(key(KeyCode::Home));
-        typed("my-").into_iter().for_each(|event| {
+        typed("my-").for_each(|event| {
             dialog.handle(event);
         });
         let shown = |dialog: &ExportDialog| {
@@ -413,6 +427,8 @@ mod tests {
         for _ in 0..4 {
             dialog.handle(key(KeyCode::Tab));
             let screen = shown(&dialog);
+            // The line of the kind is true of every form.
+            assert!(screen.contains("verdicts: each person's verdict on each pair"));
             let line = |start: &str| {
                 let line = screen.lines().find(|line| line.contains(start));
                 let rest = line.and_then(|line| line.split_once(start));
@@ -424,7 +440,7 @@ mod tests {
         let expected = [
             ("label-studio", "my-verdicts.json"),
             ("argilla", "my-verdicts.json"),
-            ("arena", "my-verdicts.jsonl"),
+            ("arena", "my-verdicts.json"),
             ("table", "my-verdicts.csv"),
         ];
         assert_eq!(
@@ -440,12 +456,13 @@ mod tests {
         };
         assert_eq!(
             (form.names().name, order.path.as_str()),
-            ("arena", "my-verdicts.jsonl")
+            ("arena", "my-verdicts.json")
         );
     }
 
     #[rstest]
     #[case::packed("out.csv.gz", "out.json.gz")]
+    #[case::table("out.parquet", "out.json")]
     #[case::other("answers.v2", "answers.v2")]
     #[case::none("", "")]
     fn only_an_extension_of_the_old_form_is_changed(#[case] name: &str, #[case] expected: &str) {
@@ -453,8 +470,10 @@ mod tests {
         let choice = choice.unwrap();
         let mut target = Target::of(choice);
         target.file = file_prompt(name);
-        target.change_form(choice, false);
+        target.change_form(false);
         assert_eq!(target.file.text(), expected);
+        target.change_form(true);
+        assert_eq!(target.file.text(), name);
     }
 
     #[test]

@@ -157,7 +157,7 @@ impl PolicyPriorities {
             Policy::Value | Policy::Mixed => 2 * NUMBER,
             _ => NUMBER,
         };
-        self.pairs.len() % PAIR == 0 && self.numbers.len() == self.len() * of_pair
+        self.pairs.len().is_multiple_of(PAIR) && self.numbers.len() == self.len() * of_pair
     }
 
     fn len(&self) -> usize {

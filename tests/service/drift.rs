@@ -138,8 +138,9 @@ fn a_judge_that_does_not_change_is_unchanged_and_enters_no_fit() {
 fn a_judge_that_changes_in_the_middle_of_a_check_is_caught() {
     let desk = desk();
     asked(&desk, &[], 0);
-    // From the middle of the check on, another model answers.
-    desk.server.replace_model("longest", "first", QUERIES / 2);
+    // From a quarter of the check on, another model answers: also about pairs that people judged,
+    // wherever these come in the order of the calls.
+    desk.server.replace_model("longest", "first", QUERIES / 4);
     let found = asked(&desk, &[], 1);
     assert_eq!(found["conclusion"], "judge-changed");
     let check = &found["checks"][1];

@@ -115,11 +115,18 @@ impl Terminal {
         self.parser.screen().contents()
     }
 
-    /// Takes output in until `enough`; false where it never is.
+    /// Whether a frame has begun that has not ended: a part of the screen is still that of the frame
+    /// before.
+    fn is_within_frame(&self) -> bool {
+        let last = |mark: &[u8]| self.raw.windows(mark.len()).rposition(|at| at == mark);
+        last(b"\x1b[?2026h") > last(b"\x1b[?2026l")
+    }
+
+    /// Takes output in until `enough` at the end of a frame; false where it never is.
     fn until(&mut self, mut enough: impl FnMut(&Self) -> bool) -> bool {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            if enough(self) {
+            if !self.is_within_frame() && enough(self) {
                 return true;
             }
             match self

@@ -1,4 +1,4 @@
--- The cache of the priorities of each query's pairs, split by policy, so that a queue reads only the priorities of its own policy. It is
+-- The cache of the priorities of each query's pairs, split by policy, so that a queue reads one policy only. It is
 -- valid while the revisions agree. `form`: version of the encoding. `top`: number of ranks that count as the top. `highest`: the
 -- highest priority under each policy, as float64 (NaN: no pair has one).
 DROP TABLE urgency;

@@ -24,7 +24,7 @@ pub(crate) trait AnswerTool: Sync {
     /// The item in an object; `None` if there are problems, which are recorded.
     fn item(&self, object: ObjectReader<'_, '_>, options: &AnswerOptions) -> Option<AnsweredItem>;
 
-    /// Choices between the documents of a pair that have a name of their own.
+    /// Answers with a fixed name that choose between the documents of a pair.
     fn choices(&self) -> &'static [(&'static str, Outcome)] {
         &[(TIE, Outcome::Tie)]
     }

@@ -33,6 +33,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
 use crate::store::merge::{AddedCount, MatchedQuery, Merger};
 use crate::store::{self, Db, Store};
+use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Screen};
 use crate::tui::screens;
 use crate::tui::screens::additions::{AddedRaters, AddedSettings};
@@ -463,6 +464,12 @@ pub(crate) fn screen(screen: Screen) -> &'static dyn ScreenBehavior {
     known.unwrap_or(SCREENS[0])
 }
 
+/// The screen that a command opens for the row under the cursor of this one.
+pub(crate) fn opened_from(below: Screen, command: Command) -> Option<&'static dyn ScreenBehavior> {
+    let mut screens = SCREENS.iter().copied();
+    screens.find(|screen| screen.opened_from() == Some((below, command)))
+}
+
 /// Reads predictions for a query, each with the name of its source.
 type ReadPredictions = fn(&Db, QueryKey) -> store::Result<Vec<(String, QueryPredictions)>>;
 
@@ -478,11 +485,27 @@ pub const RUN_NOTES: &[ReadRunNotes] = &[drift::app::run_notes];
 /// Settings in the dialog of settings, below those of the core.
 pub(crate) const SETTINGS: &[&dyn AddedSettings] = &[&student::screen::settings::StudentSettings];
 
+/// Keys that features add to other screens, after those of the screen.
+pub(crate) const ADDED_KEYS: &[&[(Screen, Binding)]] = &[
+    methods::screen::ADDED_KEYS,
+    student::screen::ADDED_KEYS,
+    duel::screen::ADDED_KEYS,
+    scale::screen::ADDED_KEYS,
+    prompts::screen::ADDED_KEYS,
+    measure::screen::ADDED_KEYS,
+];
+
 /// Questions outside a run, each with the command that offers them.
 pub(crate) const QUESTIONS: &[(Command, QuestionOffer)] = &[
-    (Command::Anchors, scale::app::ANCHOR_OFFER),
-    (Command::Links, scale::app::LINK_OFFER),
-    (Command::RunMethod, methods::app::METHOD_OFFER),
+    (
+        scale::screen::commands::ASK_ANCHORS,
+        scale::app::ANCHOR_OFFER,
+    ),
+    (scale::screen::commands::ASK_LINKS, scale::app::LINK_OFFER),
+    (
+        methods::screen::commands::RUN_METHOD,
+        methods::app::METHOD_OFFER,
+    ),
 ];
 
 /// Reads raters of a project that are shown below its judges.

@@ -9,6 +9,7 @@ mod fake_provider;
 pub(crate) mod fixtures;
 mod formats;
 mod golden;
+mod keys;
 mod laws;
 mod layers;
 mod manifest;

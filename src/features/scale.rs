@@ -6,5 +6,6 @@ pub mod domain;
 #[cfg(test)]
 mod golden;
 pub mod merge;
+pub(crate) mod screen;
 #[cfg(test)]
 mod screens;

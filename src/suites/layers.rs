@@ -26,7 +26,7 @@ const ONE_WAY: [&str; 6] = ["app", "client", "embedding", "formats", "judge", "s
 const REGISTRY: &str = "registry";
 
 /// A feature and another one that it uses.
-const FEATURE_USES: [&str; 18] = [
+const FEATURE_USES: [&str; 19] = [
     "battery methods",
     "drift methods",
     "drift prompts",
@@ -37,6 +37,7 @@ const FEATURE_USES: [&str; 18] = [
     "lab lists",
     "lab methods",
     "lists methods",
+    "measure methods",
     "prompts methods",
     "report accept",
     "report duel",

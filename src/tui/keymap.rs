@@ -21,6 +21,17 @@ pub use print::{markdown, plain, rows};
 pub use scope::Scope;
 pub use screen::Screen;
 
+/// All commands, in the order of the printed key tables; each has a key.
+pub(crate) fn commands() -> Vec<Command> {
+    let mut all = Vec::new();
+    for binding in Scope::all().flat_map(Scope::built_in) {
+        if !all.contains(&binding.command) {
+            all.push(binding.command);
+        }
+    }
+    all
+}
+
 /// The bindings that work in `scope`, its own first, without global ones whose keys are all
 /// overridden.
 pub fn active(scope: Scope) -> Vec<&'static Binding> {

@@ -3,6 +3,7 @@
 
 pub(crate) mod choice;
 pub(crate) mod chooser;
+pub(crate) mod commands;
 mod grid;
 mod jobs;
 mod keys;
@@ -26,6 +27,8 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::{Click, Copied, ScreenBehavior};
 use crate::tui::screens::decisions::Decisions;
+
+pub(crate) use keys::ADDED_KEYS;
 
 impl Screen {
     pub(crate) const DUEL: Self = Self::named("duel");
@@ -67,7 +70,7 @@ impl ScreenBehavior for DuelScreen {
     }
 
     fn opened_by(&self) -> Option<Command> {
-        Some(Command::ShowDuel)
+        Some(commands::SHOW_DUEL)
     }
 
     fn open(&self, model: &mut Model) -> Vec<Effect> {

@@ -1,5 +1,6 @@
 //! Measure screen: the result of a measurement, and the drawn document to rule on, blind.
 
+pub(crate) mod commands;
 mod jobs;
 mod keys;
 mod state;
@@ -15,6 +16,8 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use crate::tui::screens::decisions::Decisions;
+
+pub(crate) use keys::ADDED_KEYS;
 
 impl Screen {
     pub(crate) const MEASURE: Self = Self::named("measure");
@@ -40,7 +43,7 @@ impl ScreenBehavior for MeasureScreen {
     }
 
     fn opened_by(&self) -> Option<Command> {
-        Some(Command::ShowMeasure)
+        Some(commands::SHOW_MEASURE)
     }
 
     fn open(&self, model: &mut Model) -> Vec<Effect> {

@@ -1,6 +1,7 @@
 //! Methods screen: compares the quality and cost of reranking methods, and where each wins and
 //! loses.
 
+pub(crate) mod commands;
 mod copy;
 mod jobs;
 mod keys;
@@ -20,6 +21,8 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use std::sync::Arc;
+
+pub(crate) use keys::ADDED_KEYS;
 
 impl Screen {
     pub(crate) const METHODS: Self = Self::named("methods");
@@ -64,7 +67,7 @@ impl ScreenBehavior for MethodsScreen {
     }
 
     fn opened_by(&self) -> Option<Command> {
-        Some(Command::ShowMethods)
+        Some(commands::SHOW_METHODS)
     }
 
     fn open(&self, model: &mut Model) -> Vec<Effect> {

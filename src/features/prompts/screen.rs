@@ -1,5 +1,6 @@
 //! Prompt screen: a copy of a judge's prompt that is edited, and the request that it makes.
 
+pub(crate) mod commands;
 mod configured;
 mod jobs;
 mod keys;
@@ -22,6 +23,8 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use crate::tui::screens::decisions::Decisions;
+
+pub(crate) use keys::ADDED_KEYS;
 
 impl Screen {
     pub(crate) const PROMPT: Self = Self::named("prompt");
@@ -55,11 +58,16 @@ impl ScreenBehavior for PromptScreen {
     }
 
     fn opened_by(&self) -> Option<Command> {
-        Some(Command::EditPrompt)
+        Some(commands::EDIT_PROMPT)
     }
 
     fn opened_from(&self) -> Option<(Screen, Command)> {
-        Some((Screen::JUDGES, Command::EditPrompt))
+        Some((Screen::JUDGES, commands::EDIT_PROMPT))
+    }
+
+    fn can_open(&self, model: &Model) -> bool {
+        let judge = model.judge_under_cursor();
+        judge.is_some_and(|judge| !judge.is_offline() && !judge.prompt_hash.is_empty())
     }
 
     fn open(&self, model: &mut Model) -> Vec<Effect> {

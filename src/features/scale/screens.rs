@@ -8,10 +8,10 @@ use crate::app::question_set::{
 use crate::client::RunControl;
 use crate::config::Config;
 use crate::features::scale::app::{Anchors, Links};
+use crate::features::scale::screen::commands;
 use crate::suites::screens::bench::Bench;
 use crate::suites::screens::snapshot;
 use crate::tui::job::{only, tell_that};
-use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -130,7 +130,7 @@ fn one_judge_grades_anchors_and_links_are_asked_of_all_or_one() {
     let mut model = model(Screen::QUERIES);
     model.options.judges = vec!["gpt".to_owned(), "claude".to_owned()];
     let anchors = anchors_of("gpt");
-    let effects = on_command(&mut model, Command::Anchors);
+    let effects = on_command(&mut model, commands::ASK_ANCHORS);
     assert_eq!(only(&effects), Some(&PriceQuestions(anchors.clone())));
     let effects = order(&mut model, &anchors, false);
     assert_eq!(effects, [Effect::AskQuestions(anchors.clone(), 6)]);
@@ -149,7 +149,7 @@ fn one_judge_grades_anchors_and_links_are_asked_of_all_or_one() {
     assert_eq!(words, Some("anchors of gpt: 6 anchors"));
 
     let all = QuestionSet::Added(&Links, model.options.judges.clone());
-    let effects = on_command(&mut model, Command::Links);
+    let effects = on_command(&mut model, commands::ASK_LINKS);
     assert_eq!(only(&effects), Some(&PriceQuestions(all)));
     let now = Instant::now();
     let one = QuestionSet::Added(&Links, vec!["gpt".to_owned()]);
@@ -159,7 +159,7 @@ fn one_judge_grades_anchors_and_links_are_asked_of_all_or_one() {
     let effects = update(&mut model, pressed(KeyCode::Char('y')), now);
     assert_eq!(effects, [Effect::AskQuestions(one, 6)]);
     assert_eq!(
-        on_command(&mut model, Command::Anchors),
+        on_command(&mut model, commands::ASK_ANCHORS),
         [],
         "asks whether to stop"
     );
@@ -171,6 +171,6 @@ fn one_judge_grades_anchors_and_links_are_asked_of_all_or_one() {
 fn without_a_judge_there_is_nobody_to_ask() {
     let mut model = model(Screen::QUERIES);
     model.options.judges.clear();
-    assert_eq!(on_command(&mut model, Command::Anchors), []);
+    assert_eq!(on_command(&mut model, commands::ASK_ANCHORS), []);
     assert!(model.overlays.is_empty());
 }

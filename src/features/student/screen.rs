@@ -2,6 +2,7 @@
 //! behind each.
 
 pub(crate) mod battles;
+pub(crate) mod commands;
 mod copy;
 mod jobs;
 pub(crate) mod judges;
@@ -23,6 +24,8 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::{Copied, ScreenBehavior};
 use std::sync::Arc;
+
+pub(crate) use keys::ADDED_KEYS;
 
 impl Screen {
     pub(crate) const STUDENT: Self = Self::named("student");
@@ -68,7 +71,7 @@ impl ScreenBehavior for StudentScreen {
     }
 
     fn opened_by(&self) -> Option<Command> {
-        Some(Command::ShowStudent)
+        Some(commands::SHOW_STUDENT)
     }
 
     fn open(&self, model: &mut Model) -> Vec<Effect> {

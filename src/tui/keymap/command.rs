@@ -3,23 +3,42 @@
 use serde::{Serialize, Serializer};
 use std::fmt;
 
+/// A command of a feature, which its folder defines as a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddedCommand {
+    name: &'static str,
+    doc: &'static str,
+    decides: bool,
+    changes_data: bool,
+}
+
 macro_rules! commands {
     ($($variant:ident $name:literal $doc:literal;)+) => {
         /// A command of the interface, named for the palette.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Command {
             $(#[doc = $doc] $variant,)+
+            /// A command of a feature.
+            Added(AddedCommand),
         }
 
         impl Command {
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            /// The commands of the core.
+            #[cfg(test)]
+            pub(crate) const CORE: &'static [Self] = &[$(Self::$variant,)+];
 
             pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)+ }
+                match self {
+                    $(Self::$variant => $name,)+
+                    Self::Added(added) => added.name,
+                }
             }
 
             pub fn doc(self) -> &'static str {
-                match self { $(Self::$variant => $doc,)+ }
+                match self {
+                    $(Self::$variant => $doc,)+
+                    Self::Added(added) => added.doc,
+                }
             }
         }
     };
@@ -62,10 +81,6 @@ commands! {
     BuildPools "build-pools" "Build pools of candidates from a benchmark's folder (BEIR).";
     Pick "pick" "Have judges pick the relevant documents; priced first.";
     Batches "batches" "Submit missing calls as batches, or fetch them; priced first.";
-    Anchors "anchors" "Have a judge grade documents, for one scale; priced first.";
-    TrainStudent "train-student" "Train the built-in student; it makes no calls.";
-    RunMethod "run-method" "Rerank with a method; priced first.";
-    Links "links" "Have judges compare documents of two queries; priced first.";
     Export "export" "Write the chart, scores, votes, verdicts or labels to a file.";
     ShowLog "show-log" "Read what was decided, imported and run, the latest first.";
     Settings "settings" "Choose colors, order, blindness, verdicts, top k, student.";
@@ -117,26 +132,7 @@ commands! {
     TestJudge "test-judge" "Ask the judge one question; asks first if it costs money.";
     EditJudge "edit-judge" "Edit the judge's address, key variable and parameters.";
     NextPrompt "next-prompt" "Use the next prompt for the judge.";
-    EditPrompt "edit-prompt" "Edit a copy of the judge's prompt.";
-    TryPrompt "try-prompt" "Try the prompt on decided pairs; priced first.";
-    TestPrompt "test-prompt" "Test the finished prompt on held-out pairs; asks first.";
-    UsePrompt "use-prompt" "Use the prompt for the judge or a copy; asks first.";
-    DecideTrial "decide-trial" "Judge the pairs that would decide the trial, blind.";
-    ShowPromptSet "show-prompt-set" "List the pairs on which prompts are tuned and tested.";
     SaveJudges "save-judges" "Write the chosen judges to overrule.toml and use them.";
-    ShowMethods "show-methods" "Show reranking methods: quality, cost, wins and losses.";
-    ShowMeasure "show-measure" "Measure a method against the baseline, with few rulings.";
-    NextMetric "next-metric" "Measure the next metric.";
-    NextMargin "next-margin" "Choose the largest difference that counts as equal.";
-    ShowStudent "show-student" "Show how good a student of the ensemble is.";
-    NextStudent "next-student" "Show the next student.";
-    NextFigure "next-figure" "Show the next figure of the student.";
-    PreviousFigure "previous-figure" "Show the previous figure of the student.";
-    NextCheckpoint "next-checkpoint" "Show the student's next checkpoint.";
-    PreviousCheckpoint "previous-checkpoint" "Show the student's previous checkpoint.";
-    NextTruth "next-truth" "Measure methods against labels, rulings or judges.";
-    SetBaseline "set-baseline" "Test the other methods against this one.";
-    NextDepth "next-depth" "Choose how many documents of each ranking are measured.";
     ExplainOrder "explain-order" "Show why one of the two documents stands above the other.";
     AskJudges "ask-judges" "Ask the judges about this pair; the price is shown first.";
     ColorSlices "color-slices" "Color the rows of the matrix by this field, or stop that.";
@@ -171,43 +167,39 @@ commands! {
     FaultJudgeWrong "fault-judge-wrong" "Cause: the judge is wrong.";
     FaultBoth "fault-both" "Cause: label and pick can both be defended.";
     FaultQuery "fault-query" "Cause: the query is unclear.";
-    NewDuel "new-duel" "Make a new duel of two rankings of the project.";
-    ShowDuel "show-duel" "Open the latest duel: two rankings, compared blind.";
-    ChooseWhole "choose-whole" "Choose the document as a whole.";
-    RemoveChoice "remove-choice" "Remove the choice of the document.";
-    NoneServes "none-serves" "Answer: none of the documents serves the query.";
-    FinishTask "finish-task" "Finish the task and go to the next one.";
-    NextTask "next-task" "Go to the next task.";
-    PreviousTask "previous-task" "Go to the previous task.";
-    PauseTask "pause-task" "Hide the task and stop its clock, or resume it.";
-    PreferLeft "prefer-left" "Answer: the left list is better.";
-    PreferLeftStrongly "prefer-left-strongly" "Answer: the left list is much better.";
-    PreferNeither "prefer-neither" "Answer: the lists are equally good.";
-    PreferRight "prefer-right" "Answer: the right list is better.";
-    PreferRightStrongly "prefer-right-strongly" "Answer: the right list is much better.";
-    Place1 "place-one" "Go to the first document.";
-    Place2 "place-two" "Go to the second document.";
-    Place3 "place-three" "Go to the third document.";
-    Place4 "place-four" "Go to the fourth document.";
-    Place5 "place-five" "Go to the fifth document.";
-    Place6 "place-six" "Go to the sixth document.";
-    Place7 "place-seven" "Go to the seventh document.";
-    Place8 "place-eight" "Go to the eighth document.";
-    Place9 "place-nine" "Go to the ninth document.";
-    MoreSentences "more-sentences" "Mark one more sentence.";
-    FewerSentences "fewer-sentences" "Mark one sentence fewer.";
-    EarlierStart "earlier-start" "Start the mark one word earlier.";
-    LaterStart "later-start" "Start the mark one word later.";
     Submit "submit" "Accept the text.";
     Cancel "cancel" "Discard the text.";
 }
 
 impl Command {
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|command| command.name() == name)
+    /// A command of a feature, with its name in the palette and a sentence about it.
+    pub(crate) const fn added(name: &'static str, doc: &'static str) -> Self {
+        Self::Added(AddedCommand {
+            name,
+            doc,
+            decides: false,
+            changes_data: false,
+        })
+    }
+
+    /// The same, for a command that gives an answer; see [`Self::decides`].
+    pub(crate) const fn decision(name: &'static str, doc: &'static str) -> Self {
+        Self::Added(AddedCommand {
+            name,
+            doc,
+            decides: true,
+            changes_data: false,
+        })
+    }
+
+    /// The same, for a command that changes data immediately; see [`Self::changes_data`].
+    pub(crate) const fn change(name: &'static str, doc: &'static str) -> Self {
+        Self::Added(AddedCommand {
+            name,
+            doc,
+            decides: false,
+            changes_data: true,
+        })
     }
 
     /// Whether it gives a verdict, a ruling or an answer in a duel. In the verdict state, such a
@@ -215,7 +207,8 @@ impl Command {
     pub(crate) fn decides(self) -> bool {
         matches!(
             self,
-            Self::JudgeA
+            Self::Added(AddedCommand { decides: true, .. })
+                | Self::JudgeA
                 | Self::JudgeAStrongly
                 | Self::JudgeB
                 | Self::JudgeBStrongly
@@ -225,15 +218,6 @@ impl Command {
                 | Self::RulePartially
                 | Self::RuleNot
                 | Self::RuleCannotTell
-                | Self::ChooseWhole
-                | Self::RemoveChoice
-                | Self::NoneServes
-                | Self::FinishTask
-                | Self::PreferLeft
-                | Self::PreferLeftStrongly
-                | Self::PreferNeither
-                | Self::PreferRight
-                | Self::PreferRightStrongly
         )
     }
 
@@ -242,7 +226,10 @@ impl Command {
     pub(crate) fn changes_data(self) -> bool {
         matches!(
             self,
-            Self::StartRun
+            Self::Added(AddedCommand {
+                changes_data: true,
+                ..
+            }) | Self::StartRun
                 | Self::MoreCalls
                 | Self::FewerCalls
                 | Self::Faster
@@ -263,7 +250,6 @@ impl Command {
                 | Self::FaultJudgeWrong
                 | Self::FaultBoth
                 | Self::FaultQuery
-                | Self::NewDuel
                 | Self::SaveJudges
         )
     }

@@ -3,6 +3,7 @@
 
 use super::binding::Binding;
 use super::command::Command;
+use super::commands;
 use super::key_chord::KeyChord;
 use super::scope::Scope;
 use crate::config::keymap::BoundKeys;
@@ -46,7 +47,7 @@ fn tables(wanted: &[BoundKeys]) -> Result<Tables, RemapError> {
                 names.join(", ")
             ))
         })?;
-        let command = Command::named(&one.command)
+        let command = command_named(&one.command)
             .ok_or_else(|| wrong(format!("{}: {}", one.command, unknown(&one.command))))?;
         let table = tables
             .entry(scope)
@@ -98,7 +99,7 @@ fn wrong(one: &BoundKeys, message: String) -> RemapError {
 /// Checks that a command's keys are unique in its scope, and that they leave every global command a
 /// key there.
 fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
-    let (Some(scope), Some(command)) = (Scope::named(&one.screen), Command::named(&one.command))
+    let (Some(scope), Some(command)) = (Scope::named(&one.screen), command_named(&one.command))
     else {
         return Ok(());
     };
@@ -149,12 +150,15 @@ fn check(one: &BoundKeys, tables: &Tables) -> Result<(), RemapError> {
     Ok(())
 }
 
+fn command_named(name: &str) -> Option<Command> {
+    commands().into_iter().find(|known| known.name() == name)
+}
+
 /// The error for an unknown command, with a suggestion.
 fn unknown(name: &str) -> String {
-    let names = Command::ALL.iter().map(|command| command.name());
-    let close = rank(name, names)
-        .first()
-        .and_then(|one| Command::ALL.get(one.index));
+    let all = commands();
+    let names = all.iter().map(|command| command.name());
+    let close = rank(name, names).first().and_then(|one| all.get(one.index));
     match close {
         Some(close) => format!("no such command; did you mean {close}?"),
         None => "no such command; `overrule keys` lists them".to_owned(),

@@ -2,6 +2,21 @@
 
 use super::binding::Binding;
 use crate::registry;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// The bindings of each screen: its own, then those that features add to it.
+static KEYS: LazyLock<HashMap<Screen, Vec<Binding>>> = LazyLock::new(|| {
+    let keys = |screen: Screen| {
+        let own = registry::screen(screen).keys().iter();
+        let added = registry::ADDED_KEYS.iter().copied().flatten();
+        let added = added.filter(|(on, _)| *on == screen);
+        own.chain(added.map(|(_, binding)| binding))
+            .copied()
+            .collect()
+    };
+    Screen::all().map(|screen| (screen, keys(screen))).collect()
+});
 
 /// A screen, identified by its name in the header, in `overrule keys --json` and in the
 /// configuration.
@@ -30,6 +45,6 @@ impl Screen {
     }
 
     pub(super) fn keys(self) -> &'static [Binding] {
-        registry::screen(self).keys()
+        KEYS.get(&self).map_or(&[], Vec::as_slice)
     }
 }

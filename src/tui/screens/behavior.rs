@@ -50,6 +50,11 @@ pub(crate) trait ScreenBehavior: Sync {
         None
     }
 
+    /// Whether it can be opened for the row under the cursor of that screen.
+    fn can_open(&self, _model: &Model) -> bool {
+        true
+    }
+
     /// Opens the screen on that command.
     fn open(&self, model: &mut Model) -> Vec<Effect> {
         model.stack.push(self.id());

@@ -1,7 +1,7 @@
 //! The entries of the palette.
 
 use super::offers;
-use crate::registry::SCREENS;
+use crate::registry::{QUESTIONS, SCREENS};
 use crate::tui::keymap::{self, Command, Scope, Screen};
 use crate::tui::model::Model;
 use crate::tui::screens::behavior::ScreenBehavior;
@@ -19,19 +19,16 @@ const MOVES: [Command; 8] = [
     Command::PageUp,
 ];
 
-/// Commands for the whole project.
-const PROJECT: [Command; 10] = [
+/// Commands that add to the project, before those of [`QUESTIONS`].
+const ADDING: [Command; 4] = [
     Command::Import,
     Command::Merge,
     Command::BuildPools,
     Command::Pick,
-    Command::Anchors,
-    Command::Links,
-    Command::RunMethod,
-    Command::Export,
-    Command::ShowLog,
-    Command::Settings,
 ];
+
+/// Other commands for the whole project.
+const PROJECT: [Command; 3] = [Command::Export, Command::ShowLog, Command::Settings];
 
 fn opened_by(command: Command) -> Option<&'static dyn ScreenBehavior> {
     let mut screens = SCREENS.iter().copied();
@@ -60,7 +57,12 @@ pub(super) fn palette_entries(model: &Model) -> Vec<PaletteEntry> {
         Some(screen) => PaletteEntry::On(screen, command),
         None => here(command),
     };
-    let project: Vec<Command> = PROJECT.into_iter().filter(&mut unlisted).collect();
+    let project: Vec<Command> = ADDING
+        .into_iter()
+        .chain(QUESTIONS.iter().map(|(command, _)| *command))
+        .chain(PROJECT)
+        .filter(&mut unlisted)
+        .collect();
     let opening: Vec<Command> = SCREENS
         .iter()
         .filter_map(|screen| screen.opened_by())

@@ -1,5 +1,6 @@
 //! Choosing documents and lists.
 
+use super::commands;
 use super::moving::go;
 use super::record::record;
 use crate::domain::corpus::DocId;
@@ -11,11 +12,11 @@ use crate::tui::screens::Screen;
 use crate::tui::widgets::Choice;
 
 pub(super) const PREFERENCES: Choice<i8> = Choice(&[
-    (Command::PreferLeftStrongly, -2),
-    (Command::PreferLeft, -1),
-    (Command::PreferNeither, 0),
-    (Command::PreferRight, 1),
-    (Command::PreferRightStrongly, 2),
+    (commands::PREFER_LEFT_STRONGLY, -2),
+    (commands::PREFER_LEFT, -1),
+    (commands::PREFER_NEITHER, 0),
+    (commands::PREFER_RIGHT, 1),
+    (commands::PREFER_RIGHT_STRONGLY, 2),
 ]);
 
 pub(super) fn preference_words(step: i8) -> &'static str {
@@ -37,7 +38,7 @@ pub(crate) fn select(
     let open = model.duel().open();
     let chosen = open.and_then(|open| open.choice(&document));
     if chosen.is_some_and(|choice| choice.passage == passage) {
-        let remove = key_on(Command::RemoveChoice, Screen::DUEL);
+        let remove = key_on(commands::REMOVE_CHOICE, Screen::DUEL);
         model.inform(&format!("this is your choice already; {remove} removes it"));
         return Vec::new();
     }
@@ -98,7 +99,7 @@ pub(super) fn finish(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     if !open.is_answered() {
-        let none = key_on(Command::NoneServes, Screen::DUEL);
+        let none = key_on(commands::NONE_SERVES, Screen::DUEL);
         let words = match open.form() {
             DuelForm::Lists => "first say which list is better".to_owned(),
             DuelForm::Grid | DuelForm::Interleaved => {

@@ -1,11 +1,13 @@
 //! Creating a duel: choosing two rankings of the project and a form.
 
+use super::commands;
 use super::moving::load;
 use crate::app::error::AppError;
 use crate::domain::sanitize;
 use crate::features::duel::domain::DuelForm;
 use crate::features::duel::screen::state::{DuelChooser, DuelPhase};
 use crate::features::duel::store::DuelKey;
+use crate::features::methods::screen::commands::SHOW_METHODS;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
 use crate::tui::keymap::{Command, key_on};
@@ -35,7 +37,7 @@ const ABOUT: &str = "A duel shows people documents of two rankings, without sayi
 fn too_few() -> String {
     let back = key_on(Command::Back, Screen::DUEL);
     let [methods, import] =
-        [Command::ShowMethods, Command::Import].map(|command| key_on(command, Screen::QUERIES));
+        [SHOW_METHODS, Command::Import].map(|command| key_on(command, Screen::QUERIES));
     format!(
         "A duel needs two rankings. Press {back}, then {methods} to run a method or {import} to \
          import a run. In the shell, `overrule duel --a RANKING --b FILE` takes a run from a file."
@@ -55,7 +57,7 @@ fn form_question(form: DuelForm) -> &'static str {
 pub(super) fn offers(chooser: &DuelChooser, command: Command) -> bool {
     match command {
         Command::Open => !chooser.making && chooser.sides.iter().all(Option::is_some),
-        Command::PreferLeft | Command::PreferRight => chooser.rankings.names.len() > 1,
+        commands::PREFER_LEFT | commands::PREFER_RIGHT => chooser.rankings.names.len() > 1,
         Command::NextPane => true,
         _ => false,
     }
@@ -77,8 +79,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         return Vec::new();
     }
     match command {
-        Command::PreferLeft if !chooser.rankings.names.is_empty() => chooser.take(0),
-        Command::PreferRight if !chooser.rankings.names.is_empty() => chooser.take(1),
+        commands::PREFER_LEFT if !chooser.rankings.names.is_empty() => chooser.take(0),
+        commands::PREFER_RIGHT if !chooser.rankings.names.is_empty() => chooser.take(1),
         Command::NextPane => chooser.turn_form(true),
         Command::PreviousPane => chooser.turn_form(false),
         Command::Open => {
@@ -150,8 +152,8 @@ pub(super) fn view(model: &Model, chooser: &DuelChooser, canvas: Canvas<'_>) -> 
         head.push(Line::default());
     }
     let [a, b, form, make] = [
-        Command::PreferLeft,
-        Command::PreferRight,
+        commands::PREFER_LEFT,
+        commands::PREFER_RIGHT,
         Command::NextPane,
         Command::Open,
     ]

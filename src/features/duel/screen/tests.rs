@@ -1,6 +1,7 @@
 //! The invariant of a duel: no answer is given without its own key in the right state, whatever is
 //! pressed, clicked or stored meanwhile.
 
+use super::commands;
 use super::jobs::{OpenDuelOf, ReadResult, ReadTaskTexts, StoreEvent};
 use super::update::{FoundDuel, opened};
 use crate::app::log::rows::LogRow;
@@ -258,22 +259,22 @@ fn allowed(model: &Model, key: KeyEvent) -> Option<Action> {
     };
     let passage = open.reading.as_ref().and_then(|reading| reading.passage());
     match (screen, command) {
-        (_, Command::ChooseWhole) if choosing => Some(Action::Select {
+        (_, commands::CHOOSE_WHOLE) if choosing => Some(Action::Select {
             document,
             passage: None,
         }),
-        (_, Command::RemoveChoice) if choosing => Some(Action::Unselect { document }),
+        (_, commands::REMOVE_CHOICE) if choosing => Some(Action::Unselect { document }),
         (Screen::PASSAGE, Command::Open) if choosing => Some(Action::Select {
             document,
             passage: Some(passage?),
         }),
-        (Screen::DUEL, Command::NoneServes) if choosing => Some(Action::NoneServes),
-        (Screen::DUEL, Command::FinishTask) => Some(Action::Finish),
-        (Screen::DUEL, Command::PreferLeftStrongly) => Some(Action::Prefer { step: -2 }),
-        (Screen::DUEL, Command::PreferLeft) => Some(Action::Prefer { step: -1 }),
-        (Screen::DUEL, Command::PreferNeither) => Some(Action::Prefer { step: 0 }),
-        (Screen::DUEL, Command::PreferRight) => Some(Action::Prefer { step: 1 }),
-        (Screen::DUEL, Command::PreferRightStrongly) => Some(Action::Prefer { step: 2 }),
+        (Screen::DUEL, commands::NONE_SERVES) if choosing => Some(Action::NoneServes),
+        (Screen::DUEL, commands::FINISH_TASK) => Some(Action::Finish),
+        (Screen::DUEL, commands::PREFER_LEFT_STRONGLY) => Some(Action::Prefer { step: -2 }),
+        (Screen::DUEL, commands::PREFER_LEFT) => Some(Action::Prefer { step: -1 }),
+        (Screen::DUEL, commands::PREFER_NEITHER) => Some(Action::Prefer { step: 0 }),
+        (Screen::DUEL, commands::PREFER_RIGHT) => Some(Action::Prefer { step: 1 }),
+        (Screen::DUEL, commands::PREFER_RIGHT_STRONGLY) => Some(Action::Prefer { step: 2 }),
         _ => None,
     }
     .filter(|action| !matches!(action, Action::Prefer { .. }) || !choosing)

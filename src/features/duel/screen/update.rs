@@ -1,6 +1,7 @@
 //! Opening a duel, navigating it, pausing and leaving it.
 
 use super::choice::{PREFERENCES, choose_whole, finish, none_serves, prefer, remove_choice};
+use super::commands;
 use super::moving::{go, load, look_ahead};
 use super::record::record;
 use super::{chooser, summary};
@@ -30,15 +31,15 @@ pub(crate) enum FoundDuel {
 
 /// The commands of the digits, in order.
 const PLACES: [Command; 9] = [
-    Command::Place1,
-    Command::Place2,
-    Command::Place3,
-    Command::Place4,
-    Command::Place5,
-    Command::Place6,
-    Command::Place7,
-    Command::Place8,
-    Command::Place9,
+    commands::PLACE_1,
+    commands::PLACE_2,
+    commands::PLACE_3,
+    commands::PLACE_4,
+    commands::PLACE_5,
+    commands::PLACE_6,
+    commands::PLACE_7,
+    commands::PLACE_8,
+    commands::PLACE_9,
 ];
 
 /// Opens a duel, by default the latest one.
@@ -135,7 +136,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         return false;
     };
     if open.paused {
-        return command == Command::PauseTask;
+        return command == commands::PAUSE_TASK;
     }
     if open.tasks_cursor.is_some() {
         return matches!(command, Command::Open | Command::NextPane);
@@ -147,12 +148,12 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     let finished = open.answer().is_some_and(|answer| answer.finished);
     match command {
         Command::Open => card.is_some_and(|card| card.document.is_some()),
-        Command::ChooseWhole => !lists && card.is_some() && !chosen,
-        Command::RemoveChoice => !lists && chosen,
-        Command::NoneServes => !lists && !none,
-        Command::FinishTask => open.is_answered() && (!finished || open.next_undone().is_some()),
-        Command::NextTask => open.task + 1 < open.session.tasks.len(),
-        Command::PreviousTask => open.task > 0,
+        commands::CHOOSE_WHOLE => !lists && card.is_some() && !chosen,
+        commands::REMOVE_CHOICE => !lists && chosen,
+        commands::NONE_SERVES => !lists && !none,
+        commands::FINISH_TASK => open.is_answered() && (!finished || open.next_undone().is_some()),
+        commands::NEXT_TASK => open.task + 1 < open.session.tasks.len(),
+        commands::PREVIOUS_TASK => open.task > 0,
         command if PREFERENCES.of(command).is_some() => lists,
         _ => true,
     }
@@ -183,7 +184,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let Some(open) = model.duel_mut().open_mut() else {
         return Vec::new();
     };
-    if command == Command::PauseTask {
+    if command == commands::PAUSE_TASK {
         return pause(model);
     }
     if open.paused {
@@ -224,23 +225,23 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let lists = open.form() == DuelForm::Lists;
     match command {
         Command::Open => read(model),
-        Command::NextTask => step(model, true),
-        Command::PreviousTask => step(model, false),
-        Command::FinishTask => finish(model),
-        Command::ChooseWhole | Command::RemoveChoice | Command::NoneServes if lists => {
-            let [left, right] =
-                [Command::PreferLeft, Command::PreferRight].map(|key| key_on(key, Screen::DUEL));
+        commands::NEXT_TASK => step(model, true),
+        commands::PREVIOUS_TASK => step(model, false),
+        commands::FINISH_TASK => finish(model),
+        commands::CHOOSE_WHOLE | commands::REMOVE_CHOICE | commands::NONE_SERVES if lists => {
+            let [left, right] = [commands::PREFER_LEFT, commands::PREFER_RIGHT]
+                .map(|key| key_on(key, Screen::DUEL));
             model.inform(&format!(
                 "the lists are compared as a whole: press {left} or {right} to say which one is \
                  better"
             ));
             Vec::new()
         }
-        Command::ChooseWhole => choose_whole(model),
-        Command::RemoveChoice => remove_choice(model),
-        Command::NoneServes => none_serves(model),
+        commands::CHOOSE_WHOLE => choose_whole(model),
+        commands::REMOVE_CHOICE => remove_choice(model),
+        commands::NONE_SERVES => none_serves(model),
         Command::ShowTables => ask_for_result(model),
-        Command::NewDuel => choose_another(model),
+        commands::NEW_DUEL => choose_another(model),
         Command::Guideline => model.read_guideline(),
         command => {
             walk(model, command);
@@ -320,7 +321,7 @@ fn read(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     };
     let Some(document) = card.document.clone() else {
-        let choose = key_on(Command::ChooseWhole, Screen::DUEL);
+        let choose = key_on(commands::CHOOSE_WHOLE, Screen::DUEL);
         model.inform(&format!(
             "there is nothing to read; press {choose} to choose it"
         ));

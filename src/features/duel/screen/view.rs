@@ -1,12 +1,13 @@
 //! Draws the current task. It reveals nothing about the rankings: no name, rank, score or source.
 
+use super::commands;
 use super::{chooser, grid, lists, tasks};
 use crate::domain::sanitize;
 use crate::features::duel::domain::{Answer, DuelForm};
 use crate::features::duel::screen::state::{DuelPhase, OpenDuel};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
-use crate::tui::keymap::{Command, key_on};
+use crate::tui::keymap::key_on;
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -88,8 +89,8 @@ pub(super) fn place_at(open: &OpenDuel, areas: Areas, at: (u16, u16)) -> Option<
 }
 
 fn question(form: DuelForm) -> String {
-    let none = key_on(Command::NoneServes, Screen::DUEL);
-    let done = key_on(Command::FinishTask, Screen::DUEL);
+    let none = key_on(commands::NONE_SERVES, Screen::DUEL);
+    let done = key_on(commands::FINISH_TASK, Screen::DUEL);
     match form {
         DuelForm::Grid | DuelForm::Interleaved => format!(
             "Which of these serve the query? Choose each and mark the passage that shows it. Press \
@@ -153,7 +154,7 @@ pub(super) fn answer_words(answer: &Answer) -> Option<String> {
 
 pub(crate) fn paused(open: &OpenDuel, canvas: Canvas<'_>) {
     let Canvas { theme, area, buf } = canvas;
-    let go_on = key_on(Command::PauseTask, Screen::DUEL);
+    let go_on = key_on(commands::PAUSE_TASK, Screen::DUEL);
     let lines = vec![
         Line::styled("Paused", theme.strong()),
         Line::default(),

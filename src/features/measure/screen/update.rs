@@ -1,10 +1,12 @@
 //! Opens a measurement, and rules on drawn documents.
 
+use super::commands;
 use super::state::{LEVEL, MARGINS, MeasureState, OpenMeasurement};
 use crate::app::error::AppError;
 use crate::domain::adjudication::Finding;
 use crate::domain::metrics::Metric;
 use crate::features::measure::app::MeasureRequest;
+use crate::features::methods::screen::commands::SHOW_METHODS;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -76,9 +78,9 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     match command {
         Command::ToggleFullText => model.areas.lines > model.areas.page,
         // A ruling is made without knowing what the methods are worth.
-        Command::ShowMethods => !model.measure().is_blind(),
-        Command::NextMetric => model.measure().request.is_some(),
-        Command::NextMargin => {
+        SHOW_METHODS => !model.measure().is_blind(),
+        commands::NEXT_METRIC => model.measure().request.is_some(),
+        commands::NEXT_MARGIN => {
             let report = model.measure().report();
             report.is_some_and(|report| report.baseline.is_some())
         }
@@ -93,8 +95,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     }
     let (lines, page, first) = (model.areas.lines, model.areas.page, model.areas.first);
     match command {
-        Command::NextMetric => next_metric(model),
-        Command::NextMargin => {
+        commands::NEXT_METRIC => next_metric(model),
+        commands::NEXT_MARGIN => {
             let state = model.measure_mut();
             state.margin = following(&MARGINS, &state.margin);
             vec![model.read_measurement()]

@@ -1,12 +1,14 @@
 //! Draws the result in one sentence and as intervals, and the document to rule on.
 
+use super::commands;
 use crate::app::interval_axis::IntervalAxis;
 use crate::domain::number_words::{counted, duration, fixed, probability, signed};
 use crate::domain::sanitize;
 use crate::features::measure::app::{MeasureReport, MeasuredValue, NextDocument, metric_words};
+use crate::features::methods::screen::commands::SHOW_METHODS;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Areas;
-use crate::tui::keymap::{Command, key_on};
+use crate::tui::keymap::key_on;
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
@@ -37,8 +39,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
             return Areas::default();
         }
         Some(Err(error)) => {
-            let methods = key_on(Command::ShowMethods, Screen::MEASURE);
-            let measure = key_on(Command::ShowMeasure, Screen::METHODS);
+            let methods = key_on(SHOW_METHODS, Screen::MEASURE);
+            let measure = key_on(commands::SHOW_MEASURE, Screen::METHODS);
             let offer = format!(
                 "Press {methods} for the screen Methods; {measure} there measures the method under \
                  the cursor."
@@ -56,8 +58,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
     Paragraph::new(head).render(cut(&mut rest, rows), buf);
     text::rule(columns, theme.faint()).render(cut(&mut rest, 1), buf);
     let Some(next) = &open.next else {
-        let [metric, methods] = [Command::NextMetric, Command::ShowMethods]
-            .map(|command| key_on(command, Screen::MEASURE));
+        let [metric, methods] =
+            [commands::NEXT_METRIC, SHOW_METHODS].map(|command| key_on(command, Screen::MEASURE));
         let words = format!(
             "No document is left that can change the value. {metric}: another metric. {methods}: \
              another method."

@@ -1,5 +1,6 @@
 //! Selecting a method, and a query on which it differs from the baseline.
 
+use super::commands;
 use super::rankings;
 use crate::app::error::AppError;
 use crate::app::truth::TruthSource;
@@ -86,7 +87,7 @@ pub(crate) fn compared(
 fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
     let choice = model.methods().choice.clone();
     Some(match command {
-        Command::NextTruth => MethodsChoice {
+        commands::NEXT_TRUTH => MethodsChoice {
             truth: match choice.truth {
                 TruthChoice::This(source) | TruthChoice::After(source) => {
                     TruthChoice::After(source)
@@ -95,11 +96,11 @@ fn chosen(model: &mut Model, command: Command) -> Option<MethodsChoice> {
             },
             ..choice
         },
-        Command::NextDepth => MethodsChoice {
+        commands::NEXT_DEPTH => MethodsChoice {
             depth: model.methods().next_depth(),
             ..choice
         },
-        Command::SetBaseline => {
+        commands::SET_BASELINE => {
             if model.methods().is_baseline() {
                 model.inform("this method is the baseline already");
                 return None;
@@ -128,9 +129,9 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         command,
         Command::Open
             | Command::NextPane
-            | Command::NextTruth
-            | Command::SetBaseline
-            | Command::NextDepth
+            | commands::NEXT_TRUTH
+            | commands::SET_BASELINE
+            | commands::NEXT_DEPTH
     );
     !own || model.methods().found().is_some()
 }
@@ -138,7 +139,7 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if matches!(
         command,
-        Command::NextTruth | Command::NextDepth | Command::SetBaseline
+        commands::NEXT_TRUTH | commands::NEXT_DEPTH | commands::SET_BASELINE
     ) {
         // Allow one change at a time, since two answers could arrive in any order.
         if model.methods().asked.is_some() {

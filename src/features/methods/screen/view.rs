@@ -1,6 +1,7 @@
 //! Draws the answer in one sentence, the table of methods, the plot of quality against cost, and
 //! the queries that a method wins and loses.
 
+use super::commands;
 use super::plane::plane;
 use super::state::ListedQuery;
 use super::table::table;
@@ -10,7 +11,7 @@ use crate::domain::sanitize;
 use crate::features::methods::app::{MethodEntry, MethodsReport, shown_name};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches, ListPosition};
-use crate::tui::keymap::{Command, key_on};
+use crate::tui::keymap::key_on;
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::panes::PaneSplit;
@@ -42,7 +43,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             return Areas::default();
         }
         Some(Err(error)) => {
-            let run = key_on(Command::RunMethod, Screen::METHODS);
+            let run = key_on(commands::RUN_METHOD, Screen::METHODS);
             let columns = usize::from(area.width);
             let words = sanitize::line(&error.to_string()).into_owned();
             let offer = format!("Press {run} to run a method.");

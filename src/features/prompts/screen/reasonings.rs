@@ -2,6 +2,7 @@
 
 mod view;
 
+use super::commands;
 use crate::domain::sanitize;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -23,7 +24,7 @@ pub(crate) struct ReasoningsScreen;
 const KEYS: &[Binding] = &[
     shown(&[key('n')], Command::NextBattle, "next pair"),
     shown(&[key('N')], Command::PreviousBattle, "previous"),
-    shown(&[key('P')], Command::EditPrompt, "edit prompt"),
+    shown(&[key('P')], commands::EDIT_PROMPT, "edit prompt"),
 ];
 
 impl ScreenBehavior for ReasoningsScreen {

@@ -2,6 +2,7 @@
 
 mod view;
 
+use super::commands;
 use super::state::OpenSet;
 use crate::domain::vote::Outcome;
 use crate::features::prompts::domain::DecidedPair;
@@ -48,7 +49,7 @@ impl ScreenBehavior for SetScreen {
     }
 
     fn opened_by(&self) -> Option<Command> {
-        Some(Command::ShowPromptSet)
+        Some(commands::SHOW_PROMPT_SET)
     }
 
     fn open(&self, model: &mut Model) -> Vec<Effect> {

@@ -6,6 +6,7 @@ mod view;
 
 pub(super) use view::distinct;
 
+use super::commands;
 use super::state::{OpenTrial, PendingConfirm};
 use super::use_prompt;
 use crate::app::error::AppError;
@@ -67,7 +68,7 @@ impl ScreenBehavior for TrialScreen {
     }
 
     fn opened_from(&self) -> Option<(Screen, Command)> {
-        Some((Screen::PROMPT, Command::TryPrompt))
+        Some((Screen::PROMPT, commands::TRY_PROMPT))
     }
 
     fn answered(&self, model: &mut Model) -> Vec<Effect> {
@@ -78,7 +79,7 @@ impl ScreenBehavior for TrialScreen {
         let state = model.prompt();
         match command {
             Command::Open => state.tried().is_some(),
-            Command::DecideTrial => state.found().is_some(),
+            commands::DECIDE_TRIAL => state.found().is_some(),
             _ => true,
         }
     }
@@ -190,11 +191,11 @@ fn ask(model: &mut Model) -> Vec<Effect> {
 
 fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
-        Command::TryPrompt if model.prompt().part == SetPart::HeldOut => {
+        commands::TRY_PROMPT if model.prompt().part == SetPart::HeldOut => {
             return read(model, SetPart::Tuning);
         }
-        Command::TryPrompt => return ask(model),
-        Command::TestPrompt => {
+        commands::TRY_PROMPT => return ask(model),
+        commands::TEST_PROMPT => {
             let question = "The final test uses the held-out part. Each version that is tested \
                             there is a look, and the p-value is corrected for all of them. \
                             Continue to the price?";
@@ -202,8 +203,8 @@ fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             let purpose = ConfirmFor::Screen(Screen::PROMPT_TRIAL);
             model.confirm("Final test", question, purpose);
         }
-        Command::UsePrompt => return use_prompt::ask(model),
-        Command::DecideTrial => {
+        commands::USE_PROMPT => return use_prompt::ask(model),
+        commands::DECIDE_TRIAL => {
             let tuning = model.prompt().found().map(|found| found.tuning.clone());
             return tuning.map_or(Vec::new(), |tuning| {
                 queue::update::show_within(model, tuning)

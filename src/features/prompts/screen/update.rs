@@ -1,5 +1,6 @@
 //! Opens, edits and stores the prompt of a judge.
 
+use super::commands;
 use super::state::{FoundPrompt, PromptState};
 use super::use_prompt;
 use crate::app::error::AppError;
@@ -131,7 +132,9 @@ fn edit_here(model: &mut Model) {
 pub(super) fn offers(model: &Model, command: Command) -> bool {
     let has_text = model.prompt().version.is_some();
     match command {
-        Command::Open | Command::EditPrompt | Command::TryPrompt | Command::UsePrompt => has_text,
+        Command::Open | commands::EDIT_PROMPT | commands::TRY_PROMPT | commands::USE_PROMPT => {
+            has_text
+        }
         _ => true,
     }
 }
@@ -139,8 +142,8 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
         Command::Open if model.prompt().version.is_some() => edit_here(model),
-        Command::TryPrompt => return super::trial::show(model),
-        Command::UsePrompt => return use_prompt::ask(model),
+        commands::TRY_PROMPT => return super::trial::show(model),
+        commands::USE_PROMPT => return use_prompt::ask(model),
         Command::NextPane | Command::PreviousPane => model.prompt_mut().in_preview ^= true,
         _ => {
             let pane = usize::from(model.prompt().in_preview);
@@ -180,7 +183,7 @@ pub(super) fn edited(model: &mut Model, text: String) -> Vec<Effect> {
 pub(super) fn stored(model: &mut Model, stored: Result<PromptVersion, AppError>) {
     match stored {
         Ok(version) => {
-            let key = key_on(Command::TryPrompt, Screen::PROMPT);
+            let key = key_on(commands::TRY_PROMPT, Screen::PROMPT);
             let words = format!("stored as prompt {}; {key} tries it", version.hash);
             let state = model.prompt_mut();
             if version.text.as_deref() == Some(state.draft.as_str()) {

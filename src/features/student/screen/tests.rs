@@ -1,3 +1,4 @@
+use super::commands;
 use super::jobs::ReportStudent;
 use super::update::{ask, offers, reported, update};
 use crate::app::error::AppError;
@@ -96,10 +97,10 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
         let page = flat(&mut model, (100, height));
         assert!(page.contains("0.50│┄"), "{height}: {page}");
     }
-    update(&mut model, Command::PreviousCheckpoint);
+    update(&mut model, commands::PREVIOUS_CHECKPOINT);
     assert!(flat(&mut model, SIZES[1]).contains("step 200, 2 of 3"));
-    update(&mut model, Command::NextCheckpoint);
-    update(&mut model, Command::NextCheckpoint);
+    update(&mut model, commands::NEXT_CHECKPOINT);
+    update(&mut model, commands::NEXT_CHECKPOINT);
     assert_eq!(model.student().step, 2);
 }
 
@@ -107,7 +108,7 @@ fn the_latest_checkpoint_comes_first_and_the_others_are_a_key_away() {
 fn tab_asks_for_the_next_student_and_late_answers_are_dropped() {
     let mut model = shown();
     let mut late = ask(&mut model, None);
-    let mut effects = update(&mut model, Command::NextStudent);
+    let mut effects = update(&mut model, commands::NEXT_STUDENT);
     let Some(ReportStudent(name)) = only(&effects) else {
         panic!("{effects:?}");
     };
@@ -127,7 +128,7 @@ fn tab_asks_for_the_next_student_and_late_answers_are_dropped() {
         page.contains("student two · 2 of 2") && page.contains("N = 5 battles"),
         "{page}"
     );
-    assert!(!offers(&model, Command::NextCheckpoint) && offers(&model, Command::NextStudent));
+    assert!(!offers(&model, commands::NEXT_CHECKPOINT) && offers(&model, commands::NEXT_STUDENT));
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn every_group_of_every_figure_can_be_reached_and_opened() {
             assert_eq!(model.student().battles.len(), battles);
             model.stack.pop();
         }
-        update(&mut model, Command::NextFigure);
+        update(&mut model, commands::NEXT_FIGURE);
     }
     assert_eq!(model.student().figure, Figure::Accuracy);
 }
@@ -204,8 +205,8 @@ fn what_cannot_be_shown_is_said() {
     assert!(page.contains("overrule student train"), "{page}");
     for command in [
         Command::Open,
-        Command::NextFigure,
-        Command::NextStudent,
+        commands::NEXT_FIGURE,
+        commands::NEXT_STUDENT,
         Command::Down,
     ] {
         assert!(update(&mut model, command).is_empty());
@@ -220,7 +221,7 @@ fn no_size_and_no_depth_is_too_small() {
             drawn(&mut model, ColorDepth::None, size);
             drawn(&mut model, ColorDepth::True, size);
         }
-        update(&mut model, Command::NextFigure);
+        update(&mut model, commands::NEXT_FIGURE);
     }
     update(&mut model, Command::Open);
     for size in TINY.into_iter().chain(SIZES) {

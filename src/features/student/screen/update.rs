@@ -1,5 +1,6 @@
 //! Selecting a student, a checkpoint, a figure, and a group of its battles.
 
+use super::commands;
 use super::state::TRAINED;
 use super::view;
 use crate::app::error::AppError;
@@ -84,19 +85,19 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
         .report()
         .map_or(0, |report| report.steps.len());
     match command {
-        Command::NextStudent => model.student().names().len() > 1,
-        Command::NextCheckpoint | Command::PreviousCheckpoint => steps > 1,
+        commands::NEXT_STUDENT => model.student().names().len() > 1,
+        commands::NEXT_CHECKPOINT | commands::PREVIOUS_CHECKPOINT => steps > 1,
         Command::Open => model
             .student()
             .group()
             .is_some_and(|group| !group.rows.is_empty()),
-        Command::NextFigure | Command::PreviousFigure | Command::ShowTables => steps > 0,
+        commands::NEXT_FIGURE | commands::PREVIOUS_FIGURE | Command::ShowTables => steps > 0,
         _ => true,
     }
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    if command == Command::TrainStudent {
+    if command == commands::TRAIN_STUDENT {
         ask_to_train(model);
         return Vec::new();
     }
@@ -104,19 +105,19 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         return Vec::new();
     };
     match command {
-        Command::NextStudent | Command::PreviousPane => {
-            let forward = command == Command::NextStudent;
+        commands::NEXT_STUDENT | Command::PreviousPane => {
+            let forward = command == commands::NEXT_STUDENT;
             return other_student(model, forward);
         }
-        Command::NextFigure | Command::PreviousFigure => {
-            let forward = command == Command::NextFigure;
+        commands::NEXT_FIGURE | commands::PREVIOUS_FIGURE => {
+            let forward = command == commands::NEXT_FIGURE;
             model.student_mut().figure = cycled(&Figure::ALL, model.student().figure, forward);
             model.student_mut().cursor = 0;
             model.student_mut().groups.clear();
             model.student_mut().regroup();
         }
-        Command::NextCheckpoint | Command::PreviousCheckpoint => {
-            let forward = command == Command::NextCheckpoint;
+        commands::NEXT_CHECKPOINT | commands::PREVIOUS_CHECKPOINT => {
+            let forward = command == commands::NEXT_CHECKPOINT;
             match neighbor(model.student().step, forward, steps) {
                 Some(step) => {
                     model.student_mut().step = step;

@@ -1,5 +1,6 @@
 //! Draws one figure with its numbers, and a description of the selected group of battles.
 
+use super::commands;
 use super::numbers::{TWO_LINES, answer, description, summary, table, totals};
 use super::plot::plot;
 use crate::app::text_format::counted;
@@ -56,7 +57,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     }
     let (Some(report), Some(step)) = (model.student().report(), model.student().step()) else {
         let manual = key_on(Command::Manual, Screen::STUDENT);
-        let train = key_on(Command::TrainStudent, Screen::STUDENT);
+        let train = key_on(commands::TRAIN_STUDENT, Screen::STUDENT);
         let words = format!(
             "{NONE_YET} Press {train} to train it here, {manual} for the chapter of the manual."
         );

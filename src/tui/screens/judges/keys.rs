@@ -1,6 +1,6 @@
 //! The keys of the judges, most important first.
 
-use crate::tui::keymap::binding::{Binding, ENTER, hidden, key, shown};
+use crate::tui::keymap::binding::{Binding, ENTER, key, shown};
 use crate::tui::keymap::command::Command as Do;
 
 #[rustfmt::skip]
@@ -10,7 +10,5 @@ pub(super) const KEYS: &[Binding] = &[
     shown(&[key('X')], Do::WithoutJudge, "without it"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     shown(&[key('K')], Do::ShowTables, "numbers"),
-    shown(&[key('P')], Do::EditPrompt, "prompt"),
     shown(&[key('+')], Do::SetUpJudges, "set up"),
-    hidden(&[key('Y')], Do::ShowStudent, "student"),
 ];

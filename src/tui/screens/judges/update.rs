@@ -2,6 +2,7 @@
 
 use super::table::rows;
 use super::view;
+use crate::registry;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay};
@@ -17,22 +18,17 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 
 /// Once the report is ready, a judge can be opened or excluded; the ensemble and students cannot.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
+    if let Some(screen) = registry::opened_from(Screen::JUDGES, command) {
+        return screen.can_open(model);
+    }
     let Some(report) = &model.judges().report else {
         return !matches!(
             command,
-            Command::Open
-                | Command::WithoutJudge
-                | Command::ShowTables
-                | Command::StartRun
-                | Command::EditPrompt
+            Command::Open | Command::WithoutJudge | Command::ShowTables | Command::StartRun
         );
     };
     if command == Command::StartRun {
         return report.rater_data.judges.is_empty();
-    }
-    if command == Command::EditPrompt {
-        let judge = model.judge_under_cursor();
-        return judge.is_some_and(|judge| !judge.is_offline() && !judge.prompt_hash.is_empty());
     }
     let one = model.judges().cursor < report.rater_data.judges.len();
     one || !matches!(command, Command::Open | Command::WithoutJudge)

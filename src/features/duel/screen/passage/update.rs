@@ -3,6 +3,7 @@
 use super::view::byte_at;
 use crate::features::duel::domain::DuelForm;
 use crate::features::duel::screen as duel;
+use crate::features::duel::screen::commands;
 use crate::features::duel::screen::state::Reading;
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Scope};
@@ -43,26 +44,26 @@ pub(super) fn offers(model: &Model, command: Command) -> bool {
     if open.paused {
         let own = |binding: &Binding| binding.command == command;
         let others = !Scope::Screen(Screen::PASSAGE).own().iter().any(own);
-        return others || command == Command::PauseTask;
+        return others || command == commands::PAUSE_TASK;
     }
     let chosen = open.choice(&reading.document);
     let marking = !only_read(model);
     match command {
         Command::Open => marking && !reading.is_empty(),
-        Command::ChooseWhole => marking && chosen.is_none_or(|chosen| chosen.passage.is_some()),
-        Command::RemoveChoice => marking && chosen.is_some(),
+        commands::CHOOSE_WHOLE => marking && chosen.is_none_or(|chosen| chosen.passage.is_some()),
+        commands::REMOVE_CHOICE => marking && chosen.is_some(),
         Command::Left
         | Command::Right
-        | Command::MoreSentences
-        | Command::FewerSentences
-        | Command::EarlierStart
-        | Command::LaterStart => marking && !reading.is_empty(),
+        | commands::MORE_SENTENCES
+        | commands::FEWER_SENTENCES
+        | commands::EARLIER_START
+        | commands::LATER_START => marking && !reading.is_empty(),
         _ => true,
     }
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    if command == Command::PauseTask {
+    if command == commands::PAUSE_TASK {
         return duel::update::pause(model);
     }
     if model.duel().open().is_none_or(|open| open.paused) {
@@ -70,8 +71,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     }
     match command {
         Command::Open => return choose(model, true),
-        Command::ChooseWhole => return choose(model, false),
-        Command::RemoveChoice => {
+        commands::CHOOSE_WHOLE => return choose(model, false),
+        commands::REMOVE_CHOICE => {
             let document = reading(model).map(|reading| reading.document.clone());
             let Some(document) = document else {
                 return Vec::new();
@@ -94,10 +95,10 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Last => reading.edge(true),
         Command::Right => reading.word(true),
         Command::Left => reading.word(false),
-        Command::MoreSentences => reading.sentence(true),
-        Command::FewerSentences => reading.sentence(false),
-        Command::EarlierStart => reading.start(true),
-        Command::LaterStart => reading.start(false),
+        commands::MORE_SENTENCES => reading.sentence(true),
+        commands::FEWER_SENTENCES => reading.sentence(false),
+        commands::EARLIER_START => reading.start(true),
+        commands::LATER_START => reading.start(false),
         _ => {}
     }
     Vec::new()

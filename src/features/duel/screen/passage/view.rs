@@ -2,6 +2,7 @@
 
 use crate::features::duel::domain::DuelForm;
 use crate::features::duel::screen as duel;
+use crate::features::duel::screen::commands;
 use crate::features::duel::screen::state::{Card, OpenDuel, Reading, shown_passage};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -115,7 +116,7 @@ fn status(open: &OpenDuel, reading: &Reading, theme: &Theme, columns: usize) -> 
         return text::line(&words, columns, theme.muted());
     }
     let enter = key_on(Command::Open, Screen::PASSAGE);
-    let whole = key_on(Command::ChooseWhole, Screen::PASSAGE);
+    let whole = key_on(commands::CHOOSE_WHOLE, Screen::PASSAGE);
     let lead = if reading.is_empty() {
         "nothing to mark".to_owned()
     } else {

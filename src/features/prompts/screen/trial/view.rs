@@ -10,10 +10,11 @@ use crate::features::prompts::app::trial::{
     JudgeFigures, LOOKS_BEFORE_FRESH_PAIRS, TrialPairs, TrialReading, TriedPair,
 };
 use crate::features::prompts::domain::{PairChange, PromptComparison, SetPart, p_words};
+use crate::features::prompts::screen::commands;
 use crate::features::prompts::screen::state::{OpenTrial, PairTitles};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, ListPosition};
-use crate::tui::keymap::{Command, Screen, key_on};
+use crate::tui::keymap::{Screen, key_on};
 use crate::tui::layout::{cut, inset};
 use crate::tui::model::Model;
 use crate::tui::text::{self, counted};
@@ -43,7 +44,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
         Some(Err(why)) => {
             let mut words = sanitize::line(why).into_owned();
             if state.is_changed() {
-                let edit = key_on(Command::EditPrompt, Screen::PROMPT_TRIAL);
+                let edit = key_on(commands::EDIT_PROMPT, Screen::PROMPT_TRIAL);
                 words.push_str(&format!("; {edit} edits the prompt"));
             }
             notice(&words, theme, rest, buf);
@@ -108,18 +109,18 @@ fn missing_words(model: &Model, open: &OpenTrial) -> String {
     match (model.prompt().part, open.missing) {
         (_, 0) => format!(
             "No answer can be compared with a vote: no reply was readable. {} edits the prompt.",
-            key_on(Command::EditPrompt, Screen::PROMPT_TRIAL)
+            key_on(commands::EDIT_PROMPT, Screen::PROMPT_TRIAL)
         ),
         (SetPart::Tuning, _) => {
             format!(
                 "No pair was tried yet: {missing} missing. {} asks for them.",
-                key_on(Command::TryPrompt, Screen::PROMPT_TRIAL)
+                key_on(commands::TRY_PROMPT, Screen::PROMPT_TRIAL)
             )
         }
         (SetPart::HeldOut, _) => format!(
             "The final test shows its result when it is complete: {missing} missing. {} asks for \
              them.",
-            key_on(Command::TestPrompt, Screen::PROMPT_TRIAL)
+            key_on(commands::TEST_PROMPT, Screen::PROMPT_TRIAL)
         ),
     }
 }
@@ -133,7 +134,7 @@ fn missing_lines(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'stat
             format!(
                 "Incomplete: {} missing; {} asks for them.",
                 counted(missing, "answer"),
-                key_on(Command::TryPrompt, Screen::PROMPT_TRIAL)
+                key_on(commands::TRY_PROMPT, Screen::PROMPT_TRIAL)
             )
         });
         lines.extend(text::lines(&words, columns, theme.warn()));

@@ -217,7 +217,14 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
             "prompt", "accept", "gate", "drift", "battery", "lists", "student", "scale",
         ],
     ),
-    ("Look at the results", &["report", "mcp"]),
+    (
+        "Look at the results",
+        &[
+            "report",
+            #[cfg(feature = "mcp")]
+            "mcp",
+        ],
+    ),
     ("Simulate", &["lab"]),
 ];
 

@@ -53,7 +53,7 @@ Examples:
   overrule import book.csv --as quepid-book --rater Ann
                                              one judge of a book of Quepid
   overrule import tasks.json --answer Relevant=1 --answer 'Not relevant=0'
-                                             an export of Label Studio or Argilla
+                                             an export of Label Studio, Argilla or Potato
   overrule import votes judgments.jsonl      votes of other systems and of people, one per line
   overrule import ./votes                    a file that is called votes"#;
 

@@ -52,7 +52,10 @@ pub(super) fn read_answers(
     let parse = |line: &TextLine<'_>| {
         jsonl::record(line, tool.unit(), |object| tool.item(object, options)).map(Some)
     };
-    let mut records = LineRecords::new(reader, file, parse);
+    let mut records = match tool.table() {
+        Some(schema) => LineRecords::or_table(reader, file, schema, parse),
+        None => LineRecords::new(reader, file, parse),
+    };
     while let Some(record) = records.next() {
         let line = records.line();
         match record {

@@ -23,6 +23,7 @@ static SCHEMA: TableSchema = TableSchema {
     ],
     required: &["query", "a", "b", "decision"],
     is_own: false,
+    others: None,
 };
 
 /// One item, with the names used in the file.

@@ -19,6 +19,7 @@ static SCHEMA: TableSchema = TableSchema {
     columns: &PREDICTIONS,
     required: &["query", "a", "b", "p_a", "p_b"],
     is_own: true,
+    others: None,
 };
 
 /// One prediction; the student was shown `a` first.

@@ -13,15 +13,22 @@ use std::io::BufRead;
 
 /// The columns of a kind of table.
 #[derive(Debug)]
-pub(super) struct TableSchema {
+pub(crate) struct TableSchema {
     pub(super) columns: &'static [Column],
     /// The columns that a table must have.
     pub(super) required: &'static [&'static str],
     /// Whether Overrule writes such tables, which then have all columns.
     pub(super) is_own: bool,
+    /// The member with all other columns, an object of texts and nulls; `None` to ignore them.
+    pub(super) others: Option<&'static str>,
 }
 
 /// A column of a file.
+enum FileColumn {
+    Known(KnownColumn),
+    Other(String),
+}
+
 struct KnownColumn {
     name: &'static str,
     kind: CellKind,
@@ -31,8 +38,9 @@ struct KnownColumn {
 /// An iterator over the rows of a table, each as the text of an object.
 pub(super) struct TableObjects<R> {
     rows: TableRows<R>,
-    /// The columns of the file; `None` for columns that are not in the schema, which are ignored.
-    columns: Vec<Option<KnownColumn>>,
+    columns: Vec<FileColumn>,
+    /// See [`TableSchema::others`].
+    others: Option<&'static str>,
     object: Vec<u8>,
 }
 
@@ -91,11 +99,16 @@ impl<R: BufRead> TableObjects<RestOfFile<R>> {
                 may_be_empty: column.is_optional || !schema.required.contains(&column.name),
             })
         };
-        let columns: Vec<Option<KnownColumn>> = names.iter().map(known).collect();
+        let columns = names.iter().map(|name| match known(name) {
+            Some(column) => FileColumn::Known(column),
+            None => FileColumn::Other(name.clone()),
+        });
+        let columns = columns.collect();
         let twice = (1..)
             .zip(&names)
             .find(|(next, name)| names[*next..].contains(name));
-        if let Some((_, name)) = twice.filter(|(_, name)| known(name).is_some()) {
+        let is_read = |name| schema.others.is_some() || known(name).is_some();
+        if let Some((_, name)) = twice.filter(|(_, name)| is_read(name)) {
             return Err(wrong(&format!(
                 "has two columns {name}; remove or rename one of them"
             )));
@@ -106,6 +119,7 @@ impl<R: BufRead> TableObjects<RestOfFile<R>> {
         Ok(Self {
             rows,
             columns,
+            others: schema.others,
             object: Vec::new(),
         })
     }
@@ -125,7 +139,7 @@ impl<R: BufRead> TableObjects<R> {
     /// The next row, or all of its problems.
     pub(super) fn next(&mut self) -> Option<Result<TextLine<'_>, Vec<Problem>>> {
         let object = match self.rows.next()? {
-            Ok(row) => object(&self.columns, &row.cells().collect::<Vec<_>>()),
+            Ok(row) => object(&self.columns, self.others, &row.cells().collect::<Vec<_>>()),
             Err(problem) => return Some(Err(vec![problem])),
         };
         Some(match object {
@@ -151,7 +165,7 @@ impl TableSchema {
             .filter(|name| !self.required.contains(name))
             .collect();
         let optional = match optional.len() {
-            0..=3 => optional.join(" and "),
+            0..=3 if self.others.is_none() => optional.join(" and "),
             _ => "others".to_owned(),
         };
         format!(
@@ -164,7 +178,8 @@ impl TableSchema {
 
 /// A row as an object, or all of its problems.
 fn object(
-    columns: &[Option<KnownColumn>],
+    columns: &[FileColumn],
+    others: Option<&str>,
     cells: &[&str],
 ) -> Result<Map<String, Value>, Vec<String>> {
     if cells.len() != columns.len() {
@@ -175,9 +190,17 @@ fn object(
             columns.len()
         )]);
     }
-    let (mut object, mut wrong) = (Map::new(), Vec::new());
+    let (mut object, mut other, mut wrong) = (Map::new(), Map::new(), Vec::new());
     for (column, cell) in columns.iter().zip(cells) {
-        let Some(column) = column else { continue };
+        let column = match column {
+            FileColumn::Known(column) => column,
+            FileColumn::Other(_) if others.is_none() => continue,
+            FileColumn::Other(name) => {
+                let value = Some(*cell).filter(|cell| !cell.trim().is_empty());
+                other.insert(name.clone(), Value::from(value));
+                continue;
+            }
+        };
         let value = match (cell.trim().is_empty(), column.may_be_empty) {
             (true, true) => continue,
             (true, false) => Err(ValueError::Empty),
@@ -187,6 +210,9 @@ fn object(
             Ok(value) => drop(object.insert(column.name.to_owned(), value)),
             Err(what) => wrong.push(format!("{}: {what}", column.name)),
         }
+    }
+    if let Some(name) = others {
+        object.insert(name.to_owned(), Value::Object(other));
     }
     if wrong.is_empty() {
         Ok(object)
@@ -236,6 +262,7 @@ mod tests {
         ],
         required: &["name", "value"],
         is_own: true,
+        others: None,
     };
 
     fn objects(text: &str) -> Vec<Result<String, Vec<String>>> {

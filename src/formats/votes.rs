@@ -35,6 +35,7 @@ static SCHEMA: TableSchema = TableSchema {
         "query", "a", "b", "game", "judge", "provider", "model", "margin", "swapped",
     ],
     is_own: true,
+    others: None,
 };
 
 /// Reads votes from JSON lines, or from a table that Overrule exported. An invalid line yields its

@@ -9,6 +9,7 @@ use crate::app::output_file::ProtectedFiles;
 use crate::app::review::pair_verdicts::PairVerdicts;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
+use crate::formats::answers::AnswerOptions;
 use crate::formats::pairs::PairForm;
 use crate::store::Store;
 use crate::store::verdicts::NewVerdict;
@@ -16,6 +17,7 @@ use crate::suites::fixtures::pool;
 use rstest::rstest;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 /// A project with a query *red shoes* and the documents a and b, whose texts are *text a* and
@@ -50,15 +52,18 @@ impl Shop {
     }
 
     fn import_votes(&self, text: &str) -> Result<String, String> {
+        self.import_votes_by(text, &left_is_a())
+    }
+
+    fn import_votes_by(&self, text: &str, options: &PairOptions) -> Result<String, String> {
         let path = self.write("pairs.json", text);
-        let options = left_is_a();
         let mut texts = TextsByQuery::new();
-        let checked = votes::check(&path, Some(&self.store), &options, &mut texts);
+        let checked = votes::check(&path, Some(&self.store), options, &mut texts);
         let checked = checked.map_err(words)?;
         checked.problems.refuse("nothing").map_err(words)?;
-        let rehearsed = votes::rehearse(std::slice::from_ref(&path), Some(&self.store), &options);
+        let rehearsed = votes::rehearse(std::slice::from_ref(&path), Some(&self.store), options);
         let rehearsed = rehearsed.map_err(words)?[0].to_string();
-        let imported = votes::import(&self.store, &path, &options).map_err(words)?;
+        let imported = votes::import(&self.store, &path, options).map_err(words)?;
         assert_eq!(imported.to_string(), rehearsed);
         Ok(format!("{}|{}", checked.notes.join("|"), imported))
     }
@@ -325,6 +330,58 @@ fn comparisons_and_labels_are_told_apart() {
         );
     }
     assert!(shop.labels().is_empty());
+}
+
+/// A good record and a broken one.
+#[rstest]
+#[case::json_min(
+    r#"[{"query":"q1","document":"a","id":1,"rel":"1","annotator":1,"annotation_id":5,"lead_time":1},
+{"query":"q1","document":"b","id":2,"rel":"x","annotator":1,"annotation_id":6,"lead_time":1}]"#,
+    "question \"rel\": the answer \"x\" is not a whole number"
+)]
+#[case::potato("instance_id,user_id,rel.1\na,ann,1\nb,,1\n", "user_id: is empty")]
+fn a_broken_export_of_labels_stores_nothing(#[case] text: &str, #[case] expected: &str) {
+    let shop = Shop::new();
+    let options = ImportOptions {
+        answers: instances(),
+        ..ImportOptions::default()
+    };
+    let path = shop.write("labels", text);
+    let imported = check(&path, &options).and_then(|checked| checked.import(&shop.store));
+    let error = imported.map(drop).map_err(words).unwrap_err();
+    assert!(error.contains(expected), "{error}");
+    assert!(shop.labels().is_empty());
+}
+
+#[rstest]
+#[case::json_min(
+    r#"[{"query":"q1","a":"a","b":"b","id":1,"pw":"a","annotator":"ann","annotation_id":5,"lead_time":1},
+{"query":"q1","a":"a","b":"b","id":2,"pw":"x","annotator":"ann","annotation_id":6,"lead_time":1}]"#
+)]
+#[case::potato("instance_id\tuser_id\tpw.selection\na\tann\tA\nb\tann\tx\n")]
+fn a_broken_export_of_comparisons_stores_nothing(#[case] text: &str) {
+    let shop = Shop::new();
+    let options = PairOptions {
+        answers: instances(),
+        ..PairOptions::default()
+    };
+    let error = shop.import_votes_by(text, &options).unwrap_err();
+    let expected = "question \"pw\": the answer \"x\" does not say which document is better";
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(said(&shop.store), []);
+}
+
+/// The instances `a` and `b`, which have a document and the pair of both.
+fn instances() -> AnswerOptions {
+    let item = |id: &str| {
+        let fields = [("query", "q1"), ("document", id), ("a", "a"), ("b", "b")];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        (id.to_owned(), fields.to_vec())
+    };
+    AnswerOptions {
+        items: Some(Arc::new(["a", "b"].map(item).into())),
+        ..AnswerOptions::default()
+    }
 }
 
 /// Query, a, b, direction, annotator, time and note of each person's verdict on each pair.

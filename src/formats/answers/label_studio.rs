@@ -1,15 +1,28 @@
-//! Label Studio's JSON export: tasks with their `data` and `annotations`, each with a list of
-//! results. Grades are ratings, numbers or choices; pairs are compared with the tag `Pairwise` or
-//! with choices. A text area called `comment` is about them; other results are ignored.
+//! Label Studio's exports. JSON: tasks with their `data` and `annotations`, each with a list of
+//! results. JSON-MIN: a record per annotation, with the fields of `data`, `id`, the results by name
+//! and the annotator. Grades are ratings, numbers or choices; pairs are compared with the tag
+//! `Pairwise` or with choices. A text area called `comment` is about them; other results are ignored.
 
 use super::item_fields::ItemFields;
 use super::options::AnswerOptions;
 use super::tool::{AnswerTool, AnswerValue, AnsweredItem, COMMENT, PersonAnswer};
-use crate::formats::json::{ValueError, boolean, kind, string};
+use crate::formats::json::{self, ValueError, boolean, kind, string};
 use crate::formats::json_scan::first_members;
 use crate::formats::object::ObjectReader;
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::value::RawValue;
+
+/// The members of a JSON-MIN record that are neither data nor results.
+const OWN_MEMBERS: [&str; 7] = [
+    "id",
+    "annotator",
+    "annotation_id",
+    "created_at",
+    "updated_at",
+    "lead_time",
+    "agreement",
+];
 
 pub(crate) struct LabelStudio;
 
@@ -21,7 +34,13 @@ impl AnswerTool for LabelStudio {
     fn recognizes(&self, start: &str) -> bool {
         let members = first_members(start.strip_prefix('[').unwrap_or(start));
         let has = |name: &str, byte| members.iter().any(|(is, next)| is == name && *next == byte);
-        has("annotations", b'[') && (has("data", b'{') || start.contains("\"data\""))
+        let is_min = || {
+            let of_min = ["annotator", "annotation_id", "lead_time"];
+            of_min
+                .iter()
+                .all(|name| members.iter().any(|(is, _)| is == name))
+        };
+        has("annotations", b'[') && (has("data", b'{') || start.contains("\"data\"")) || is_min()
     }
 
     fn item(
@@ -29,6 +48,9 @@ impl AnswerTool for LabelStudio {
         mut task: ObjectReader<'_, '_>,
         options: &AnswerOptions,
     ) -> Option<AnsweredItem> {
+        if task.has("annotator") && task.has("annotation_id") && !task.has("annotations") {
+            return Some(min_item(task, options));
+        }
         let mut item = AnsweredItem::default();
         let data = task.object("data").map(|data| {
             let mut fields = ItemFields::default();
@@ -69,8 +91,7 @@ fn add_annotation(
         item.add_empty(None, rater.as_deref());
         return;
     }
-    let updated_ms = annotation.nullable("updated_at", moment);
-    let created_ms = updated_ms.or_else(|| annotation.nullable("created_at", moment));
+    let created_ms = time_of(&mut annotation);
     let mut answers = Vec::new();
     let mut note = String::new();
     for (at, value) in annotation.array("result").into_iter().flatten().enumerate() {
@@ -114,6 +135,95 @@ fn add_annotation(
     item.answers.append(&mut answers);
 }
 
+/// A record of JSON-MIN: the annotation of one person. Choices are written like texts, so results are
+/// the members after `id`, where Label Studio adds them, and the question that the user names.
+fn min_item(mut record: ObjectReader<'_, '_>, options: &AnswerOptions) -> AnsweredItem {
+    let mut item = AnsweredItem::default();
+    let rater = record.nullable("annotator", person);
+    if !item.wants(rater.as_deref(), options) {
+        return item;
+    }
+    let is_annotated = record.nullable("annotation_id", Ok).is_some();
+    let created_ms = time_of(&mut record);
+    let question = options.question.as_deref();
+    let mut note = String::new();
+    let mut is_after_id = false;
+    let members: Vec<(String, &RawValue)> = record
+        .members()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    for (name, value) in members {
+        let is_asked = question == Some(name.as_str());
+        let is_other = question.is_some() && !is_asked;
+        is_after_id |= name == "id";
+        if OWN_MEMBERS.contains(&name.as_str()) {
+            continue;
+        }
+        let may_answer = is_annotated && (is_after_id || is_asked);
+        if may_answer && name == COMMENT && !is_asked {
+            note = min_comment(value);
+            continue;
+        }
+        let answers = match may_answer {
+            true if is_other => min_answers(value).unwrap_or_default(),
+            true => record.read(&name, value, min_answers).unwrap_or_default(),
+            false => Vec::new(),
+        };
+        // Data with an `id` looks like results, until the user names the question.
+        if answers.is_empty() || is_other {
+            item.fields.add(&name, value);
+        }
+        item.answers
+            .extend(answers.into_iter().map(|value| PersonAnswer {
+                question: name.clone(),
+                rater: rater.clone(),
+                value,
+                note: String::new(),
+                created_ms,
+            }));
+    }
+    if item.answers.is_empty() {
+        item.add_empty(None, rater.as_deref());
+    }
+    for answer in &mut item.answers {
+        answer.note.clone_from(&note);
+    }
+    item
+}
+
+/// The answers in a result of JSON-MIN: a choice, several choices, or values as in the JSON export.
+fn min_answers(value: &RawValue) -> Result<Vec<AnswerValue>, ValueError> {
+    if let Ok(choice) = string(value) {
+        return Ok(vec![AnswerValue::One(choice)]);
+    }
+    let values: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
+    if values.iter().any(|value| kind(value) == "a string") {
+        return Ok(vec![answer_value(value)?]);
+    }
+    let answer_of = |value: &&RawValue| {
+        let is_value = |name: &str| ["rating", "number", "choices", "selected"].contains(&name);
+        let members = json::members(value.get())?;
+        let (_, value) = members.into_iter().find(|(name, _)| is_value(name))?;
+        Some(answer_value(value))
+    };
+    values.iter().filter_map(answer_of).collect()
+}
+
+/// The paragraphs of a text area in JSON-MIN, which has one of them as a text.
+fn min_comment(value: &RawValue) -> String {
+    let texts = paragraphs(value).unwrap_or_else(|_| {
+        let areas: Vec<Area> = serde_json::from_str(value.get()).unwrap_or_default();
+        areas.into_iter().flat_map(|area| area.text).collect()
+    });
+    texts.join("\n")
+}
+
+/// A text area with several paragraphs.
+#[derive(Deserialize)]
+struct Area {
+    text: Vec<String>,
+}
+
 /// The paragraphs of a text area.
 fn comment(mut result: ObjectReader<'_, '_>) -> String {
     let texts = result.object("value").and_then(|mut value| {
@@ -128,6 +238,12 @@ fn paragraphs(value: &RawValue) -> Result<Vec<String>, ValueError> {
         "a string" => Ok(vec![string(value)?]),
         _ => serde_json::from_str(value.get()).map_err(|_| ValueError::NotNames),
     }
+}
+
+/// When an annotation was last changed.
+fn time_of(annotation: &mut ObjectReader<'_, '_>) -> Option<i64> {
+    let updated_ms = annotation.nullable("updated_at", moment);
+    updated_ms.or_else(|| annotation.nullable("created_at", moment))
 }
 
 /// A person: a number, a name, or an object with the address.

@@ -5,6 +5,7 @@ use super::options::AnswerOptions;
 use crate::domain::vote::Outcome;
 use crate::formats::object::ObjectReader;
 use crate::formats::problem::Problem;
+use crate::formats::table_objects::TableSchema;
 use std::sync::Arc;
 
 /// The name of the question for a text about another answer.
@@ -13,13 +14,18 @@ pub(crate) const COMMENT: &str = "comment";
 /// The answer that both documents of a pair are equal.
 pub(crate) const TIE: &str = "tie";
 
-/// The export of an annotation tool: an array or JSON lines of items with answers.
+/// The export of an annotation tool: an array, JSON lines or a table of items with answers.
 pub(crate) trait AnswerTool: Sync {
     /// An item, as messages call it.
     fn unit(&self) -> &'static str;
 
     /// Whether a file that begins with `start`, without leading whitespace, is such an export.
     fn recognizes(&self, start: &str) -> bool;
+
+    /// The columns of its tables; `None` if it exports none.
+    fn table(&self) -> Option<&'static TableSchema> {
+        None
+    }
 
     /// The item in an object; `None` if there are problems, which are recorded.
     fn item(&self, object: ObjectReader<'_, '_>, options: &AnswerOptions) -> Option<AnsweredItem>;

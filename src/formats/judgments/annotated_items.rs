@@ -37,7 +37,7 @@ pub(super) static LABEL_STUDIO: AnnotatedItems = AnnotatedItems {
         names: FormatNames {
             name: "label-studio",
             describe: "labels (Label Studio)",
-            looks_like: "tasks with \"data\" and \"annotations\"",
+            looks_like: "tasks with \"annotations\", or JSON-MIN",
         },
         file_words: "JSON (.json)",
         endings: &["json"],
@@ -73,7 +73,7 @@ pub(super) static POTATO: AnnotatedItems = AnnotatedItems {
         names: FormatNames {
             name: "potato",
             describe: "labels (Potato)",
-            looks_like: "lines with \"instance_id\" and \"labels\"",
+            looks_like: "lines or a table with \"instance_id\"",
         },
         file_words: "JSON lines (.jsonl)",
         endings: &["jsonl"],

@@ -91,6 +91,13 @@ fn written(
     r#"[{"id":1,"annotations":[{"id":7,"result":[]}],"data":{"query":"x"}}]"#,
     Some("label-studio")
 )]
+#[case::annotations(
+    "[\n{\n  \"query\": \"x\",\n  \"id\": 1,\n  \"annotator\": 1,\n  \"annotation_id\": 7,\n  \"lead_time\": 2",
+    Some("label-studio")
+)]
+#[case::potato_table("instance_id,user_id,rel.1\r\ni,ann,1\r\n", Some("potato"))]
+#[case::potato_tabs("instance_id\tuser_id\trel.1", Some("potato"))]
+#[case::potato_changes("user_id,instance_id,phase,page\n", None)]
 #[case::records_of_one_version(r#"[{"id":"1","fields":{},"responses":{}}]"#, Some("argilla"))]
 #[case::records_of_the_other(r#"{"id":"1","fields":{},"responses":[]}"#, Some("argilla"))]
 #[case::other_columns("query,docid,rating,note\nq,d,1,\n", None)]
@@ -653,4 +660,158 @@ fn chosen_labels_of_potato_are_grades() {
         qrels(&[("hats", "i1", 2), ("hats", "i2", 0)])
     );
     assert_eq!(read.collected.unrated, 1);
+}
+
+/// The instances `i1` to `i3`, which are documents of a query.
+fn instances() -> AnswerOptions {
+    let item = |id: &str| {
+        let fields = [("query", "hats"), ("docid", id)];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        (id.to_owned(), fields.to_vec())
+    };
+    let items = ["i1", "i2", "i3"].map(item).into_iter().collect();
+    AnswerOptions {
+        items: Some(std::sync::Arc::new(items)),
+        meanings: [("Not, ever".to_owned(), "0".to_owned())].into(),
+        ..AnswerOptions::default()
+    }
+}
+
+#[rstest]
+#[case::comma(
+    "instance_id,user_id,rel.2,\"rel.Not, ever\",rel._spans\r\ni1,ann,2,,[]\r\ni2,ann,,True,\r\ni3,ann,,,\r\n"
+)]
+#[case::tab(
+    "instance_id\tuser_id\trel.2\trel.Not, ever\ni1\tann\t2\t\ni2\tann\t\ttrue\ni3\tann\t\t\n"
+)]
+#[case::resolved("instance_id,user_id,rel.Not.ever,rel\ni1,ann,,2\ni2,ann,,0\ni3,ann,,\n")]
+fn a_table_of_potato_has_a_column_for_each_label(#[case] text: &str) {
+    let (read, problems) = read_by("potato", text, &instances());
+    assert_eq!(problems, Vec::<String>::new());
+    let expected = [("hats", "i1", 2), ("hats", "i2", 0)];
+    assert_eq!(read.collected.labels, qrels(&expected));
+    assert_eq!(read.collected.unrated, 1);
+}
+
+#[test]
+fn a_column_with_several_dots_needs_the_name_of_the_question() {
+    let text = "instance_id,user_id,rel.1.0,why\ni1,ann,1,x\n";
+    let mut options = instances();
+    let (_, problems) = read_by("potato", text, &options);
+    let expected = "f:2: rel.1.0: has several dots, one of which is between a question and its label; \
+                    name the question with --question";
+    assert_eq!(problems, [expected]);
+    for (question, grade) in [("rel", 1), ("rel.1", 0)] {
+        options.question = Some(question.to_owned());
+        let (read, problems) = read_by("potato", text, &options);
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(read.collected.labels, qrels(&[("hats", "i1", grade)]));
+    }
+}
+
+#[rstest]
+#[case::several_labels(
+    "instance_id,user_id,rel.1,rel.2,rel\ni1,ann,1,2,2\n",
+    "f:2: question \"rel\": has 2 answers of one person, not one grade"
+)]
+#[case::no_person("instance_id,user_id,rel.1\ni1,,1\n", "f:2: user_id: is empty")]
+#[case::no_instance(
+    "instance_id,user_id,rel.1\ni1,ann,1\ni9,ann,1\n",
+    "f:3: instance_id: \"i9\" is not in the file of --items"
+)]
+#[case::no_columns(
+    "instance_id,rel.1\ni1,1\n",
+    "f:1: has no column user_id; the first line names the columns instance_id, user_id and \
+     optionally others"
+)]
+#[case::same_column(
+    "instance_id,user_id,rel.1,rel.1\ni1,ann,1,1\n",
+    "f:1: has two columns rel.1; remove or rename one of them"
+)]
+#[case::cut_off(
+    "instance_id,user_id,rel.1\ni1,ann,\"1\n",
+    "f:2: a quoted cell of this row is never closed; add the missing quote"
+)]
+#[case::width(
+    "instance_id,user_id,rel.1\ni1,ann\n",
+    "f:2: has 2 cells where the header has 3"
+)]
+fn a_broken_table_of_potato_names_its_line(#[case] text: &str, #[case] expected: &str) {
+    let (_, problems) = read_by("potato", text, &instances());
+    assert_eq!(problems, [expected]);
+}
+
+/// Label Studio's JSON-MIN of annotations with a rating, a choice and a number, and of a task that
+/// nobody annotated.
+const RECORDS: &str = r#"[
+{"query_id":"q1","query":"hats","document":"d1","id":1,"rel":[{"rating":3}],"why":[{"text":["so","too"]}],"annotator":1,"annotation_id":5,"created_at":"2023-03-09T22:16:08.728353Z","updated_at":"2023-03-09T22:16:09Z","lead_time":3.1},
+{"query_id":"q1","query":"hats","document":"d2","id":2,"rel":"Not relevant","annotator":"bob@shop.org","annotation_id":6,"created_at":null,"updated_at":null,"lead_time":null},
+{"query_id":"q1","query":"hats","document":"d3","id":3,"rel":[{"number":1}],"annotator":1,"annotation_id":7,"created_at":null,"updated_at":null,"lead_time":null,"agreement":100.0},
+{"query_id":"q1","query":"hats","document":"d4","id":4,"annotator":null,"annotation_id":null,"created_at":null,"updated_at":null,"lead_time":null}
+]"#;
+
+#[test]
+fn annotations_of_label_studio_are_read_from_json_min() {
+    let mut options = AnswerOptions {
+        meanings: [("Not relevant".to_owned(), "0".to_owned())].into(),
+        ..AnswerOptions::default()
+    };
+    let grades = [("q1", "d1", 3), ("q1", "d2", 0), ("q1", "d3", 1)];
+    let (read, problems) = read_by("label-studio", RECORDS, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(read.collected.labels, qrels(&grades));
+    assert_eq!(read.collected.unrated, 1);
+    assert_eq!(read.texts, texts(&[("q1", "hats")]));
+    options.rater = Some("1".to_owned());
+    let (read, _) = read_by("label-studio", RECORDS, &options);
+    assert_eq!(read.collected.labels, qrels(&[grades[0], grades[2]]));
+}
+
+#[rstest]
+#[case::a_word(
+    r#"[{"query":"q","document":"d","id":1,
+"rel":"Good","annotator":1,"annotation_id":5}]"#,
+    "f:1: question \"rel\": the answer \"Good\" is not a whole number; say which grade it means \
+     with --answer 'Good=GRADE'"
+)]
+#[case::several_choices(
+    r#"[{"query":"q","document":"d","id":1,"rel":[{"choices":["1","2"]}],"annotator":1,"annotation_id":5}]"#,
+    "f:1: question \"rel\": has 2 answers of one person, not one grade"
+)]
+#[case::a_text(
+    r#"[{"query":"q","document":"d","id":1,"rel":"1","why":"so","annotator":1,"annotation_id":5}]"#,
+    "f: holds answers to several questions: \"rel\", \"why\"; name one of them with --question"
+)]
+#[case::data_with_an_id(
+    r#"[{"id":1,"query":"q","document":"d","rel":"1","annotator":1,"annotation_id":5}]"#,
+    "f: holds answers to several questions: \"document\", \"query\", \"rel\"; name one of them with \
+     --question"
+)]
+#[case::cut_off(
+    r#"[{"query":"q","document":"d","id":1,"rel":"1","annotator":1,"annotation_id":5},"#,
+    "f:1: the file is cut off inside the array; write or download it again"
+)]
+#[case::no_rating(
+    r#"[{"query":"q","document":"d","id":1,"rel":[{"rating":null}],"annotator":1,"annotation_id":5}]"#,
+    "f:1: rel: expected a number or choices, found null"
+)]
+#[case::a_time(
+    r#"[{"query":"q","document":"d","id":1,"rel":"1","annotator":1,"annotation_id":5,"updated_at":"soon"}]"#,
+    "f:1: updated_at: expected a time such as 2023-03-09T22:16:08Z, found soon"
+)]
+fn a_broken_record_of_json_min_names_its_line(#[case] text: &str, #[case] expected: &str) {
+    let (_, problems) = read("label-studio", text);
+    assert_eq!(problems, [expected]);
+}
+
+#[test]
+fn data_with_an_id_is_read_if_the_question_is_named() {
+    let text = r#"[{"id":1,"query":"q","document":"d","rel":"1","annotator":1,"annotation_id":5}]"#;
+    let options = AnswerOptions {
+        question: Some("rel".to_owned()),
+        ..AnswerOptions::default()
+    };
+    let (read, problems) = read_by("label-studio", text, &options);
+    assert_eq!(problems, Vec::<String>::new());
+    assert_eq!(read.collected.labels, qrels(&[("q", "d", 1)]));
 }

@@ -28,7 +28,7 @@ pub(super) static LABEL_STUDIO: AnnotatedPairs = AnnotatedPairs {
         names: FormatNames {
             name: "label-studio",
             describe: "choices between two documents (Label Studio)",
-            looks_like: "tasks with \"data\" and \"annotations\"",
+            looks_like: "tasks with \"annotations\", or JSON-MIN",
         },
         written: Some(WrittenPairs {
             file_words: "JSON (.json)",
@@ -64,7 +64,7 @@ pub(super) static POTATO: AnnotatedPairs = AnnotatedPairs {
         names: FormatNames {
             name: "potato",
             describe: "choices between two documents (Potato)",
-            looks_like: "lines with \"instance_id\" and \"labels\"",
+            looks_like: "lines or a table with \"instance_id\"",
         },
         written: None,
     },

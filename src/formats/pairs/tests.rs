@@ -272,6 +272,63 @@ fn comparisons_of_potato_are_about_the_items_of_its_data_file() {
     );
 }
 
+#[test]
+fn comparisons_of_a_table_of_potato_are_choices() {
+    let text = "instance_id,user_id,better.selection,better.justification\r\ni1,ann,B,clearer\r\ni2,\
+                ann,tie,\r\ni1,bob,,\r\ni2,bob,same,\r\n";
+    let item = |id: &str, b: &str| {
+        let fields = [("query", "x"), ("a", "one"), ("b", b)];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        (id.to_owned(), fields.to_vec())
+    };
+    let items = [item("i1", "two"), item("i2", "three")];
+    let options = AnswerOptions {
+        items: Some(std::sync::Arc::new(items.into())),
+        ..AnswerOptions::default()
+    };
+    let (pairs, problems) = read(text, &options);
+    assert_eq!(
+        short(&pairs),
+        [
+            ("x", "one", "two", Outcome::B, "ann"),
+            ("x", "one", "three", Outcome::Tie, "ann")
+        ]
+    );
+    assert_eq!(
+        problems,
+        [
+            "f:5: question \"better\": the answer \"same\" does not say which document is better; say \
+             it with --answer 'same=a', b or tie"
+        ]
+    );
+}
+
+#[test]
+fn comparisons_in_json_min_are_choices_with_notes() {
+    let record = |result: &str| {
+        format!(
+            r#"{{"query":"x","a":"one","b":"two","id":1,{result},"annotator":"ann@lab.org","annotation_id":5,"created_at":"2023-03-09T22:16:08.5Z","updated_at":null,"lead_time":1.0}}"#
+        )
+    };
+    let records = [
+        record(r#""pw":[{"selected":"left"}],"comment":"clearer""#),
+        record(r#""pw":"b","comment":[{"text":["so","too"]}]"#),
+        record(r#""pw":"tie","comment":["so","too"]"#),
+    ];
+    let options = AnswerOptions {
+        meanings: [("left".to_owned(), "a".to_owned())].into(),
+        ..AnswerOptions::default()
+    };
+    let (pairs, problems) = read(&format!("[{}]", records.join(",\n")), &options);
+    assert_eq!(problems, Vec::<String>::new());
+    let choice = |choice| ("x", "one", "two", choice, "ann@lab.org");
+    let expected = [Outcome::A, Outcome::B, Outcome::Tie].map(choice);
+    assert_eq!(short(&pairs), expected);
+    let notes: Vec<&str> = pairs.iter().map(|pair| pair.note.as_str()).collect();
+    assert_eq!(notes, ["clearer", "so\ntoo", "so\ntoo"]);
+    assert_eq!(pairs[0].created_ms, Some(1_678_400_168_500));
+}
+
 fn form(name: &str) -> PairForm {
     PairForm::all()
         .find(|form| form.names().name == name)

@@ -7,5 +7,5 @@ mod zbench;
 
 pub use against_labels::{Comparand, EvaluationOptions, TruthInput, evaluate_run};
 pub use report::{EvaluationReport, MetricRow};
-pub use slices::{SliceField, SlicedMetric, SlicedReport, SlicedRow};
+pub use slices::{NO_VALUE, SliceField, SlicedMetric, SlicedReport, SlicedRow};
 pub use zbench::evaluate_zbench;

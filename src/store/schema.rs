@@ -54,6 +54,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0036.sql"),
     include_str!("../../assets/migrations/0037.sql"),
     include_str!("../../assets/migrations/0038.sql"),
+    include_str!("../../assets/migrations/0039.sql"),
 ];
 
 /// The migration that removes votes which are copies of another vote on the same pair, and leaves a

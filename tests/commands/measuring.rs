@@ -77,3 +77,48 @@ fn what_cannot_be_measured_is_refused_with_a_remedy() {
         &["skipped 1 query with documents in the top 10 that are not in the pool: q0"],
     );
 }
+
+#[test]
+fn slices_are_printed_with_what_is_not_known() {
+    let sandbox = measured();
+    let tags: Vec<String> = (0..8)
+        .map(|query| format!("q{query},{}", if query < 3 { "=cars" } else { "sea" }))
+        .collect();
+    sandbox.write("tags.csv", format!("query_id,topic\n{}\n", tags.join("\n")));
+    let measure = "measure --run zelo.trec --baseline original --metric p@3";
+    let sliced = format!("{measure} --slice topic --tags tags.csv");
+    let told = sandbox.done(&sliced);
+    told.prints("P@3 by topic");
+    told.prints("not known yet: −");
+    told.prints("A slice is known after a ruling on a document of it that was drawn");
+    let found = sandbox.json(&format!("{measure} --json"));
+    assert!(found.get("slices").is_none());
+    for _ in 0..4 {
+        let item = sandbox.json(&format!("{measure} --json"))["next"]["item"].clone();
+        let item = item.as_str().unwrap().to_owned();
+        sandbox.done(&format!("rule --item {item} --ruling relevant"));
+    }
+    let slices = sandbox.json(&format!("{sliced} --json"))["slices"].clone();
+    assert_eq!(
+        (&slices["field"], &slices["family"], &slices["unused_draws"]),
+        (&json!("topic"), &json!(2), &json!(0))
+    );
+    let rows = slices["rows"].as_array().unwrap();
+    let rulings = rows.iter().map(|row| row["rulings"].as_u64().unwrap());
+    assert_eq!(rulings.sum::<u64>(), 4);
+    for row in rows.iter().filter(|row| !row["value"].is_null()) {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        assert!(number("least") <= number("low") && number("high") <= number("greatest"));
+        assert!(number("p_holm") > 0.0);
+    }
+    sandbox.refused(
+        &format!("{sliced} --interval t"),
+        2,
+        &["--interval t does not go with --slice"],
+    );
+    sandbox.refused(
+        "measure --run zelo.trec --metric ndcg@3 --slice topic --tags tags.csv",
+        2,
+        &["ndcg@3 cannot be measured by slice", "use p@K"],
+    );
+}

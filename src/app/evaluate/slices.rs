@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The slice of queries without a value.
-const NO_VALUE: &str = "(no value)";
+pub const NO_VALUE: &str = "(no value)";
 
 /// The value of a field by query; queries without one are missing.
 #[derive(Clone, Debug)]
@@ -55,6 +55,11 @@ impl SliceField {
                 .map(|(query, value)| (QueryId::new(*query), (*value).to_owned()))
                 .collect(),
         }
+    }
+
+    /// The value of a query.
+    pub fn value(&self, query: &QueryId) -> Option<&str> {
+        self.values.get(query).map(String::as_str)
     }
 
     /// Refuses queries of which none has a value; `count` is their number.

@@ -1,14 +1,16 @@
 //! `overrule measure`: measures a run, or the difference of two, by rulings on drawn documents.
 
 use crate::app::interval_axis::IntervalAxis;
+use crate::app::text_format::p_value;
 use crate::cli::command::{CommandContext, CommandResult, usage};
-use crate::cli::output::{self, clean};
+use crate::cli::output::{self, clean, or_dash};
+use crate::cli::slices::SliceOptions;
 use crate::client::now_ms;
 use crate::domain::metrics::Metric;
 use crate::domain::number_words::{counted, duration, fixed, probability, signed};
 use crate::features::measure::app::{
-    MeasureReport, MeasureRequest, MeasuredValue, NextDocument, ReportOptions, metric_words,
-    next_document, read_measurement,
+    MeasureReport, MeasureRequest, MeasuredSlice, MeasuredValue, NextDocument, ReportOptions,
+    SlicedMeasurement, metric_words, next_document, read_measurement, sliced,
 };
 use crate::features::measure::domain::IntervalKind;
 use clap::{Args, ValueEnum};
@@ -39,6 +41,7 @@ people cannot tell, the label stays.
 Examples:
   overrule measure --run new.trec --baseline production.trec
   overrule measure --run new --baseline original --metric p@5 --margin .02
+  overrule measure --run new --baseline original --slice topic
   overrule measure --run new --json | jq '.next.item'"
 )]
 pub(crate) struct MeasureCommand {
@@ -63,6 +66,8 @@ pub(crate) struct MeasureCommand {
     /// beforehand (t)
     #[arg(long, value_enum, value_name = "KIND", default_value = "sequence")]
     interval: IntervalName,
+    #[command(flatten)]
+    slices: SliceOptions,
     /// Lowest relevant grade of the label where people cannot tell
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
@@ -91,6 +96,12 @@ impl MeasureCommand {
         if !(self.margin > 0.0 && self.margin <= 1.0) {
             return Err(usage!("--margin must be above 0 and at most 1"));
         }
+        if self.slices.is_given() && self.interval == IntervalName::T {
+            return Err(usage!(
+                "--interval t does not go with --slice: nobody sets the number of rulings in a slice \
+                 beforehand"
+            ));
+        }
         let store = context.open()?;
         let request = MeasureRequest {
             run: self.run,
@@ -105,6 +116,10 @@ impl MeasureCommand {
             margin: self.margin,
         };
         let report = MeasureReport::new(&measurement, &design, options);
+        let field = self.slices.field_in(&store)?;
+        let slices = field
+            .map(|field| sliced(&store, &measurement, &design, &field))
+            .transpose()?;
         let annotator = context.annotator();
         let seed = context.config.run.seed;
         let next = if store.is_read_only() {
@@ -113,12 +128,17 @@ impl MeasureCommand {
             next_document(&store, &measurement, &design, &annotator, seed, now_ms())?
         };
         if self.json {
-            return output::json(&report.json(next.as_ref()));
+            let mut printed = report.json(next.as_ref());
+            if let Some(slices) = &slices {
+                printed["slices"] = slices.json();
+            }
+            return output::json(&printed);
         }
         for note in &report.notes {
             output::message(&format!("note: {note}"));
         }
         let mut words = describe(&report);
+        words.extend(slices.as_ref().map(describe_slices));
         // Drawing a document changes the project.
         if !store.is_read_only() {
             words += &describe_next(next.as_ref());
@@ -193,6 +213,69 @@ fn intervals(values: &[(String, &MeasuredValue)], is_difference: bool) -> String
     };
     let rows: String = values.iter().map(row).collect();
     format!("{:20}{}\n{rows}", "", axis.labels())
+}
+
+/// A table of the slices, and a sentence that names the worst one.
+fn describe_slices(of: &SlicedMeasurement) -> String {
+    let field = clean(&of.field);
+    let is_difference = of.baseline.is_some();
+    let value = if is_difference {
+        ">difference"
+    } else {
+        ">value"
+    };
+    let mut header = vec![
+        field.as_str(),
+        ">queries",
+        ">ruled on",
+        value,
+        "95 % sequence",
+    ];
+    if is_difference {
+        header.push(">p (Holm)");
+    }
+    let rows: Vec<Vec<String>> = of
+        .rows
+        .iter()
+        .map(|row| cells(row, is_difference))
+        .collect();
+    let mut page = format!("\n{} by {field}\n", metric_words(of.metric));
+    page.push_str(&output::table(&header, &rows));
+    page.extend(of.sentence().map(|words| format!("{words}\n")));
+    if of.rows.iter().any(|row| row.value.is_none()) {
+        page.push_str(
+            "A slice is known after a ruling on a document of it that was drawn, or on every document \
+             that counts.\n",
+        );
+    }
+    if of.unused_draws > 0 {
+        page.push_str(&format!(
+            "{} without the numbers that slices need: made by an earlier version, or damaged.\n",
+            counted(of.unused_draws, "draw")
+        ));
+    }
+    page
+}
+
+fn cells(row: &MeasuredSlice, is_difference: bool) -> Vec<String> {
+    let number = if is_difference { signed } else { fixed };
+    let range = |(low, high)| format!("{} to {}", number(low, 3), number(high, 3));
+    let interval = match row.value {
+        Some(_) if row.is_exact => "exact".to_owned(),
+        Some(of) => range((of.low, of.high)),
+        None => format!("not known yet: {}", range(row.limits)),
+    };
+    let mut cells = vec![
+        clean(row.name()),
+        row.queries.to_string(),
+        format!("{} of {}", row.ruled, row.documents),
+        or_dash(row.value, |of| number(of.value, 3)),
+        interval,
+    ];
+    if is_difference {
+        cells.push(or_dash(row.p_holm, p_value));
+    }
+    cells
 }
 
 fn describe_next(next: Option<&NextDocument>) -> String {

@@ -10,8 +10,10 @@ mod relevance;
 mod series;
 #[cfg(test)]
 mod simulation;
+mod slice;
 
 pub use design::{DrawDesign, FrameQuery, MeasuredFrame};
 pub use estimate::{ALPHA, CombinedEstimate, FEWEST_DRAWS, IntervalKind, MeasuredVerdict};
 pub use expected::ExpectedMetric;
 pub use series::{Draw, MeasuredSeries};
+pub use slice::{DrawParts, SliceState, encode_parts};

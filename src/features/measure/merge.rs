@@ -15,7 +15,9 @@ pub(crate) fn measurements(merger: &mut Merger<'_>) -> Result<()> {
         merger.db.add_measurement(&measurement)?;
     }
     for draw in merger.other.all_draws()? {
-        let new = merger.db.add_draw(&draw)?;
+        let other = &merger.other;
+        let parts = other.draw_parts(&draw.measurement, &draw.annotator, draw.step)?;
+        let new = merger.db.add_draw(&draw, parts.as_deref())?;
         merger.merged.count(&DRAWS, usize::from(new));
     }
     Ok(())

@@ -79,13 +79,13 @@ impl Db {
         )
     }
 
-    /// Stores a draw. Returns whether it is new: a known step stays as it is, and a row with
-    /// impossible numbers is skipped.
-    pub fn add_draw(&self, new: &StoredDraw) -> Result<bool> {
+    /// Stores a draw with its encoded parts. Returns whether it is new: a known step stays as it is,
+    /// and a row with impossible numbers is skipped.
+    pub fn add_draw(&self, new: &StoredDraw, parts: Option<&[u8]>) -> Result<bool> {
         let added = self.change(
             &format!(
-                "INSERT OR IGNORE INTO measure_draw ({DRAW}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
-                 ?8, ?9, ?10, ?11)"
+                "INSERT OR IGNORE INTO measure_draw ({DRAW}, parts) VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+                 ?7, ?8, ?9, ?10, ?11, ?12)"
             ),
             params![
                 &new.measurement[..],
@@ -99,9 +99,25 @@ impl Db {
                 new.variance,
                 new.mean,
                 new.created_ms,
+                parts,
             ],
         )?;
         Ok(added > 0)
+    }
+
+    /// The encoded parts of a draw; `None` if it has none.
+    pub fn draw_parts(
+        &self,
+        measurement: &[u8; 32],
+        annotator: &str,
+        step: usize,
+    ) -> Result<Option<Vec<u8>>> {
+        let found = self.maybe_value(
+            "SELECT parts FROM measure_draw
+             WHERE measurement = ?1 AND annotator = ?2 AND step = ?3",
+            params![&measurement[..], annotator, step],
+        )?;
+        Ok(found.flatten())
     }
 
     /// The draws of a measurement, earliest first.
@@ -169,12 +185,14 @@ mod tests {
         let store = Store::open(&folder.path().join("p.db")).unwrap();
         store
             .write_blocking(|db| {
-                assert!(db.add_draw(&draw(0))?);
+                assert!(db.add_draw(&draw(0), Some(&[0; 48]))?);
+                assert_eq!(db.draw_parts(&[7; 32], "ana", 0)?, Some(vec![0; 48]));
+                assert!(!db.add_draw(&draw(1), Some(&[0; 5]))?);
                 let again = StoredDraw {
                     document: DocId::new("other"),
                     ..draw(0)
                 };
-                assert!(!db.add_draw(&again)?);
+                assert!(!db.add_draw(&again, None)?);
                 for wrong in [
                     StoredDraw {
                         probability: 0.0,
@@ -193,9 +211,9 @@ mod tests {
                         ..draw(2)
                     },
                 ] {
-                    assert!(!db.add_draw(&wrong)?);
+                    assert!(!db.add_draw(&wrong, None)?);
                 }
-                assert!(db.add_draw(&draw(1))?);
+                assert!(db.add_draw(&draw(1), None)?);
                 assert_eq!(db.draws(&[7; 32])?, [draw(1), draw(0)]);
                 Ok(())
             })

@@ -6,7 +6,7 @@ use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::hex::hex;
 use crate::domain::sampling::SeededRng;
-use crate::features::measure::domain::DrawDesign;
+use crate::features::measure::domain::{DrawDesign, encode_parts};
 use crate::features::measure::store::{StoredDraw, StoredMeasurement};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
@@ -123,7 +123,8 @@ fn draw(
         mean: design.mean,
         created_ms: now_ms,
     };
-    if store.write_blocking(move |db| db.add_draw(&row))? {
+    let parts = measurement.is_linear.then(|| encode_parts(&design.parts()));
+    if store.write_blocking(move |db| db.add_draw(&row, parts.as_deref()))? {
         return Ok(Some((drawn.query, drawn.document, step)));
     }
     Err(AppError::Failed(format!(

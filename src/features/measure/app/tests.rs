@@ -1,5 +1,6 @@
 use super::*;
 use crate::app::adjudication::rule::{LabelRuling, RulingTarget, rule_on_label};
+use crate::app::evaluate::SliceField;
 use crate::app::merge::merge_into;
 use crate::domain::adjudication::Finding;
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
@@ -302,4 +303,102 @@ fn only_metrics_with_an_expectation_are_measured_and_most_are_first_order() {
     let p = report(&store, IntervalKind::Sequence);
     assert_eq!(p.first_order, None);
     assert!(p.documents < ndcg.documents);
+}
+
+/// The queries q0 and q1 are about cars, q2 has no topic, and the others are about the sea.
+fn by_topic(store: &Store, request: &MeasureRequest) -> SlicedMeasurement {
+    let sea = [("q3", "sea"), ("q4", "sea"), ("q5", "sea")];
+    let topics = [[("q0", "cars"), ("q1", "cars")].as_slice(), &sea].concat();
+    let field = SliceField::of_values("topic", &topics);
+    let measurement = read_measurement(store, request).unwrap();
+    sliced(store, &measurement, &measurement.design(), &field).unwrap()
+}
+
+#[test]
+fn slices_are_unknown_until_a_draw_falls_into_them_and_exact_in_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = project(&folder.path().join("p.db"));
+    let none = by_topic(&store, &request("p@5"));
+    let names: Vec<&str> = none.rows.iter().map(MeasuredSlice::name).collect();
+    assert_eq!(names, ["cars", "sea", "(no value)"]);
+    assert!(
+        none.rows
+            .iter()
+            .all(|row| row.value.is_none() && row.p_holm.is_none())
+    );
+    assert!(
+        none.rows
+            .iter()
+            .all(|row| row.limits.0 < 0.0 && row.limits.1 > 0.0)
+    );
+    assert_eq!(none.sentence(), None);
+    rule_on_draws(&store, "ana", 6);
+    let some = by_topic(&store, &request("p@5"));
+    let drawn: usize = some
+        .rows
+        .iter()
+        .filter_map(|row| Some(row.value?.rulings))
+        .sum();
+    assert_eq!((drawn, some.unused_draws), (6, 0));
+    for of in some.rows.iter().filter_map(|row| row.value) {
+        assert!(
+            of.low <= of.value && of.value <= of.high && of.low < of.high,
+            "{of:?}"
+        );
+    }
+    rule_on_draws(&store, "ana", QUERIES * DOCUMENTS);
+    let all = by_topic(&store, &request("p@5"));
+    let mut sum = 0.0;
+    for row in &all.rows {
+        let of = row.value.unwrap();
+        assert!(row.is_exact && row.ruled == row.documents);
+        assert_eq!((of.low, of.high), (of.value, of.value));
+        sum += of.value * row.queries as f64 / QUERIES as f64;
+    }
+    let whole = report(&store, IntervalKind::Sequence).result.unwrap();
+    assert!((sum - whole.these_queries.value).abs() < 1e-12);
+    let single = MeasureRequest {
+        baseline: None,
+        ..request("p@5")
+    };
+    let single = by_topic(&store, &single);
+    assert!(single.rows.iter().all(|row| row.p_holm.is_none()));
+    let error = {
+        let measurement = read_measurement(&store, &request("ndcg@5")).unwrap();
+        let field = SliceField::of_values("topic", &[("q0", "cars")]);
+        sliced(&store, &measurement, &measurement.design(), &field).unwrap_err()
+    };
+    assert!(
+        error
+            .to_string()
+            .contains("ndcg@5 cannot be measured by slice"),
+        "{error}"
+    );
+}
+
+#[test]
+fn slices_survive_a_merge_and_damaged_numbers_are_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (folder.path().join("1.db"), folder.path().join("2.db"));
+    let (first, second) = (project(&one), project(&two));
+    rule_on_draws(&first, "ana", 14);
+    merge_into(&second, Snapshot::of(&one).unwrap(), true).unwrap();
+    let before = by_topic(&first, &request("p@5"));
+    assert_eq!(by_topic(&second, &request("p@5")), before);
+    assert!(before.sentence().unwrap().contains("P@5 against bad: "));
+    second
+        .write_blocking(|db| {
+            db.change(
+                "UPDATE measure_draw SET parts = zeroblob(144) WHERE step < 3",
+                [],
+            )
+        })
+        .unwrap();
+    let after = by_topic(&second, &request("p@5"));
+    assert_eq!(after.unused_draws, 3);
+    let rulings = |of: &SlicedMeasurement| -> usize {
+        let of = of.rows.iter().filter_map(|row| row.value);
+        of.map(|of| of.rulings).sum()
+    };
+    assert_eq!((rulings(&before), rulings(&after)), (14, 11));
 }

@@ -69,16 +69,21 @@ impl MeasuredFrame {
     /// Whether a ruling on the document can change the value. For a sum over documents, this is
     /// known in advance: a document within the cutoff of both runs, or of none, never does.
     pub fn matters(&self, query: usize, document: usize) -> bool {
-        let Some(of) = self.queries.get(query) else {
-            return false;
-        };
+        query < self.queries.len()
+            && (!self.metric.is_linear() || self.counted(query, document) != 0.0)
+    }
+
+    /// 1 if only the first run has the document within the cutoff, −1 if only the second one, and 0
+    /// otherwise; for a single run, whether it has.
+    pub(super) fn counted(&self, query: usize, document: usize) -> f64 {
         let is_counted = |ranks: &[Option<usize>]| {
             let rank = ranks.get(document).copied().flatten();
             f64::from(u8::from(
                 rank.is_some_and(|rank| rank <= self.metric.cutoff()),
             ))
         };
-        !self.metric.is_linear() || of.difference(is_counted) != 0.0
+        let of = self.queries.get(query);
+        of.map_or(0.0, |of| of.difference(is_counted))
     }
 
     /// The probabilities of the next draw: a part proportional to |gradient|·√max(p(1 − p), .05),

@@ -125,6 +125,18 @@ impl CombinedEstimate {
         (total * (total / (rho * alpha * alpha)).ln()).sqrt() / (self.weight + more * weight)
     }
 
+    /// The p-value of a value of 0, which holds after every ruling at once: the inverse of the normal
+    /// mixture's e-value, at the mixture of the sequence with error [`ALPHA`].
+    pub fn sequence_p(&self) -> f64 {
+        if self.is_exact() {
+            return if self.value == 0.0 { 1.0 } else { 0.0 };
+        }
+        let rho = NARROWEST_AT * self.first_weight / mixture_optimum(ALPHA);
+        let total = self.squares.max(self.weight) + rho;
+        let distance = (self.value * self.weight).powi(2) / (2.0 * total);
+        ((total / rho).sqrt() * (-distance).exp()).min(1.0)
+    }
+
     /// The interval for *queries like these*: adds the spread of the metric between queries, as
     /// independent of the rulings.
     pub fn half_width_like_these(

@@ -64,13 +64,46 @@ impl MeasuredSeries {
     /// The number of documents whose ruling can change the value, and how many of them are ruled
     /// on.
     pub fn documents(&self) -> (usize, usize) {
-        let all = self.known.iter().enumerate().flat_map(|(query, known)| {
-            let matters = move |(document, known)| (self.frame.matters(query, document), known);
-            known.iter().enumerate().map(matters)
-        });
-        let mattering: Vec<_> = all.filter(|(matters, _)| *matters).collect();
-        let ruled = mattering.iter().filter(|(_, known)| known.is_some());
-        (mattering.len(), ruled.count())
+        let all: Vec<usize> = (0..self.queries()).collect();
+        self.documents_of(&all)
+    }
+
+    /// The same, for some of the queries.
+    pub(super) fn documents_of(&self, queries: &[usize]) -> (usize, usize) {
+        let (mut mattering, mut ruled) = (0, 0);
+        for query in queries {
+            for (document, known) in self.known[*query].iter().enumerate() {
+                if self.frame.matters(*query, document) {
+                    mattering += 1;
+                    ruled += usize::from(known.is_some());
+                }
+            }
+        }
+        (mattering, ruled)
+    }
+
+    /// The smallest and the largest mean value of some of the queries that the rulings leave
+    /// possible, for a metric that is a sum over documents.
+    pub(super) fn limits(&self, queries: &[usize]) -> (f64, f64) {
+        let (mut least, mut greatest) = (0.0, 0.0);
+        for query in queries {
+            for (document, known) in self.known[*query].iter().enumerate() {
+                let gain = self.frame.counted(*query, document);
+                let (low, high) = match known {
+                    Some(relevant) => [gain * f64::from(u8::from(*relevant)); 2].into(),
+                    None => (gain.min(0.0), gain.max(0.0)),
+                };
+                least += low;
+                greatest += high;
+            }
+        }
+        let share = 1.0 / (self.frame.metric.cutoff() * queries.len()) as f64;
+        (least * share, greatest * share)
+    }
+
+    /// The draws, earliest first.
+    pub fn draws(&self) -> &[Draw] {
+        &self.draws
     }
 
     fn ruling(&self, draw: &Draw) -> Option<bool> {

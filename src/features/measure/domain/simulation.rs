@@ -1,9 +1,11 @@
 //! Laws of the estimator, and its coverage in simulated pools.
 
+use super::design::{DrawCandidate, DrawDesign};
 use super::design::{FrameQuery, MeasuredFrame};
 use super::estimate::{ALPHA, CombinedEstimate, FEWEST_DRAWS, IntervalKind};
 use super::expected::ExpectedMetric;
 use super::series::{Draw, MeasuredSeries};
+use super::slice::{DrawParts, encode_parts};
 use crate::domain::numeric::{best_first, sigma};
 use crate::domain::sampling::SeededRng;
 use proptest::collection::vec;
@@ -97,6 +99,47 @@ proptest! {
         }
     }
 
+    /// Over all draws that fall into a slice, Σ probability · Z is the true difference in it.
+    #[test]
+    fn one_draw_is_unbiased_in_a_slice(pools in pools(), single in any::<bool>()) {
+        let mut frame = frame_of(&pools, precision(2));
+        if single {
+            frame.queries.iter_mut().for_each(|of| drop(of.runs.pop()));
+        }
+        let mut known: Vec<Vec<Option<bool>>> =
+            pools.iter().map(|of| vec![None; of.len()]).collect();
+        let p: Vec<Vec<f64>> = pools.iter().map(|of| of.iter().map(|of| of.0).collect()).collect();
+        let relevant: Vec<Vec<bool>> =
+            pools.iter().map(|of| of.iter().map(|of| of.3).collect()).collect();
+        let design = frame.design(&known, &p);
+        let parts = design.parts();
+        let scores: Vec<Vec<(f64, f64)>> =
+            pools.iter().map(|of| vec![(0.0, 0.0); of.len()]).collect();
+        let members: Vec<usize> = (0..pools.len().div_ceil(2)).collect();
+        let of_slice: f64 = members.iter().map(|at| parts[*at].probability).sum();
+        let mut expected = 0.0;
+        for of in design.candidates.iter().filter(|of| members.contains(&of.query)) {
+            known[of.query][of.document] = Some(relevant[of.query][of.document]);
+            let draw = drawn(&design, of, 0);
+            let checked = draw.checked_parts(&encode_parts(&parts), pools.len());
+            prop_assert_eq!(checked.as_ref(), Some(&parts));
+            let all = DrawParts::from([(("ana".to_owned(), 0), parts.clone())]);
+            let series =
+                MeasuredSeries::new(frame.clone(), &scores, known.clone(), vec![draw]);
+            let estimate = series.slice(&members, &design, &all).estimate;
+            expected += of.probability / of_slice * estimate.expect("a draw").value;
+            known[of.query][of.document] = None;
+        }
+        if of_slice > 0.0 {
+            let slice = MeasuredFrame {
+                metric: frame.metric,
+                queries: members.iter().map(|at| frame.queries[*at].clone()).collect(),
+            };
+            let truth = truth(&slice, &relevant[..members.len()]);
+            prop_assert!((expected - truth).abs() < 1e-12, "{} {}", expected, truth);
+        }
+    }
+
     #[test]
     fn swapping_the_runs_changes_the_sign(pools in pools()) {
         let mut frame = frame_of(&pools, precision(2));
@@ -158,6 +201,21 @@ impl World {
     }
 }
 
+/// The draw of a candidate.
+fn drawn(design: &DrawDesign, of: &DrawCandidate, step: usize) -> Draw {
+    Draw {
+        annotator: "ana".to_owned(),
+        step,
+        query: of.query,
+        document: of.document,
+        probability: of.probability,
+        relevance: of.relevance,
+        gradient: of.gradient,
+        variance: design.variance,
+        mean: design.mean,
+    }
+}
+
 /// Draws and rules this many times; returns the estimate after each ruling from the twentieth.
 fn measured(world: &World, rulings: usize, seed: u64) -> Vec<CombinedEstimate> {
     let mut known = world.unruled();
@@ -169,19 +227,9 @@ fn measured(world: &World, rulings: usize, seed: u64) -> Vec<CombinedEstimate> {
     };
     for step in 0..rulings {
         let design = series(&known, &draws).design();
-        let drawn = design.draw(rng.unit()).expect("documents are left");
-        draws.push(Draw {
-            annotator: "ana".to_owned(),
-            step,
-            query: drawn.query,
-            document: drawn.document,
-            probability: drawn.probability,
-            relevance: drawn.relevance,
-            gradient: drawn.gradient,
-            variance: design.variance,
-            mean: design.mean,
-        });
-        known[drawn.query][drawn.document] = Some(world.relevant[drawn.query][drawn.document]);
+        let next = design.draw(rng.unit()).expect("documents are left");
+        draws.push(drawn(&design, &next, step));
+        known[next.query][next.document] = Some(world.relevant[next.query][next.document]);
     }
     let counts: Vec<usize> = (FEWEST_DRAWS..=rulings).collect();
     series(&known, &draws).history(&counts)
@@ -263,4 +311,114 @@ fn a_model_that_holds_is_seldom_void_and_one_that_is_off_is() {
     assert!(calibrated <= 10, "{calibrated} of {WORLDS}");
     let off = void(0.2, IntervalKind::Sequence);
     assert!(off >= 160, "{off} of {WORLDS}");
+}
+
+/// Whether the sequence of a slice of 10 of 40 queries is wrong after any of its draws, although the
+/// relevance model is far from the truth there: each document is expected to be relevant with
+/// probability `p`, and is with `truth`. With `is_difference`, the second run shows other documents,
+/// of which half as many are relevant.
+fn slice_is_ever_wrong(seed: u64, is_difference: bool, p: f64, truth: f64) -> bool {
+    const SLICE: usize = 10;
+    const QUERIES: usize = 40;
+    const DEPTH: usize = 10;
+    const DRAWS: usize = 120;
+    let mut rng = SeededRng::new(seed, &["slice"]);
+    let documents = DEPTH * (1 + usize::from(is_difference));
+    let rank = |at: usize, run: usize| (at / DEPTH == run).then_some(at % DEPTH + 1);
+    let ranks = |run: usize| (0..documents).map(|at| rank(at, run)).collect();
+    let query = FrameQuery {
+        runs: (0..=usize::from(is_difference)).map(ranks).collect(),
+    };
+    let frame = MeasuredFrame {
+        metric: precision(DEPTH),
+        queries: vec![query; QUERIES],
+    };
+    let mut relevant = vec![vec![false; documents]; QUERIES];
+    for (at, of) in relevant.iter_mut().enumerate() {
+        let share = if at < SLICE { truth } else { 0.3 };
+        for (document, relevant) in of.iter_mut().enumerate() {
+            let of_run = if document < DEPTH { 1.0 } else { 0.5 };
+            *relevant = rng.unit() < share * of_run;
+        }
+    }
+    let expected: Vec<Vec<f64>> = (0..QUERIES)
+        .map(|at| vec![if at < SLICE { p } else { 0.3 }; documents])
+        .collect();
+    let members: Vec<usize> = (0..SLICE).collect();
+    let of_slice = MeasuredFrame {
+        metric: frame.metric,
+        queries: frame.queries[..SLICE].to_vec(),
+    };
+    let value = self::truth(&of_slice, &relevant[..SLICE]);
+    let scores = vec![vec![(0.0, 0.0); documents]; QUERIES];
+    let mut known = vec![vec![None; documents]; QUERIES];
+    let (mut draws, mut parts) = (Vec::new(), DrawParts::new());
+    for step in 0..DRAWS {
+        let design = frame.design(&known, &expected);
+        let Some(next) = design.draw(rng.unit()) else {
+            break;
+        };
+        parts.insert(("ana".to_owned(), step), design.parts());
+        draws.push(drawn(&design, &next, step));
+        known[next.query][next.document] = Some(relevant[next.query][next.document]);
+        if next.query >= SLICE {
+            continue;
+        }
+        let after = frame.design(&known, &expected);
+        let series = MeasuredSeries::new(frame.clone(), &scores, known.clone(), draws.clone());
+        let state = series.slice(&members, &after, &parts);
+        let (least, greatest) = state.limits;
+        let of = state.estimate.expect("a draw");
+        let half = of.half_width(IntervalKind::Sequence, ALPHA);
+        let low = (of.value - half).clamp(least, greatest);
+        let high = (of.value + half).clamp(least, greatest);
+        if value < low - 1e-12 || value > high + 1e-12 {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn the_sequence_of_a_slice_holds_although_the_model_is_wrong_there() {
+    const WORLDS: u64 = 100;
+    for (is_difference, p, truth) in [(false, 0.02, 0.3), (true, 0.02, 0.4)] {
+        let wrong = |seed: &u64| slice_is_ever_wrong(*seed, is_difference, p, truth);
+        let wrong = (0..WORLDS).filter(wrong).count();
+        assert!(
+            wrong <= 5,
+            "{wrong} of {WORLDS}: {is_difference}, {p}, {truth}"
+        );
+    }
+}
+
+#[test]
+fn stored_parts_that_do_not_agree_with_their_draw_are_not_used() {
+    let frame = frame_of(
+        &vec![vec![(0.3, 0.9, 0.1, true), (0.6, 0.1, 0.9, false)]; 2],
+        precision(1),
+    );
+    let design = frame.design(
+        &[[None; 2].into(), [None; 2].into()],
+        &[vec![0.3, 0.6], vec![0.2, 0.7]],
+    );
+    let draw = drawn(&design, &design.candidates[0], 0);
+    let parts = design.parts();
+    let is_used =
+        |parts: &[super::slice::QueryPart]| draw.checked_parts(&encode_parts(parts), 2).is_some();
+    assert!(is_used(&parts));
+    assert!(!is_used(&parts[..1]));
+    for change in 0..6 {
+        let mut changed = parts.clone();
+        match change {
+            0 => changed[0].value += 0.1,
+            1 => changed[0].value = f64::NAN,
+            2 => changed[0].probability = 2.0,
+            3 => changed.iter_mut().for_each(|of| of.probability /= 2.0),
+            4 => changed[0].variance = f64::INFINITY,
+            _ => changed.iter_mut().for_each(|of| of.variance *= 100.0),
+        }
+        assert!(!is_used(&changed), "{change}");
+    }
+    assert!(draw.checked_parts(&[0; 47], 2).is_none());
 }

@@ -1,0 +1,273 @@
+//! A measurement by a field of the queries.
+
+use super::read::Measurement;
+use super::report::{MeasuredValue, metric_words};
+use crate::app::error::{AppError, invalid};
+use crate::app::evaluate::{NO_VALUE, SliceField};
+use crate::app::text_format::{counted, p_value};
+use crate::domain::metrics::{Metric, holm};
+use crate::domain::number_words::{fixed, signed};
+use crate::domain::sanitize;
+use crate::features::measure::domain::{
+    ALPHA, CombinedEstimate, DrawDesign, DrawParts, IntervalKind, SliceState,
+};
+use crate::store::Store;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// What the rulings show of each slice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlicedMeasurement {
+    pub field: String,
+    pub metric: Metric,
+    pub baseline: Option<String>,
+    pub rows: Vec<MeasuredSlice>,
+    /// Number of ruled draws without the numbers that slices need.
+    pub unused_draws: usize,
+}
+
+/// The mean over the queries of a slice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredSlice {
+    /// `None` for the queries without a value of the field.
+    pub slice: Option<String>,
+    pub queries: usize,
+    /// Number of documents whose ruling can change the value, and how many are ruled on.
+    pub documents: usize,
+    pub ruled: usize,
+    /// Within the limits; `None` as long as documents are open and none of them was drawn.
+    pub value: Option<MeasuredValue>,
+    /// Whether everything that counts is ruled on.
+    pub is_exact: bool,
+    /// The smallest and the largest value that the rulings leave possible.
+    pub limits: (f64, f64),
+    /// For a difference: the p-value, with Holm's correction over all slices.
+    pub p_holm: Option<f64>,
+    /// The ends of the interval with error α divided by the number of slices.
+    joint: Option<(f64, f64)>,
+}
+
+impl MeasuredSlice {
+    /// The name on screen.
+    pub fn name(&self) -> &str {
+        self.slice.as_deref().unwrap_or(NO_VALUE)
+    }
+}
+
+/// Reads what the draws of a measurement say about slices.
+///
+/// # Errors
+/// A metric that is not a sum over documents, or a field that no measured query has.
+pub fn sliced(
+    store: &Store,
+    measurement: &Measurement,
+    design: &DrawDesign,
+    field: &SliceField,
+) -> Result<SlicedMeasurement, AppError> {
+    if !measurement.is_linear {
+        return Err(invalid!(
+            "--slice: {} cannot be measured by slice, because its value depends on a model of \
+             relevance that can be wrong in a slice; use p@K",
+            measurement.metric
+        ));
+    }
+    let queries = &measurement.queries;
+    field.check_known(queries.iter().map(|query| &query.id), queries.len())?;
+    let mut members: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    for (at, query) in queries.iter().enumerate() {
+        members.entry(field.value(&query.id)).or_default().push(at);
+    }
+    let parts = read_parts(store, measurement)?;
+    let series = &measurement.series;
+    let ruled = series.ruled_draws().into_iter();
+    let unused =
+        ruled.filter(|(draw, _)| !parts.contains_key(&(draw.annotator.clone(), draw.step)));
+    let unused_draws = unused.count();
+    let count = members.len();
+    let is_difference = measurement.baseline.is_some();
+    let mut rows: Vec<MeasuredSlice> = members
+        .into_iter()
+        .map(|(slice, members)| {
+            let state = series.slice(&members, design, &parts);
+            row(slice, members.len(), &state, count)
+        })
+        .collect();
+    // Queries without a value come last.
+    rows.sort_by_key(|row| row.slice.is_none());
+    if is_difference {
+        // A slice of which nothing is known is part of the family.
+        let p: Vec<Option<f64>> = rows.iter().map(|row| row.p_holm.or(Some(1.0))).collect();
+        for (row, p) in rows.iter_mut().zip(holm(&p)) {
+            row.p_holm = p.filter(|_| row.value.is_some());
+        }
+    } else {
+        rows.iter_mut().for_each(|row| row.p_holm = None);
+    }
+    Ok(SlicedMeasurement {
+        field: field.name.clone(),
+        metric: measurement.metric,
+        baseline: measurement.baseline.clone(),
+        rows,
+        unused_draws,
+    })
+}
+
+/// The row of a slice, before the correction of its p-value.
+fn row(slice: Option<&str>, queries: usize, state: &SliceState, slices: usize) -> MeasuredSlice {
+    let (least, greatest) = state.limits;
+    let ends = |of: &CombinedEstimate, alpha: f64| {
+        let half = of.half_width(IntervalKind::Sequence, alpha);
+        let within = |end: f64| end.clamp(least, greatest);
+        (within(of.value - half), within(of.value + half))
+    };
+    let estimate = state.estimate.as_ref();
+    MeasuredSlice {
+        slice: slice.map(str::to_owned),
+        queries,
+        documents: state.documents,
+        ruled: state.ruled,
+        value: estimate.map(|of| {
+            let (low, high) = ends(of, ALPHA);
+            let value = of.value.clamp(least, greatest);
+            MeasuredValue {
+                rulings: of.draws,
+                value,
+                low,
+                high,
+            }
+        }),
+        is_exact: estimate.is_some_and(CombinedEstimate::is_exact),
+        limits: state.limits,
+        p_holm: estimate.map(CombinedEstimate::sequence_p),
+        joint: estimate.map(|of| ends(of, ALPHA / slices as f64)),
+    }
+}
+
+fn read_parts(store: &Store, measurement: &Measurement) -> Result<DrawParts, AppError> {
+    let id = measurement.id;
+    let draws = measurement.series.draws().to_vec();
+    let queries = measurement.queries.len();
+    Ok(store.read_blocking(move |db| {
+        let mut parts = DrawParts::new();
+        for draw in draws {
+            let stored = db.draw_parts(&id, &draw.annotator, draw.step)?;
+            let known = stored.and_then(|bytes| draw.checked_parts(&bytes, queries));
+            if let Some(known) = known {
+                parts.insert((draw.annotator, draw.step), known);
+            }
+        }
+        Ok(parts)
+    })?)
+}
+
+impl SlicedMeasurement {
+    /// The slices with the lowest value that is known.
+    fn worst(&self) -> Vec<&MeasuredSlice> {
+        let known = || {
+            self.rows
+                .iter()
+                .filter_map(|row| Some((row, row.value?.value)))
+        };
+        let lowest = known()
+            .map(|(_, value)| value)
+            .fold(f64::INFINITY, f64::min);
+        let worst = known().filter(|(_, value)| *value <= lowest);
+        worst.map(|(row, _)| row).collect()
+    }
+
+    /// Names the worst slice, and says whether it is shown to be worse; `None` if there is one slice,
+    /// or if nothing is known.
+    pub fn sentence(&self) -> Option<String> {
+        let worst = self.worst();
+        let value = worst.first()?.value?.value;
+        if self.rows.len() < 2 {
+            return None;
+        }
+        let metric = metric_words(self.metric);
+        let baseline = self.baseline.as_deref().map(sanitize::line);
+        let number = if baseline.is_some() { signed } else { fixed };
+        let value = number(value, 3);
+        let unknown = self.rows.iter().filter(|row| row.value.is_none());
+        let unknown: Vec<_> = unknown.map(|row| sanitize::line(row.name())).collect();
+        let unknown = match unknown.as_slice() {
+            [] => String::new(),
+            names => format!(" Not known yet: {}.", names.join(", ")),
+        };
+        let [worst] = worst.as_slice() else {
+            let names: Vec<_> = worst.iter().map(|row| sanitize::line(row.name())).collect();
+            let words = baseline.map_or_else(
+                || format!("Lowest {metric}"),
+                |baseline| format!("Worst slices by {metric} against {baseline}"),
+            );
+            return Some(format!(
+                "{words}: {value}, in {}: {}.{unknown}",
+                counted(names.len(), "slice"),
+                names.join(", ")
+            ));
+        };
+        let name = sanitize::line(worst.name());
+        let queries = counted(worst.queries, "query");
+        Some(match baseline {
+            Some(baseline) => {
+                let shown = match (worst.p_holm, worst.value) {
+                    (Some(p), Some(of)) if p <= ALPHA && of.value < 0.0 => {
+                        format!("worse (Holm {})", p_value(p))
+                    }
+                    _ => "not shown to be worse".to_owned(),
+                };
+                format!(
+                    "Worst slice by {metric} against {baseline}: {name} ({queries}), {value}, \
+                     {shown}.{unknown}"
+                )
+            }
+            None => {
+                let shown = if self.is_below_all_others(worst) {
+                    "below every other slice"
+                } else {
+                    "not shown to be below every other slice"
+                };
+                format!("Lowest {metric}: {name} ({queries}), {value}, {shown}.{unknown}")
+            }
+        })
+    }
+
+    /// Whether the slice is below all others at a joint error of α, by intervals with Bonferroni's
+    /// correction. The limits hold without error.
+    fn is_below_all_others(&self, slice: &MeasuredSlice) -> bool {
+        let Some((_, high)) = slice.joint else {
+            return false;
+        };
+        let others = self.rows.iter().filter(|row| row.slice != slice.slice);
+        let mut lows = others.map(|row| row.joint.unwrap_or(row.limits).0);
+        lows.all(|low| high < low)
+    }
+
+    pub fn json(&self) -> Value {
+        let worst = self.worst();
+        let rows = self.rows.iter().map(|row| {
+            let of = row.value;
+            json!({
+                "slice": row.slice,
+                "queries": row.queries,
+                "documents": row.documents,
+                "ruled": row.ruled,
+                "rulings": of.map_or(0, |of| of.rulings),
+                "value": of.map(|of| of.value),
+                "low": of.map(|of| of.low),
+                "high": of.map(|of| of.high),
+                "least": row.limits.0,
+                "greatest": row.limits.1,
+                "exact": row.is_exact,
+                "p_holm": row.p_holm,
+                "worst": self.rows.len() > 1 && worst.iter().any(|of| std::ptr::eq(*of, row)),
+            })
+        });
+        json!({
+            "field": self.field,
+            "rows": rows.collect::<Vec<_>>(),
+            "family": self.rows.len(),
+            "unused_draws": self.unused_draws,
+            "sentence": self.sentence(),
+        })
+    }
+}

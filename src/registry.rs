@@ -99,6 +99,11 @@ pub fn opinion_with_effect(db: &Db) -> store::Result<Option<(NamedOpinion, Opini
     db.student_with_effect()
 }
 
+/// Moves what features know about the judges of one name to another name, as their votes are moved.
+pub fn judges_renamed(db: &Db, old: &str, new: &str) -> store::Result<()> {
+    db.rename_list_judges(old, new)
+}
+
 /// The battles of a policy whose order comes from a feature; `None` for the other policies.
 pub fn offered_battles(db: &Db, policy: Policy) -> store::Result<Option<Vec<OfferedBattle>>> {
     Ok(match policy {

@@ -7,6 +7,7 @@ use crate::domain::battle::PROBE_GAME;
 use crate::domain::sampling::SeenOrders;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
+use crate::registry;
 use rusqlite::params;
 use std::collections::{HashMap, HashSet};
 
@@ -62,6 +63,7 @@ impl Db {
             "UPDATE call SET service = ?2 WHERE service = ?1 AND purpose IN ('votes', 'tests')",
             [old, new],
         )?;
+        registry::judges_renamed(self, old, new)?;
         self.touch_all()?;
         Ok(done)
     }

@@ -365,6 +365,32 @@ fn probes_of_merged_copies_are_paid_for_and_counted_once() {
 }
 
 #[test]
+fn the_lists_of_a_renamed_judge_are_not_paid_for_again() {
+    let desk = desk();
+    voted(&desk, true);
+    let options = ["--calls", "6", "--query", "long1"];
+    asked(&desk, &options);
+    let passed = qualify(&desk, 0);
+    let before = json_of(&ranking(&desk, "long1"));
+    let output = desk.run(&["config", "judges", "--rename", "one", "uno"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let path = desk.path("overrule.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, config.replace("\"one\"", "\"uno\"")).unwrap();
+    let calls = desk.server.requests().len();
+    assert_eq!(asked(&desk, &options)["calls_made"], json!(0));
+    let renamed = qualify(&desk, 0);
+    assert_eq!(
+        (&renamed["judge"], &renamed["figures"]),
+        (&json!("uno"), &passed["figures"])
+    );
+    assert_eq!(desk.server.requests().len(), calls);
+    assert_eq!(json_of(&ranking(&desk, "long1")), before);
+    let lists = lists(&desk, "long1");
+    assert!(lists.iter().all(|list| list["judge"] == "uno"), "{lists:?}");
+}
+
+#[test]
 fn a_judge_whose_lists_contradict_its_votes_fails() {
     let desk = desk();
     voted(&desk, false);

@@ -2,6 +2,7 @@
 
 mod answered;
 mod ask;
+mod identities;
 mod log;
 mod overview;
 mod qualify;

@@ -190,6 +190,30 @@ impl Db {
         Ok(added > 0)
     }
 
+    /// Moves the lists and qualifications of the judges of one name to another name. Their identities
+    /// stay: they are hashes that contain the name with which the judge was asked.
+    pub fn rename_list_judges(&self, old: &str, new: &str) -> Result<()> {
+        self.change(
+            "UPDATE list_call SET judge = ?2 WHERE judge = ?1",
+            [old, new],
+        )?;
+        self.change(
+            "UPDATE list_qualification SET judge = ?2 WHERE judge = ?1",
+            [old, new],
+        )?;
+        Ok(())
+    }
+
+    /// The names with which a judge answered its lists.
+    pub fn list_judge_names(&self, judge: &str) -> Result<Vec<String>> {
+        self.all(
+            "SELECT DISTINCT service FROM list_call JOIN rerank_call
+             ON rerank_call.key = list_call.key WHERE judge = ?1 ORDER BY service",
+            [judge],
+            |row| row.get(0),
+        )
+    }
+
     /// All qualifications, the latest last.
     pub fn list_qualifications(&self) -> Result<Vec<StoredQualification>> {
         let mut statement = self.connection.prepare_cached(&format!(

@@ -1,6 +1,7 @@
 //! Plans list calls in rounds, and asks them. Each call is stored before it is asked.
 
 use super::answered::{AnsweredList, answered_lists};
+use super::identities::identities;
 use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
 use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
 use crate::app::error::{AppError, invalid};
@@ -14,7 +15,7 @@ use crate::features::lists::store::StoredList;
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::list_judge::{ListQuestion, ask_lists};
 use crate::features::methods::app::rerank::run::RerankEvent;
-use crate::judge::{JudgeEnsemble, PoolText, RerankKind};
+use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText, RerankKind};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
 use serde::Serialize;
@@ -41,6 +42,8 @@ pub struct ListWish {
 #[derive(Clone, Debug)]
 pub struct ListRun {
     judges: JudgeEnsemble,
+    /// The identities of each judge's lists.
+    identities: Vec<Vec<[u8; 32]>>,
     queries: Vec<NamedQuery>,
     kind: ListKind,
     plan: ListPlan,
@@ -108,8 +111,11 @@ pub fn prepare_lists(
     }
     let lacking = LackingInputs::of(&chosen.ensemble);
     let (names, size) = (wish.queries.clone(), wish.kind.size());
-    let (queries, too_small, top) = store.read_blocking(move |db| {
+    let specs: Vec<JudgeSpec> = chosen.ensemble.iter().map(|of| of.spec().clone()).collect();
+    let (queries, too_small, top, identities) = store.read_blocking(move |db| {
         check_project(db, lacking, &[])?;
+        let identities = specs.iter().map(|spec| identities(db, spec));
+        let identities: Vec<_> = identities.collect::<Result<_>>()?;
         let mut queries = Vec::new();
         for name in &names {
             let key = db.find_query(name)?;
@@ -127,7 +133,7 @@ pub fn prepare_lists(
         let before = queries.len();
         queries.retain(|(key, _)| !small.contains(key));
         let top = db.settings()?.top;
-        Ok((queries.clone(), before - queries.len(), top))
+        Ok((queries.clone(), before - queries.len(), top, identities))
     })?;
     if queries.is_empty() {
         return Err(invalid!(
@@ -136,6 +142,7 @@ pub fn prepare_lists(
     }
     Ok(ListRun {
         judges: chosen.ensemble,
+        identities,
         queries,
         kind: wish.kind,
         plan: wish.plan,
@@ -243,8 +250,9 @@ impl ListRun {
 
     /// The seat of the judge as it is configured now.
     pub(super) fn seat_of(&self, list: &StoredList) -> Option<usize> {
-        self.judges.iter().position(|judge| {
-            judge.spec().name == list.judge && identity_of(judge.spec()) == list.identity
+        let mut judges = self.judges.iter().zip(&self.identities);
+        judges.position(|(judge, known)| {
+            judge.spec().name == list.judge && known.contains(&list.identity)
         })
     }
 

@@ -2,8 +2,8 @@
 
 use super::answered::{AnsweredList, PROBE, answered_lists};
 use super::ask::{ListRun, QueryLists};
+use super::identities::identities;
 use crate::app::error::AppError;
-use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::agreement::Share;
 use crate::domain::battle::Pair;
@@ -188,11 +188,16 @@ impl ProbePlan {
                 for judge in run.judges() {
                     let spec = judge.spec();
                     let qualification = evaluated(db, spec, run.kind())?;
-                    if qualification.missing == 0 {
+                    // The lists that it answered under another name count with the same result.
+                    let identities = match qualification.missing {
+                        0 => identities(db, spec)?,
+                        _ => Vec::new(),
+                    };
+                    for identity in identities {
                         db.add_list_qualification(&StoredQualification {
                             uid: Uuid::now_v7().to_string(),
                             judge: spec.name.clone(),
-                            identity: identity_of(spec),
+                            identity,
                             size: run.kind().size(),
                             form: run.kind().form().to_string(),
                             result: qualification.qualification,
@@ -307,10 +312,10 @@ fn probed_documents(
 
 /// Evaluates the stored probes of a judge as it is configured now.
 pub(super) fn evaluated(db: &Db, spec: &JudgeSpec, kind: ListKind) -> Result<JudgeQualification> {
-    let identity = identity_of(spec);
+    let known = identities(db, spec)?;
     let ids = voters(db, spec)?;
     let mut lists = answered_lists(db, None)?;
-    lists.retain(|of| of.is_probe() && of.list.identity == identity && of.kind == Some(kind));
+    lists.retain(|of| of.is_probe() && known.contains(&of.list.identity) && of.kind == Some(kind));
     let mut queries: BTreeMap<&str, usize> = BTreeMap::new();
     let mut probed = Vec::new();
     for list in in_two_orders(&lists) {

@@ -1,0 +1,22 @@
+//! Which list calls are those of a judge.
+
+use crate::client::call_key::identity_of;
+use crate::judge::JudgeSpec;
+use crate::store::{Db, Result};
+
+/// The identities under which the lists of a judge are stored: its own, and those that it had under
+/// the names with which it answered before it was renamed.
+pub(super) fn identities(db: &Db, spec: &JudgeSpec) -> Result<Vec<[u8; 32]>> {
+    let mut found = vec![identity_of(spec)];
+    for name in db.list_judge_names(&spec.name)? {
+        let before = JudgeSpec {
+            name,
+            ..spec.clone()
+        };
+        let identity = identity_of(&before);
+        if !found.contains(&identity) {
+            found.push(identity);
+        }
+    }
+    Ok(found)
+}

@@ -99,7 +99,7 @@ pub fn opinion_with_effect(db: &Db) -> store::Result<Option<(NamedOpinion, Opini
     db.student_with_effect()
 }
 
-/// Moves what features know about the judges of one name to another name, as their votes are moved.
+/// Renames a judge in the tables of features.
 pub fn judges_renamed(db: &Db, old: &str, new: &str) -> store::Result<()> {
     db.rename_list_judges(old, new)
 }

@@ -1,5 +1,4 @@
-//! Laws of the keys of all screens: a key means one thing in the whole program, but for the cases
-//! listed here.
+//! Tests that a key has one meaning on all screens, except for the cases listed here.
 
 use crate::features::duel::screen::commands as duel;
 use crate::features::measure::screen::commands as measure;

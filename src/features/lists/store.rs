@@ -190,11 +190,15 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// Moves the lists and qualifications of the judges of one name to another name. Their identities
-    /// stay: they are hashes that contain the name with which the judge was asked.
+    /// Gives the lists and qualifications of a judge to another name. A list that was asked under both
+    /// names stays under the old one, so that it does not count twice. Identities do not change: they
+    /// are hashes of the judge, including its name at the time.
     pub fn rename_list_judges(&self, old: &str, new: &str) -> Result<()> {
         self.change(
-            "UPDATE list_call SET judge = ?2 WHERE judge = ?1",
+            "UPDATE list_call SET judge = ?2 WHERE judge = ?1 AND NOT EXISTS (
+                 SELECT 1 FROM list_call AS known WHERE known.query = list_call.query
+                 AND known.judge = ?2 AND known.shown = list_call.shown
+                 AND known.form = list_call.form)",
             [old, new],
         )?;
         self.change(

@@ -135,8 +135,8 @@ fn add_annotation(
     item.answers.append(&mut answers);
 }
 
-/// A record of JSON-MIN: the annotation of one person. Choices are written like texts, so results are
-/// the members after `id`, where Label Studio adds them, and the question that the user names.
+/// A record of JSON-MIN: the annotation of one person. Choices look like data, so only the members
+/// after `id`, where Label Studio adds them, and the question that the user names are read as results.
 fn min_item(mut record: ObjectReader<'_, '_>, options: &AnswerOptions) -> AnsweredItem {
     let mut item = AnsweredItem::default();
     let rater = record.nullable("annotator", person);
@@ -152,7 +152,11 @@ fn min_item(mut record: ObjectReader<'_, '_>, options: &AnswerOptions) -> Answer
         .members()
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
-    for (name, value) in members {
+    for (at, (name, value)) in members.iter().enumerate() {
+        if members[..at].iter().any(|(earlier, _)| earlier == name) {
+            record.note(name, "is repeated; remove one of them");
+            return item;
+        }
         let is_asked = question == Some(name.as_str());
         let is_other = question.is_some() && !is_asked;
         is_after_id |= name == "id";
@@ -166,21 +170,27 @@ fn min_item(mut record: ObjectReader<'_, '_>, options: &AnswerOptions) -> Answer
         }
         let answers = match may_answer {
             true if is_other => min_answers(value).unwrap_or_default(),
-            true => record.read(&name, value, min_answers).unwrap_or_default(),
-            false => Vec::new(),
+            true => record.read(name, value, min_answers).unwrap_or_default(),
+            false => None,
         };
-        // Data with an `id` looks like results, until the user names the question.
-        if answers.is_empty() || is_other {
-            item.fields.add(&name, value);
+        if is_asked && may_answer && answers.is_none() {
+            record.note(
+                name,
+                "is not a choice, a rating or a number as Label Studio writes it",
+            );
         }
-        item.answers
-            .extend(answers.into_iter().map(|value| PersonAnswer {
-                question: name.clone(),
-                rater: rater.clone(),
-                value,
-                note: String::new(),
-                created_ms,
-            }));
+        // Data with an `id` looks like results, until the user names the question.
+        if answers.is_none() || is_other {
+            item.fields.add(name, value);
+        }
+        let answers = answers.into_iter().flatten();
+        item.answers.extend(answers.map(|value| PersonAnswer {
+            question: name.clone(),
+            rater: rater.clone(),
+            value,
+            note: String::new(),
+            created_ms,
+        }));
     }
     if item.answers.is_empty() {
         item.add_empty(None, rater.as_deref());
@@ -191,28 +201,40 @@ fn min_item(mut record: ObjectReader<'_, '_>, options: &AnswerOptions) -> Answer
     item
 }
 
-/// The answers in a result of JSON-MIN: a choice, several choices, or values as in the JSON export.
-fn min_answers(value: &RawValue) -> Result<Vec<AnswerValue>, ValueError> {
-    if let Ok(choice) = string(value) {
-        return Ok(vec![AnswerValue::One(choice)]);
-    }
-    let values: Vec<&RawValue> = serde_json::from_str(value.get()).unwrap_or_default();
-    if values.iter().any(|value| kind(value) == "a string") {
-        return Ok(vec![answer_value(value)?]);
-    }
-    let answer_of = |value: &&RawValue| {
-        let is_value = |name: &str| ["rating", "number", "choices", "selected"].contains(&name);
-        let members = json::members(value.get())?;
-        let (_, value) = members.into_iter().find(|(name, _)| is_value(name))?;
-        Some(answer_value(value))
+/// The answers in a result of JSON-MIN: a choice, several choices, or one or several values as in the
+/// JSON export; `None` if it is no such result.
+fn min_answers(value: &RawValue) -> Result<Option<Vec<AnswerValue>>, ValueError> {
+    let values: Vec<&RawValue> = match kind(value) {
+        "a string" => return Ok(Some(vec![AnswerValue::One(string(value)?)])),
+        "an object" => vec![value],
+        "an array" => serde_json::from_str(value.get()).unwrap_or_default(),
+        _ => return Ok(None),
     };
-    values.iter().filter_map(answer_of).collect()
+    if values.iter().any(|value| kind(value) == "a string") {
+        return Ok(Some(vec![answer_value(value)?]));
+    }
+    let mut answers = Vec::new();
+    for value in values {
+        let members = json::members(value.get()).unwrap_or_default();
+        let is_value = |name: &str| ["rating", "number", "choices", "selected"].contains(&name);
+        let mut found = members.into_iter().filter(|(name, _)| is_value(name));
+        let answer = found.next();
+        if found.next().is_some() {
+            return Err(ValueError::expected("one answer", "several in one result"));
+        }
+        if let Some((_, answer)) = answer {
+            answers.push(answer_value(answer)?);
+        }
+    }
+    Ok((!answers.is_empty()).then_some(answers))
 }
 
-/// The paragraphs of a text area in JSON-MIN, which has one of them as a text.
+/// The paragraphs of one or several text areas in JSON-MIN. A single paragraph is written as a string.
 fn min_comment(value: &RawValue) -> String {
     let texts = paragraphs(value).unwrap_or_else(|_| {
-        let areas: Vec<Area> = serde_json::from_str(value.get()).unwrap_or_default();
+        let one = serde_json::from_str(value.get()).map(|area: Area| vec![area]);
+        let areas = one.or_else(|_| serde_json::from_str(value.get()));
+        let areas: Vec<Area> = areas.unwrap_or_default();
         areas.into_iter().flat_map(|area| area.text).collect()
     });
     texts.join("\n")

@@ -90,6 +90,10 @@ impl AnswerTool for Potato {
             fields,
             ..AnsweredItem::default()
         };
+        if line.has(COLUMNS) && line.has("labels") {
+            line.note(COLUMNS, "stands next to labels; remove one of them");
+            return None;
+        }
         let answers = match line.has(COLUMNS) {
             true => in_columns(&mut line, options)?,
             false => in_labels(&mut line)?,
@@ -162,7 +166,14 @@ fn in_columns(line: &mut ObjectReader<'_, '_>, options: &AnswerOptions) -> Optio
         let selected = |(label, _): &(String, String)| label.is_empty() || label == SELECTION;
         let answer = match labels.iter().position(selected) {
             Some(at) => Some(AnswerValue::One(labels.swap_remove(at).1)),
-            None => chosen(labels.into_iter().map(|(label, _)| label).collect()),
+            None => {
+                let labels = labels.iter();
+                chosen(
+                    labels
+                        .filter_map(|(label, cell)| choice(label, cell))
+                        .collect(),
+                )
+            }
         };
         (question, answer)
     };
@@ -184,6 +195,17 @@ fn question_and_label<'a>(column: &'a str, options: &AnswerOptions) -> Option<(&
         Some((_, label)) if label.contains('.') && options.question.is_none() => None,
         parts => parts,
     }
+}
+
+/// The choice that a value of a label stands for: the label if the value repeats it or is `true`, and
+/// none if it is falsy. The position of a slider or a text is no choice of its label; the answer then
+/// has both.
+fn choice(label: &str, value: &str) -> Option<String> {
+    if value == label || value.eq_ignore_ascii_case("true") {
+        return Some(label.to_owned());
+    }
+    let is_falsy = matches!(value, "" | "0") || value.eq_ignore_ascii_case("false");
+    (!is_falsy).then(|| format!("{label}: {value}"))
 }
 
 /// The answer that consists of these labels.
@@ -211,8 +233,16 @@ fn answer_value(value: &RawValue) -> Result<Option<AnswerValue>, ValueError> {
     if let Some((_, selected)) = members.iter().find(|(name, _)| name == SELECTION) {
         return Ok(Some(AnswerValue::One(scalar(selected)?)));
     }
-    let names = members.iter().map(|(name, _)| name.to_string());
-    Ok(chosen(names.collect()))
+    let mut choices = Vec::new();
+    for (label, value) in &members {
+        let value = match kind(value) {
+            "null" => continue,
+            "a string" => string(value)?,
+            _ => value.get().to_owned(),
+        };
+        choices.extend(choice(label, &value));
+    }
+    Ok(chosen(choices))
 }
 
 fn scalar(value: &RawValue) -> Result<String, ValueError> {

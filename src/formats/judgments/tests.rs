@@ -679,7 +679,7 @@ fn instances() -> AnswerOptions {
 
 #[rstest]
 #[case::comma(
-    "instance_id,user_id,rel.2,\"rel.Not, ever\",rel._spans\r\ni1,ann,2,,[]\r\ni2,ann,,True,\r\ni3,ann,,,\r\n"
+    "instance_id,user_id,rel.2,rel.1,\"rel.Not, ever\",rel._spans\r\ni1,ann,2,False,,[]\r\ni2,ann,,0,True,\r\ni3,ann,,,,\r\n"
 )]
 #[case::tab(
     "instance_id\tuser_id\trel.2\trel.Not, ever\ni1\tann\t2\t\ni2\tann\t\ttrue\ni3\tann\t\t\n"
@@ -695,7 +695,7 @@ fn a_table_of_potato_has_a_column_for_each_label(#[case] text: &str) {
 
 #[test]
 fn a_column_with_several_dots_needs_the_name_of_the_question() {
-    let text = "instance_id,user_id,rel.1.0,why\ni1,ann,1,x\n";
+    let text = "instance_id,user_id,rel.1.0,why\ni1,ann,true,x\n";
     let mut options = instances();
     let (_, problems) = read_by("potato", text, &options);
     let expected = "f:2: rel.1.0: has several dots, one of which is between a question and its label; \
@@ -713,6 +713,11 @@ fn a_column_with_several_dots_needs_the_name_of_the_question() {
 #[case::several_labels(
     "instance_id,user_id,rel.1,rel.2,rel\ni1,ann,1,2,2\n",
     "f:2: question \"rel\": has 2 answers of one person, not one grade"
+)]
+#[case::slider(
+    "instance_id,user_id,rel.scale\ni1,ann,37\n",
+    "f:2: question \"rel\": the answer \"scale: 37\" is not a whole number; say which grade it means \
+     with --answer 'scale: 37=GRADE'"
 )]
 #[case::no_person("instance_id,user_id,rel.1\ni1,,1\n", "f:2: user_id: is empty")]
 #[case::no_instance(
@@ -777,6 +782,18 @@ fn annotations_of_label_studio_are_read_from_json_min() {
 #[case::several_choices(
     r#"[{"query":"q","document":"d","id":1,"rel":[{"choices":["1","2"]}],"annotator":1,"annotation_id":5}]"#,
     "f:1: question \"rel\": has 2 answers of one person, not one grade"
+)]
+#[case::several_choices_of_one_result(
+    r#"[{"query":"q","document":"d","id":1,"rel":{"choices":["1","2"]},"annotator":1,"annotation_id":5}]"#,
+    "f:1: question \"rel\": has 2 answers of one person, not one grade"
+)]
+#[case::two_values(
+    r#"[{"query":"q","document":"d","id":1,"rel":[{"rating":3,"number":1}],"annotator":1,"annotation_id":5}]"#,
+    "f:1: rel: expected one answer, found several in one result"
+)]
+#[case::a_repeated_member(
+    r#"[{"query":"q","document":"d","id":1,"rel":"1","rel":"2","annotator":1,"annotation_id":5}]"#,
+    "f:1: rel: is repeated; remove one of them"
 )]
 #[case::a_text(
     r#"[{"query":"q","document":"d","id":1,"rel":"1","why":"so","annotator":1,"annotation_id":5}]"#,

@@ -29,7 +29,10 @@ pub(crate) fn offers(model: &Model, command: Command) -> bool {
         command if behavior.decides(command) => {
             verdict_state::obstacle(model).is_none() && behavior.offers(model, command)
         }
-        command => behavior.offers(model, command),
+        command => {
+            let opened = registry::opened_from(model.screen(), command);
+            behavior.offers(model, command) && opened.is_none_or(|screen| screen.can_open(model))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which list calls are those of a judge.
+//! Finds the list calls of a judge, including those under its former names.
 
 use crate::client::call_key::identity_of;
 use crate::judge::JudgeSpec;

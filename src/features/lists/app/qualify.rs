@@ -315,7 +315,12 @@ pub(super) fn evaluated(db: &Db, spec: &JudgeSpec, kind: ListKind) -> Result<Jud
     let known = identities(db, spec)?;
     let ids = voters(db, spec)?;
     let mut lists = answered_lists(db, None)?;
-    lists.retain(|of| of.is_probe() && known.contains(&of.list.identity) && of.kind == Some(kind));
+    lists.retain(|of| {
+        of.is_probe()
+            && of.list.judge == spec.name
+            && known.contains(&of.list.identity)
+            && of.kind == Some(kind)
+    });
     let mut queries: BTreeMap<&str, usize> = BTreeMap::new();
     let mut probed = Vec::new();
     for list in in_two_orders(&lists) {

@@ -2,7 +2,6 @@
 
 use super::table::rows;
 use super::view;
-use crate::registry;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay};
@@ -18,9 +17,6 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
 
 /// Once the report is ready, a judge can be opened or excluded; the ensemble and students cannot.
 pub(super) fn offers(model: &Model, command: Command) -> bool {
-    if let Some(screen) = registry::opened_from(Screen::JUDGES, command) {
-        return screen.can_open(model);
-    }
     let Some(report) = &model.judges().report else {
         return !matches!(
             command,

@@ -115,10 +115,17 @@ pub fn sliced(
 /// The row of a slice, before the correction of its p-value.
 fn row(slice: Option<&str>, queries: usize, state: &SliceState, slices: usize) -> MeasuredSlice {
     let (least, greatest) = state.limits;
+    // An exact value is the limit itself, but for rounding.
+    let within = |of: &CombinedEstimate, end: f64| {
+        if of.is_exact() {
+            of.value
+        } else {
+            end.clamp(least, greatest)
+        }
+    };
     let ends = |of: &CombinedEstimate, alpha: f64| {
         let half = of.half_width(IntervalKind::Sequence, alpha);
-        let within = |end: f64| end.clamp(least, greatest);
-        (within(of.value - half), within(of.value + half))
+        (within(of, of.value - half), within(of, of.value + half))
     };
     let estimate = state.estimate.as_ref();
     MeasuredSlice {
@@ -128,7 +135,7 @@ fn row(slice: Option<&str>, queries: usize, state: &SliceState, slices: usize) -
         ruled: state.ruled,
         value: estimate.map(|of| {
             let (low, high) = ends(of, ALPHA);
-            let value = of.value.clamp(least, greatest);
+            let value = within(of, of.value);
             MeasuredValue {
                 rulings: of.draws,
                 value,

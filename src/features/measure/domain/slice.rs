@@ -124,6 +124,8 @@ impl MeasuredSeries {
     /// measurement of the slice alone. `next` is the state before the next draw.
     pub fn slice(&self, members: &[usize], next: &DrawDesign, parts: &DrawParts) -> SliceState {
         let count = members.len() as f64;
+        let mut is_member = vec![false; self.queries()];
+        members.iter().for_each(|at| is_member[*at] = true);
         let estimate = |(draw, relevant): (&Draw, bool)| {
             let parts = parts.get(&(draw.annotator.clone(), draw.step))?;
             let sum =
@@ -138,9 +140,9 @@ impl MeasuredSeries {
             })
         };
         let drawn = self.ruled_draws().into_iter();
-        let drawn = drawn.filter(|(draw, _)| members.contains(&draw.query));
+        let drawn = drawn.filter(|(draw, _)| is_member[draw.query]);
         let estimates: Vec<DrawEstimate> = drawn.filter_map(estimate).collect();
-        let is_open = next.candidates.iter().any(|of| members.contains(&of.query));
+        let is_open = next.candidates.iter().any(|of| is_member[of.query]);
         let (documents, ruled) = self.documents_of(members);
         let expected = members.iter().map(|at| next.values[*at]).sum::<f64>() / count;
         SliceState {

@@ -90,7 +90,7 @@ fn slices_are_printed_with_what_is_not_known() {
     let told = sandbox.done(&sliced);
     told.prints("P@3 by topic");
     told.prints("not known yet: −");
-    told.prints("A slice is known after a ruling on a document of it that was drawn");
+    told.prints("A slice has a value after the first ruling on one of its drawn documents");
     let found = sandbox.json(&format!("{measure} --json"));
     assert!(found.get("slices").is_none());
     for _ in 0..4 {
@@ -114,7 +114,7 @@ fn slices_are_printed_with_what_is_not_known() {
     sandbox.refused(
         &format!("{sliced} --interval t"),
         2,
-        &["--interval t does not go with --slice"],
+        &["--interval t cannot be used with --slice"],
     );
     sandbox.refused(
         "measure --run zelo.trec --metric ndcg@3 --slice topic --tags tags.csv",

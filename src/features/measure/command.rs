@@ -98,7 +98,7 @@ impl MeasureCommand {
         }
         if self.slices.is_given() && self.interval == IntervalName::T {
             return Err(usage!(
-                "--interval t does not go with --slice: nobody sets the number of rulings in a slice \
+                "--interval t cannot be used with --slice: nobody sets the number of rulings in a slice \
                  beforehand"
             ));
         }
@@ -118,7 +118,7 @@ impl MeasureCommand {
         let report = MeasureReport::new(&measurement, &design, options);
         let field = self.slices.field_in(&store)?;
         let slices = field
-            .map(|field| sliced(&store, &measurement, &design, &field))
+            .map(|field| sliced(&store, &measurement, &field))
             .transpose()?;
         let annotator = context.annotator();
         let seed = context.config.run.seed;
@@ -244,13 +244,13 @@ fn describe_slices(of: &SlicedMeasurement) -> String {
     page.extend(of.sentence().map(|words| format!("{words}\n")));
     if of.rows.iter().any(|row| row.value.is_none()) {
         page.push_str(
-            "A slice is known after a ruling on a document of it that was drawn, or on every document \
-             that counts.\n",
+            "A slice has a value after the first ruling on one of its drawn documents, or after rulings on \
+             all that count.\n",
         );
     }
     if of.unused_draws > 0 {
         page.push_str(&format!(
-            "{} without the numbers that slices need: made by an earlier version, or damaged.\n",
+            "Not used: {}, made by an earlier version or damaged.\n",
             counted(of.unused_draws, "draw")
         ));
     }

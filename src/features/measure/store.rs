@@ -187,7 +187,6 @@ mod tests {
             .write_blocking(|db| {
                 assert!(db.add_draw(&draw(0), Some(&[0; 48]))?);
                 assert_eq!(db.draw_parts(&[7; 32], "ana", 0)?, Some(vec![0; 48]));
-                assert!(!db.add_draw(&draw(1), Some(&[0; 5]))?);
                 let again = StoredDraw {
                     document: DocId::new("other"),
                     ..draw(0)

@@ -37,7 +37,7 @@ const COLUMNS: [Column; 16] = [
     Column::whole("created_ms"),
 ];
 
-/// The draws of all measurements, with everything that the estimates need. `ruling` is the one that
+/// The draws of all measurements, with everything that the estimates of the whole need. `ruling` is the one that
 /// counts now.
 #[derive(Debug)]
 pub struct DrawExport;

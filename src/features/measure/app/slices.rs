@@ -8,14 +8,12 @@ use crate::app::text_format::{counted, p_value};
 use crate::domain::metrics::{Metric, holm};
 use crate::domain::number_words::{fixed, signed};
 use crate::domain::sanitize;
-use crate::features::measure::domain::{
-    ALPHA, CombinedEstimate, DrawDesign, DrawParts, IntervalKind, SliceState,
-};
+use crate::features::measure::domain::{ALPHA, CombinedEstimate, DrawParts, SliceState};
 use crate::store::Store;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the rulings show of each slice.
+/// A measurement by slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlicedMeasurement {
     pub field: String,
@@ -35,7 +33,7 @@ pub struct MeasuredSlice {
     /// Number of documents whose ruling can change the value, and how many are ruled on.
     pub documents: usize,
     pub ruled: usize,
-    /// Within the limits; `None` as long as documents are open and none of them was drawn.
+    /// Within the limits; `None` as long as documents are open and no draw can be used.
     pub value: Option<MeasuredValue>,
     /// Whether everything that counts is ruled on.
     pub is_exact: bool,
@@ -54,14 +52,13 @@ impl MeasuredSlice {
     }
 }
 
-/// Reads what the draws of a measurement say about slices.
+/// Measures the slices of a measurement.
 ///
 /// # Errors
 /// A metric that is not a sum over documents, or a field that no measured query has.
 pub fn sliced(
     store: &Store,
     measurement: &Measurement,
-    design: &DrawDesign,
     field: &SliceField,
 ) -> Result<SlicedMeasurement, AppError> {
     if !measurement.is_linear {
@@ -85,23 +82,19 @@ pub fn sliced(
     let unused_draws = unused.count();
     let count = members.len();
     let is_difference = measurement.baseline.is_some();
-    let mut rows: Vec<MeasuredSlice> = members
-        .into_iter()
-        .map(|(slice, members)| {
-            let state = series.slice(&members, design, &parts);
-            row(slice, members.len(), &state, count)
-        })
-        .collect();
+    let mut rows = Vec::new();
+    let mut p = Vec::new();
     // Queries without a value come last.
-    rows.sort_by_key(|row| row.slice.is_none());
+    let without = members.remove(&None).map(|members| (None, members));
+    for (slice, members) in members.into_iter().chain(without) {
+        let state = series.slice(&members, &parts);
+        rows.push(row(slice, members.len(), &state, count));
+        p.push(Some(state.p()));
+    }
     if is_difference {
-        // A slice of which nothing is known is part of the family.
-        let p: Vec<Option<f64>> = rows.iter().map(|row| row.p_holm.or(Some(1.0))).collect();
         for (row, p) in rows.iter_mut().zip(holm(&p)) {
             row.p_holm = p.filter(|_| row.value.is_some());
         }
-    } else {
-        rows.iter_mut().for_each(|row| row.p_holm = None);
     }
     Ok(SlicedMeasurement {
         field: field.name.clone(),
@@ -112,41 +105,27 @@ pub fn sliced(
     })
 }
 
-/// The row of a slice, before the correction of its p-value.
 fn row(slice: Option<&str>, queries: usize, state: &SliceState, slices: usize) -> MeasuredSlice {
-    let (least, greatest) = state.limits;
-    // An exact value is the limit itself, but for rounding.
-    let within = |of: &CombinedEstimate, end: f64| {
-        if of.is_exact() {
-            of.value
-        } else {
-            end.clamp(least, greatest)
-        }
-    };
-    let ends = |of: &CombinedEstimate, alpha: f64| {
-        let half = of.half_width(IntervalKind::Sequence, alpha);
-        (within(of, of.value - half), within(of, of.value + half))
-    };
     let estimate = state.estimate.as_ref();
+    let value = || {
+        let (low, high) = state.interval(ALPHA)?;
+        Some(MeasuredValue {
+            rulings: estimate?.draws,
+            value: state.value()?,
+            low,
+            high,
+        })
+    };
     MeasuredSlice {
         slice: slice.map(str::to_owned),
         queries,
         documents: state.documents,
         ruled: state.ruled,
-        value: estimate.map(|of| {
-            let (low, high) = ends(of, ALPHA);
-            let value = within(of, of.value);
-            MeasuredValue {
-                rulings: of.draws,
-                value,
-                low,
-                high,
-            }
-        }),
+        value: value(),
         is_exact: estimate.is_some_and(CombinedEstimate::is_exact),
         limits: state.limits,
-        p_holm: estimate.map(CombinedEstimate::sequence_p),
-        joint: estimate.map(|of| ends(of, ALPHA / slices as f64)),
+        p_holm: None,
+        joint: state.interval(ALPHA / slices as f64),
     }
 }
 
@@ -168,12 +147,12 @@ fn read_parts(store: &Store, measurement: &Measurement) -> Result<DrawParts, App
 }
 
 impl SlicedMeasurement {
-    /// The slices with the lowest value that is known.
+    /// The slices with the lowest value that is known. Slices without a document that counts are left
+    /// out.
     fn worst(&self) -> Vec<&MeasuredSlice> {
         let known = || {
-            self.rows
-                .iter()
-                .filter_map(|row| Some((row, row.value?.value)))
+            let counting = self.rows.iter().filter(|row| row.documents > 0);
+            counting.filter_map(|row| Some((row, row.value?.value)))
         };
         let lowest = known()
             .map(|(_, value)| value)

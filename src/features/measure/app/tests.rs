@@ -311,7 +311,7 @@ fn by_topic(store: &Store, request: &MeasureRequest) -> SlicedMeasurement {
     let topics = [[("q0", "cars"), ("q1", "cars")].as_slice(), &sea].concat();
     let field = SliceField::of_values("topic", &topics);
     let measurement = read_measurement(store, request).unwrap();
-    sliced(store, &measurement, &measurement.design(), &field).unwrap()
+    sliced(store, &measurement, &field).unwrap()
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn slices_are_unknown_until_a_draw_falls_into_them_and_exact_in_the_end() {
     let error = {
         let measurement = read_measurement(&store, &request("ndcg@5")).unwrap();
         let field = SliceField::of_values("topic", &[("q0", "cars")]);
-        sliced(&store, &measurement, &measurement.design(), &field).unwrap_err()
+        sliced(&store, &measurement, &field).unwrap_err()
     };
     assert!(
         error

@@ -7,7 +7,7 @@ const UNIFORM_SHARE: f64 = 0.1;
 /// Smallest p(1 − p) in the size of a document.
 const SMALLEST_SPREAD: f64 = 0.05;
 /// Smallest p(1 − p) in the expected variance.
-const SMALLEST_VARIANCE: f64 = 0.01;
+pub(super) const SMALLEST_VARIANCE: f64 = 0.01;
 
 /// What is measured: the mean over queries of a metric of one run, or of the first run minus the
 /// second.

@@ -12,8 +12,8 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 pub const ALPHA: f64 = 0.05;
 /// Number of rulings at which the confidence sequence is narrowest relative to the t interval.
 const NARROWEST_AT: f64 = 100.0;
-/// Number of rulings on drawn documents before which no estimate is shown: both intervals are
-/// asymptotic.
+/// Number of rulings on drawn documents before which no estimate of the whole is shown: both
+/// intervals are asymptotic. Slices have a larger variance instead.
 pub const FEWEST_DRAWS: usize = 20;
 /// An exact value closer to 0 is 0 with a rounding error.
 const ROUNDING: f64 = 1e-12;

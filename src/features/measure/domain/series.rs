@@ -97,8 +97,9 @@ impl MeasuredSeries {
                 greatest += high;
             }
         }
-        let share = 1.0 / (self.frame.metric.cutoff() * queries.len()) as f64;
-        (least * share, greatest * share)
+        // Equal fractions of whole numbers are equal numbers.
+        let all = (self.frame.metric.cutoff() * queries.len()) as f64;
+        (least / all, greatest / all)
     }
 
     /// The draws, earliest first.

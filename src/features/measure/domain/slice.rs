@@ -1,43 +1,67 @@
 //! The value of a slice of the queries, from the draws that fell into it.
 
-use super::design::DrawDesign;
-use super::estimate::{CombinedEstimate, DrawEstimate};
+use super::design::{DrawDesign, SMALLEST_VARIANCE};
+use super::estimate::{CombinedEstimate, DrawEstimate, IntervalKind};
 use super::series::{Draw, MeasuredSeries};
 use std::collections::HashMap;
 
-/// Smallest p(1 − p) in the variance of a slice. The relevance model can be wrong about a slice
-/// while it holds on average: with p = .02 and a true share of .10 to .50, a confidence sequence is
-/// wrong at some time in up to 12 % of simulations with .05, and in less than 5 % with .15.
-const SMALLEST_VARIANCE: f64 = 0.15;
 /// Bytes of an encoded part.
 const PART: usize = 24;
 /// Largest relative deviation of stored parts from the draw that they belong to.
 const ROUNDING: f64 = 1e-6;
 
-/// What a draw says about one query of the frame, for the estimates of slices.
+/// The numbers of a draw for one query of the frame, for the estimates of slices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryPart {
     /// The expected value of the query before the ruling.
     pub value: f64,
     /// The probability that one of its documents was drawn.
     pub probability: f64,
-    /// Sum over its documents of gradient²·max(p(1 − p), .15)/probability.
+    /// Sum over its documents of gradient²·max(p, 1 − p)²/probability. The square is the largest
+    /// squared difference of a ruling from p: the relevance model can be wrong about a slice while it
+    /// holds on average.
     pub variance: f64,
 }
 
 /// The parts of draws, by annotator and step.
 pub type DrawParts = HashMap<(String, usize), Vec<QueryPart>>;
 
-/// What is known of the mean value of some queries.
+/// The state of the mean value of some queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SliceState {
     /// Number of documents whose ruling can change the value, and how many are ruled on.
     pub documents: usize,
     pub ruled: usize,
-    /// `None` as long as documents are open and none of the slice was drawn and ruled on.
+    /// `None` as long as documents are open and there is no ruling on a draw of the slice.
     pub estimate: Option<CombinedEstimate>,
     /// The smallest and the largest value that the rulings leave possible.
     pub limits: (f64, f64),
+}
+
+impl SliceState {
+    /// The value, within the limits.
+    pub fn value(&self) -> Option<f64> {
+        let (least, greatest) = self.limits;
+        Some(self.estimate?.value.clamp(least, greatest))
+    }
+
+    /// The confidence sequence with two-sided error `alpha`, within the limits.
+    pub fn interval(&self, alpha: f64) -> Option<(f64, f64)> {
+        let (least, greatest) = self.limits;
+        let of = self.estimate?;
+        let half = of.half_width(IntervalKind::Sequence, alpha);
+        let within = |end: f64| end.clamp(least, greatest);
+        Some((within(of.value - half), within(of.value + half)))
+    }
+
+    /// The p-value of a value of 0; 1 if nothing is known.
+    pub fn p(&self) -> f64 {
+        let (least, greatest) = self.limits;
+        if least > 0.0 || greatest < 0.0 {
+            return 0.0;
+        }
+        self.estimate.map_or(1.0, |of| of.sequence_p())
+    }
 }
 
 /// The parts as little-endian float64.
@@ -68,7 +92,7 @@ fn decode_parts(bytes: &[u8]) -> Option<Vec<QueryPart>> {
 }
 
 impl DrawDesign {
-    /// What the next draw says about each query.
+    /// The numbers of the next draw for each query.
     pub fn parts(&self) -> Vec<QueryPart> {
         let part = |value: &f64| QueryPart {
             value: *value,
@@ -77,14 +101,18 @@ impl DrawDesign {
         };
         let mut parts: Vec<QueryPart> = self.values.iter().map(part).collect();
         for of in &self.candidates {
-            let spread = (of.relevance * (1.0 - of.relevance)).max(SMALLEST_VARIANCE);
             if let Some(part) = parts.get_mut(of.query) {
                 part.probability += of.probability;
-                part.variance += of.gradient.powi(2) * spread / of.probability;
+                part.variance += part_variance(of.gradient, of.relevance, of.probability);
             }
         }
         parts
     }
+}
+
+/// The share of a document in [`QueryPart::variance`].
+fn part_variance(gradient: f64, relevance: f64, probability: f64) -> f64 {
+    (gradient * relevance.max(1.0 - relevance)).powi(2) / probability
 }
 
 impl Draw {
@@ -96,6 +124,7 @@ impl Draw {
             of.value.abs() <= 1.0 + ROUNDING
                 && (0.0..=1.0 + ROUNDING).contains(&of.probability)
                 && (0.0..f64::MAX).contains(&of.variance)
+                && (of.variance > 0.0) == (of.probability > 0.0)
         };
         let sum = |of: fn(&QueryPart) -> f64| parts.iter().map(of).sum::<f64>();
         let count = queries as f64;
@@ -106,10 +135,12 @@ impl Draw {
             && (sum(|of| of.probability) - 1.0).abs() <= ROUNDING
             && (sum(|of| of.value) / count - self.mean).abs() <= ROUNDING
             && own.probability >= self.probability * (1.0 - ROUNDING)
-            && own.variance > 0.0
-            // Between the variance with the smaller bound on p(1 − p), .01, and 15 times that.
+            && own.variance
+                >= part_variance(self.gradient, self.relevance, self.probability) * (1.0 - ROUNDING)
+            // The variance of the draw has max(p(1 − p), SMALLEST_VARIANCE) in place of
+            // max(p, 1 − p)², which is at most 1.
             && variance >= self.variance * (1.0 - ROUNDING)
-            && variance <= self.variance * 15.0 * (1.0 + ROUNDING);
+            && variance <= self.variance / SMALLEST_VARIANCE * (1.0 + ROUNDING);
         agrees.then_some(parts)
     }
 }
@@ -121,8 +152,8 @@ impl MeasuredSeries {
     /// A draw that fell into the slice is drawn from the documents of the slice, with its
     /// probability divided by that of the slice. Given the earlier rulings and that the draw fell
     /// into the slice, its estimate is unbiased, so that estimates and intervals are those of a
-    /// measurement of the slice alone. `next` is the state before the next draw.
-    pub fn slice(&self, members: &[usize], next: &DrawDesign, parts: &DrawParts) -> SliceState {
+    /// measurement of the slice alone.
+    pub fn slice(&self, members: &[usize], parts: &DrawParts) -> SliceState {
         let count = members.len() as f64;
         let mut is_member = vec![false; self.queries()];
         members.iter().for_each(|at| is_member[*at] = true);
@@ -142,18 +173,17 @@ impl MeasuredSeries {
         let drawn = self.ruled_draws().into_iter();
         let drawn = drawn.filter(|(draw, _)| is_member[draw.query]);
         let estimates: Vec<DrawEstimate> = drawn.filter_map(estimate).collect();
-        let is_open = next.candidates.iter().any(|of| is_member[of.query]);
         let (documents, ruled) = self.documents_of(members);
-        let expected = members.iter().map(|at| next.values[*at]).sum::<f64>() / count;
+        let limits = self.limits(members);
         SliceState {
             documents,
             ruled,
-            estimate: if is_open {
+            estimate: if ruled < documents {
                 CombinedEstimate::of(&estimates)
             } else {
-                Some(CombinedEstimate::exact(expected, estimates.len()))
+                Some(CombinedEstimate::exact(limits.0, estimates.len()))
             },
-            limits: self.limits(members),
+            limits,
         }
     }
 }

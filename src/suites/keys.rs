@@ -6,7 +6,9 @@ use crate::features::methods::screen::commands as methods;
 use crate::features::prompts::screen::commands as prompts;
 use crate::features::student::screen::commands as student;
 use crate::tui::keymap::binding::{ENTER, ESC, TAB};
-use crate::tui::keymap::{Command, KeyChord, Scope};
+use crate::tui::keymap::{Command, KeyChord, Scope, commands};
+use std::fs;
+use std::path::Path;
 
 /// Global keys that a scope uses for a different command, by the name of the scope.
 const SHADOWS: [(&str, KeyChord); 13] = [
@@ -231,4 +233,25 @@ fn a_key_means_one_thing_in_the_whole_program() {
             }
         }
     }
+}
+
+/// The commands are listed from the keys, so one without a key is found in the source only.
+#[test]
+fn every_command_of_a_feature_has_a_key() {
+    let bound = commands();
+    let mut found = 0;
+    let features = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/features");
+    for feature in fs::read_dir(features).unwrap() {
+        let path = feature.unwrap().path().join("screen/commands.rs");
+        let Ok(source) = fs::read_to_string(&path) else {
+            continue;
+        };
+        for constant in source.split(" Command::").skip(1) {
+            let name = constant.split('"').nth(1).unwrap();
+            let has_key = bound.iter().any(|command| command.name() == name);
+            assert!(has_key, "{}: {name} has no key", path.display());
+            found += 1;
+        }
+    }
+    assert!(found > 40, "only {found} were found");
 }

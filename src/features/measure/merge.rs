@@ -2,6 +2,7 @@
 
 use crate::store::Result;
 use crate::store::merge::{AddedCount, Merger};
+use std::collections::HashMap;
 
 const DRAWS: AddedCount = AddedCount::new("measure_draws", "drawn document");
 
@@ -14,9 +15,13 @@ pub(crate) fn measurements(merger: &mut Merger<'_>) -> Result<()> {
     for measurement in merger.other.measurements()? {
         merger.db.add_measurement(&measurement)?;
     }
+    let mut parts = HashMap::new();
+    let mut measurement = None;
     for draw in merger.other.all_draws()? {
-        let other = &merger.other;
-        let parts = other.draw_parts(&draw.measurement, &draw.annotator, draw.step)?;
+        if measurement.replace(draw.measurement) != Some(draw.measurement) {
+            parts = merger.other.draw_parts(&draw.measurement)?;
+        }
+        let parts = parts.remove(&(draw.annotator.clone(), draw.step));
         let new = merger.db.add_draw(&draw, parts.as_deref())?;
         merger.merged.count(&DRAWS, usize::from(new));
     }

@@ -4,6 +4,7 @@ use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::store::{Db, Result};
 use rusqlite::{Row, params};
+use std::collections::HashMap;
 
 /// A measurement that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,19 +106,15 @@ impl Db {
         Ok(added > 0)
     }
 
-    /// The encoded parts of a draw; `None` if it has none.
-    pub fn draw_parts(
-        &self,
-        measurement: &[u8; 32],
-        annotator: &str,
-        step: usize,
-    ) -> Result<Option<Vec<u8>>> {
-        let found = self.maybe_value(
-            "SELECT parts FROM measure_draw
-             WHERE measurement = ?1 AND annotator = ?2 AND step = ?3",
-            params![&measurement[..], annotator, step],
-        )?;
-        Ok(found.flatten())
+    /// The encoded parts of a measurement's draws, by annotator and step. Draws without any are
+    /// missing.
+    pub fn draw_parts(&self, measurement: &[u8; 32]) -> Result<HashMap<(String, usize), Vec<u8>>> {
+        self.all(
+            "SELECT annotator, step, parts FROM measure_draw
+             WHERE measurement = ?1 AND parts IS NOT NULL",
+            [&measurement[..]],
+            |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)),
+        )
     }
 
     /// The draws of a measurement, earliest first.
@@ -186,7 +183,8 @@ mod tests {
         store
             .write_blocking(|db| {
                 assert!(db.add_draw(&draw(0), Some(&[0; 48]))?);
-                assert_eq!(db.draw_parts(&[7; 32], "ana", 0)?, Some(vec![0; 48]));
+                let parts = [(("ana".to_owned(), 0), vec![0; 48])];
+                assert_eq!(db.draw_parts(&[7; 32])?, parts.into());
                 let again = StoredDraw {
                     document: DocId::new("other"),
                     ..draw(0)

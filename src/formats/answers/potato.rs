@@ -198,8 +198,8 @@ fn question_and_label<'a>(column: &'a str, options: &AnswerOptions) -> Option<(&
 }
 
 /// The choice that a value of a label stands for: the label if the value repeats it or is `true`, and
-/// none if it is falsy. The position of a slider or a text is no choice of its label; the answer then
-/// has both.
+/// none if it is falsy. Another value, such as the position of a slider, does not choose the label;
+/// the answer then consists of both.
 fn choice(label: &str, value: &str) -> Option<String> {
     if value == label || value.eq_ignore_ascii_case("true") {
         return Some(label.to_owned());

@@ -237,6 +237,21 @@ fn a_broken_vote_names_its_line(#[case] more: &str, #[case] expected: &str) {
     assert_eq!(problems, [expected]);
 }
 
+/// Options with a data file of two items, `i1` and `i2`.
+fn items_of_two() -> AnswerOptions {
+    let items = r#"{"id":"i1","query":"x","a":"one","b":"two","extra":["y"]}
+{"id":"i2","query":"x","a":"one","b":"three"}"#;
+    let mut wrong = Vec::new();
+    let items = crate::formats::answers::read_items(items.as_bytes(), "items", &mut |problem| {
+        wrong.push(problem.to_string());
+    });
+    assert_eq!(wrong, Vec::<String>::new());
+    AnswerOptions {
+        items: Some(items.into()),
+        ..AnswerOptions::default()
+    }
+}
+
 #[test]
 fn comparisons_of_potato_are_about_the_items_of_its_data_file() {
     let text = r#"{"instance_id":"i1","user_id":"ann","labels":{"better":{"selection":"B"}},"spans":{}}
@@ -247,17 +262,7 @@ fn comparisons_of_potato_are_about_the_items_of_its_data_file() {
         problems[0].starts_with("f:1: instance_id: what it is about is in Potato's data file"),
         "{problems:?}"
     );
-    let items = r#"{"id":"i1","query":"x","a":"one","b":"two","extra":["y"]}
-{"id":"i2","query":"x","a":"one","b":"three"}"#;
-    let mut wrong = Vec::new();
-    let items = crate::formats::answers::read_items(items.as_bytes(), "items", &mut |problem| {
-        wrong.push(problem.to_string());
-    });
-    assert_eq!(wrong, Vec::<String>::new());
-    let options = AnswerOptions {
-        items: Some(items.into()),
-        ..AnswerOptions::default()
-    };
+    let options = items_of_two();
     let (pairs, problems) = read(text, &options);
     assert_eq!(
         short(&pairs),
@@ -276,16 +281,7 @@ fn comparisons_of_potato_are_about_the_items_of_its_data_file() {
 fn comparisons_of_a_table_of_potato_are_choices() {
     let text = "instance_id,user_id,better.selection,better.justification\r\ni1,ann,B,clearer\r\ni2,\
                 ann,tie,\r\ni1,bob,,\r\ni2,bob,same,\r\n";
-    let item = |id: &str, b: &str| {
-        let fields = [("query", "x"), ("a", "one"), ("b", b)];
-        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        (id.to_owned(), fields.to_vec())
-    };
-    let items = [item("i1", "two"), item("i2", "three")];
-    let options = AnswerOptions {
-        items: Some(std::sync::Arc::new(items.into())),
-        ..AnswerOptions::default()
-    };
+    let options = items_of_two();
     let (pairs, problems) = read(text, &options);
     assert_eq!(
         short(&pairs),

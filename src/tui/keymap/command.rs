@@ -12,6 +12,17 @@ pub struct AddedCommand {
     changes_data: bool,
 }
 
+impl AddedCommand {
+    const fn new(name: &'static str, doc: &'static str) -> Self {
+        Self {
+            name,
+            doc,
+            decides: false,
+            changes_data: false,
+        }
+    }
+}
+
 macro_rules! commands {
     ($($variant:ident $name:literal $doc:literal;)+) => {
         /// A command of the interface, named for the palette.
@@ -174,31 +185,22 @@ commands! {
 impl Command {
     /// A command of a feature, with its name in the palette and a sentence about it.
     pub(crate) const fn added(name: &'static str, doc: &'static str) -> Self {
-        Self::Added(AddedCommand {
-            name,
-            doc,
-            decides: false,
-            changes_data: false,
-        })
+        Self::Added(AddedCommand::new(name, doc))
     }
 
     /// The same, for a command that gives an answer; see [`Self::decides`].
     pub(crate) const fn decision(name: &'static str, doc: &'static str) -> Self {
         Self::Added(AddedCommand {
-            name,
-            doc,
             decides: true,
-            changes_data: false,
+            ..AddedCommand::new(name, doc)
         })
     }
 
     /// The same, for a command that changes data immediately; see [`Self::changes_data`].
     pub(crate) const fn change(name: &'static str, doc: &'static str) -> Self {
         Self::Added(AddedCommand {
-            name,
-            doc,
-            decides: false,
             changes_data: true,
+            ..AddedCommand::new(name, doc)
         })
     }
 

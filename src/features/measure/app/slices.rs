@@ -4,7 +4,7 @@ use super::read::Measurement;
 use super::report::{MeasuredValue, metric_words};
 use crate::app::error::{AppError, invalid};
 use crate::app::evaluate::{NO_VALUE, SliceField};
-use crate::app::text_format::{counted, p_value};
+use crate::app::text_format::{counted, first_names, p_value};
 use crate::domain::metrics::{Metric, holm};
 use crate::domain::number_words::{fixed, signed};
 use crate::domain::sanitize;
@@ -49,6 +49,10 @@ impl MeasuredSlice {
     /// The name on screen.
     pub fn name(&self) -> &str {
         self.slice.as_deref().unwrap_or(NO_VALUE)
+    }
+
+    fn is_negative(&self) -> bool {
+        self.value.is_some_and(|of| of.value < 0.0)
     }
 }
 
@@ -131,19 +135,14 @@ fn row(slice: Option<&str>, queries: usize, state: &SliceState, slices: usize) -
 
 fn read_parts(store: &Store, measurement: &Measurement) -> Result<DrawParts, AppError> {
     let id = measurement.id;
-    let draws = measurement.series.draws().to_vec();
-    let queries = measurement.queries.len();
-    Ok(store.read_blocking(move |db| {
-        let mut parts = DrawParts::new();
-        for draw in draws {
-            let stored = db.draw_parts(&id, &draw.annotator, draw.step)?;
-            let known = stored.and_then(|bytes| draw.checked_parts(&bytes, queries));
-            if let Some(known) = known {
-                parts.insert((draw.annotator, draw.step), known);
-            }
-        }
-        Ok(parts)
-    })?)
+    let stored = store.read_blocking(move |db| db.draw_parts(&id))?;
+    let series = &measurement.series;
+    let known = series.draws().iter().filter_map(|draw| {
+        let key = (draw.annotator.clone(), draw.step);
+        let parts = series.checked_parts(draw, stored.get(&key)?)?;
+        Some((key, parts))
+    });
+    Ok(known.collect())
 }
 
 impl SlicedMeasurement {
@@ -174,47 +173,44 @@ impl SlicedMeasurement {
         let number = if baseline.is_some() { signed } else { fixed };
         let value = number(value, 3);
         let unknown = self.rows.iter().filter(|row| row.value.is_none());
-        let unknown: Vec<_> = unknown.map(|row| sanitize::line(row.name())).collect();
+        let unknown: Vec<&str> = unknown.map(MeasuredSlice::name).collect();
         let unknown = match unknown.as_slice() {
             [] => String::new(),
-            names => format!(" Not known yet: {}.", names.join(", ")),
+            names => format!(" Not known yet: {}.", first_names(names)),
         };
-        let [worst] = worst.as_slice() else {
-            let names: Vec<_> = worst.iter().map(|row| sanitize::line(row.name())).collect();
-            let words = baseline.map_or_else(
-                || format!("Lowest {metric}"),
-                |baseline| format!("Worst slices by {metric} against {baseline}"),
-            );
-            return Some(format!(
-                "{words}: {value}, in {}: {}.{unknown}",
-                counted(names.len(), "slice"),
-                names.join(", ")
-            ));
+        let is_worse =
+            |row: &MeasuredSlice| row.p_holm.filter(|p| *p <= ALPHA && row.is_negative());
+        let worst_p = worst.iter().map(|row| is_worse(row));
+        // If several slices are worst, the largest of their p-values.
+        let worst_p = worst_p
+            .reduce(|one, other| Some(one?.max(other?)))
+            .flatten();
+        let shown = match (&baseline, worst.as_slice(), worst_p) {
+            (Some(_), _, Some(p)) => format!("worse (Holm {})", p_value(p)),
+            (Some(_), _, None) => "not shown to be worse".to_owned(),
+            (None, [worst], _) if self.is_below_all_others(worst) => {
+                "below every other slice".to_owned()
+            }
+            (None, ..) => "not shown to be below every other slice".to_owned(),
         };
-        let name = sanitize::line(worst.name());
-        let queries = counted(worst.queries, "query");
-        Some(match baseline {
-            Some(baseline) => {
-                let shown = match (worst.p_holm, worst.value) {
-                    (Some(p), Some(of)) if p <= ALPHA && of.value < 0.0 => {
-                        format!("worse (Holm {})", p_value(p))
-                    }
-                    _ => "not shown to be worse".to_owned(),
-                };
-                format!(
-                    "Worst slice by {metric} against {baseline}: {name} ({queries}), {value}, \
-                     {shown}.{unknown}"
+        let (words, slices) = match worst.as_slice() {
+            [worst] => {
+                let queries = counted(worst.queries, "query");
+                (
+                    "Worst slice",
+                    format!("{} ({queries})", sanitize::line(worst.name())),
                 )
             }
-            None => {
-                let shown = if self.is_below_all_others(worst) {
-                    "below every other slice"
-                } else {
-                    "not shown to be below every other slice"
-                };
-                format!("Lowest {metric}: {name} ({queries}), {value}, {shown}.{unknown}")
+            several => {
+                let names: Vec<&str> = several.iter().map(|row| row.name()).collect();
+                ("Worst slices", first_names(&names))
             }
-        })
+        };
+        let lead = baseline.map_or_else(
+            || format!("Lowest {metric}"),
+            |baseline| format!("{words} by {metric} against {baseline}"),
+        );
+        Some(format!("{lead}: {slices}, {value}, {shown}.{unknown}"))
     }
 
     /// Whether the slice is below all others at a joint error of α, by intervals with Bonferroni's
@@ -255,5 +251,92 @@ impl SlicedMeasurement {
             "unused_draws": self.unused_draws,
             "sentence": self.sentence(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A slice of 2 queries with a value and half the width of its interval.
+    fn slice(name: &str, known: Option<(f64, f64)>, p_holm: Option<f64>) -> MeasuredSlice {
+        MeasuredSlice {
+            slice: Some(name.to_owned()),
+            queries: 2,
+            documents: 9,
+            ruled: 4,
+            value: known.map(|(value, half)| MeasuredValue {
+                rulings: 4,
+                value,
+                low: value - half,
+                high: value + half,
+            }),
+            is_exact: false,
+            limits: (-0.5, 0.5),
+            p_holm,
+            joint: known.map(|(value, half)| (value - half, value + half)),
+        }
+    }
+
+    fn sentence(baseline: Option<&str>, rows: Vec<MeasuredSlice>) -> Option<String> {
+        let of = SlicedMeasurement {
+            field: "topic".to_owned(),
+            metric: "p@10".parse().unwrap(),
+            baseline: baseline.map(str::to_owned),
+            rows,
+            unused_draws: 0,
+        };
+        of.sentence()
+    }
+
+    #[test]
+    fn the_worst_slice_is_named_with_what_is_shown() {
+        let (low, high) = (Some((-0.3, 0.1)), Some((0.1, 0.1)));
+        let of = |rows| sentence(Some("old"), rows).unwrap();
+        assert_eq!(
+            of(vec![
+                slice("a", low, Some(0.01)),
+                slice("b", high, Some(0.01))
+            ]),
+            "Worst slice by P@10 against old: a (2 queries), −0.300, worse (Holm 0.0100)."
+        );
+        assert_eq!(
+            of(vec![slice("a", low, Some(0.2)), slice("b", None, None)]),
+            "Worst slice by P@10 against old: a (2 queries), −0.300, not shown to be worse. Not \
+             known yet: b."
+        );
+        let equal = |p| vec![slice("a", low, Some(0.01)), slice("b", low, Some(p))];
+        assert_eq!(
+            of(equal(0.02)),
+            "Worst slices by P@10 against old: a, b, −0.300, worse (Holm 0.0200)."
+        );
+        assert!(of(equal(0.2)).ends_with("not shown to be worse."));
+        // A positive difference is never worse.
+        assert!(of(vec![slice("a", high, Some(0.01)); 2]).ends_with("not shown to be worse."));
+        assert_eq!(
+            sentence(Some("old"), vec![slice("a", low, Some(0.01))]),
+            None
+        );
+        assert_eq!(sentence(Some("old"), vec![slice("a", None, None); 2]), None);
+    }
+
+    #[test]
+    fn the_lowest_slice_is_below_the_others_if_no_interval_and_no_limit_overlaps() {
+        let of = |other| sentence(None, vec![slice("a", Some((0.2, 0.1)), None), other]).unwrap();
+        assert_eq!(
+            of(slice("b", Some((0.5, 0.1)), None)),
+            "Lowest P@10: a (2 queries), 0.200, below every other slice."
+        );
+        assert_eq!(
+            of(slice("b", Some((0.5, 0.25)), None)),
+            "Lowest P@10: a (2 queries), 0.200, not shown to be below every other slice."
+        );
+        let unknown = slice("b", None, None);
+        assert!(of(unknown.clone()).contains("not shown to be below"));
+        let high = MeasuredSlice {
+            limits: (0.4, 0.9),
+            ..unknown
+        };
+        assert!(of(high).contains(", below every other slice. Not known yet: b."));
     }
 }

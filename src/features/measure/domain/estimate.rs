@@ -288,4 +288,27 @@ mod tests {
         let verdict = worse.verdict(IntervalKind::Sequence, 0.05);
         assert_eq!(verdict, MeasuredVerdict::Worse);
     }
+
+    /// The p-value of 0 is at most α exactly if the sequence with error α excludes 0.
+    #[test]
+    fn the_p_value_agrees_with_the_sequence() {
+        let draw = |value| DrawEstimate {
+            value,
+            variance: 0.04,
+        };
+        let mut found = [false; 2];
+        for count in [1, 2, 5, 20, 80] {
+            for step in 0..60 {
+                let value = f64::from(step) * 0.05 - 1.0;
+                let draws: Vec<DrawEstimate> = (0..count)
+                    .map(|at| draw(value + if at % 2 == 0 { 0.1 } else { -0.1 }))
+                    .collect();
+                let of = CombinedEstimate::of(&draws).expect("draws");
+                let excludes = of.value.abs() >= of.half_width(IntervalKind::Sequence, ALPHA);
+                assert_eq!(of.sequence_p() <= ALPHA, excludes, "{value} {count}");
+                found[usize::from(excludes)] = true;
+            }
+        }
+        assert_eq!(found, [true; 2]);
+    }
 }

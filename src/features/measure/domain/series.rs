@@ -102,6 +102,11 @@ impl MeasuredSeries {
         (least / all, greatest / all)
     }
 
+    /// The impact of a ruling on the value of its query, for a metric that is a sum over documents.
+    pub(super) fn gradient(&self, query: usize, document: usize) -> f64 {
+        self.frame.counted(query, document) / self.frame.metric.cutoff() as f64
+    }
+
     /// The draws, earliest first.
     pub fn draws(&self) -> &[Draw] {
         &self.draws

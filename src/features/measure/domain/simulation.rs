@@ -121,11 +121,11 @@ proptest! {
         for of in design.candidates.iter().filter(|of| members.contains(&of.query)) {
             known[of.query][of.document] = Some(relevant[of.query][of.document]);
             let draw = drawn(&design, of, 0);
-            let checked = draw.checked_parts(&encode_parts(&parts), pools.len());
+            let series =
+                MeasuredSeries::new(frame.clone(), &scores, known.clone(), vec![draw.clone()]);
+            let checked = series.checked_parts(&draw, &encode_parts(&parts));
             prop_assert_eq!(checked.as_ref(), Some(&parts));
             let all = DrawParts::from([(("ana".to_owned(), 0), parts.clone())]);
-            let series =
-                MeasuredSeries::new(frame.clone(), &scores, known.clone(), vec![draw]);
             let estimate = series.slice(&members, &all).estimate;
             expected += of.probability / of_slice * estimate.expect("a draw").value;
             known[of.query][of.document] = None;
@@ -399,8 +399,12 @@ fn stored_parts_that_do_not_agree_with_their_draw_are_not_used() {
     );
     let draw = drawn(&design, &design.candidates[0], 0);
     let parts = design.parts();
-    let is_used =
-        |parts: &[super::slice::QueryPart]| draw.checked_parts(&encode_parts(parts), 2).is_some();
+    let scores = vec![vec![(0.0, 0.0); 2]; 2];
+    let unruled = vec![vec![None; 2]; 2];
+    let series = MeasuredSeries::new(frame, &scores, unruled, vec![draw.clone()]);
+    let is_used = |parts: &[super::slice::QueryPart]| {
+        series.checked_parts(&draw, &encode_parts(parts)).is_some()
+    };
     assert!(is_used(&parts));
     assert!(!is_used(&parts[..1]));
     for change in 0..7 {
@@ -416,5 +420,14 @@ fn stored_parts_that_do_not_agree_with_their_draw_are_not_used() {
         }
         assert!(!is_used(&changed), "{change}");
     }
-    assert!(draw.checked_parts(&[0; 47], 2).is_none());
+    assert!(series.checked_parts(&draw, &[0; 47]).is_none());
+    let other = Draw {
+        gradient: draw.gradient * 1e-9,
+        ..draw.clone()
+    };
+    assert!(
+        series
+            .checked_parts(&other, &encode_parts(&parts))
+            .is_none()
+    );
 }

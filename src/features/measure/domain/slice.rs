@@ -115,10 +115,10 @@ fn part_variance(gradient: f64, relevance: f64, probability: f64) -> f64 {
     (gradient * relevance.max(1.0 - relevance)).powi(2) / probability
 }
 
-impl Draw {
-    /// The stored parts of this draw, for a frame with this number of queries; `None` if they do
-    /// not agree with the draw itself.
-    pub fn checked_parts(&self, bytes: &[u8], queries: usize) -> Option<Vec<QueryPart>> {
+impl MeasuredSeries {
+    /// The stored parts of a draw; `None` if they do not agree with the draw, or the draw not with
+    /// the frame.
+    pub fn checked_parts(&self, draw: &Draw, bytes: &[u8]) -> Option<Vec<QueryPart>> {
         let parts = decode_parts(bytes)?;
         let is_possible = |of: &QueryPart| {
             of.value.abs() <= 1.0 + ROUNDING
@@ -127,25 +127,25 @@ impl Draw {
                 && (of.variance > 0.0) == (of.probability > 0.0)
         };
         let sum = |of: fn(&QueryPart) -> f64| parts.iter().map(of).sum::<f64>();
-        let count = queries as f64;
+        let count = self.queries() as f64;
         let variance = sum(|of| of.variance) / count.powi(2);
-        let own = parts.get(self.query)?;
-        let agrees = parts.len() == queries
+        let own = parts.get(draw.query)?;
+        let gradient = self.gradient(draw.query, draw.document);
+        let agrees = parts.len() == self.queries()
+            && (draw.gradient - gradient).abs() <= ROUNDING * gradient.abs()
             && parts.iter().all(is_possible)
             && (sum(|of| of.probability) - 1.0).abs() <= ROUNDING
-            && (sum(|of| of.value) / count - self.mean).abs() <= ROUNDING
-            && own.probability >= self.probability * (1.0 - ROUNDING)
+            && (sum(|of| of.value) / count - draw.mean).abs() <= ROUNDING
+            && own.probability >= draw.probability * (1.0 - ROUNDING)
             && own.variance
-                >= part_variance(self.gradient, self.relevance, self.probability) * (1.0 - ROUNDING)
+                >= part_variance(gradient, draw.relevance, draw.probability) * (1.0 - ROUNDING)
             // The variance of the draw has max(p(1 − p), SMALLEST_VARIANCE) in place of
             // max(p, 1 − p)², which is at most 1.
-            && variance >= self.variance * (1.0 - ROUNDING)
-            && variance <= self.variance / SMALLEST_VARIANCE * (1.0 + ROUNDING);
+            && variance >= draw.variance * (1.0 - ROUNDING)
+            && variance <= draw.variance / SMALLEST_VARIANCE * (1.0 + ROUNDING);
         agrees.then_some(parts)
     }
-}
 
-impl MeasuredSeries {
     /// The mean value of the queries in `members` (indexes in the frame, not empty), for a metric
     /// that is a sum over documents.
     ///

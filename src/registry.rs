@@ -323,6 +323,9 @@ pub(crate) enum AddedExportKind {
     Predictions,
     /// One row per document that was drawn for a measurement, with its probability
     Draws,
+    /// One JSON line per list call, with every call that was made for it; `overrule import lists`
+    /// reads them
+    Lists,
 }
 
 /// Sources of labels from features.
@@ -374,6 +377,10 @@ impl AddedExportOptions {
             AddedExportKind::Duel => Arc::new(self.duel.export(context, store, form, yes)?),
             AddedExportKind::Predictions => Arc::new(self.predictions.export()),
             AddedExportKind::Draws => Arc::new(measure::app::DrawExport),
+            AddedExportKind::Lists => {
+                let judges = context.judges_without_asking(false);
+                Arc::new(lists::app::ListExport::new(&judges))
+            }
         })
     }
 
@@ -384,6 +391,21 @@ impl AddedExportOptions {
     ) -> Result<AddedLabels, AppError> {
         match source {
             AddedLabelSource::Duel => self.duel.labels(store),
+        }
+    }
+}
+
+/// The commands of features below `overrule import`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AddedImportCommand {
+    /// List calls with their answers, as `overrule export lists` writes them
+    Lists(lists::command::ImportListsCommand),
+}
+
+impl AddedImportCommand {
+    pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
+        match self {
+            Self::Lists(lists) => lists.run(context),
         }
     }
 }

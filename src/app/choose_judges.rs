@@ -163,6 +163,11 @@ impl JudgeConfiguration<'_> {
         )
     }
 
+    /// As [`Self::available`], for reranking questions of this kind.
+    pub fn available_rerankers(&self, kind: RerankKind) -> Result<ChosenJudges, AppError> {
+        self.chosen(&[], |file, sources| rerank_judges_from(file, sources, kind))
+    }
+
     /// As [`Self::choose`], for reranking questions of this kind. Judges that can only compare two
     /// documents are skipped, unless they are named.
     pub fn choose_rerankers(

@@ -20,7 +20,7 @@ use super::error::AppError;
 use crate::domain::adjudication::PickRecord;
 use crate::formats::safe_json;
 use crate::store::Store;
-pub use added::{AddedExport, AddedLabels, AddedPage, OfferedPage};
+pub use added::{AddedExport, AddedLabels, AddedPage, OfferedPage, TABLES};
 pub use ai_scores::{check_members, member_names, write_ai_scores};
 pub use annotated::{UnscoredDocuments, write_annotated};
 pub use comparisons::write_comparisons;

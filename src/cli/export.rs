@@ -45,6 +45,7 @@ use std::path::PathBuf;
   overrule export duel --out duel.csv                      the choices in the latest duel
   overrule export qrels --from duel --out chosen.qrels     labels that most participants agree on
   overrule export predictions --student llama-8b --out p.csv
+  overrule export lists --out lists.jsonl                  list calls, for another copy of the project
   overrule export tables --out tables && duckdb -c \"FROM 'tables/eval_summary.parquet'\"")]
 pub(crate) struct ExportCommand {
     /// What to write

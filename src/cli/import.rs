@@ -13,6 +13,7 @@ use crate::cli::{output, pool};
 use crate::formats::judgments::JudgmentFormat;
 #[cfg(feature = "parquet")]
 use crate::formats::parquet_shards::has_shards;
+use crate::registry::AddedImportCommand;
 use answers::AnswerArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -55,6 +56,7 @@ Examples:
   overrule import tasks.json --answer Relevant=1 --answer 'Not relevant=0'
                                              an export of Label Studio, Argilla or Potato
   overrule import votes judgments.jsonl      votes of other systems and of people, one per line
+  overrule import lists lists.jsonl          list calls of a copy of the project
   overrule import ./votes                    a file that is called votes"#;
 
 fn after_help() -> String {
@@ -82,6 +84,8 @@ pub(crate) struct ImportCommand {
 enum ImportKind {
     /// Pairwise judgments of any system: one vote of a model or a person per line
     Votes(votes::ImportVotesCommand),
+    #[command(flatten)]
+    Added(AddedImportCommand),
 }
 
 #[derive(Debug, Args)]
@@ -155,6 +159,7 @@ impl ImportCommand {
     pub(crate) fn run(self, context: &CommandContext) -> CommandResult {
         match self.what {
             Some(ImportKind::Votes(votes)) => votes.run(context),
+            Some(ImportKind::Added(added)) => added.run(context),
             None => self.files.run(context),
         }
     }

@@ -1,7 +1,7 @@
 //! JSON kept as text: members of an object as slices of the input, and the two layouts that zBench
 //! writes.
 
-use super::problem::quoted;
+use super::problem::{clipped, quoted};
 use crate::domain::corpus::JsonObject;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -210,7 +210,7 @@ pub(super) fn boolean(value: &RawValue) -> Result<bool, ValueError> {
 }
 
 /// The finite number in `value`, correctly rounded.
-pub(super) fn number(value: &RawValue) -> Result<f64, ValueError> {
+pub(crate) fn number(value: &RawValue) -> Result<f64, ValueError> {
     let text = value.get();
     match kind(value) {
         "a number" => match text.parse::<f64>() {
@@ -234,13 +234,58 @@ pub(super) fn object(value: &RawValue) -> Result<JsonObject, ValueError> {
     }
 }
 
+/// Maximum length of a parser's message, which may repeat a text of the file.
+const MESSAGE_CHARACTERS: usize = 300;
+
+/// Maximum length of a path in a message.
+const PATH_CHARACTERS: usize = 60;
+
 /// The message of a serde_json error, without the position, which the caller adds.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rfind(" at line ") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
+    let end = text.rfind(" at line ").unwrap_or(text.len());
+    clipped(&text[..end], MESSAGE_CHARACTERS)
+}
+
+/// The path of the value that ends at byte `end` of a JSON text, such as `calls[0].cause`; empty for
+/// the whole value.
+pub(super) fn path_of(json: &str, end: usize) -> String {
+    enum Step<'a> {
+        /// In an object; `None` before the name of the member.
+        Member(Option<&'a str>),
+        Element(usize),
     }
+    let bytes = json.as_bytes();
+    let bytes = bytes.get(..end).unwrap_or(bytes);
+    let (mut steps, mut at) = (Vec::new(), 0);
+    while let Some(byte) = bytes.get(at) {
+        let mut next = at + 1;
+        match (byte, steps.last_mut()) {
+            (b'"', step) => {
+                next = string_end(bytes, at);
+                if let Some(Step::Member(name @ None)) = step {
+                    *name = json.get(at + 1..next.saturating_sub(1));
+                }
+            }
+            (b'{', _) => steps.push(Step::Member(None)),
+            (b'[', _) => steps.push(Step::Element(0)),
+            (b'}' | b']', _) => drop(steps.pop()),
+            (b',', Some(Step::Member(name))) => *name = None,
+            (b',', Some(Step::Element(number))) => *number += 1,
+            _ => {}
+        }
+        at = next;
+    }
+    let mut path = String::new();
+    for step in &steps {
+        match step {
+            Step::Member(Some(name)) if path.is_empty() => path.push_str(name),
+            Step::Member(Some(name)) => path.extend([".", name]),
+            Step::Member(None) => {}
+            Step::Element(number) => path.extend(["[", &number.to_string(), "]"]),
+        }
+    }
+    clipped(&path, PATH_CHARACTERS)
 }
 
 /// Appends `json` without whitespace between its tokens; strings and numbers keep their spelling.
@@ -354,6 +399,29 @@ mod tests {
             compact(json),
             r#"{"a b\" c":[1.50,1E5,{}," \\"],"é\u00e9":null}"#
         );
+    }
+
+    #[test]
+    fn the_path_leads_to_the_value_before_a_position() {
+        let json = r#"{"a,": "]\"", "b": [1, {"c": -2}, [] ], "d": {}}"#;
+        for (before, path) in [
+            ("{", ""),
+            (r#"{"a,": "]\"""#, "a,"),
+            (r#"{"a,": "]\"", "b": [1"#, "b[0]"),
+            (r#"{"a,": "]\"", "b": [1, {"c": -2"#, "b[1].c"),
+            (r#"{"a,": "]\"", "b": [1, {"c": -2}"#, "b[1]"),
+            (r#"{"a,": "]\"", "b": [1, {"c": -2}, [] ]"#, "b"),
+            (json, ""),
+        ] {
+            assert!(json.starts_with(before), "{before}");
+            assert_eq!(path_of(json, before.len()), path, "{before}");
+        }
+        let long = format!("{{\"{}\": 1", "x".repeat(1_000));
+        assert_eq!(
+            path_of(&long, usize::MAX).chars().count(),
+            PATH_CHARACTERS + 1
+        );
+        assert_eq!(path_of("{\"é", 3), "");
     }
 
     #[test]

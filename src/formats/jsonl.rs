@@ -1,9 +1,10 @@
 //! JSON Lines: parses the object on a line and its members.
 
-use super::json::{Members, ValueError, kind, reason};
+use super::json::{Members, ValueError, kind, path_of, reason};
 use super::lines::TextLine;
 use super::object::{ObjectReader, ProblemNotes};
 use super::problem::quoted;
+use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -50,6 +51,31 @@ pub(crate) fn record<T>(
     let mut notes = ProblemNotes::new(text, SHOWN);
     let record = read(ObjectReader::whole(text, members, &mut notes));
     notes.finish_line(record)
+}
+
+/// Parses the value on a line; there is one `unit` per line.
+pub(crate) fn value<T: DeserializeOwned>(
+    line: &TextLine<'_>,
+    unit: &str,
+) -> Result<T, Vec<String>> {
+    let text = line.text().map_err(|error| vec![error.to_string()])?;
+    serde_json::from_str(text).map_err(|error| {
+        let why = reason(&error);
+        // The parser calls a number such as 1e999 a syntax error.
+        if error.classify() != Category::Data && why != "number out of range" {
+            return vec![broken(text, &error, line.last, unit).to_string()];
+        }
+        let lines = text.split_inclusive('\n').map(str::len);
+        let before: usize = lines.take(error.line().saturating_sub(1)).sum();
+        let place = match path_of(text, before + error.column()) {
+            path if path.is_empty() => path,
+            path => format!("{path}: "),
+        };
+        vec![format!(
+            "is not a {unit}: {place}{why} (column {})",
+            error.column()
+        )]
+    })
 }
 
 fn members<'a>(text: &'a str, last: bool, unit: &str) -> Result<Members<'a>, LineError> {

@@ -36,6 +36,14 @@ impl fmt::Display for Problem {
 /// Maximum length of text quoted from a file in a message.
 const QUOTED_CHARACTERS: usize = 60;
 
+/// The first `most` characters of a text, with `…` if more follow.
+pub(super) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Formats text of a file for a message: quoted unless it contains quotes, hazards escaped as
 /// `\u{..}`, truncated.
 pub fn quoted(text: &str) -> String {
@@ -79,5 +87,7 @@ mod tests {
             QUOTED_CHARACTERS + 3
         );
         assert_eq!(quoted("\"7\""), "\"7\"");
+        assert_eq!(clipped("äöü", 3), "äöü");
+        assert_eq!(clipped("äöü", 2), "äö…");
     }
 }

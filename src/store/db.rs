@@ -142,6 +142,17 @@ impl Db {
         result
     }
 
+    /// Runs `work` inside a savepoint, and keeps its changes only if it also returns true.
+    pub(crate) fn kept_if<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<(T, bool)>,
+    ) -> Result<T> {
+        self.begin_step()?;
+        let result = work(self);
+        self.end_step(matches!(result, Ok((_, true))))?;
+        result.map(|(value, _)| value)
+    }
+
     fn begin_step(&self) -> Result<()> {
         Ok(self.connection.execute_batch("SAVEPOINT step")?)
     }

@@ -243,6 +243,200 @@ fn a_merge_brings_list_calls_with_their_answers() {
     assert_eq!(lists(&here, "q2"), lists(&there, "q2"));
 }
 
+/// A desk with the same texts and judges, and no list calls.
+fn copy(desk: &Desk) -> Desk {
+    let copy = self::desk();
+    for name in ["overrule.db", "overrule.toml"] {
+        std::fs::copy(desk.path(name), copy.path(name)).unwrap();
+    }
+    copy
+}
+
+/// All rows of list calls and their calls, without the order in which they were stored.
+fn rows(desk: &Desk) -> Vec<String> {
+    let project = rusqlite::Connection::open(desk.path("overrule.db")).unwrap();
+    let sql =
+        "SELECT json_array(uid, query, judge, hex(identity), form, shown, plan, round, hex(key),
+                   created_ms) FROM list_call
+               UNION ALL
+               SELECT json_array(hex(uid), hex(key), service, answer, readable, cause, tokens_input,
+                   tokens_output, format('%.17g', cost_usd), format('%.17g', latency_ms), truncated,
+                   model, created_ms, message, raw) FROM rerank_call
+               ORDER BY 1";
+    let mut statement = project.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+fn exported(desk: &Desk) -> String {
+    let path = desk.path("lists.jsonl");
+    let path = path.to_str().unwrap();
+    let output = desk.run(&["export", "lists", "--out", path]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert!(!told(&output).contains("skipped"), "{}", told(&output));
+    path.to_owned()
+}
+
+/// Number of list calls in a file, new ones, calls made for them, and new ones.
+#[track_caller]
+fn imported(desk: &Desk, path: &str) -> [u64; 4] {
+    let import = desk.reported(&["import", "lists", path, "--json"], 0);
+    ["lists", "lists_added", "calls", "calls_added"].map(|key| import[key].as_u64().unwrap())
+}
+
+fn spending(desk: &Desk) -> Value {
+    let project = rusqlite::Connection::open(desk.path("overrule.db")).unwrap();
+    let sql = "SELECT json_array(count(*), format('%.12g', sum(cost_usd))) FROM rerank_call";
+    let text: String = project.query_row(sql, [], |row| row.get(0)).unwrap();
+    let spent = desk.reported(&["status", "--json"], 0)["spent_usd"].clone();
+    json!([text, spent])
+}
+
+#[test]
+fn exported_lists_are_imported_row_by_row_and_not_bought_again() {
+    let there = desk();
+    let (here, merged) = (copy(&there), copy(&there));
+    // Some calls fail, one of them is asked again, and others have malformed answers.
+    let error = json!({"error": {"message": "no", "type": "invalid_request_error"}});
+    there.server.answer_marked("question 0", 400, error);
+    there
+        .server
+        .answer_marked("question 1", 200, scripted("{\"ranking\": [1, 2, 3]}"));
+    let options = ["--size", "4", "--calls", "3", "--plan", "random"];
+    assert_eq!(ask(&there, &options).status.code(), Some(3));
+    there.server.forget_marked();
+    let again = ["--size", "4", "--calls", "1", "--plan", "random"];
+    asked(&there, &[&again[..], &["--query", "q0"]].concat());
+    let failed = "SELECT count(*) FROM rerank_call WHERE answer IS NULL";
+    assert_eq!(there.count(failed), 3);
+    let path = exported(&there);
+    let dry = here.reported(&["import", "lists", &path, "--dry-run", "--json"], 0);
+    assert_eq!(
+        (&dry["lists_added"], &dry["calls_added"], &dry["dry_run"]),
+        (&json!(12), &json!(13), &json!(true))
+    );
+    assert_eq!(rows(&here), [""; 0]);
+    assert_eq!(imported(&here, &path), [12, 12, 13, 13]);
+    assert_eq!(rows(&here), rows(&there));
+    assert_eq!(imported(&here, &path), [12, 0, 13, 0]);
+    assert_eq!(rows(&here), rows(&there));
+    let text = std::fs::read(&path).unwrap();
+    assert_eq!(here.run(&["export", "lists"]).stdout, text);
+    // An import and a merge bring the same calls, in either order.
+    let project = there.path("overrule.db");
+    let merge = ["merge", project.to_str().unwrap(), "--json"];
+    assert_eq!(here.reported(&merge, 0)["rerank_calls"], json!(0));
+    assert_eq!(merged.reported(&merge, 0)["rerank_calls"], json!(13));
+    assert_eq!(imported(&merged, &path), [12, 0, 13, 0]);
+    for desk in [&here, &merged] {
+        assert_eq!(rows(desk), rows(&there));
+        assert_eq!(spending(desk), spending(&there));
+    }
+    // Only the failed calls are asked again.
+    assert_eq!(asked(&here, &options)["calls_made"], json!(2));
+    // A project with other texts.
+    let other = Desk::new("");
+    std::fs::write(
+        other.path("pools.jsonl"),
+        std::fs::read_to_string(there.path("pools.jsonl"))
+            .unwrap()
+            .replace("number", "no."),
+    )
+    .unwrap();
+    let output = other.run(&["import", "pools.jsonl"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let output = other.run(&["import", "lists", &path]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(
+        told(&output).contains("lists.jsonl:1: document_sha256: document"),
+        "{}",
+        told(&output)
+    );
+    assert_eq!(rows(&other), [""; 0]);
+    let table = ["export", "lists", "--format", "csv"];
+    assert!(told(&there.run(&table)).contains("written as jsonl"));
+    // No judge has voted, and the configuration is not valid.
+    std::fs::write(there.path("overrule.toml"), "[[judge]]\n").unwrap();
+    let output = there.run(&["export", "lists"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.stdout, b"");
+    for message in [
+        "judge not available: one",
+        "judge not available: two",
+        "the configured judges cannot be read: ",
+    ] {
+        assert!(told(&output).contains(message), "{}", told(&output));
+    }
+}
+
+#[test]
+fn lists_of_all_forms_are_exported() {
+    let there = desk();
+    let here = copy(&there);
+    for form in ["order", "best:1", "best:2", "best:3"] {
+        let options = ["--size", "4", "--calls", "2", "--query", "q0"];
+        asked(&there, &[&options[..], &["--answer", form]].concat());
+    }
+    assert_eq!(imported(&here, &exported(&there)), [8, 8, 8, 8]);
+    assert_eq!(rows(&here), rows(&there));
+}
+
+#[test]
+fn imported_probes_qualify_a_judge_as_they_did_where_they_were_asked() {
+    let there = desk();
+    voted(&there, true);
+    let here = copy(&there);
+    asked(&there, &["--calls", "6", "--query", "long1"]);
+    let passed = qualify(&there, 0);
+    let path = exported(&there);
+    // Lists of another model with the same name do not count.
+    let other = copy(&here);
+    let config = std::fs::read_to_string(other.path("overrule.toml")).unwrap();
+    let changed = config.replace("longest", "shortest");
+    std::fs::write(other.path("overrule.toml"), changed).unwrap();
+    imported(&other, &path);
+    let overview = other.reported(&["lists", "qualify", "--dry-run", "--json"], 0);
+    assert_eq!(overview["expected"]["calls"], json!(60.0), "{overview}");
+    // The judge is renamed in one of the projects.
+    let rename = |desk: &Desk| {
+        let output = desk.run(&["config", "judges", "--rename", "one", "uno"]);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        let path = desk.path("overrule.toml");
+        let config = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, config.replace("\"one\"", "\"uno\"")).unwrap();
+    };
+    let (renamed, unrenamed, voted_as_uno) = (copy(&here), copy(&here), copy(&here));
+    rename(&voted_as_uno);
+    imported(&here, &path);
+    assert_eq!(rows(&here), rows(&there));
+    // All copies ask the same server.
+    let before = there.server.requests().len();
+    assert_eq!(qualify(&here, 0), passed);
+    let ranked = |desk: &Desk| json_of(&ranking(desk, "long1"));
+    assert_eq!(ranked(&here), ranked(&there));
+    rename(&there);
+    rename(&renamed);
+    imported(&renamed, &exported(&there));
+    let uno = qualify(&renamed, 0);
+    assert_eq!(
+        (&uno["judge"], &uno["figures"]),
+        (&json!("uno"), &passed["figures"])
+    );
+    assert_eq!(ranked(&renamed), ranked(&here));
+    assert_eq!(imported(&here, &exported(&renamed)), [66, 0, 66, 0]);
+    // Without lists, the names of its judges decide.
+    for (from, to, name) in [(&renamed, &unrenamed, "one"), (&here, &voted_as_uno, "uno")] {
+        assert_eq!(imported(to, &exported(from)), [66, 66, 66, 66]);
+        assert_eq!(qualify(to, 0)["judge"], name);
+        assert_eq!(ranked(to), ranked(&here));
+    }
+    assert_eq!(there.server.requests().len(), before);
+    // Judges that have voted are known without a configuration.
+    let text = std::fs::read(exported(&here)).unwrap();
+    std::fs::write(here.path("overrule.toml"), "[[judge]]\n").unwrap();
+    assert_eq!(here.run(&["export", "lists"]).stdout, text);
+}
+
 /// Lets the judge `one` be a model that votes for the longer document, and annotates. The documents
 /// state a relevance that grows with their length, or none: lists then ignore the length. Every pair
 /// has a vote in both orders.

@@ -10,8 +10,16 @@ use std::io::Write;
 use std::ptr;
 use std::sync::Arc;
 
-/// A table that a feature writes.
+/// The formats of a table, the default first.
+pub const TABLES: [TableFormat; 3] = [TableFormat::Csv, TableFormat::Jsonl, TableFormat::Parquet];
+
+/// Rows that a feature writes.
 pub trait AddedExport: fmt::Debug + Send + Sync {
+    /// The formats in which it can be written, the default first.
+    fn formats(&self) -> &'static [TableFormat] {
+        &TABLES
+    }
+
     /// Writes the rows of these queries. Messages for the user go to `tell`.
     fn write(
         &self,

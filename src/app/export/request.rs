@@ -6,10 +6,10 @@ use super::row_files::{
 };
 use super::tables::{table_files, write_tables};
 use super::{
-    AddedExport, AddedLabels, AddedPage, FoundRanking, RunFile, UnscoredDocuments, WrittenRanking,
-    labels_to_write, member_names, write_ai_scores, write_annotated, write_comparisons,
-    write_label_changes, write_picks, write_ranking, write_rulings, write_run, write_scored_by,
-    write_verdicts, write_votes,
+    AddedExport, AddedLabels, AddedPage, FoundRanking, RunFile, TABLES, UnscoredDocuments,
+    WrittenRanking, labels_to_write, member_names, write_ai_scores, write_annotated,
+    write_comparisons, write_label_changes, write_picks, write_ranking, write_rulings, write_run,
+    write_scored_by, write_verdicts, write_votes,
 };
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::embedded_reasoning::REASONING_GONE;
@@ -99,7 +99,7 @@ pub enum Export {
     Picks,
     /// A folder of tables.
     Tables,
-    /// A table of a feature.
+    /// Rows of a feature.
     Added(Arc<dyn AddedExport>),
     /// A page of a feature, as HTML.
     Page(Arc<dyn AddedPage>),
@@ -321,8 +321,18 @@ impl ExportRequest {
     }
 
     fn table_format(&self, path: Option<&Path>) -> Result<TableFormat, AppError> {
-        let others = [TableFormat::Jsonl, TableFormat::Parquet];
-        table_format(self.format, TableFormat::Csv, &others, path)
+        let formats = match &self.export {
+            Export::Added(export) => export.formats(),
+            _ => &TABLES,
+        };
+        let (usual, others) = formats.split_first().unwrap_or((&TableFormat::Csv, &[]));
+        match self.format {
+            Some(asked) if !formats.contains(&asked) => Err(invalid!(
+                "--format: this export is written as {}; omit --format",
+                usual.extension()
+            )),
+            asked => table_format(asked, *usual, others, path),
+        }
     }
 
     /// The requested queries.

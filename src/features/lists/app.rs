@@ -2,7 +2,11 @@
 
 mod answered;
 mod ask;
+mod export;
 mod identities;
+mod import;
+mod list_judge;
+mod list_line;
 mod log;
 mod overview;
 mod qualify;
@@ -10,6 +14,8 @@ mod ranking;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
 pub use ask::{ListEstimate, ListWish, prepare_lists};
+pub use export::ListExport;
+pub use import::import_lists;
 pub use log::log_entries;
 pub use overview::{JudgeLists, overview};
 pub use qualify::{JudgeQualification, ProbePlan};

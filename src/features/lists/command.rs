@@ -1,12 +1,14 @@
 //! `overrule lists`: list calls, which show several documents at once.
 
 mod ask;
+mod import;
 mod qualify;
 mod ranking;
 mod show;
 
 use crate::cli::command::{CommandContext, CommandResult};
 use clap::{Args, Subcommand};
+pub(crate) use import::ImportListsCommand;
 
 #[derive(Debug, Args)]
 #[command(

@@ -64,6 +64,17 @@ pub struct StoredQualification {
     pub created_ms: i64,
 }
 
+impl StoredList {
+    /// The same list under another name of its judge.
+    #[must_use]
+    pub fn of_judge(&self, judge: &str) -> Self {
+        Self {
+            judge: judge.to_owned(),
+            ..self.clone()
+        }
+    }
+}
+
 const QUALIFICATION: &str = "uid, judge, identity, size, form, result, figures, author, created_ms";
 
 const LIST: &str = "list_call.uid, list_call.query, list_call.judge, list_call.identity,
@@ -108,6 +119,31 @@ impl Db {
             ],
         )?;
         Ok(added > 0)
+    }
+
+    /// The list call with this ID.
+    pub fn list_call(&self, uid: &str) -> Result<Option<StoredList>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!("SELECT {LIST} FROM list_call WHERE uid = ?1"))?;
+        let mut rows = statement.query([uid])?;
+        rows.next()?.map(read_list).transpose()
+    }
+
+    /// Whether the judge of a list was asked the same under another identity.
+    pub fn has_list_of_other_identity(&self, list: &StoredList) -> Result<bool> {
+        let shown: Vec<&str> = list.shown.iter().map(DocId::as_str).collect();
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM list_call WHERE query = ?1 AND judge = ?2
+             AND shown = ?3 AND form = ?4 AND identity <> ?5)",
+            params![
+                list.query.as_str(),
+                list.judge,
+                serde_json::to_string(&shown)?,
+                list.form,
+                &list.identity[..],
+            ],
+        )
     }
 
     /// The list calls of a query, or of all queries, in the order in which they were planned.

@@ -96,6 +96,10 @@ pub struct AnchorCount {
 /// no method has this prefix.
 const ANCHORS: &str = "anchors of a scale/";
 
+const CALL: &str =
+    "uid, key, service, answer, cause, message, tokens_input, tokens_output, cost_usd,
+     latency_ms, truncated, model, created_ms, raw";
+
 /// The name under which the grades of a judge's anchors are stored. A different model, prompt or
 /// parameters change the identity and therefore the name.
 pub fn anchors_method(judge: &str, identity: &[u8; 32]) -> String {
@@ -137,6 +141,28 @@ impl Db {
             ],
         )?;
         Ok(())
+    }
+
+    /// The finished calls with this question, failed ones included, in order of time.
+    pub fn rerank_calls(&self, key: &[u8; 32]) -> Result<Vec<RerankCall>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {CALL} FROM rerank_call WHERE key = ?1 ORDER BY created_ms, uid"
+        ))?;
+        let mut rows = statement.query([&key[..]])?;
+        let mut calls = Vec::new();
+        while let Some(row) = rows.next()? {
+            calls.push(read_call(row)?);
+        }
+        Ok(calls)
+    }
+
+    /// The finished call with this ID.
+    pub fn rerank_call(&self, uid: &[u8; 16]) -> Result<Option<RerankCall>> {
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!("SELECT {CALL} FROM rerank_call WHERE uid = ?1"))?;
+        let mut rows = statement.query([&uid[..]])?;
+        rows.next()?.map(read_call).transpose()
     }
 
     /// Whether a call with this question has ended, with or without an answer.
@@ -424,6 +450,26 @@ impl Db {
         }
         Ok(results)
     }
+}
+
+fn read_call(row: &Row<'_>) -> Result<RerankCall> {
+    let answer: Option<String> = row.get(3)?;
+    Ok(RerankCall {
+        uid: row.get(0)?,
+        key: row.get(1)?,
+        service: row.get(2)?,
+        answer: answer.map(|text| serde_json::from_str(&text)).transpose()?,
+        cause: row.get(4)?,
+        message: row.get(5)?,
+        tokens_input: row.get(6)?,
+        tokens_output: row.get(7)?,
+        cost_usd: row.get(8)?,
+        latency_ms: row.get(9)?,
+        truncated: row.get(10)?,
+        model: row.get(11)?,
+        created_ms: row.get(12)?,
+        raw: row.get(13)?,
+    })
 }
 
 fn stored_result(row: &Row<'_>) -> Result<StoredResult> {

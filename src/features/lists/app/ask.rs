@@ -2,6 +2,7 @@
 
 use super::answered::{AnsweredList, answered_lists};
 use super::identities::identities;
+use super::list_judge::question_kind;
 use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
 use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
 use crate::app::error::{AppError, invalid};
@@ -15,7 +16,7 @@ use crate::features::lists::store::StoredList;
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::list_judge::{ListQuestion, ask_lists};
 use crate::features::methods::app::rerank::run::RerankEvent;
-use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText, RerankKind};
+use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
 use serde::Serialize;
@@ -95,16 +96,12 @@ pub fn prepare_lists(
     configuration: &JudgeConfiguration<'_>,
     wish: &ListWish,
 ) -> std::result::Result<ListRun, AppError> {
-    let kind = match wish.kind.form() {
-        AnswerForm::Order => RerankKind::Rank,
-        AnswerForm::Best(_) => RerankKind::Select,
-        AnswerForm::BestWorst => {
-            return Err(invalid!(
-                "judges cannot be asked for best-worst answers; use order or best:K (`overrule lab \
-                 lists` simulates best-worst)"
-            ));
-        }
-    };
+    let kind = question_kind(wish.kind.form()).ok_or_else(|| {
+        invalid!(
+            "judges cannot be asked for best-worst answers; use order or best:K (`overrule lab \
+             lists` simulates best-worst)"
+        )
+    })?;
     let chosen = configuration.choose_rerankers(&wish.judges, kind)?;
     if chosen.ensemble.is_empty() {
         return Err(invalid!("no configured judge can order a list"));

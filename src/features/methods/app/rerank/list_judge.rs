@@ -4,6 +4,7 @@
 use super::asked_targets::{AskedTarget, ask_each};
 use super::estimate::CallVolume;
 use super::question::Target;
+pub use super::question::strict_key;
 use super::run::RerankEvent;
 use crate::client::RunControl;
 use crate::client::question::CaseId;

@@ -17,8 +17,8 @@ use crate::features::methods::domain::{FailureKind, RankingFailure};
 use crate::features::methods::store::{KnownAnswer, RerankCall};
 use crate::judge::reranker::{AskedJudges, RerankCandidate, Reranker, TooManyCandidates};
 use crate::judge::{
-    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, MAX_CHARGED, Presented,
-    PresentedPair, PresentedQuestion, opinion_of, read_answer, read_answer_strictly,
+    CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, JudgeSpec, MAX_CHARGED,
+    Presented, PresentedPair, PresentedQuestion, opinion_of, read_answer, read_answer_strictly,
 };
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -84,16 +84,10 @@ impl Target {
             Self::Judge {
                 judge,
                 prompt,
-                strict,
+                strict: true,
                 ..
-            } => {
-                let mut key = key_of(judge.spec(), prompt);
-                // The same reply may be valid for one of them and invalid for the other.
-                if let (Some(first), true) = (key.first_mut(), strict) {
-                    *first ^= 1;
-                }
-                key
-            }
+            } => strict_key(judge.spec(), prompt),
+            Self::Judge { judge, prompt, .. } => key_of(judge.spec(), prompt),
             Self::Reranker {
                 reranker,
                 query,
@@ -125,6 +119,16 @@ impl Target {
             } => reranker.truncates(candidates.iter().map(|(_, text)| &**text)),
         }
     }
+}
+
+/// The key of a question whose reply must follow its format exactly. It differs from that of other
+/// questions, because the same reply may be valid for one of them and invalid for the other.
+pub fn strict_key(spec: &JudgeSpec, prompt: &JudgePrompt) -> [u8; 32] {
+    let mut key = key_of(spec, prompt);
+    if let Some(first) = key.first_mut() {
+        *first ^= 1;
+    }
+    key
 }
 
 /// The cost of calls without an answer, for one method and one query.

@@ -13,6 +13,8 @@ pub mod mcp;
 pub mod measure;
 pub mod methods;
 pub mod prompts;
+#[cfg(feature = "remote")]
+pub mod remote;
 pub mod report;
 pub mod scale;
 pub mod student;

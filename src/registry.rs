@@ -7,6 +7,7 @@ use crate::app::export::{AddedExport, AddedLabels, FoundRanking, OfferedPage};
 use crate::app::log::LogEntry;
 use crate::app::question_set::QuestionOffer;
 use crate::app::status::FeatureStatus;
+use crate::cli::annotate::SharedWork;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::JudgesPanel;
 use crate::cli::matrix::ReadLayer;
@@ -21,6 +22,8 @@ use crate::features::duel::command::DuelSubcommand;
 use crate::features::duel::command::export::DuelExportOptions;
 use crate::features::lab::command::LabSubcommand;
 use crate::features::methods::command::MethodsSubcommand;
+#[cfg(feature = "remote")]
+use crate::features::remote;
 use crate::features::student::command::predictions::PredictionOptions;
 use crate::features::student::command::project::StudentOptions;
 use crate::features::student::command::{judges, matrix};
@@ -161,6 +164,9 @@ pub(crate) enum FeatureCommand {
     /// Let agents read the project and propose verdicts (MCP server)
     #[cfg(feature = "mcp")]
     Mcp(mcp::command::McpCommand),
+    /// Share the work of `annotate` between machines
+    #[cfg(feature = "remote")]
+    Remote(remote::command::RemoteCommand),
     /// Ask judges for the order of several documents at once
     Lists(lists::command::ListsCommand),
     /// Write a page to share: HTML or Markdown
@@ -186,6 +192,8 @@ impl FeatureCommand {
             Self::Battery(command) => command.run(context),
             #[cfg(feature = "mcp")]
             Self::Mcp(command) => command.run(context),
+            #[cfg(feature = "remote")]
+            Self::Remote(command) => command.run(context),
             Self::Lists(command) => command.run(context),
             Self::Report(command) => command.run(context),
             Self::Student(command) => command.run(context),
@@ -222,6 +230,8 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
             "prompt", "accept", "gate", "drift", "battery", "lists", "student", "scale",
         ],
     ),
+    #[cfg(feature = "remote")]
+    ("Share the work", &["remote"]),
     (
         "Look at the results",
         &[
@@ -262,6 +272,11 @@ pub const STATUSES: &[fn(&Db) -> store::Result<FeatureStatus>] = &[
 /// What features merge before the queries.
 pub(crate) const MERGES_FIRST: &[fn(&mut Merger<'_>) -> store::Result<()>] =
     &[student::merge::students, prompts::merge::prompts];
+
+/// Merges the prompts of judges.
+pub(crate) fn merge_prompts(merger: &mut Merger<'_>) -> store::Result<()> {
+    prompts::merge::prompts(merger)
+}
 
 /// What features merge of each query.
 pub(crate) const MERGES_OF_QUERY: &[fn(&mut Merger<'_>, &mut MatchedQuery) -> store::Result<()>] =
@@ -443,6 +458,36 @@ impl AddedProjectOptions {
 
     pub(crate) fn apply(&self, store: &Store) -> CommandResult {
         self.student.apply(store)
+    }
+}
+
+/// Options of `annotate` for features.
+#[derive(Debug, Args)]
+pub(crate) struct AddedRunOptions {
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    remote: remote::command::annotate::RemoteOptions,
+}
+
+impl AddedRunOptions {
+    /// Whether the work is shared with other machines.
+    pub(crate) fn is_shared(&self) -> bool {
+        #[cfg(feature = "remote")]
+        return self.remote.is_set();
+        #[cfg(not(feature = "remote"))]
+        false
+    }
+
+    /// Makes the calls that other machines do not make.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(unused_variables, reason = "never called")
+    )]
+    pub(crate) fn share(&self, run: SharedWork<'_>) -> CommandResult {
+        #[cfg(feature = "remote")]
+        return self.remote.share(run);
+        #[cfg(not(feature = "remote"))]
+        Ok(())
     }
 }
 

@@ -24,9 +24,18 @@ pub mod prompt_inputs;
 mod question_source;
 mod request;
 mod rounds;
+#[cfg_attr(
+    not(any(test, feature = "remote")),
+    expect(dead_code, reason = "for work that is shared")
+)]
+mod shared_work;
 mod stored_answer;
 
 pub use error::RunError;
 pub use handle::RunHandle;
+#[cfg(any(test, feature = "remote"))]
+pub use plan::probe_shares;
 pub use plan::{check_judges, enter_listed};
 pub use request::{ListedBattles, RunOutcome, RunRequest};
+#[cfg(any(test, feature = "remote"))]
+pub use shared_work::{PartEnd, PartKey, WorkFeed, WorkPart};

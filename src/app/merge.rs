@@ -3,6 +3,11 @@
 
 mod judges;
 mod labels;
+#[cfg(any(test, feature = "remote"))]
+mod piece;
+
+#[cfg(any(test, feature = "remote"))]
+pub use piece::{PieceTerms, merge_piece};
 
 use crate::app::text_format::counted;
 use crate::client::now_ms;

@@ -5,7 +5,7 @@ pub(crate) mod cost;
 mod pair;
 mod sample;
 mod sampling_options;
-mod watch;
+pub(crate) mod watch;
 
 use super::command::{CommandContext, CommandFailure, CommandResult, option_set, usage};
 use super::export::member;
@@ -26,7 +26,7 @@ use crate::client::RunControl;
 use crate::domain::number_words::{self, count};
 use crate::domain::sampling::Shard;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
-use crate::registry;
+use crate::registry::{self, AddedRunOptions};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::outstanding::CallSelection;
@@ -136,12 +136,34 @@ pub(super) struct AnnotateCommand {
     sampling: sampling_options::SamplingOptions,
     #[command(flatten)]
     spending: SpendingOptions,
+    #[command(flatten)]
+    added: AddedRunOptions,
     /// With --dry-run, time each judge with one call, even if it costs money
     #[arg(long, requires = "dry_run")]
     measure: bool,
     /// Print JSON: one event per line, or the estimate with --dry-run
     #[arg(long)]
     json: bool,
+}
+
+/// A run that a feature shares with other machines.
+#[cfg_attr(
+    not(feature = "remote"),
+    expect(dead_code, reason = "for work that is shared")
+)]
+pub(crate) struct SharedWork<'a> {
+    pub(crate) dataset: &'a datasets::CheckedDataset,
+    /// The file of the dataset.
+    pub(crate) path: &'a Path,
+    pub(crate) lock: Arc<RunLock>,
+    pub(crate) store: Store,
+    pub(crate) ensemble: JudgeEnsemble,
+    pub(crate) request: RunRequest,
+    /// With the budget of all machines together.
+    pub(crate) control: RunControl,
+    /// The maximum cost of a call in dollars, if known.
+    pub(crate) worst_usd: Option<f64>,
+    pub(crate) json: bool,
 }
 
 impl AnnotateCommand {
@@ -247,8 +269,10 @@ impl AnnotateCommand {
         };
         let out = self.out.clone().unwrap_or_else(default);
         let printing = option_set(&[(self.json, "--json")]);
-        context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
-        check_ending(&out, &[JSON_LINES])?;
+        if !self.added.is_shared() {
+            context.check_targets([out.as_path()], &[("dataset", path)], printing)?;
+            check_ending(&out, &[JSON_LINES])?;
+        }
         if let Some(ai_scores) = &self.ai_scores {
             let inputs = [("dataset", path), ("annotated file", out.as_path())];
             context.check_targets([ai_scores.as_path()], &inputs, printing)?;
@@ -288,6 +312,20 @@ impl AnnotateCommand {
             ..request
         };
         let control = self.spending.control(context, budget, &ensemble);
+        if self.added.is_shared() {
+            let run = SharedWork {
+                dataset: &dataset,
+                path,
+                lock,
+                store,
+                ensemble,
+                request,
+                control,
+                worst_usd: with_calls.as_ref().and_then(CostEstimate::worst_call_usd),
+                json: self.json,
+            };
+            return self.added.share(run);
+        }
         let (request, budget_reached) =
             self.hand_over(&lock, &store, &ensemble, request, control)?;
         let (keep, limit) = (self.keep_unscored, request.depth);

@@ -9,6 +9,7 @@
 
 pub mod adaptive;
 mod cycles;
+mod part;
 mod probe;
 mod rng;
 mod seen_orders;
@@ -16,6 +17,9 @@ mod shard;
 mod walecki;
 
 pub use cycles::{PlannedBattle, plan, presentations};
+pub use part::pairs_of_part;
+#[cfg(any(test, feature = "remote"))]
+pub use part::{PAIRS_PER_PART, parts};
 pub use probe::{PROBED_PAIRS, probe_pairs, probe_shares};
 pub use rng::SeededRng;
 pub use seen_orders::SeenOrders;

@@ -9,6 +9,11 @@ mod corpus;
 mod counts;
 mod ledger;
 mod pair_votes;
+#[cfg_attr(
+    not(any(test, feature = "remote")),
+    expect(dead_code, reason = "for work that is shared")
+)]
+mod piece;
 mod snapshot;
 mod verdicts;
 mod votes;
@@ -16,17 +21,32 @@ mod weights;
 
 pub(crate) use corpus::OtherQuery;
 pub use counts::{AddedCount, CountedRows, MergeCounts};
+#[cfg(any(test, feature = "remote"))]
+pub use piece::Piece;
 pub use snapshot::Snapshot;
 
 use super::columns::judge_spec;
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
+use crate::domain::battle::Pair;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use rusqlite::{Connection, params};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+
+/// How a merge deals with the texts of documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// Missing documents are copied.
+    #[default]
+    Copied,
+    /// Missing documents are added without their texts.
+    LeftOut,
+    /// No document may be missing, as the other project has no texts.
+    Known,
+}
 
 /// Copies rows from one project into another.
 pub(crate) struct Merger<'a> {
@@ -42,6 +62,11 @@ pub(crate) struct Merger<'a> {
     /// The same for the rows of features, by table.
     pub(crate) ids: HashMap<(&'static str, i64), i64>,
     pub(crate) merged: MergeCounts,
+    texts: Texts,
+    /// The pairs whose battles are merged, by their positions in the other file; `None` for all.
+    pairs: Option<HashSet<Pair>>,
+    /// The judges whose votes and failures are merged; `None` for all.
+    asked: Option<Vec<JudgeSpec>>,
 }
 
 /// A query of the other file, with the positions of its documents here.
@@ -76,6 +101,9 @@ impl<'a> Merger<'a> {
             dictionaries: HashMap::new(),
             ids: HashMap::new(),
             merged: MergeCounts::default(),
+            texts: Texts::default(),
+            pairs: None,
+            asked: None,
         }
     }
 
@@ -89,15 +117,29 @@ impl<'a> Merger<'a> {
         if let Some(judge) = self.judges.get(&theirs) {
             return Ok(judge.clone());
         }
-        let spec = self
-            .from
-            .prepare_cached(
-                "SELECT name, provider, model, prompt_hash, params FROM judge WHERE id = ?1",
-            )?
-            .query_row([theirs], |row| judge_spec(row, 0))?;
+        let spec = self.other_judge(theirs)?;
         let judge = (self.db.judge(&spec)?, Rc::new(spec));
         self.judges.insert(theirs, judge.clone());
         Ok(judge)
+    }
+
+    /// The specification of a judge of the other file.
+    fn other_judge(&self, theirs: i64) -> Result<JudgeSpec> {
+        self.other.one(
+            "SELECT name, provider, model, prompt_hash, params FROM judge WHERE id = ?1",
+            [theirs],
+            |row| judge_spec(row, 0),
+        )
+    }
+
+    /// The specifications of the judges that count for a query of the other file.
+    #[cfg(any(test, feature = "remote"))]
+    pub(crate) fn other_ensemble(&self, ensemble: i64) -> Result<Vec<JudgeSpec>> {
+        let members: String = self
+            .other
+            .value("SELECT judges FROM ensemble WHERE id = ?1", [ensemble])?;
+        let members: Vec<i64> = serde_json::from_str(&members)?;
+        members.into_iter().map(|id| self.other_judge(id)).collect()
     }
 
     /// Translates the judges of an ensemble of the other file to ours.

@@ -31,6 +31,7 @@ mod picks;
 mod position;
 mod prompts;
 mod ready_blocks;
+mod remote;
 mod repeated;
 mod replies;
 mod reranking;

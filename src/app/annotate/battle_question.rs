@@ -2,6 +2,7 @@
 //! result.
 
 use super::context::RunContext;
+use super::shared_work::PartKey;
 use super::stored_answer::OpenCall;
 use crate::client::now_ms;
 use crate::client::question::{
@@ -11,7 +12,6 @@ use crate::judge::{
     CallError, Exchange, Judge, JudgePrompt, JudgeQuestion, JudgeReply, Opinion, PresentedPair,
     opinion_of,
 };
-use crate::store::corpus::QueryKey;
 use crate::store::outstanding::OutstandingCall;
 use crate::store::votes::{CallOutcome, CallRecord, Recorded};
 use futures::FutureExt as _;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(super) struct BattleQuestion {
     pub(super) shared: Arc<RunContext>,
     pub(super) judge_index: usize,
-    pub(super) query: QueryKey,
+    pub(super) key: PartKey,
     pub(super) call: OutstandingCall,
     pub(super) case: PresentedPair,
     pub(super) prompt: JudgePrompt,
@@ -161,7 +161,7 @@ impl ServiceQuestion for BattleQuestion {
         Some(Self {
             shared: Arc::clone(&self.shared),
             judge_index: self.judge_index,
-            query: self.query,
+            key: self.key,
             call: self.call,
             case: self.case.clone(),
             prompt,
@@ -175,7 +175,7 @@ impl ServiceQuestion for BattleQuestion {
     }
 
     fn case(&self) -> Option<CaseId> {
-        Some(CaseId(self.query.0))
+        Some(CaseId(self.key.query.0))
     }
 
     fn name(&self) -> String {

@@ -6,6 +6,7 @@ mod orders;
 mod pinned_models;
 mod planning;
 mod refit;
+mod shared;
 mod weights;
 
 use super::error::RunError;
@@ -16,6 +17,7 @@ use super::prompt_inputs::{LackingInputs, check_project};
 use super::question_source::SourceTask;
 use super::request::{RunOutcome, RunRequest};
 use super::rounds::{RoundPlanner, UnfinishedQuery};
+use super::shared_work::{PartKey, SharedWork, WorkFeed};
 use crate::app::run_lock::RunLock;
 use crate::client::budget::Budget;
 use crate::client::gate::RateGate;
@@ -118,8 +120,8 @@ struct Dispatcher {
     /// Indices of the queries with pairs to probe.
     probed: Vec<usize>,
     orders: OrderWatch,
-    /// The unfinished queries.
-    open: HashMap<QueryKey, UnfinishedQuery>,
+    /// The unfinished queries, or parts of them.
+    open: HashMap<PartKey, UnfinishedQuery>,
     /// Set if the run is played in rounds.
     rounds: Option<RoundPlanner>,
     /// Queries that a judge skips because its calls about them keep failing.
@@ -134,6 +136,8 @@ struct Dispatcher {
     pin_model: bool,
     /// The judge whose model changed, if that stopped the run.
     model_changed: Option<String>,
+    /// Set if the run shares its work with others.
+    shared: Option<SharedWork>,
 }
 
 pub(super) async fn run(
@@ -143,6 +147,7 @@ pub(super) async fn run(
     request: RunRequest,
     control: watch::Receiver<RunControl>,
     progress_to: watch::Sender<RunProgress>,
+    feed: Option<WorkFeed>,
 ) -> Result<RunOutcome, RunError> {
     if ensemble.is_empty() {
         return Err(RunError::NoJudge);
@@ -269,6 +274,7 @@ pub(super) async fn run(
         budget_reached: false,
         pin_model: request.pin_model,
         model_changed: None,
+        shared: feed.map(SharedWork::new),
     };
     tracing::info!(
         run = run.0,
@@ -329,9 +335,13 @@ impl Dispatcher {
             None => self.store.read(|db| db.runnable_queries()).await?,
         };
         let all = queries.clone();
-        let waiting = self.plan(request, ensemble, queries).await?;
+        let waiting = match self.shared {
+            // Each part is planned when it comes.
+            Some(_) => Vec::new(),
+            None => self.plan(request, ensemble, queries).await?,
+        };
         self.watch_orders(&all, &waiting).await?;
-        if !waiting.is_empty() {
+        if !waiting.is_empty() || self.shared.is_some() {
             self.check_pinned_models();
             self.ask_for_weights().await?;
         }
@@ -340,7 +350,7 @@ impl Dispatcher {
         for (progress, judge) in self.progress.judges.iter().zip(&self.judges) {
             lock(&judge.gate).window.expect(progress.total);
         }
-        self.judge(request, waiting).await?;
+        self.judge(request, ensemble, waiting).await?;
         // Plans may ask about some pairs in both orders on their own, even for queries without a
         // probe.
         self.watch_orders(&all, &[]).await?;

@@ -104,6 +104,16 @@ pub struct CostEstimate {
 }
 
 impl CostEstimate {
+    /// The maximum cost of a call in dollars, of the judge with the most expensive ones; `None`
+    /// without calls or prices.
+    pub fn worst_call_usd(&self) -> Option<f64> {
+        let of_judge = |judge: &JudgeEstimate| {
+            let calls = Some(judge.calls).filter(|calls| *calls > 0)?;
+            Some(judge.worst_usd? / calls as f64)
+        };
+        self.judges.iter().filter_map(of_judge).reduce(f64::max)
+    }
+
     /// An empty estimate for an ensemble.
     pub fn new(ensemble: &JudgeEnsemble) -> Self {
         let judges = ensemble

@@ -4,6 +4,7 @@ use super::dispatch;
 use super::error::RunError;
 use super::progress::RunProgress;
 use super::request::{RunOutcome, RunRequest};
+use super::shared_work::WorkFeed;
 use crate::app::run_lock::RunLock;
 use crate::client::RunControl;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
@@ -39,6 +40,31 @@ impl RunHandle {
         request: RunRequest,
         control: RunControl,
     ) -> Self {
+        Self::launch(lock, store, ensemble, request, control, None)
+    }
+
+    /// Starts a run that makes the calls of the parts that it is given. The queries of the request
+    /// are those that parts may belong to.
+    #[cfg(any(test, feature = "remote"))]
+    pub fn start_shared(
+        lock: Arc<RunLock>,
+        store: Store,
+        ensemble: JudgeEnsemble,
+        request: RunRequest,
+        control: RunControl,
+        feed: WorkFeed,
+    ) -> Self {
+        Self::launch(Some(lock), store, ensemble, request, control, Some(feed))
+    }
+
+    fn launch(
+        lock: Option<Arc<RunLock>>,
+        store: Store,
+        ensemble: JudgeEnsemble,
+        request: RunRequest,
+        control: RunControl,
+        feed: Option<WorkFeed>,
+    ) -> Self {
         let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
         let (progress_to, progress) = watch::channel(RunProgress::new(&specs));
         let (control_to, control) = watch::channel(control);
@@ -49,6 +75,7 @@ impl RunHandle {
             request,
             control,
             progress_to,
+            feed,
         ));
         Self {
             progress,

@@ -8,7 +8,7 @@ use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
-use crate::store::outstanding::{CallSelection, PlannedCall};
+use crate::store::outstanding::{CallSelection, OutstandingCall, PlannedCall};
 use crate::store::rounds::TaskRow;
 use crate::store::{Db, Store, StoreError};
 use std::collections::{HashMap, HashSet};
@@ -22,18 +22,54 @@ pub(super) struct QueryPlan {
     pub(super) shown: Vec<Vec<Option<bool>>>,
     /// Number of documents entered from the top, in addition to those in `planned`.
     pub(super) depth: usize,
+    /// The pairs that this run asks about, if it shares the plan with others.
+    part: Option<HashSet<Pair>>,
 }
 
 impl QueryPlan {
+    /// Limits the plan to a part that was shared out; the orders of documents stay those of the
+    /// whole plan.
+    pub(super) fn limited_to(self, part: Option<usize>) -> Self {
+        Self {
+            part: part.map(|part| sampling::pairs_of_part(&self.planned, part)),
+            ..self
+        }
+    }
+
+    /// Whether this run asks about a pair.
+    pub(super) fn includes(&self, pair: Pair) -> bool {
+        self.part.as_ref().is_none_or(|pairs| pairs.contains(&pair))
+    }
+
     /// Number of battles that count, without those of the probe.
     pub(super) fn battles(&self) -> usize {
-        let counts = |battle: &&PlannedBattle| battle.game != PROBE_GAME;
+        let counts =
+            |battle: &&PlannedBattle| battle.game != PROBE_GAME && self.includes(battle.pair);
         self.planned.iter().filter(counts).count()
     }
 
     /// Number of calls of all judges, whether or not they have been made.
     pub(super) fn calls(&self) -> usize {
-        self.shown.iter().flatten().flatten().count()
+        let of_judge = |shown: &Vec<Option<bool>>| {
+            let calls = self.planned.iter().zip(shown);
+            let calls =
+                calls.filter(|(battle, shown)| shown.is_some() && self.includes(battle.pair));
+            calls.count()
+        };
+        self.shown.iter().map(of_judge).sum()
+    }
+
+    /// The calls that the plan still needs from these judges, in the order of `shown`.
+    pub(super) fn outstanding(
+        &self,
+        db: &Db,
+        query: QueryKey,
+        judges: &[JudgeId],
+        selection: CallSelection,
+    ) -> Result<Vec<OutstandingCall>, StoreError> {
+        let mut calls = db.outstanding(query, &self.planned, judges, &self.shown, selection)?;
+        calls.retain(|call| Pair::new(call.a, call.b).is_some_and(|pair| self.includes(pair)));
+        Ok(calls)
     }
 
     /// The calls of all judges in a project that has no votes of them.
@@ -125,6 +161,7 @@ pub(super) fn plan_query(
         planned,
         shown,
         depth,
+        part: None,
     };
     plan.probe(probed, judges);
     plan
@@ -156,11 +193,12 @@ fn pair_plan(
         planned: vec![battle],
         shown: shown.collect(),
         depth: 0,
+        part: None,
     }
 }
 
 /// Number of pairs to probe for each query, given its number of documents.
-pub(super) fn probe_shares(
+pub fn probe_shares(
     request: &RunRequest,
     judges: &[JudgeSpec],
     documents: impl Iterator<Item = usize>,
@@ -241,6 +279,7 @@ pub(super) fn plan_so_far(
         planned,
         shown,
         depth: entered(request, info.documents),
+        part: None,
     })
 }
 
@@ -298,7 +337,7 @@ pub(super) fn enter_plan(
     request: &RunRequest,
     ensemble: EnsembleId,
     (specs, judges): (&[JudgeSpec], &[JudgeId]),
-    probe: usize,
+    (probe, part): (usize, Option<usize>),
 ) -> Result<CallForecast, StoreError> {
     if let Some(battle) = request.pair {
         db.add_pair(query, &battle, (ensemble, judges))?;
@@ -323,7 +362,7 @@ pub(super) fn enter_plan(
     }
     let info = db.query(query)?;
     let probed = probe_pairs(request, info.id.as_str(), info.documents, probe);
-    let plan = plan_of_query(db, query, request, specs, &probed)?;
+    let plan = plan_of_query(db, query, request, specs, &probed)?.limited_to(part);
     // Most queries of a project that is run again are in this state; avoid checking them vote by
     // vote.
     let probing = specs.iter().map(|judge| !judge.is_offline());
@@ -381,7 +420,7 @@ pub fn enter_listed(
         let judges = judges.collect::<Result<Vec<_>, _>>()?;
         let ensemble = db.ensemble(&judges)?;
         for query in request.queries.iter().flatten() {
-            enter_plan(db, *query, &request, ensemble, (&specs, &judges), 0)?;
+            enter_plan(db, *query, &request, ensemble, (&specs, &judges), (0, None))?;
         }
         Ok(())
     })
@@ -430,8 +469,7 @@ fn count(
     plan: &QueryPlan,
     judges: &[JudgeId],
 ) -> Result<(Vec<usize>, usize), StoreError> {
-    let outstanding =
-        |selection| db.outstanding(query, &plan.planned, judges, &plan.shown, selection);
+    let outstanding = |selection| plan.outstanding(db, query, judges, selection);
     let mut calls = vec![0; judges.len()];
     for call in outstanding(request.selection)? {
         calls[call.judge] += 1;

@@ -8,11 +8,11 @@ use super::battle_question::BattleQuestion;
 use super::context::RunContext;
 use super::error::RunError;
 use super::plan::plan_so_far;
+use super::shared_work::PartKey;
 use super::stored_answer::StoredAnswer;
 use crate::client::call_key::call_key;
 use crate::domain::battle::{BattleId, Pair};
 use crate::judge::{JudgeQuestion, PoolText, PresentedPair};
-use crate::store::corpus::QueryKey;
 use crate::store::outstanding::{CallSelection, OutstandingCall};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -25,6 +25,7 @@ pub(super) const WAITING: usize = 64;
 #[derive(Debug)]
 pub(super) struct SourceTask {
     pub(super) place: usize,
+    pub(super) key: PartKey,
     pub(super) selection: CallSelection,
 }
 
@@ -34,13 +35,13 @@ pub(super) enum SourceEvent {
     /// A judge is about to make its calls on a query.
     Found {
         judge_index: usize,
-        query: QueryKey,
+        key: PartKey,
         calls: usize,
     },
     /// An answer that the project already held was stored for this call.
     Reused {
         judge_index: usize,
-        query: QueryKey,
+        key: PartKey,
     },
     Failed(RunError),
 }
@@ -53,7 +54,7 @@ pub(super) struct QuestionSource {
     pub(super) questions: mpsc::Sender<BattleQuestion>,
     pub(super) events: mpsc::Sender<SourceEvent>,
     /// Queries to process, by their index in the run.
-    waiting: BTreeMap<usize, CallSelection>,
+    waiting: BTreeMap<usize, SourceTask>,
     /// Battles already passed to the worker, if their queries are processed again: for further
     /// rounds, or after the probe.
     asked_battles: HashSet<BattleId>,
@@ -96,17 +97,21 @@ impl QuestionSource {
             // early.
             for place in &shared.probed {
                 let goes_on = !shared.control.borrow().cancelled;
-                if !goes_on
-                    || !self
-                        .look_at(*place, shared.request.selection, true, &mut left)
-                        .await?
-                {
+                let Some(query) = shared.queries.get(*place).copied() else {
+                    continue;
+                };
+                let task = SourceTask {
+                    place: *place,
+                    key: query.into(),
+                    selection: shared.request.selection,
+                };
+                if !goes_on || !self.look_at(task, true, &mut left).await? {
                     return Ok(());
                 }
             }
         }
-        while let Some((place, selection)) = self.next_task().await {
-            if !self.look_at(place, selection, false, &mut left).await? {
+        while let Some(task) = self.next_task().await {
+            if !self.look_at(task, false, &mut left).await? {
                 return Ok(());
             }
         }
@@ -117,16 +122,14 @@ impl QuestionSource {
     /// Returns whether more may be asked.
     async fn look_at(
         &mut self,
-        place: usize,
-        selection: CallSelection,
+        task: SourceTask,
         probe_only: bool,
         left: &mut usize,
     ) -> Result<bool, RunError> {
         let shared = Arc::clone(&self.shared);
-        let Some(query) = shared.queries.get(place).copied() else {
-            return Ok(true);
-        };
-        let (mut calls, probed) = self.outstanding(query, selection).await?;
+        let SourceTask { place, key, .. } = task;
+        let query = key.query;
+        let (mut calls, probed) = self.outstanding(&task).await?;
         // A judge that was away still has the calls of earlier rounds.
         calls.retain(|call| !self.asked_battles.contains(&call.battle));
         let told = if probe_only {
@@ -139,7 +142,7 @@ impl QuestionSource {
             // they end.
             let found = SourceEvent::Found {
                 judge_index: self.judge_index,
-                query,
+                key,
                 calls: calls.len(),
             };
             drop(self.events.send(found).await);
@@ -162,7 +165,7 @@ impl QuestionSource {
         let pool = shared.pool(query).await?;
         // Only this many prompts are in memory at a time, however large the pool.
         for calls in calls.chunks(WAITING) {
-            let questions = calls.iter().map(|call| self.question(query, *call, &pool));
+            let questions = calls.iter().map(|call| self.question(key, *call, &pool));
             for question in self.unknown(questions.collect()).await? {
                 if self.questions.send(question).await.is_err() {
                     return Ok(false);
@@ -174,7 +177,7 @@ impl QuestionSource {
 
     fn question(
         &self,
-        query: QueryKey,
+        key: PartKey,
         call: OutstandingCall,
         pool: &Arc<PoolText>,
     ) -> BattleQuestion {
@@ -191,7 +194,7 @@ impl QuestionSource {
         BattleQuestion {
             shared: Arc::clone(&self.shared),
             judge_index: self.judge_index,
-            query,
+            key,
             call,
             case,
             call_key,
@@ -235,7 +238,7 @@ impl QuestionSource {
             }
             let reused = SourceEvent::Reused {
                 judge_index: self.judge_index,
-                query: question.query,
+                key: question.key,
             };
             drop(self.events.send(reused).await);
         }
@@ -243,21 +246,21 @@ impl QuestionSource {
     }
 
     /// Waits for the next query to process; `None` if there will be no more.
-    async fn next_task(&mut self) -> Option<(usize, CallSelection)> {
+    async fn next_task(&mut self) -> Option<SourceTask> {
         loop {
             while let Ok(task) = self.source_tasks.try_recv() {
-                self.waiting.insert(task.place, task.selection);
+                self.waiting.insert(task.place, task);
             }
             if self.shared.control.borrow().cancelled || self.questions.is_closed() {
                 return None;
             }
-            if let Some(first) = self.waiting.pop_first() {
+            if let Some((_, first)) = self.waiting.pop_first() {
                 return Some(first);
             }
             tokio::select! {
                 task = self.source_tasks.recv() => {
                     let task = task?;
-                    self.waiting.insert(task.place, task.selection);
+                    self.waiting.insert(task.place, task);
                 }
                 () = self.questions.closed() => return None,
             }
@@ -266,10 +269,11 @@ impl QuestionSource {
 
     async fn outstanding(
         &self,
-        query: QueryKey,
-        selection: CallSelection,
+        task: &SourceTask,
     ) -> Result<(Vec<OutstandingCall>, HashSet<Pair>), RunError> {
         let (shared, judge_index) = (Arc::clone(&self.shared), self.judge_index);
+        let SourceTask { key, selection, .. } = *task;
+        let PartKey { query, part } = key;
         let calls = self
             .shared
             .store
@@ -277,7 +281,8 @@ impl QuestionSource {
                 let specs = std::slice::from_ref(&shared.specs[judge_index]);
                 let judges = std::slice::from_ref(&shared.judges[judge_index]);
                 let plan = plan_so_far(db, query, &shared.request, specs, judges)?;
-                let calls = db.outstanding(query, &plan.planned, judges, &plan.shown, selection)?;
+                let plan = plan.limited_to(part);
+                let calls = plan.outstanding(db, query, judges, selection)?;
                 Ok((calls, plan.probed()))
             })
             .await?;

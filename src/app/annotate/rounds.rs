@@ -32,8 +32,10 @@ pub(super) struct UnfinishedQuery {
     pub(super) calls: Vec<usize>,
     /// Maximum number of calls that future rounds may ask for.
     pub(super) unplanned: usize,
-    /// Whether a judge left before it had made its calls.
+    /// Whether calls were given up.
     pub(super) short: bool,
+    /// Whether a judge left before it had made its calls.
+    pub(super) judge_left: bool,
 }
 
 /// A stored round; it has no calls if nothing was left to ask.

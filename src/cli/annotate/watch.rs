@@ -1,7 +1,7 @@
 //! A run without the workbench: shows its progress on stderr, and stops it on a signal.
 
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress, rate_in_words};
-use crate::app::annotate::{RunHandle, RunRequest};
+use crate::app::annotate::{RunHandle, RunOutcome, RunRequest};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::cli::command::CommandFailure;
@@ -19,7 +19,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 /// Maximum number of skipped queries named at the end of a run.
 const SKIPPED_QUERIES: usize = 3;
@@ -38,7 +38,7 @@ pub(super) fn watch<T: Default + Send + 'static>(
     control: RunControl,
     json: bool,
     finish: impl FnOnce(WrittenSender) -> Result<T, CommandFailure> + Send + 'static,
-) -> Result<(crate::app::annotate::RunOutcome, T), CommandFailure> {
+) -> Result<(RunOutcome, T), CommandFailure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
         output::message(OFFLINE_LABEL);
     }
@@ -46,27 +46,10 @@ pub(super) fn watch<T: Default + Send + 'static>(
     let runtime = signals::runtime()?;
     let (store, lock) = (store.clone(), Arc::clone(lock));
     let result = runtime.block_on(async move {
-        let mut run = RunHandle::start_under(Some(lock), store, ensemble, request, control);
+        let run = RunHandle::start_under(Some(lock), store, ensemble, request, control);
         let mut display = RunProgressDisplay::new(json);
         let mut stops = signals::stops()?;
-        loop {
-            tokio::select! {
-                changed = run.progress.changed() => {
-                    if changed.is_err() {
-                        break;
-                    }
-                    display.show(&run.progress.borrow_and_update());
-                }
-                Some(()) = stops.recv() => {
-                    run.control.send_modify(RunControl::stop);
-                    output::message(&signals::stopping(&run.control.borrow()));
-                }
-            }
-        }
-        let outcome = run
-            .end
-            .await
-            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        let outcome = follow(run, &mut display, &mut stops).await?;
         if outcome.cancelled || outcome.model_changed.is_some() || outcome.has_no_vote() {
             display.finish(&outcome.progress);
             return Ok((outcome, T::default()));
@@ -99,6 +82,45 @@ pub(super) fn watch<T: Default + Send + 'static>(
     // Do not wait for an export that was interrupted by a second signal.
     runtime.shutdown_background();
     result
+}
+
+/// Shows the progress of a run until it ends; the first signal ends it in order.
+async fn follow(
+    mut run: RunHandle,
+    display: &mut RunProgressDisplay,
+    stops: &mut mpsc::Receiver<()>,
+) -> Result<RunOutcome, CommandFailure> {
+    loop {
+        tokio::select! {
+            changed = run.progress.changed() => {
+                if changed.is_err() {
+                    break;
+                }
+                display.show(&run.progress.borrow_and_update());
+            }
+            Some(()) = stops.recv() => {
+                run.control.send_modify(RunControl::stop);
+                output::message(&signals::stopping(&run.control.borrow()));
+            }
+        }
+    }
+    Ok(run
+        .end
+        .await
+        .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??)
+}
+
+/// Shows the progress of a run that writes no file, and reports its end.
+#[cfg(feature = "remote")]
+pub(crate) async fn follow_to_end(
+    run: RunHandle,
+    json: bool,
+    stops: &mut mpsc::Receiver<()>,
+) -> Result<RunOutcome, CommandFailure> {
+    let mut display = RunProgressDisplay::new(json);
+    let outcome = follow(run, &mut display, stops).await?;
+    display.finish(&outcome.progress);
+    Ok(outcome)
 }
 
 /// Shows one bar per judge on a terminal, JSON lines if requested, or otherwise a line now and

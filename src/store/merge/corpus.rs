@@ -1,9 +1,10 @@
 //! Matches queries and documents by name.
 
-use super::{MatchedQuery, Merger};
+use super::{MatchedQuery, Merger, Texts};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::store::corpus::{DocumentInfo, QueryKey};
 use crate::store::{Result, StoreError};
+use rusqlite::Row;
 use std::collections::HashMap;
 
 /// A query in the other file.
@@ -20,6 +21,26 @@ pub(crate) struct OtherQuery {
     pub(crate) ensemble: Option<i64>,
 }
 
+#[cfg(any(test, feature = "remote"))]
+impl OtherQuery {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+fn other_query(row: &Row<'_>) -> rusqlite::Result<OtherQuery> {
+    Ok(OtherQuery {
+        key: row.get(0)?,
+        name: row.get(1)?,
+        text: row.get(2)?,
+        extra: row.get(3)?,
+        line: row.get(4)?,
+        dataset: row.get(5)?,
+        depth: row.get(6)?,
+        ensemble: row.get(7)?,
+    })
+}
+
 /// A document of the other file without its text.
 struct OtherDocument {
     name: String,
@@ -33,19 +54,17 @@ impl Merger<'_> {
         let mut statement = self.from.prepare(
             "SELECT id, name, text, extra, line, dataset, depth, ensemble FROM query ORDER BY id",
         )?;
-        let rows = statement.query_map([], |row| {
-            Ok(OtherQuery {
-                key: row.get(0)?,
-                name: row.get(1)?,
-                text: row.get(2)?,
-                extra: row.get(3)?,
-                line: row.get(4)?,
-                dataset: row.get(5)?,
-                depth: row.get(6)?,
-                ensemble: row.get(7)?,
-            })
-        })?;
+        let rows = statement.query_map([], other_query)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// A query of the other file.
+    pub(super) fn query(&self, theirs: QueryKey) -> Result<OtherQuery> {
+        self.other.one(
+            "SELECT id, name, text, extra, line, dataset, depth, ensemble FROM query WHERE id = ?1",
+            [theirs.0],
+            other_query,
+        )
     }
 
     /// Matches a query of the other file to ours, adding missing documents. Returns `None` if the
@@ -68,7 +87,20 @@ impl Merger<'_> {
                 other.name
             ))
         });
-        if let Some(reason) = differs {
+        let is_text_needed = self.texts == Texts::Known;
+        let lacks = || match &known {
+            _ if !is_text_needed => None,
+            None => Some("it is not in this project: import the dataset".to_owned()),
+            Some(known) => {
+                let mut documents = documents.iter();
+                let missing = documents.find(|one| !known.documents.contains_key(&one.name))?;
+                let name = &missing.name;
+                Some(format!(
+                    "it has no document {name:?} here: import the dataset"
+                ))
+            }
+        };
+        if let Some(reason) = differs.or_else(lacks) {
             self.merged.refused.push((theirs.name.clone(), reason));
             return Ok(None);
         }
@@ -76,7 +108,9 @@ impl Merger<'_> {
         let (ours, mut places) = match known {
             Some(known) => {
                 let documents = self.db.documents(known.key)?;
-                self.merged.metadata_clashes += self.other_metadata(theirs.key, &documents)?;
+                if !is_text_needed {
+                    self.merged.metadata_clashes += self.other_metadata(theirs.key, &documents)?;
+                }
                 let places = documents.into_iter().enumerate();
                 let places = places.map(|(at, document)| (document.id.to_string(), at));
                 (known.key, places.collect())
@@ -92,8 +126,13 @@ impl Merger<'_> {
             let place = match places.get(&document.name) {
                 Some(place) => *place,
                 None => {
-                    let added = self.document(theirs.key, position, document)?;
-                    let place = self.db.add_document(ours, &added)?;
+                    let place = match self.texts {
+                        Texts::LeftOut => self.add_outline(ours, &document.name, &document.hash)?,
+                        Texts::Copied | Texts::Known => {
+                            let added = self.document(theirs.key, position, document)?;
+                            self.db.add_document(ours, &added)?
+                        }
+                    };
                     places.insert(document.name.clone(), place);
                     self.merged.documents_added += 1;
                     changed = true;

@@ -92,6 +92,19 @@ pub struct MergeCounts {
 }
 
 impl MergeCounts {
+    /// Adds the counts of another merge of votes.
+    #[cfg(feature = "remote")]
+    pub(crate) fn add_votes(&mut self, other: Self) {
+        self.battles += other.battles;
+        self.votes += other.votes;
+        self.vote_clashes += other.vote_clashes;
+        self.failures += other.failures;
+        self.spent_usd += other.spent_usd;
+        self.assumed_usd += other.assumed_usd;
+        self.keep_their_judges += other.keep_their_judges;
+        self.refused.extend(other.refused);
+    }
+
     /// Counts more rows of a feature.
     pub fn count(&mut self, of: &AddedCount, rows: usize) {
         *self.added.entry(of.name).or_default() += rows;

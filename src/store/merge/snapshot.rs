@@ -46,7 +46,7 @@ impl Snapshot {
         Self::made(path, copy(&canonical, &file::reading(&canonical)?)?)
     }
 
-    fn made(path: &Path, copy: Connection) -> Result<Self> {
+    pub(super) fn made(path: &Path, copy: Connection) -> Result<Self> {
         let copy = schema::prepare_copy(copy).map_err(|error| named(path, error))?;
         // The copy does not outlive the process, so nothing needs to reach the disk.
         copy.pragma_update(None, "synchronous", "off")?;

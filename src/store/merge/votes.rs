@@ -41,6 +41,9 @@ impl Merger<'_> {
         );
         let mut rows = statement.query([query.theirs])?;
         while let Some(row) = rows.next()? {
+            if !self.takes(&battles, row.get(0)?, row.get(1)?)? {
+                continue;
+            }
             let (battle, turned) = found(&battles, row.get(0)?)?;
             let (judge, spec) = self.known_judge(row.get(1)?)?;
             let run = row.get::<_, Option<i64>>(2)?;
@@ -109,6 +112,21 @@ impl Merger<'_> {
         self.db.count_calls(query.ours, &mut tally)
     }
 
+    /// Whether the votes and failures of a judge in a battle are merged, both of the other file.
+    fn takes(&mut self, battles: &BattleRows, battle: i64, judge: i64) -> Result<bool> {
+        if self.pairs.is_some() && !battles.contains_key(&battle) {
+            return Ok(false);
+        }
+        if self.asked.is_none() {
+            return Ok(true);
+        }
+        let spec = self.other_judge(judge)?;
+        Ok(self
+            .asked
+            .as_ref()
+            .is_none_or(|asked| asked.contains(&spec)))
+    }
+
     /// Translates a name of the other file to ours.
     fn name(&mut self, theirs: Option<i64>) -> Result<Option<i64>> {
         let Some(theirs) = theirs else {
@@ -163,6 +181,9 @@ impl Merger<'_> {
         ))?;
         let mut rows = statement.query([query.theirs])?;
         while let Some(row) = rows.next()? {
+            if !self.takes(battles, row.get(0)?, row.get(1)?)? {
+                continue;
+            }
             let (battle, turned) = found(battles, row.get(0)?)?;
             let judge = self.judge(row.get(1)?)?;
             let run = row.get::<_, Option<i64>>(2)?;
@@ -221,29 +242,42 @@ impl Merger<'_> {
         let mut rows = theirs.query([query.theirs])?;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
+            let (is_included, origin) = (
+                self.includes(row.get(1)?, row.get(2)?),
+                row.get::<_, String>(5)?,
+            );
+            // With the whole plan, the battles have the same order whichever piece comes first, and
+            // sums over them are equal to the last bit.
+            if !is_included && origin != "plan" {
+                continue;
+            }
             let (a, b) = (query.place(row.get(1)?)?, query.place(row.get(2)?)?);
             let (game, cycle): (u32, i64) = (row.get(3)?, row.get(4)?);
             if let Some(here) = ours.battle((a, b), game) {
                 if here.promote {
                     self.db.change(
                         "UPDATE battle SET game = ?2, cycle = ?3, origin = ?4 WHERE id = ?1",
-                        params![here.id, game, cycle, row.get::<_, String>(5)?],
+                        params![here.id, game, cycle, origin],
                     )?;
                     ours.promoted(here.id);
                     query.changed = true;
                 }
-                battles.insert(id, (here.id, here.a != a));
+                if is_included {
+                    battles.insert(id, (here.id, here.a != a));
+                }
                 self.tasks(id, here.id, false)?;
                 continue;
             }
             self.db.change(
                 "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5,
                  ?6)",
-                params![query.ours.0, a, b, game, cycle, row.get::<_, String>(5)?],
+                params![query.ours.0, a, b, game, cycle, origin],
             )?;
             let added = self.db.connection.last_insert_rowid();
             ours.add_battle(added, (a, b), game);
-            battles.insert(id, (added, false));
+            if is_included {
+                battles.insert(id, (added, false));
+            }
             self.tasks(id, added, true)?;
             self.merged.battles += 1;
             query.changed = true;

@@ -5,10 +5,12 @@ use crate::app::annotate::context::RunContext;
 use crate::app::annotate::plan::share;
 use crate::app::annotate::question_source::{QuestionSource, SourceTask, WAITING};
 use crate::app::annotate::rounds::{EnteredRound, RoundPlanner};
+use crate::app::annotate::shared_work::{PartKey, SharedWork, next_part};
 use crate::app::annotate::{RunError, RunRequest};
 use crate::client::call_ledger::CallLedger;
 use crate::client::worker::{Worker, WorkerContext};
 use crate::store::corpus::QueryKey;
+use crate::store::judges::EnsembleId;
 use crate::store::ledger::CallPurpose;
 use crate::store::outstanding::CallSelection;
 use std::sync::{Arc, Mutex};
@@ -21,6 +23,7 @@ impl Dispatcher {
     pub(super) async fn judge(
         &mut self,
         request: &RunRequest,
+        ensemble: EnsembleId,
         queries: Vec<QueryKey>,
     ) -> Result<(), RunError> {
         let (events, mut worker_events) = mpsc::channel(BACKLOG);
@@ -77,6 +80,7 @@ impl Dispatcher {
         drop((run_context, shared, events, source_events_to));
         let mut control = self.control.clone();
         self.steer(*control.borrow_and_update());
+        let asked = Arc::new(request.clone());
         let mut failed = None;
         loop {
             if failed.is_some() || !self.goes_on() {
@@ -118,6 +122,16 @@ impl Dispatcher {
                         failed.get_or_insert(error);
                         over.send_replace(true);
                     }
+                },
+                part = next_part(&mut self.shared) => match (part, &mut self.shared) {
+                    (Some(part), _) => {
+                        if let Err(error) = self.enter_part(&asked, ensemble, part).await {
+                            failed.get_or_insert(error);
+                            // Calls in flight are paid for, and their answers may still be stored.
+                            over.send_replace(true);
+                        }
+                    }
+                    (None, shared) => shared.iter_mut().for_each(SharedWork::close),
                 },
                 Some(ended) = workers.join_next() => match ended {
                     Ok(judge_index) => {
@@ -168,12 +182,17 @@ impl Dispatcher {
     /// Sends every judge to the queries on which it has calls to make.
     fn begin(&mut self, queries: &[QueryKey], selection: CallSelection) {
         for (place, query) in queries.iter().enumerate() {
-            let Some(open) = self.open.get(query) else {
+            let key = PartKey::from(*query);
+            let Some(open) = self.open.get(&key) else {
                 continue;
             };
             let calls = open.calls.iter().zip(&self.judges);
             for (_, judge) in calls.filter(|(calls, _)| **calls > 0) {
-                judge.send(SourceTask { place, selection });
+                judge.send(SourceTask {
+                    place,
+                    key,
+                    selection,
+                });
             }
             if let Some(rounds) = &mut self.rounds {
                 rounds.expect(*query);
@@ -188,17 +207,20 @@ impl Dispatcher {
     fn goes_on(&mut self) -> bool {
         let over =
             self.budget_reached || self.model_changed.is_some() || self.control.borrow().cancelled;
-        let Some(rounds) = self.rounds.as_mut().filter(|_| !over) else {
-            return false;
-        };
         let somebody = self.judges.iter().any(|judge| !judge.gone);
-        somebody && (rounds.plan() || self.waited_for > 0)
+        if over || !somebody {
+            return false;
+        }
+        let is_planning = self.rounds.as_mut().is_some_and(RoundPlanner::plan);
+        let may_get_more = self.shared.as_ref().is_some_and(SharedWork::is_open);
+        is_planning || may_get_more || self.rounds.is_some() && self.waited_for > 0
     }
 
     /// Sends the judges to the calls of a new round; a query without another round is finished.
     async fn entered(&mut self, entered: EnteredRound) -> Result<(), RunError> {
         let (query, judges) = (entered.query, self.judges.len());
-        let Some(open) = self.open.get_mut(&query) else {
+        let key = PartKey::from(query);
+        let Some(open) = self.open.get_mut(&key) else {
             return Ok(());
         };
         let calls: usize = entered.calls.iter().sum();
@@ -220,9 +242,10 @@ impl Dispatcher {
             if count == 0 {
                 continue;
             }
-            if self.judges[judge_index].gone || self.skipped_queries.contains(&(judge_index, query))
-            {
+            let is_gone = self.judges[judge_index].gone;
+            if is_gone || self.skipped_queries.contains(&(judge_index, query)) {
                 open.short = true;
+                open.judge_left |= is_gone;
                 continue;
             }
             // Count before the source is notified: an answer that arrived first could not be
@@ -231,10 +254,11 @@ impl Dispatcher {
             self.waited_for += count;
             self.judges[judge_index].send(SourceTask {
                 place: open.place,
+                key,
                 selection: CallSelection::Fresh,
             });
         }
-        self.settle(query).await
+        self.settle(key).await
     }
 
     /// Determines which judges are not waited for: those that have ended, and those that currently
@@ -249,6 +273,8 @@ impl Dispatcher {
             let judge = &self.judges[judge_index];
             let gone = match judge.attendance {
                 Attendance::Working => false,
+                // A shared part without rounds is waited for, since nothing else depends on it.
+                Attendance::Waiting if self.shared.is_some() && self.rounds.is_none() => false,
                 Attendance::Waiting | Attendance::Dropped => somebody,
                 Attendance::Ended => true,
             };
@@ -260,23 +286,25 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Lets rounds continue without a judge that has ended or currently makes no calls.
+    /// Lets rounds and shared parts end without a judge that has ended or currently makes no calls.
     async fn go_on_without(&mut self, judge_index: usize) -> Result<(), RunError> {
         self.judges[judge_index].gone = true;
-        if self.rounds.is_none() || self.budget_reached || self.control.borrow().cancelled {
+        let others_wait = self.rounds.is_some() || self.shared.is_some();
+        if !others_wait || self.budget_reached || self.control.borrow().cancelled {
             return Ok(());
         }
         let mut stalled = Vec::new();
-        for (query, open) in &mut self.open {
+        for (key, open) in &mut self.open {
             let calls = std::mem::take(&mut open.calls[judge_index]);
             if calls > 0 {
                 self.waited_for -= calls;
                 open.short = true;
-                stalled.push(*query);
+                open.judge_left = true;
+                stalled.push(*key);
             }
         }
-        for query in stalled {
-            self.settle(query).await?;
+        for key in stalled {
+            self.settle(key).await?;
         }
         Ok(())
     }
@@ -285,39 +313,44 @@ impl Dispatcher {
     pub(super) async fn found(
         &mut self,
         judge_index: usize,
-        query: QueryKey,
+        key: PartKey,
         calls: usize,
     ) -> Result<(), RunError> {
-        if let Some(open) = self.open.get_mut(&query).filter(|_| {
-            !self.judges[judge_index].gone && !self.skipped_queries.contains(&(judge_index, query))
-        }) {
+        let is_waited_for = !self.judges[judge_index].gone
+            && !self.skipped_queries.contains(&(judge_index, key.query));
+        if let Some(open) = self.open.get_mut(&key).filter(|_| is_waited_for) {
             // The stored rows decide: votes may have arrived from elsewhere since the plan was
             // counted.
             self.waited_for -= std::mem::replace(&mut open.calls[judge_index], calls);
             self.waited_for += calls;
-            self.settle(query).await?;
+            self.settle(key).await?;
         }
         Ok(())
     }
 
     /// If all calls of a query have ended, finishes it or requests its next round.
-    pub(super) async fn settle(&mut self, query: QueryKey) -> Result<(), RunError> {
-        let Some(open) = self.open.get(&query) else {
+    pub(super) async fn settle(&mut self, key: PartKey) -> Result<(), RunError> {
+        let Some(open) = self.open.get(&key) else {
             return Ok(());
         };
         if open.calls.iter().any(|calls| *calls > 0) {
             return Ok(());
         }
         if let Some(rounds) = self.rounds.as_mut().filter(|_| open.unplanned > 0) {
-            rounds.want(open.place, query);
+            rounds.want(open.place, key.query);
             return Ok(());
         }
-        let done = !open.short;
-        self.open.remove(&query);
+        let (done, judge_left) = (!open.short, open.judge_left);
+        self.open.remove(&key);
         if let Some(rounds) = &mut self.rounds {
-            rounds.over(query);
+            rounds.over(key.query);
         }
         self.progress.queries_done += usize::from(done);
+        let is_open = self.open.keys().any(|open| open.query == key.query);
+        if let Some(shared) = &mut self.shared {
+            shared.end(key, judge_left);
+            self.progress.queries_done = shared.done(key.query, done && !is_open);
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use crate::app::annotate::battle_question::{BattleQuestion, VoteReply};
 use crate::app::annotate::error::RunError;
 use crate::app::annotate::progress::SkippedQuery;
 use crate::app::annotate::question_source::SourceEvent;
+use crate::app::annotate::shared_work::PartKey;
 use crate::client::lock;
 use crate::client::question::ServiceQuestion as _;
 use crate::client::worker::{QuestionEnd, WorkerEvent};
@@ -29,7 +30,7 @@ impl Dispatcher {
                 question,
                 end,
                 charge,
-            } => self.ended(judge_index, question.query, end, charge).await?,
+            } => self.ended(judge_index, question.key, end, charge).await?,
             WorkerEvent::Again { charge, line } => {
                 self.charge(judge_index, charge);
                 if !line.is_empty() {
@@ -103,10 +104,13 @@ impl Dispatcher {
             why,
         });
         self.progress.say(line);
-        if let Some(open) = self.open.get_mut(&query) {
-            self.waited_for -= std::mem::take(&mut open.calls[judge_index]);
-            open.short = true;
-            self.settle(query).await?;
+        let parts: Vec<PartKey> = self.open.keys().copied().collect();
+        for key in parts.into_iter().filter(|key| key.query == query) {
+            if let Some(open) = self.open.get_mut(&key) {
+                self.waited_for -= std::mem::take(&mut open.calls[judge_index]);
+                open.short = true;
+                self.settle(key).await?;
+            }
         }
         Ok(())
     }
@@ -119,12 +123,12 @@ impl Dispatcher {
         match event {
             SourceEvent::Found {
                 judge_index,
-                query,
+                key,
                 calls,
-            } => self.found(judge_index, query, calls).await?,
-            SourceEvent::Reused { judge_index, query } => {
+            } => self.found(judge_index, key, calls).await?,
+            SourceEvent::Reused { judge_index, key } => {
                 let charge = Charge::Known(0.0);
-                self.ended(judge_index, query, QuestionEnd::Shared, charge)
+                self.ended(judge_index, key, QuestionEnd::Shared, charge)
                     .await?;
             }
             SourceEvent::Failed(error) => return Ok(Some(error)),
@@ -157,7 +161,7 @@ impl Dispatcher {
     pub(super) async fn ended(
         &mut self,
         judge_index: usize,
-        query: QueryKey,
+        key: PartKey,
         end: QuestionEnd<VoteReply>,
         charge: Charge,
     ) -> Result<(), RunError> {
@@ -199,12 +203,12 @@ impl Dispatcher {
             }
         }
         // Nobody waits for the calls of a judge that has left.
-        if let Some(open) = self.open.get_mut(&query)
+        if let Some(open) = self.open.get_mut(&key)
             && open.calls[judge_index] > 0
         {
             open.calls[judge_index] -= 1;
             self.waited_for -= 1;
-            self.settle(query).await?;
+            self.settle(key).await?;
         }
         Ok(())
     }

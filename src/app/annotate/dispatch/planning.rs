@@ -54,8 +54,9 @@ impl Dispatcher {
                 .store
                 .write(move |db| {
                     let judges = (&specs[..], &judge_indices[..]);
-                    let plan =
-                        |(query, probe)| enter_plan(db, query, &request, ensemble, judges, probe);
+                    let plan = |(query, probe)| {
+                        enter_plan(db, query, &request, ensemble, judges, (probe, None))
+                    };
                     keys.into_iter().map(plan).collect::<Result<Vec<_>, _>>()
                 })
                 .await?;
@@ -77,8 +78,9 @@ impl Dispatcher {
                         calls: plan.calls,
                         unplanned: plan.unplanned,
                         short: false,
+                        judge_left: false,
                     };
-                    self.open.insert(*query, open);
+                    self.open.insert((*query).into(), open);
                     if plan.is_probed {
                         self.probed.push(waiting.len());
                     }

@@ -1,0 +1,57 @@
+//! Merges pieces of projects.
+
+use super::judges;
+use crate::judge::JudgeSpec;
+use crate::registry;
+use crate::store::merge::{MergeCounts, Merger, Snapshot};
+use crate::store::{Db, Result, StoreError};
+
+/// What a piece may contain.
+#[derive(Clone, Copy, Debug)]
+pub enum PieceTerms<'a> {
+    /// Votes and failures of these judges about the query with this name.
+    Query {
+        name: &'a str,
+        judges: &'a [JudgeSpec],
+    },
+    /// The cost of calls that led to no vote and no failure.
+    Ledger,
+}
+
+/// Copies the rows that a project lacks from a piece of another one. A query that the project does
+/// not have, or that has other texts there, is refused; votes of other judges are ignored. To be
+/// called in a transaction.
+///
+/// # Errors
+/// The piece is about another query.
+pub fn merge_piece(db: &Db, piece: &Snapshot, terms: PieceTerms<'_>) -> Result<MergeCounts> {
+    let PieceTerms::Query { name, judges } = terms else {
+        let mut merger = Merger::new(db, piece.db());
+        merger.ledger()?;
+        return Ok(merger.merged);
+    };
+    let mut merger = Merger::new(db, piece.db()).of_piece(judges);
+    registry::merge_prompts(&mut merger)?;
+    for theirs in merger.queries()? {
+        if theirs.name() != name {
+            return Err(StoreError::Corrupt(format!(
+                "it is about the query {:?} instead of {name:?}",
+                theirs.name()
+            )));
+        }
+        let Some(mut query) = merger.matched(&theirs)? else {
+            continue;
+        };
+        merger.votes(&mut query)?;
+        let members = theirs.ensemble.map(|id| merger.other_ensemble(id));
+        let members = members.transpose()?.unwrap_or_default();
+        if members.iter().all(|judge| judges.contains(judge)) {
+            judges::unite(&mut merger, &mut query, &theirs)?;
+        }
+        if query.changed {
+            db.touch(query.ours)?;
+            db.need_estimates()?;
+        }
+    }
+    Ok(merger.merged)
+}

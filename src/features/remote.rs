@@ -1,0 +1,6 @@
+//! Work that many machines share through PostgreSQL.
+
+pub mod app;
+pub mod client;
+pub mod command;
+pub mod store;

@@ -1,0 +1,92 @@
+//! Which worker of a job a project is.
+
+use crate::client::now_ms;
+use crate::features::remote::client::{Job, Unit};
+use crate::store::{Db, Result, StoreError};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use uuid::Uuid;
+
+/// A worker of a job, as stored in its project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    pub(super) worker: Uuid,
+    /// The number of the project file; a copy of the file is another worker.
+    file: Option<u64>,
+    /// When it joined first, in milliseconds since the Unix epoch.
+    pub(super) joined_ms: i64,
+    /// The spending of the project that is not this worker's, in dollars.
+    pub(super) other_usd: f64,
+    /// Units whose last answers may not be on the server.
+    pub(super) unsent: Vec<Unit>,
+}
+
+fn setting(job: &Job) -> String {
+    format!("remote job {}", job.uid)
+}
+
+#[cfg(unix)]
+fn file_number(project: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(project).ok().map(|found| found.ino())
+}
+
+#[cfg(not(unix))]
+fn file_number(_: &Path) -> Option<u64> {
+    None
+}
+
+impl Identity {
+    /// The worker that the project is; `None` if it has not worked on the job.
+    pub(super) fn known(db: &Db, job: &Job) -> Result<Option<Self>> {
+        let known = db.remembered(&setting(job))?;
+        let known = known.map(|text| serde_json::from_str(&text));
+        known.transpose().map_err(|error| {
+            StoreError::Corrupt(format!("the worker of the job cannot be read: {error}"))
+        })
+    }
+
+    /// The worker that the project is, or becomes now.
+    pub(super) fn take(db: &Db, project: &Path, job: &Job) -> Result<Self> {
+        let file = file_number(project);
+        if let Some(known) = Self::known(db, job)?.filter(|known| known.file == file) {
+            return Ok(known);
+        }
+        let new = Self {
+            worker: Uuid::now_v7(),
+            file,
+            joined_ms: now_ms(),
+            other_usd: db.committed_usd()?,
+            unsent: Vec::new(),
+        };
+        new.keep(db, job)?;
+        Ok(new)
+    }
+
+    /// Changes the worker as it is stored.
+    pub(super) fn change(db: &Db, job: &Job, change: impl FnOnce(&mut Self)) -> Result<()> {
+        let Some(mut known) = Self::known(db, job)? else {
+            return Ok(());
+        };
+        change(&mut known);
+        known.keep(db, job)
+    }
+
+    /// Notes units whose answers are to be stored on the server.
+    pub(super) fn owe(&mut self, units: Vec<Unit>) {
+        for unit in units {
+            if !self.unsent.contains(&unit) {
+                self.unsent.push(unit);
+            }
+        }
+    }
+
+    pub(super) fn keep(&self, db: &Db, job: &Job) -> Result<()> {
+        db.remember(&setting(job), &serde_json::to_string(self)?)
+    }
+
+    /// The spending of the worker in dollars, with the worst case of open calls.
+    pub(super) fn spent_usd(&self, db: &Db) -> Result<f64> {
+        Ok((db.committed_usd()? - self.other_usd).max(0.0))
+    }
+}

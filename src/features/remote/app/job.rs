@@ -1,0 +1,194 @@
+//! The terms of a job, on which all of its workers agree, and its units.
+
+use crate::app::annotate::RunRequest;
+use crate::app::error::{AppError, invalid};
+use crate::app::import::datasets::CheckedDataset;
+use crate::domain::sampling;
+use crate::domain::sanitize;
+use crate::features::remote::client::{Job, NewUnit, Server};
+use crate::judge::{JudgeEnsemble, JudgeSpec};
+use crate::store::{Store, StoreError};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+/// A query of the dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedQuery {
+    pub name: String,
+    /// Number of documents that are judged.
+    pub documents: usize,
+}
+
+/// The queries of a dataset, and a hash of their names and texts.
+pub fn queries(
+    dataset: &CheckedDataset,
+    depth: Option<usize>,
+) -> Result<(Vec<SharedQuery>, String), AppError> {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    let mut queries = Vec::new();
+    for pool in dataset.pools()? {
+        add(pool.query.id.as_str());
+        add(&pool.query.text);
+        add(&pool.documents.len().to_string());
+        for document in &pool.documents {
+            add(document.id.as_str());
+            add(&document.content);
+        }
+        let documents = pool.documents.len();
+        queries.push(SharedQuery {
+            name: pool.query.id.to_string(),
+            documents: depth.map_or(documents, |limit| limit.min(documents)),
+        });
+    }
+    Ok((queries, hex(&hash.finalize())))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The terms that decide which calls are made and with which prompts.
+///
+/// # Errors
+/// The plan is adaptive and its prior would be learned from votes: each worker has only a part of
+/// them.
+pub fn terms(
+    store: &Store,
+    dataset: &str,
+    ensemble: &JudgeEnsemble,
+    request: &RunRequest,
+) -> Result<Map<String, Value>, AppError> {
+    let settings = store.read_blocking(|db| db.settings())?;
+    let texts = store.read_blocking(|db| db.project_texts())?;
+    if request.campaign.is_some() && settings.learns_prior() {
+        return Err(invalid!(
+            "an adaptive sampler needs the same prior on all machines: set it with `overrule config \
+             project --lambda 0.1`, or use the sampler cycles"
+        ));
+    }
+    let judges: Vec<Value> = ensemble
+        .iter()
+        .map(|judge| {
+            let spec = judge.spec();
+            json!([
+                spec.name,
+                spec.provider,
+                spec.model,
+                spec.prompt_hash,
+                spec.params
+            ])
+        })
+        .collect();
+    let lambda = request.campaign.map(|_| settings.rating().lambda);
+    let terms = json!({
+        "dataset": dataset,
+        "judges": judges,
+        "seed": request.seed,
+        "cycles": request.cycles,
+        "document-limit": request.depth,
+        "probe": request.probe,
+        "sampler": request.campaign,
+        "lambda": lambda,
+        "guideline and notes": [texts.guideline, texts.domain, texts.language],
+    });
+    match terms {
+        Value::Object(terms) => Ok(terms),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// The judges of a job.
+pub(super) fn judges(job: &Job) -> Result<Vec<JudgeSpec>, StoreError> {
+    let terms: Value = serde_json::from_str(&job.terms)?;
+    let judges: Vec<[String; 5]> = serde_json::from_value(terms["judges"].clone())?;
+    let judges = judges.into_iter();
+    let judges = judges.map(|[name, provider, model, prompt_hash, params]| JudgeSpec {
+        name,
+        provider,
+        model,
+        prompt_hash,
+        params,
+    });
+    Ok(judges.collect())
+}
+
+/// The units of a job: parts of each query's plan, or whole queries if their pairs are chosen in
+/// rounds.
+fn units(queries: &[SharedQuery], request: &RunRequest) -> Vec<NewUnit> {
+    let of_query = |query: &SharedQuery| {
+        let unit = |part: Option<i32>| NewUnit {
+            query: query.name.clone(),
+            part,
+        };
+        if request.campaign.is_some() {
+            let whole = (query.documents > 1).then(|| unit(None));
+            return whole.into_iter().collect::<Vec<_>>();
+        }
+        let planned = sampling::plan(request.seed, &query.name, query.documents, request.cycles);
+        let parts = 0..sampling::parts(&planned) as i32;
+        parts.map(|part| unit(Some(part))).collect()
+    };
+    queries.iter().flat_map(of_query).collect()
+}
+
+/// The job with this name, which is created if there is none. An existing job must have the same
+/// terms.
+///
+/// # Errors
+/// The job has other terms, or there is nothing to do.
+pub async fn open_job(
+    server: &mut Server,
+    name: &str,
+    terms: &Map<String, Value>,
+    budget: Option<i64>,
+    queries: &[SharedQuery],
+    request: &RunRequest,
+) -> Result<Job, AppError> {
+    if server.job(name).await?.is_none() {
+        let units = units(queries, request);
+        if units.is_empty() {
+            return Err(invalid!("no query has two documents to compare"));
+        }
+        let terms = serde_json::to_string(terms)?;
+        server.create_job(name, &terms, budget, &units).await?;
+    }
+    let Some(job) = server.job(name).await? else {
+        return Err(AppError::Failed(format!(
+            "{}: the job {name:?} is gone",
+            server.name()
+        )));
+    };
+    if budget.is_some() && job.budget.is_none() {
+        return Err(invalid!(
+            "the job {:?} has no budget, and a job cannot get one later: name another job with \
+             --job, or work without --budget",
+            sanitize::line(name)
+        ));
+    }
+    let theirs: Map<String, Value> = serde_json::from_str(&job.terms)?;
+    // Numbers may change when they are written and read.
+    let terms: Map<String, Value> = serde_json::from_str(&serde_json::to_string(terms)?)?;
+    let differing: Vec<&str> = terms
+        .iter()
+        .filter(|(term, value)| theirs.get(*term) != Some(value))
+        .map(|(term, _)| term.as_str())
+        .collect();
+    if !differing.is_empty() {
+        return Err(invalid!(
+            "the job {:?} has another {}: use the same dataset, configuration and options as the \
+             other workers, or name another job with --job",
+            sanitize::line(name),
+            differing.join(", another ")
+        ));
+    }
+    Ok(job)
+}

@@ -1,0 +1,758 @@
+//! The part of a worker that talks to the server while judges are asked: it leases units, extends
+//! the leases, and stores the answers.
+//!
+//! Calls are made outside of transactions. While the server is away, the calls of leased units go
+//! on until the leases expire, and their answers wait in the project.
+
+use super::fetch::merge_stored;
+use super::identity::Identity;
+use super::job::SharedQuery;
+use super::shared_run::SharedRun;
+use super::{dollars, micros};
+use crate::app::annotate::progress::{JudgeProgress, RunProgress};
+use crate::app::annotate::{PartEnd, PartKey, RunRequest, WorkPart, probe_shares};
+use crate::app::error::AppError;
+use crate::client::RunControl;
+use crate::domain::sampling;
+use crate::features::remote::client::{
+    Address, Job, JoinedWorker, LEDGER_UNIT, Seat, Server, ServerError, Unit, WorkerReport,
+};
+use crate::judge::JudgeSpec;
+use crate::store::corpus::QueryKey;
+use crate::store::merge::Piece;
+use crate::store::{Db, Store, StoreError};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+/// Interval between looks at what is to be done.
+const TICK: Duration = Duration::from_millis(50);
+/// Maximum age of an answer that is not on the server.
+const PUSH_EVERY: Duration = Duration::from_secs(1);
+/// Interval between looks for free units while there are none.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval between updates of the cost of other calls.
+const LEDGER_EVERY: Duration = Duration::from_secs(30);
+/// Interval between attempts to reach a server that is away.
+const RETRY_EVERY: Duration = Duration::from_secs(2);
+/// How long the last answers may take to reach the server after the run has ended.
+const LAST_PUSH: Duration = Duration::from_secs(20);
+/// Maximum number of units leased at a time.
+const MAX_UNITS: usize = 16;
+/// Number of calls of a judge for which units are leased ahead, beyond those in flight.
+const AHEAD: usize = 8;
+
+/// How the lessee ended, with the server for the next one.
+pub(super) enum LesseeEnd {
+    /// All units of the job are done.
+    Done,
+    /// The run has ended before.
+    Left(Server),
+    /// Others have taken over units, since the server did not hear of this worker in time.
+    LostLease(Server),
+    /// The server does not answer, and answers are missing there.
+    Unsent(AppError),
+    /// With the server, if it answers.
+    Failed(AppError, Option<Server>),
+}
+
+/// A worker's place at the server.
+pub(super) struct Place {
+    pub(super) server: Server,
+    pub(super) seat: Seat,
+    pub(super) joined: JoinedWorker,
+    pub(super) money: Option<Money>,
+}
+
+/// The connection to the run of the judges.
+pub(super) struct RunLink {
+    pub(super) parts: mpsc::UnboundedSender<WorkPart>,
+    pub(super) ended: mpsc::UnboundedReceiver<PartEnd>,
+    pub(super) control: watch::Sender<RunControl>,
+    pub(super) progress: watch::Receiver<RunProgress>,
+}
+
+/// A worker's part of a budget, in millionths of a dollar unless noted.
+#[derive(Clone, Debug)]
+pub(super) struct Money {
+    /// The amount that the worker may spend, with the amount that it has spent.
+    reserved: i64,
+    /// The amount that is reserved at a time.
+    share: i64,
+    /// The spending of the project when the run began, in all and as this worker, in dollars.
+    committed_usd: f64,
+    spent_usd: f64,
+    /// The spending of the run, in dollars.
+    run_usd: f64,
+    is_exhausted: bool,
+}
+
+impl Money {
+    /// The money of a worker that joins. Spending that the server knows of and the project does
+    /// not, since it was restored from a backup, counts.
+    pub(super) async fn of(
+        store: &Store,
+        job: &Job,
+        joined: JoinedWorker,
+        share: i64,
+    ) -> Result<Self, AppError> {
+        let (job, path) = (job.clone(), store.path().to_owned());
+        let read = move |db: &mut Db| {
+            let mut identity = Identity::take(db, &path, &job)?;
+            let reported_usd = dollars(joined.spent);
+            // Reported amounts are rounded up.
+            if reported_usd - identity.spent_usd(db)? > 2e-6 {
+                identity.other_usd = db.committed_usd()? - reported_usd;
+                identity.keep(db, &job)?;
+            }
+            Ok((db.committed_usd()?, identity.spent_usd(db)?))
+        };
+        let (committed_usd, spent_usd) = store.write(read).await?;
+        Ok(Self {
+            reserved: joined.reserved,
+            share,
+            committed_usd,
+            spent_usd,
+            run_usd: 0.0,
+            is_exhausted: false,
+        })
+    }
+
+    /// The maximum total spending of the project.
+    pub(super) fn limit_usd(&self) -> f64 {
+        self.committed_usd + dollars(self.reserved) - self.spent_usd
+    }
+
+    /// The dollars that may still be spent.
+    pub(super) fn left_usd(&self) -> f64 {
+        dollars(self.reserved) - self.spent_usd - self.run_usd
+    }
+
+    /// Reserves more if half of a share or less is left. Returns whether it has got more.
+    pub(super) async fn top_up(
+        &mut self,
+        server: &mut Server,
+        seat: &Seat,
+    ) -> Result<bool, ServerError> {
+        if self.is_exhausted || self.left_usd() > dollars(self.share) / 2.0 {
+            return Ok(false);
+        }
+        self.grow(server, seat).await
+    }
+
+    /// Reserves a further share, or what is left. Returns whether that is anything.
+    pub(super) async fn grow(
+        &mut self,
+        server: &mut Server,
+        seat: &Seat,
+    ) -> Result<bool, ServerError> {
+        let granted = server.reserve(seat, self.share).await?;
+        self.reserved += granted;
+        self.is_exhausted = granted < self.share;
+        Ok(granted > 0)
+    }
+}
+
+/// A query of the dataset: its key, the number of its documents, and of its pairs to probe.
+#[derive(Clone, Copy)]
+struct QueryShare {
+    key: QueryKey,
+    documents: usize,
+    probe: usize,
+}
+
+pub(super) struct Lessee {
+    address: Address,
+    job: Job,
+    store: Store,
+    lease: Duration,
+    request: RunRequest,
+    judges: Vec<JudgeSpec>,
+    tell: fn(&str),
+    seat: Seat,
+    joined: JoinedWorker,
+    /// `None` while the server is away.
+    server: Option<Server>,
+    tried: Option<Instant>,
+    /// The queries of the dataset by name.
+    queries: HashMap<String, QueryShare>,
+    /// `None` once no further unit is wanted.
+    parts: Option<mpsc::UnboundedSender<WorkPart>>,
+    ended: mpsc::UnboundedReceiver<PartEnd>,
+    control: watch::Sender<RunControl>,
+    progress: watch::Receiver<RunProgress>,
+    money: Option<Money>,
+    /// Leased units with pending calls.
+    open: HashMap<PartKey, Unit>,
+    /// Units whose calls have ended, and which are not done on the server yet.
+    finished: Vec<Unit>,
+    /// Units whose calls were not all made, since a judge left.
+    aside: Vec<Unit>,
+    /// The number of answers on a query when its units were last stored.
+    pushed: HashMap<QueryKey, i64>,
+    reported: Option<WorkerReport>,
+    /// Until when the server keeps the leases.
+    valid_until: watch::Sender<Instant>,
+    renewed: Instant,
+    /// When there was no free unit.
+    found_none: Option<Instant>,
+    pushed_at: Instant,
+    ledger_at: Instant,
+    /// The number of calls that the run had counted when units were given to it.
+    given_at: Option<(usize, Instant)>,
+    is_done: bool,
+    is_lost: bool,
+    failed: Option<AppError>,
+}
+
+impl Lessee {
+    pub(super) fn new(
+        shared: &SharedRun,
+        Place {
+            server,
+            seat,
+            joined,
+            money,
+        }: Place,
+        RunLink {
+            parts,
+            ended,
+            control,
+            progress,
+        }: RunLink,
+        tell: fn(&str),
+    ) -> Self {
+        let now = Instant::now();
+        let judges: Vec<JudgeSpec> = shared
+            .ensemble
+            .iter()
+            .map(|judge| judge.spec().clone())
+            .collect();
+        Self {
+            address: shared.address.clone(),
+            job: shared.job.clone(),
+            store: shared.store.clone(),
+            lease: shared.lease,
+            request: RunRequest {
+                queries: None,
+                ..shared.request.clone()
+            },
+            queries: shares(shared, &judges),
+            judges,
+            tell,
+            seat,
+            joined,
+            server: Some(server),
+            tried: None,
+            parts: Some(parts),
+            ended,
+            control,
+            progress,
+            money,
+            open: HashMap::new(),
+            finished: Vec::new(),
+            aside: Vec::new(),
+            pushed: HashMap::new(),
+            reported: None,
+            valid_until: watch::Sender::new(now),
+            renewed: now,
+            found_none: None,
+            pushed_at: now,
+            ledger_at: now,
+            given_at: None,
+            is_done: false,
+            is_lost: false,
+            failed: None,
+        }
+    }
+
+    /// Works until the run has ended and its answers are on the server.
+    pub(super) async fn work(mut self) -> LesseeEnd {
+        let guard = guard(self.control.clone(), self.valid_until.subscribe());
+        let guard = tokio::spawn(guard);
+        self.begin().await;
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                end = self.ended.recv() => match end {
+                    Some(end) => self.finish(&end),
+                    None => break,
+                },
+                _ = ticks.tick() => {}
+            }
+            self.step().await;
+        }
+        guard.abort();
+        self.end().await
+    }
+
+    /// Goes on with the units that this worker had when it was stopped, and stores answers that
+    /// did not reach the server then, whoever has their units now.
+    async fn begin(&mut self) {
+        self.renewed = Instant::now();
+        self.renew_now().await;
+        let job = self.job.clone();
+        let known = self.store.read(move |db| Identity::known(db, &job)).await;
+        let unsent = match known {
+            Ok(known) => known.map(|known| known.unsent).unwrap_or_default(),
+            Err(error) => return self.on_app_error(error.into()),
+        };
+        let unsent: Vec<(Unit, bool)> = unsent.into_iter().map(|unit| (unit, false)).collect();
+        if let Err(error) = self.push(unsent, false).await {
+            self.on_app_error(error);
+        }
+    }
+
+    async fn step(&mut self) {
+        if self.server.is_none() {
+            self.reconnect().await;
+        }
+        if let Err(error) = self.store_answers(false).await {
+            self.on_app_error(error);
+        }
+        if self.renewed.elapsed() >= self.lease / 4 {
+            self.renew_now().await;
+        }
+        self.top_up().await;
+        self.look_for_units().await;
+    }
+
+    fn on_app_error(&mut self, error: AppError) {
+        self.failed.get_or_insert(error);
+        self.stop();
+    }
+
+    /// Ends the run; calls in flight may finish.
+    fn stop(&mut self) {
+        self.parts = None;
+        self.control.send_if_modified(|control| {
+            let changes = !control.cancelled;
+            control.cancelled = true;
+            changes
+        });
+    }
+
+    fn on_error(&mut self, error: ServerError) {
+        if error.is_temporary() {
+            if self.server.take().is_some() {
+                (self.tell)(&format!(
+                    "{error}. Work on leased units goes on, and their answers wait in the project"
+                ));
+            }
+            self.tried = Some(Instant::now());
+        } else {
+            self.on_app_error(error.into());
+        }
+    }
+
+    async fn reconnect(&mut self) {
+        if self
+            .tried
+            .is_some_and(|tried| tried.elapsed() < RETRY_EVERY)
+        {
+            return;
+        }
+        self.tried = Some(Instant::now());
+        match Server::connect(&self.address).await {
+            Ok(server) => {
+                (self.tell)(&format!("{} answers again", server.name()));
+                let patience = (self.lease / 4).max(RETRY_EVERY);
+                self.server = Some(server.with_patience(patience));
+                self.renew_now().await;
+            }
+            Err(error) if error.is_temporary() => {}
+            Err(error) => self.on_app_error(error.into()),
+        }
+    }
+
+    /// Extends the leases, compares the leased units with those in progress, and works on the
+    /// others.
+    async fn renew_now(&mut self) {
+        let asked = Instant::now();
+        let Some(server) = &self.server else {
+            return;
+        };
+        let units = match server.renew(&self.seat, self.lease.as_secs_f64()).await {
+            Ok(units) => units,
+            Err(error) => return self.on_error(error),
+        };
+        self.keep_until(asked + self.lease);
+        let renewed: HashSet<i32> = units.iter().map(|unit| unit.id).collect();
+        if self.open.values().any(|unit| !renewed.contains(&unit.id)) {
+            if !self.control.borrow().cancelled {
+                (self.tell)(
+                    "other workers have taken over units in the meantime; this one starts over \
+                     with other units",
+                );
+                self.is_lost = true;
+            }
+            return self.stop();
+        }
+        self.take(units).await;
+    }
+
+    /// Records until when the server keeps the leases.
+    fn keep_until(&mut self, until: Instant) {
+        self.renewed = Instant::now();
+        self.valid_until.send_replace(until);
+        pause(&self.control, false);
+    }
+
+    async fn top_up(&mut self) {
+        let (Some(server), Some(money)) = (&mut self.server, &mut self.money) else {
+            return;
+        };
+        let spend = self.progress.borrow().spend();
+        money.run_usd = spend.usd();
+        match money.top_up(server, &self.seat).await {
+            Ok(false) => {}
+            Ok(true) => {
+                let limit_usd = money.limit_usd();
+                let set = |control: &mut RunControl| control.budget_usd = Some(limit_usd);
+                self.control.send_modify(set);
+            }
+            Err(error) => self.on_error(error),
+        }
+    }
+
+    /// Number of units to lease now: enough to keep every judge busy.
+    fn wanted(&self) -> usize {
+        let progress = self.progress.borrow();
+        if let Some((before, given)) = self.given_at
+            && before == counted(&progress)
+            && given.elapsed() < LOOK_EVERY
+        {
+            // The run has not counted the last ones yet.
+            return 0;
+        }
+        let calls = if self.request.campaign.is_some() {
+            usize::MAX
+        } else {
+            sampling::PAIRS_PER_PART
+        };
+        let lacking = |judge: &JudgeProgress| {
+            let pending = judge.total.saturating_sub(judge.votes + judge.failures);
+            let wanted = judge.window.max(1) + AHEAD;
+            wanted.saturating_sub(pending).div_ceil(calls)
+        };
+        let judges = progress.judges.iter();
+        let asked = judges.filter(|judge| judge.stopped.is_none() && !judge.dropped);
+        asked.map(lacking).max().unwrap_or(0).min(MAX_UNITS)
+    }
+
+    async fn look_for_units(&mut self) {
+        let has_looked = |at: Instant| at.elapsed() < LOOK_EVERY;
+        if self.parts.is_none() || self.server.is_none() || self.found_none.is_some_and(has_looked)
+        {
+            return;
+        }
+        let wanted = self.wanted();
+        if wanted == 0 {
+            return;
+        }
+        let asked = Instant::now();
+        let Some(server) = &self.server else {
+            return;
+        };
+        let lease_s = self.lease.as_secs_f64();
+        let units = match server.lease(&self.seat, lease_s, wanted as i64).await {
+            Ok(units) => units,
+            Err(error) => return self.on_error(error),
+        };
+        self.found_none = units.is_empty().then_some(asked);
+        if !units.is_empty() {
+            if self.open.is_empty() {
+                self.keep_until(asked + self.lease);
+            }
+            return self.take(units).await;
+        }
+        if !self.open.is_empty() || !self.finished.is_empty() {
+            return;
+        }
+        match server.unfinished(&self.job).await {
+            Ok(0) => {
+                self.is_done = true;
+                self.parts = None;
+            }
+            Ok(_) => {}
+            Err(error) => self.on_error(error),
+        }
+    }
+
+    /// Gives units to the run that it does not have, after the answers of other workers about them
+    /// are in the project.
+    async fn take(&mut self, mut units: Vec<Unit>) {
+        let known: HashSet<i32> = self
+            .open
+            .values()
+            .chain(&self.finished)
+            .chain(&self.aside)
+            .map(|unit| unit.id)
+            .collect();
+        units.retain(|unit| !known.contains(&unit.id));
+        let (Some(server), false) = (&self.server, units.is_empty()) else {
+            return;
+        };
+        let ids: Vec<i32> = units.iter().map(|unit| unit.id).collect();
+        let pieces = match server.pieces_of_others(&self.seat, &ids).await {
+            Ok(pieces) => pieces,
+            // The units are leased, and come back with the next renewal.
+            Err(error) => return self.on_error(error),
+        };
+        let (job, taken) = (self.job.clone(), units.clone());
+        let take = move |db: &mut Db| {
+            let merged = merge_stored(db, &job, &pieces)?;
+            Identity::change(db, &job, |worker| worker.owe(taken))?;
+            Ok(merged.problems)
+        };
+        match self.store.write(take).await {
+            Ok(problems) => problems.iter().for_each(|problem| (self.tell)(problem)),
+            Err(error) => return self.on_app_error(error.into()),
+        }
+        self.given_at = Some((counted(&self.progress.borrow()), Instant::now()));
+        for unit in units {
+            let Some(QueryShare { key, probe, .. }) = self.queries.get(&unit.query).copied() else {
+                return self.on_app_error(AppError::Invalid(format!(
+                    "the job has a query that the dataset lacks: {:?}",
+                    unit.query
+                )));
+            };
+            let key = PartKey {
+                query: key,
+                part: unit.part.map(|part| part as usize),
+            };
+            self.open.insert(key, unit);
+            let part = WorkPart { key, probe };
+            if self
+                .parts
+                .as_ref()
+                .is_none_or(|parts| parts.send(part).is_err())
+            {
+                // The run is ending.
+                self.parts = None;
+            }
+        }
+    }
+
+    /// Notes that the calls of a part have ended.
+    fn finish(&mut self, end: &PartEnd) {
+        let Some(unit) = self.open.remove(&end.key) else {
+            return;
+        };
+        if end.judge_left {
+            self.aside.push(unit);
+            // Another worker may do better.
+            self.parts = None;
+        } else {
+            self.finished.push(unit);
+        }
+    }
+
+    /// Stores new answers on the server.
+    async fn store_answers(&mut self, is_last: bool) -> Result<(), AppError> {
+        let is_due = self.pushed_at.elapsed() >= PUSH_EVERY || !self.finished.is_empty();
+        if self.server.is_none() || !is_due && !is_last {
+            return Ok(());
+        }
+        self.pushed_at = Instant::now();
+        let with_ledger = is_last || self.ledger_at.elapsed() >= LEDGER_EVERY;
+        let unfinished = self.open.values().chain(&self.aside);
+        let unfinished = unfinished.map(|unit| (unit.clone(), false));
+        let finished = self.finished.iter().map(|unit| (unit.clone(), true));
+        self.push(finished.chain(unfinished).collect(), with_ledger)
+            .await
+    }
+
+    /// Stores the answers about these units that are new, and marks the finished ones as done.
+    async fn push(&mut self, units: Vec<(Unit, bool)>, with_ledger: bool) -> Result<(), AppError> {
+        let done: Vec<i32> = units
+            .iter()
+            .filter(|(_, is_finished)| *is_finished)
+            .map(|(unit, _)| unit.id)
+            .collect();
+        let (queries, known, job) = (self.queries.clone(), self.pushed.clone(), self.job.clone());
+        let (request, judges) = (self.request.clone(), self.judges.clone());
+        let of = units.clone();
+        let packed = self.store.write(move |db| {
+            let (mut pieces, mut kept) = (Vec::new(), HashMap::new());
+            for (unit, is_finished) in of {
+                let Some(query) = queries.get(&unit.query) else {
+                    continue;
+                };
+                let calls = db.kept_calls(query.key)?;
+                kept.insert(query.key, calls);
+                if !is_finished && known.get(&query.key) == Some(&calls) {
+                    continue;
+                }
+                let pairs = unit.part.map(|part| {
+                    let (name, documents) = (&unit.query, query.documents);
+                    let planned = sampling::plan(request.seed, name, documents, request.cycles);
+                    sampling::pairs_of_part(&planned, part as usize)
+                });
+                let piece = Piece::of_query(db, query.key, pairs, &judges)?;
+                pieces.extend(piece.map(|piece| (unit.id, piece)));
+            }
+            let Some(worker) = Identity::known(db, &job)? else {
+                return Err(StoreError::Corrupt(
+                    "the worker of the job is gone".to_owned(),
+                ));
+            };
+            if with_ledger {
+                pieces.push((LEDGER_UNIT, Piece::of_ledger(db, worker.joined_ms)?));
+            }
+            Ok((pieces, kept, worker.spent_usd(db)?))
+        });
+        let (pieces, kept, spent_usd) = packed.await?;
+        let report = {
+            let progress = self.progress.borrow();
+            WorkerReport {
+                votes: self.joined.votes + progress.votes() as i64,
+                failures: self.joined.failures + progress.failures() as i64,
+                spent: micros(spent_usd),
+            }
+        };
+        if pieces.is_empty() && done.is_empty() && self.reported == Some(report) {
+            return Ok(());
+        }
+        let Some(server) = &mut self.server else {
+            return Ok(());
+        };
+        match server.push(&self.seat, &pieces, &done, report).await {
+            Ok(()) => {}
+            Err(error) if error.is_temporary() => {
+                self.on_error(error);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.reported = Some(report);
+        self.pushed.extend(kept);
+        self.finished.retain(|unit| !done.contains(&unit.id));
+        if with_ledger {
+            self.ledger_at = Instant::now();
+        }
+        // Units in progress will have further answers.
+        let in_progress: HashSet<i32> = self
+            .open
+            .values()
+            .chain(&self.finished)
+            .map(|unit| unit.id)
+            .collect();
+        let sent = units.into_iter().map(|(unit, _)| unit.id);
+        let sent: HashSet<i32> = sent.filter(|id| !in_progress.contains(id)).collect();
+        if !sent.is_empty() {
+            let job = self.job.clone();
+            let forget = move |db: &mut Db| {
+                Identity::change(db, &job, |worker| {
+                    worker.unsent.retain(|unit| !sent.contains(&unit.id));
+                })
+            };
+            self.store.write(forget).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores the last answers after the run.
+    async fn end(mut self) -> LesseeEnd {
+        let began = Instant::now();
+        let is_lost = self.is_lost;
+        loop {
+            if let Some(error) = self.failed {
+                return LesseeEnd::Failed(error, self.server);
+            }
+            if self.server.is_none() {
+                self.tried = None;
+                self.reconnect().await;
+            }
+            if self.failed.is_none() && self.server.is_some() {
+                match self.store_answers(true).await {
+                    Ok(()) if self.server.is_some() => break,
+                    Ok(()) => {}
+                    Err(error) => self.on_app_error(error),
+                }
+            }
+            if began.elapsed() >= LAST_PUSH {
+                let server = self.address.name();
+                return LesseeEnd::Unsent(AppError::Failed(format!(
+                    "{server} does not answer: the last answers are in the project only; run the \
+                     same command again to store them on the server"
+                )));
+            }
+            tokio::time::sleep(RETRY_EVERY / 4).await;
+        }
+        // All units have their answers on the server, done or not.
+        let job = self.job.clone();
+        let forget = move |db: &mut Db| Identity::change(db, &job, |worker| worker.unsent.clear());
+        if let Err(error) = self.store.write(forget).await {
+            return LesseeEnd::Failed(error.into(), self.server);
+        }
+        let Some(mut server) = self.server else {
+            return LesseeEnd::Done;
+        };
+        if self.is_done {
+            return match server.leave(&self.seat).await {
+                Ok(()) => LesseeEnd::Done,
+                Err(error) => LesseeEnd::Unsent(error.into()),
+            };
+        }
+        // Someone has pressed Ctrl-C as well.
+        let is_stopped = self.control.borrow().grace.is_zero();
+        if is_lost && !is_stopped {
+            LesseeEnd::LostLease(server)
+        } else {
+            LesseeEnd::Left(server)
+        }
+    }
+}
+
+/// Number of calls that a run has counted.
+fn counted(progress: &RunProgress) -> usize {
+    progress.judges.iter().map(|judge| judge.total).sum()
+}
+
+fn pause(control: &watch::Sender<RunControl>, paused: bool) {
+    control.send_if_modified(|control| {
+        let changes = control.paused != paused;
+        control.paused = paused;
+        changes
+    });
+}
+
+/// Pauses the run whenever the leases end, whatever its lessee is waiting for: others may have the
+/// units from then on.
+async fn guard(control: watch::Sender<RunControl>, mut valid_until: watch::Receiver<Instant>) {
+    loop {
+        let until = *valid_until.borrow_and_update();
+        tokio::select! {
+            () = tokio::time::sleep_until(until) => {
+                pause(&control, true);
+                if valid_until.changed().await.is_err() {
+                    return;
+                }
+            }
+            changed = valid_until.changed() => if changed.is_err() {
+                return;
+            },
+        }
+    }
+}
+
+/// The queries of the dataset by name.
+fn shares(shared: &SharedRun, judges: &[JudgeSpec]) -> HashMap<String, QueryShare> {
+    let documents = shared.queries.iter().map(|(query, _)| query.documents);
+    let probes = probe_shares(&shared.request, judges, documents);
+    let queries = shared.queries.iter().zip(probes);
+    let queries = queries.map(|((query, key), probe)| {
+        let SharedQuery { name, documents } = query.clone();
+        let share = QueryShare {
+            key: *key,
+            documents,
+            probe,
+        };
+        (name, share)
+    });
+    queries.collect()
+}

@@ -1,0 +1,17 @@
+//! The PostgreSQL server: its address, the connection, and the jobs that it keeps.
+
+mod address;
+mod error;
+mod jobs;
+mod passwords;
+mod schema;
+mod server;
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub use address::Address;
+pub use error::ServerError;
+pub use jobs::{Job, JobStatus, JoinedWorker, NewUnit, Seat, WorkerStatus};
+pub use server::Server;
+pub use work::{Cursor, LEDGER_UNIT, StoredPiece, Unit, WorkerReport};

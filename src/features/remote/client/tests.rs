@@ -1,0 +1,197 @@
+//! Tests on a real server: see `tests/service/remote.rs`.
+
+use super::{Address, Cursor, Job, NewUnit, Seat, Server, ServerError, WorkerReport};
+use crate::store::merge::Piece;
+use std::collections::HashSet;
+use uuid::Uuid;
+
+fn address() -> Option<Address> {
+    let url = std::env::var("OVERRULE_TEST_POSTGRES").ok()?;
+    Some(Address::parse(&url).unwrap())
+}
+
+async fn server(address: &Address) -> Server {
+    let mut server = Server::connect(address).await.unwrap();
+    server.prepare().await.unwrap();
+    server.check().await.unwrap();
+    server
+}
+
+/// A new job with this many units.
+async fn job(server: &mut Server, units: usize, budget: Option<i64>) -> Job {
+    let name = Uuid::now_v7().to_string();
+    let units: Vec<NewUnit> = (0..units)
+        .map(|at| NewUnit {
+            query: format!("q{at}"),
+            part: Some(0),
+        })
+        .collect();
+    server
+        .create_job(&name, "{}", budget, &units)
+        .await
+        .unwrap();
+    server.job(&name).await.unwrap().unwrap()
+}
+
+async fn worker(server: &Server, job: &Job) -> Seat {
+    let joined = server.join(job, Uuid::now_v7(), "test").await;
+    joined.unwrap().0
+}
+
+fn piece(bytes: &[u8]) -> Piece {
+    Piece {
+        votes: 1,
+        failures: 0,
+        bytes: bytes.to_vec(),
+    }
+}
+
+#[tokio::test]
+async fn a_unit_is_leased_to_one_worker_until_its_lease_expires() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let job = job(&mut server, 40, None).await;
+    let mut workers = Vec::new();
+    for _ in 0..8 {
+        let own = Server::connect(&address).await.unwrap();
+        workers.push((own, worker(&server, &job).await));
+    }
+    let leased = workers
+        .iter()
+        .map(|(server, seat)| async { server.lease(seat, 600.0, 4).await.unwrap() });
+    let leased: Vec<_> = futures::future::join_all(leased).await;
+    assert!(leased.iter().all(|units| units.len() == 4));
+    let ids: HashSet<i32> = leased.iter().flatten().map(|unit| unit.id).collect();
+    assert_eq!(ids.len(), 32);
+
+    let late = worker(&server, &job).await;
+    let rest = server.lease(&late, -1.0, 100).await.unwrap();
+    assert_eq!(rest.len(), 8);
+    // Expired at once, so another worker gets them, and this one no longer has them.
+    let other = worker(&server, &job).await;
+    assert_eq!(server.lease(&other, 600.0, 100).await.unwrap(), rest);
+    assert_eq!(server.renew(&late, 600.0).await.unwrap(), []);
+    assert_eq!(server.renew(&other, 600.0).await.unwrap(), rest);
+    // A worker that leaves frees its units.
+    server.leave(&other).await.unwrap();
+    assert_eq!(server.lease(&late, 600.0, 100).await.unwrap(), rest);
+    assert_eq!(server.unfinished(&job).await.unwrap(), 40);
+}
+
+#[tokio::test]
+async fn only_one_process_works_as_a_worker() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let job = job(&mut server, 2, Some(100)).await;
+    let first = worker(&server, &job).await;
+    assert_eq!(server.lease(&first, 600.0, 1).await.unwrap().len(), 1);
+    let (second, _) = server.join(&job, first.worker, "copy").await.unwrap();
+    let is_replaced = |error| matches!(error, ServerError::Replaced(_));
+    assert!(server.renew(&first, 600.0).await.is_err_and(is_replaced));
+    assert!(server.reserve(&first, 1).await.is_err_and(is_replaced));
+    let report = WorkerReport::default();
+    let pushed = server.push(&first, &[(1, piece(b"x"))], &[1], report).await;
+    assert!(pushed.is_err_and(is_replaced));
+    assert_eq!(server.lease(&first, 600.0, 9).await.unwrap(), []);
+    assert!(server.leave(&first).await.is_err_and(is_replaced));
+    assert_eq!(server.renew(&second, 600.0).await.unwrap().len(), 1);
+    // A worker that was released cannot go on.
+    assert_eq!(server.reserve(&second, 70).await.unwrap(), 70);
+    let released = server.release(job.id, second.worker).await.unwrap();
+    assert_eq!(released, (70, 1));
+    assert!(server.renew(&second, 600.0).await.is_err_and(is_replaced));
+}
+
+#[tokio::test]
+async fn reservations_never_exceed_the_budget() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let job = job(&mut server, 1, Some(1_000)).await;
+    let mut workers = Vec::new();
+    for _ in 0..8 {
+        let seat = worker(&server, &job).await;
+        workers.push((Server::connect(&address).await.unwrap(), seat));
+    }
+    let reserved = workers.iter_mut().map(|(server, seat)| async {
+        let mut sum = 0;
+        for _ in 0..5 {
+            sum += server.reserve(seat, 70).await.unwrap();
+        }
+        sum
+    });
+    let reserved: Vec<i64> = futures::future::join_all(reserved).await;
+    assert_eq!(reserved.iter().sum::<i64>(), 1_000);
+    let (rich, seat) = &mut workers[0];
+    assert_eq!(rich.reserve(seat, 1).await.unwrap(), 0);
+    assert!(!server.set_budget(&job, Some(999)).await.unwrap());
+    // The money that a worker has not spent is returned when it ends.
+    let report = WorkerReport {
+        spent: 30,
+        ..WorkerReport::default()
+    };
+    rich.push(seat, &[], &[], report).await.unwrap();
+    rich.leave(seat).await.unwrap();
+    let next = worker(&server, &job).await;
+    let granted = server.reserve(&next, 1_000).await.unwrap();
+    assert_eq!(granted, reserved[0] - 30);
+    assert!(server.set_budget(&job, None).await.unwrap());
+    assert!(!server.set_budget(&job, Some(5_000)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_piece_that_commits_late_is_not_skipped() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let job = job(&mut server, 2, None).await;
+    let (early, late) = (worker(&server, &job).await, worker(&server, &job).await);
+    let mut slow = Server::connect(&address).await.unwrap();
+    let open = slow.client.transaction().await.unwrap();
+    open.execute(
+        "INSERT INTO overrule.piece (job, unit, worker, votes, failures, body)
+         VALUES ($1, 1, $2, 1, 0, 'late')",
+        &[&job.id, &late.worker],
+    )
+    .await
+    .unwrap();
+    let pieces = [(2, piece(b"early"))];
+    let report = WorkerReport::default();
+    server.push(&early, &pieces, &[2], report).await.unwrap();
+
+    let start = Cursor::start();
+    let before = server.horizon().await.unwrap();
+    let first = server.pieces(&job, (&start, &before), None, 10).await;
+    // The later transaction has committed, and waits for the earlier one.
+    assert_eq!(first.unwrap(), []);
+    open.commit().await.unwrap();
+    let (both, reached) = read(&server, &job, &before, 2).await;
+    assert_eq!(both, [b"late".as_slice(), b"early"]);
+    let pieces = [(2, piece(b"longer"))];
+    server.push(&early, &pieces, &[2], report).await.unwrap();
+    let (changed, _) = read(&server, &job, &reached, 1).await;
+    assert_eq!(changed, [b"longer"]);
+    assert_eq!(server.unfinished(&job).await.unwrap(), 1);
+}
+
+/// Reads pieces one by one until there are this many, since transactions of other tests may hold
+/// them back.
+async fn read(server: &Server, job: &Job, start: &Cursor, pieces: usize) -> (Vec<Vec<u8>>, Cursor) {
+    for _ in 0..10_000 {
+        let before = server.horizon().await.unwrap();
+        let mut found = Vec::new();
+        let mut after = None;
+        loop {
+            let page = server
+                .pieces(job, (start, &before), after.as_ref(), 1)
+                .await;
+            let Some(one) = page.unwrap().pop() else {
+                break;
+            };
+            found.push(one.body.clone());
+            after = Some(one);
+        }
+        if found.len() == pieces {
+            return (found, before);
+        }
+    }
+    panic!("pieces are held back for too long");
+}

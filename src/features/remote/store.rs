@@ -1,0 +1,14 @@
+//! What a worker of a job reads from its project.
+
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+
+impl Db {
+    /// Number of votes and failures on a query, which grows with each of them.
+    pub fn kept_calls(&self, query: QueryKey) -> Result<i64> {
+        self.value(
+            "SELECT coalesce(sum(votes + failures), 0) FROM call_total WHERE query = ?1",
+            [query.0],
+        )
+    }
+}

@@ -1,0 +1,195 @@
+//! Pieces of a project as bytes: the votes about some pairs of a query, or the cost of calls.
+//!
+//! A piece is a small project, compressed with zstd. Documents have their names and the hashes of
+//! their texts, but not the texts, which whoever merges the piece has. A piece is merged like any
+//! other project, so it can be merged again, and a later piece may contain an earlier one.
+
+use super::{Merger, Snapshot, Texts};
+use crate::domain::battle::Pair;
+use crate::judge::JudgeSpec;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result, StoreError, schema};
+use rusqlite::{Connection, params};
+use std::collections::HashSet;
+use std::io::Read as _;
+use std::sync::OnceLock;
+
+/// Maximum size of a piece in bytes when it is unpacked: far more than the votes about a query take.
+const LARGEST: u64 = 256 << 20;
+
+/// Maximum size of a packed piece in bytes.
+const LARGEST_PACKED: usize = 16 << 20;
+
+/// Compression level: pieces are small, and packed while calls are waited for.
+const LEVEL: i32 = 3;
+
+/// A part of a project.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub votes: usize,
+    pub failures: usize,
+    /// The compressed project.
+    pub bytes: Vec<u8>,
+}
+
+impl Piece {
+    /// Packs the votes and failures of these judges about a query, or about some of its pairs, by
+    /// their positions in the pool. `None` if there are none.
+    pub(crate) fn of_query(
+        db: &Db,
+        query: QueryKey,
+        pairs: Option<HashSet<Pair>>,
+        judges: &[JudgeSpec],
+    ) -> Result<Option<Self>> {
+        let piece = empty_project()?;
+        let mut merger = Merger::new(&piece, db);
+        merger.texts = Texts::LeftOut;
+        merger.pairs = pairs;
+        merger.asked = Some(judges.to_vec());
+        crate::registry::merge_prompts(&mut merger)?;
+        let query = merger.query(query)?;
+        let Some(mut matched) = merger.matched(&query)? else {
+            return Ok(None);
+        };
+        merger.votes(&mut matched)?;
+        if let Some(ensemble) = query.ensemble {
+            let judges = merger.ensemble(ensemble)?;
+            let judges: Vec<_> = judges.into_iter().map(|(judge, _)| judge).collect();
+            let ensemble = piece.ensemble(&judges)?;
+            piece.set_ensemble(matched.ours, ensemble, query.depth)?;
+        }
+        let (votes, failures) = (merger.merged.votes, merger.merged.failures);
+        if votes + failures == 0 {
+            return Ok(None);
+        }
+        Self::of(piece, votes, failures).map(Some)
+    }
+
+    /// Packs the cost of calls since a moment that led to no vote and no failure, such as repeated
+    /// ones.
+    pub(crate) fn of_ledger(db: &Db, since_ms: i64) -> Result<Self> {
+        let piece = empty_project()?;
+        Merger::new(&piece, db).ledger()?;
+        piece.change("DELETE FROM call WHERE sent_ms < ?1", [since_ms])?;
+        Self::of(piece, 0, 0)
+    }
+
+    fn of(mut piece: Db, votes: usize, failures: usize) -> Result<Self> {
+        let project = piece.connection.serialize("main")?;
+        let bytes = zstd::bulk::compress(&project, LEVEL).map_err(unpackable)?;
+        if bytes.len() > LARGEST_PACKED {
+            return Err(StoreError::Conflict(format!(
+                "the votes about one query take more than {} MiB and cannot be shared",
+                LARGEST_PACKED >> 20
+            )));
+        }
+        Ok(Self {
+            votes,
+            failures,
+            bytes,
+        })
+    }
+}
+
+impl Snapshot {
+    /// Unpacks a piece.
+    ///
+    /// # Errors
+    /// The bytes are not a piece, or one of a newer version.
+    pub fn of_piece(bytes: &[u8]) -> Result<Self> {
+        let mut project = Vec::new();
+        let unpacked = zstd::stream::Decoder::new(bytes)
+            .and_then(|frame| frame.take(LARGEST + 1).read_to_end(&mut project));
+        unpacked.map_err(unpackable)?;
+        if project.len() as u64 > LARGEST {
+            return Err(StoreError::Corrupt(format!(
+                "a piece of a project is larger than {} MiB",
+                LARGEST >> 20
+            )));
+        }
+        let piece = Self::made("piece".as_ref(), in_memory(&project)?)?;
+        piece.check_costs()?;
+        Ok(piece)
+    }
+
+    /// Rejects costs that are no amount of money: a budget cannot be enforced with them.
+    fn check_costs(&self) -> Result<()> {
+        let is_wrong: bool = self.db().value(
+            "SELECT EXISTS (SELECT 1 FROM vote WHERE NOT ifnull(cost_usd, 0.0) BETWEEN 0 AND 1e6)
+                 OR EXISTS (SELECT 1 FROM failure
+                     WHERE NOT ifnull(cost_usd, 0.0) BETWEEN 0 AND 1e6)
+                 OR EXISTS (SELECT 1 FROM call WHERE NOT ifnull(cost_usd, 0.0) BETWEEN 0 AND 1e6
+                     OR NOT ifnull(assumed_usd, 0.0) BETWEEN 0 AND 1e6)",
+            [],
+        )?;
+        if is_wrong {
+            return Err(StoreError::Corrupt(
+                "a cost is no amount of money".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn unpackable(error: std::io::Error) -> StoreError {
+    StoreError::Corrupt(format!("a piece of a project cannot be unpacked: {error}"))
+}
+
+/// A connection to a project in memory.
+fn in_memory(project: &[u8]) -> Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    connection.deserialize_read_exact("main", project, project.len(), false)?;
+    crate::store::file::harden(&mut connection, ":memory:".as_ref())?;
+    Ok(connection)
+}
+
+/// An empty project in memory, copied from the first one.
+fn empty_project() -> Result<Db> {
+    static EMPTY: OnceLock<Vec<u8>> = OnceLock::new();
+    let empty = match EMPTY.get() {
+        Some(empty) => empty,
+        None => {
+            let made = schema::open_in_memory()?.serialize("main")?.to_vec();
+            EMPTY.get_or_init(|| made)
+        }
+    };
+    Ok(Db::new(schema::prepare_copy(in_memory(empty)?)?))
+}
+
+impl Merger<'_> {
+    /// Limits the merge to the votes of these judges about documents that are known here.
+    pub(crate) fn of_piece(mut self, judges: &[JudgeSpec]) -> Self {
+        self.texts = Texts::Known;
+        self.asked = Some(judges.to_vec());
+        self
+    }
+
+    /// Whether a battle of the other file is merged, given the positions of its documents there.
+    pub(super) fn includes(&self, a: usize, b: usize) -> bool {
+        let pair = || Pair::new(a, b);
+        self.pairs
+            .as_ref()
+            .is_none_or(|pairs| pair().is_some_and(|pair| pairs.contains(&pair)))
+    }
+
+    /// Adds a document at the end of a pool by its name and the hash of its text.
+    pub(super) fn add_outline(&self, query: QueryKey, name: &str, hash: &[u8]) -> Result<usize> {
+        let position: usize = self
+            .db
+            .value("SELECT documents FROM query WHERE id = ?1", [query.0])?;
+        self.db.change(
+            "INSERT INTO content (hash, text) VALUES (?1, '') ON CONFLICT DO NOTHING",
+            [hash],
+        )?;
+        self.db.change(
+            "INSERT INTO document (query, position, name, content, metadata, extra)
+             SELECT ?1, ?2, ?3, id, '{}', '{}' FROM content WHERE hash = ?4",
+            params![query.0, position, name, hash],
+        )?;
+        self.db.change(
+            "UPDATE query SET documents = documents + 1 WHERE id = ?1",
+            [query.0],
+        )?;
+        Ok(position)
+    }
+}

@@ -189,8 +189,8 @@ pub(super) struct Lessee {
     finished: Vec<Unit>,
     /// Units whose calls were not all made, since a judge left.
     aside: Vec<Unit>,
-    /// The number of answers on a query when its units were last stored.
-    pushed: HashMap<QueryKey, i64>,
+    /// For each unit, the number of answers on its query when its answers were last stored.
+    pushed: HashMap<i32, i64>,
     reported: Option<WorkerReport>,
     /// Until when the server keeps the leases.
     valid_until: watch::Sender<Instant>,
@@ -292,18 +292,30 @@ impl Lessee {
     /// Goes on with the units that this worker had when it was stopped, and stores answers that
     /// did not reach the server then, whoever has their units now.
     async fn begin(&mut self) {
-        self.renewed = Instant::now();
         self.renew_now().await;
-        let job = self.job.clone();
-        let known = self.store.read(move |db| Identity::known(db, &job)).await;
-        let unsent = match known {
-            Ok(known) => known.map(|known| known.unsent).unwrap_or_default(),
-            Err(error) => return self.on_app_error(error.into()),
-        };
-        let unsent: Vec<(Unit, bool)> = unsent.into_iter().map(|unit| (unit, false)).collect();
-        if let Err(error) = self.push(unsent, false).await {
+        if let Err(error) = self.push_unsent().await {
             self.on_app_error(error);
         }
+    }
+
+    /// Stores answers about units that this worker had before, whoever has them now.
+    async fn push_unsent(&mut self) -> Result<(), AppError> {
+        let job = self.job.clone();
+        let known = self.store.read(move |db| Identity::known(db, &job)).await?;
+        let mut unsent = known.map(|known| known.unsent).unwrap_or_default();
+        let known = self.known_units();
+        unsent.retain(|unit| !known.contains(&unit.id));
+        if unsent.is_empty() {
+            return Ok(());
+        }
+        let unsent = unsent.into_iter().map(|unit| (unit, false));
+        self.push(unsent.collect(), false).await
+    }
+
+    /// The IDs of the units that this worker has.
+    fn known_units(&self) -> HashSet<i32> {
+        let units = self.open.values().chain(&self.finished).chain(&self.aside);
+        units.map(|unit| unit.id).collect()
     }
 
     async fn step(&mut self) {
@@ -362,6 +374,9 @@ impl Lessee {
                 let patience = (self.lease / 4).max(RETRY_EVERY);
                 self.server = Some(server.with_patience(patience));
                 self.renew_now().await;
+                if let Err(error) = self.push_unsent().await {
+                    self.on_app_error(error);
+                }
             }
             Err(error) if error.is_temporary() => {}
             Err(error) => self.on_app_error(error.into()),
@@ -372,6 +387,7 @@ impl Lessee {
     /// others.
     async fn renew_now(&mut self) {
         let asked = Instant::now();
+        self.renewed = asked;
         let Some(server) = &self.server else {
             return;
         };
@@ -379,7 +395,6 @@ impl Lessee {
             Ok(units) => units,
             Err(error) => return self.on_error(error),
         };
-        self.keep_until(asked + self.lease);
         let renewed: HashSet<i32> = units.iter().map(|unit| unit.id).collect();
         if self.open.values().any(|unit| !renewed.contains(&unit.id)) {
             if !self.control.borrow().cancelled {
@@ -391,12 +406,12 @@ impl Lessee {
             }
             return self.stop();
         }
+        self.keep_until(asked + self.lease);
         self.take(units).await;
     }
 
     /// Records until when the server keeps the leases.
     fn keep_until(&mut self, until: Instant) {
-        self.renewed = Instant::now();
         self.valid_until.send_replace(until);
         pause(&self.control, false);
     }
@@ -485,13 +500,7 @@ impl Lessee {
     /// Gives units to the run that it does not have, after the answers of other workers about them
     /// are in the project.
     async fn take(&mut self, mut units: Vec<Unit>) {
-        let known: HashSet<i32> = self
-            .open
-            .values()
-            .chain(&self.finished)
-            .chain(&self.aside)
-            .map(|unit| unit.id)
-            .collect();
+        let known = self.known_units();
         units.retain(|unit| !known.contains(&unit.id));
         let (Some(server), false) = (&self.server, units.is_empty()) else {
             return;
@@ -583,8 +592,8 @@ impl Lessee {
                     continue;
                 };
                 let calls = db.kept_calls(query.key)?;
-                kept.insert(query.key, calls);
-                if !is_finished && known.get(&query.key) == Some(&calls) {
+                kept.insert(unit.id, calls);
+                if !is_finished && known.get(&unit.id) == Some(&calls) {
                     continue;
                 }
                 let pairs = unit.part.map(|part| {
@@ -659,6 +668,8 @@ impl Lessee {
     async fn end(mut self) -> LesseeEnd {
         let began = Instant::now();
         let is_lost = self.is_lost;
+        let open = self.open.drain().map(|(_, unit)| unit);
+        self.aside.extend(open);
         loop {
             if let Some(error) = self.failed {
                 return LesseeEnd::Failed(error, self.server);
@@ -668,7 +679,11 @@ impl Lessee {
                 self.reconnect().await;
             }
             if self.failed.is_none() && self.server.is_some() {
-                match self.store_answers(true).await {
+                let stored = match self.store_answers(true).await {
+                    Ok(()) => self.push_unsent().await,
+                    Err(error) => Err(error),
+                };
+                match stored {
                     Ok(()) if self.server.is_some() => break,
                     Ok(()) => {}
                     Err(error) => self.on_app_error(error),
@@ -682,12 +697,6 @@ impl Lessee {
                 )));
             }
             tokio::time::sleep(RETRY_EVERY / 4).await;
-        }
-        // All units have their answers on the server, done or not.
-        let job = self.job.clone();
-        let forget = move |db: &mut Db| Identity::change(db, &job, |worker| worker.unsent.clear());
-        if let Err(error) = self.store.write(forget).await {
-            return LesseeEnd::Failed(error.into(), self.server);
         }
         let Some(mut server) = self.server else {
             return LesseeEnd::Done;

@@ -231,7 +231,7 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
         ],
     ),
     #[cfg(feature = "remote")]
-    ("Share the work", &["remote"]),
+    ("Judge a dataset", &["remote"]),
     (
         "Look at the results",
         &[

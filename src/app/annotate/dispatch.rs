@@ -322,8 +322,10 @@ pub(super) async fn run(
         cancelled,
         budget_reached: dispatcher.budget_reached,
         model_changed: dispatcher.model_changed,
-        missing: (dispatcher.progress.queries_planned == dispatcher.progress.queries)
-            .then(|| dispatcher.missing - dispatcher.progress.votes()),
+        missing: (dispatcher.progress.queries_planned == dispatcher.progress.queries).then(|| {
+            let votes = dispatcher.progress.votes();
+            dispatcher.missing.saturating_sub(votes)
+        }),
         progress: dispatcher.progress,
     })
 }

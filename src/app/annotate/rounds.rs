@@ -32,10 +32,8 @@ pub(super) struct UnfinishedQuery {
     pub(super) calls: Vec<usize>,
     /// Maximum number of calls that future rounds may ask for.
     pub(super) unplanned: usize,
-    /// Whether calls were given up.
-    pub(super) short: bool,
     /// Whether a judge left before it had made its calls.
-    pub(super) judge_left: bool,
+    pub(super) short: bool,
 }
 
 /// A stored round; it has no calls if nothing was left to ask.

@@ -32,9 +32,8 @@ pub struct WorkPart {
 #[derive(Debug)]
 pub struct PartEnd {
     pub key: PartKey,
-    /// Whether a judge left before it had made its calls. Calls that failed or were given up do not
-    /// count.
-    pub judge_left: bool,
+    /// Whether all of them were made; a judge may have left, or skipped the query.
+    pub is_complete: bool,
 }
 
 /// Where a run gets its parts, and where it reports their ends. The run ends when the sender of
@@ -88,9 +87,9 @@ impl SharedWork {
     }
 
     /// Reports the end of a part.
-    pub(super) fn end(&self, key: PartKey, judge_left: bool) {
+    pub(super) fn end(&self, key: PartKey, is_complete: bool) {
         // Nobody listens while the run is being stopped.
-        drop(self.ends.send(PartEnd { key, judge_left }));
+        drop(self.ends.send(PartEnd { key, is_complete }));
     }
 
     /// Notes whether all parts of a query are done, and returns the number of such queries.

@@ -50,6 +50,10 @@ enum Remote {
         dry_run: bool,
     },
     /// Show the jobs of a server: units, workers, pace and spending
+    #[command(after_help = "\
+Examples:
+  overrule remote status postgres://ada@db.example.org/search
+  overrule remote status postgres://ada@db.example.org/search --json")]
     Status {
         /// The server and database
         url: String,
@@ -85,6 +89,10 @@ enum Remote {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  overrule --project all.db remote fetch in --from postgres://ada@db.example.org/search
+  overrule --project all.db remote fetch in --from postgres://ada@db.example.org/search --json")]
 struct FetchCommand {
     /// The name of the job
     job: String,

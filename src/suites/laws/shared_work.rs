@@ -105,7 +105,7 @@ fn run(bench: &Bench, request: &RunRequest, given: &[WorkPart]) {
         let outcome = run.end.await.unwrap().unwrap();
         assert_eq!(outcome.missing, Some(0));
         while let Some(end) = ended.recv().await {
-            assert!(!end.judge_left);
+            assert!(end.is_complete);
         }
     });
 }

@@ -242,10 +242,9 @@ impl Dispatcher {
             if count == 0 {
                 continue;
             }
-            let is_gone = self.judges[judge_index].gone;
-            if is_gone || self.skipped_queries.contains(&(judge_index, query)) {
+            if self.judges[judge_index].gone || self.skipped_queries.contains(&(judge_index, query))
+            {
                 open.short = true;
-                open.judge_left |= is_gone;
                 continue;
             }
             // Count before the source is notified: an answer that arrived first could not be
@@ -299,7 +298,6 @@ impl Dispatcher {
             if calls > 0 {
                 self.waited_for -= calls;
                 open.short = true;
-                open.judge_left = true;
                 stalled.push(*key);
             }
         }
@@ -340,7 +338,7 @@ impl Dispatcher {
             rounds.want(open.place, key.query);
             return Ok(());
         }
-        let (done, judge_left) = (!open.short, open.judge_left);
+        let done = !open.short;
         self.open.remove(&key);
         if let Some(rounds) = &mut self.rounds {
             rounds.over(key.query);
@@ -348,7 +346,7 @@ impl Dispatcher {
         self.progress.queries_done += usize::from(done);
         let is_open = self.open.keys().any(|open| open.query == key.query);
         if let Some(shared) = &mut self.shared {
-            shared.end(key, judge_left);
+            shared.end(key, done);
             self.progress.queries_done = shared.done(key.query, done && !is_open);
         }
         Ok(())

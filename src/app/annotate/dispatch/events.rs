@@ -107,7 +107,14 @@ impl Dispatcher {
         let parts: Vec<PartKey> = self.open.keys().copied().collect();
         for key in parts.into_iter().filter(|key| key.query == query) {
             if let Some(open) = self.open.get_mut(&key) {
-                self.waited_for -= std::mem::take(&mut open.calls[judge_index]);
+                let skipped = std::mem::take(&mut open.calls[judge_index]);
+                self.waited_for -= skipped;
+                if self.shared.is_some() {
+                    // More work is requested when little is left.
+                    let judge = &mut self.progress.judges[judge_index];
+                    judge.total = judge.total.saturating_sub(skipped);
+                    self.progress.total = self.progress.total.saturating_sub(skipped);
+                }
                 open.short = true;
                 self.settle(key).await?;
             }

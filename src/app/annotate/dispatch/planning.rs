@@ -78,7 +78,6 @@ impl Dispatcher {
                         calls: plan.calls,
                         unplanned: plan.unplanned,
                         short: false,
-                        judge_left: false,
                     };
                     self.open.insert((*query).into(), open);
                     if plan.is_probed {

@@ -34,8 +34,8 @@ impl Dispatcher {
         let (place, queries, done) = shared.enter(query);
         (self.progress.queries, self.progress.queries_planned) = (queries, queries);
         self.progress.queries_done = done;
-        let (number, judges) = (plan.calls.iter().sum::<usize>(), self.judges.len());
-        self.progress.total += number + plan.unplanned;
+        let judges = self.judges.len();
+        self.progress.total += plan.unplanned;
         self.progress.battles += plan.battles;
         self.progress.already += plan.already;
         self.missing += plan.missing;
@@ -44,20 +44,20 @@ impl Dispatcher {
             calls: vec![0; judges],
             unplanned: plan.unplanned,
             short: false,
-            judge_left: false,
         };
         for (judge_index, calls) in plan.calls.into_iter().enumerate() {
-            self.progress.judges[judge_index].total +=
-                calls + share(plan.unplanned, judges, judge_index);
+            let progress = &mut self.progress.judges[judge_index];
+            progress.total += share(plan.unplanned, judges, judge_index);
             if calls == 0 {
                 continue;
             }
-            let is_gone = self.judges[judge_index].gone;
-            if is_gone || self.skipped_queries.contains(&(judge_index, query)) {
+            if self.judges[judge_index].gone || self.skipped_queries.contains(&(judge_index, query))
+            {
                 open.short = true;
-                open.judge_left |= is_gone;
                 continue;
             }
+            progress.total += calls;
+            self.progress.total += calls;
             open.calls[judge_index] = calls;
             self.waited_for += calls;
             self.judges[judge_index].send(SourceTask {

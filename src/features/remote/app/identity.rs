@@ -17,6 +17,13 @@ pub(super) struct Identity {
     pub(super) joined_ms: i64,
     /// The spending of the project that is not this worker's, in dollars.
     pub(super) other_usd: f64,
+    /// The worst case of open calls in the last report, in dollars.
+    #[serde(default)]
+    pub(super) open_usd: f64,
+    /// The spending of the project when this worker ended in order, in dollars; `None` while it
+    /// works, or if it was killed.
+    #[serde(default)]
+    ended_usd: Option<f64>,
     /// Units whose last answers may not be on the server.
     pub(super) unsent: Vec<Unit>,
 }
@@ -49,7 +56,12 @@ impl Identity {
     /// The worker that the project is, or becomes now.
     pub(super) fn take(db: &Db, project: &Path, job: &Job) -> Result<Self> {
         let file = file_number(project);
-        if let Some(known) = Self::known(db, job)?.filter(|known| known.file == file) {
+        if let Some(mut known) = Self::known(db, job)?.filter(|known| known.file == file) {
+            if let Some(ended_usd) = known.ended_usd.take() {
+                // The project was used for something else since.
+                known.other_usd += db.committed_usd()? - ended_usd;
+                known.keep(db, job)?;
+            }
             return Ok(known);
         }
         let new = Self {
@@ -57,10 +69,18 @@ impl Identity {
             file,
             joined_ms: now_ms(),
             other_usd: db.committed_usd()?,
+            open_usd: 0.0,
+            ended_usd: None,
             unsent: Vec::new(),
         };
         new.keep(db, job)?;
         Ok(new)
+    }
+
+    /// Notes that the worker has ended in order.
+    pub(super) fn end(db: &Db, job: &Job) -> Result<()> {
+        let committed_usd = db.committed_usd()?;
+        Self::change(db, job, |worker| worker.ended_usd = Some(committed_usd))
     }
 
     /// Changes the worker as it is stored.

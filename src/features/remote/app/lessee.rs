@@ -46,15 +46,14 @@ const AHEAD: usize = 8;
 /// How the lessee ended, with the server for the next one.
 pub(super) enum LesseeEnd {
     /// All units of the job are done.
-    Done,
+    Done(Server),
     /// The run has ended before.
     Left(Server),
     /// Others have taken over units, since the server did not hear of this worker in time.
     LostLease(Server),
     /// The server does not answer, and answers are missing there.
     Unsent(AppError),
-    /// With the server, if it answers.
-    Failed(AppError, Option<Server>),
+    Failed(AppError),
 }
 
 /// A worker's place at the server.
@@ -100,7 +99,8 @@ impl Money {
         let (job, path) = (job.clone(), store.path().to_owned());
         let read = move |db: &mut Db| {
             let mut identity = Identity::take(db, &path, &job)?;
-            let reported_usd = dollars(joined.spent);
+            // Calls that were open then have ended.
+            let reported_usd = dollars(joined.spent) - identity.open_usd;
             // Reported amounts are rounded up.
             if reported_usd - identity.spent_usd(db)? > 2e-6 {
                 identity.other_usd = db.committed_usd()? - reported_usd;
@@ -187,7 +187,7 @@ pub(super) struct Lessee {
     open: HashMap<PartKey, Unit>,
     /// Units whose calls have ended, and which are not done on the server yet.
     finished: Vec<Unit>,
-    /// Units whose calls were not all made, since a judge left.
+    /// Units whose calls were not all made, since a judge left or skipped the query.
     aside: Vec<Unit>,
     /// For each unit, the number of answers on its query when its answers were last stored.
     pushed: HashMap<i32, i64>,
@@ -455,7 +455,8 @@ impl Lessee {
         };
         let judges = progress.judges.iter();
         let asked = judges.filter(|judge| judge.stopped.is_none() && !judge.dropped);
-        asked.map(lacking).max().unwrap_or(0).min(MAX_UNITS)
+        let wanted = asked.map(lacking).max().unwrap_or(0).min(MAX_UNITS);
+        wanted.max(usize::from(self.open.is_empty()))
     }
 
     async fn look_for_units(&mut self) {
@@ -488,11 +489,12 @@ impl Lessee {
             return;
         }
         match server.unfinished(&self.job).await {
-            Ok(0) => {
-                self.is_done = true;
-                self.parts = None;
+            Ok(left) => {
+                self.is_done = left == 0;
+                if left == self.aside.len() as i64 {
+                    self.parts = None;
+                }
             }
-            Ok(_) => {}
             Err(error) => self.on_error(error),
         }
     }
@@ -551,12 +553,15 @@ impl Lessee {
         let Some(unit) = self.open.remove(&end.key) else {
             return;
         };
-        if end.judge_left {
-            self.aside.push(unit);
-            // Another worker may do better.
-            self.parts = None;
-        } else {
+        if end.is_complete {
             self.finished.push(unit);
+            return;
+        }
+        // Another worker may do better.
+        self.aside.push(unit);
+        let mut judges = self.progress.borrow().judges.clone().into_iter();
+        if judges.any(|judge| judge.stopped.is_some()) {
+            self.parts = None;
         }
     }
 
@@ -604,11 +609,13 @@ impl Lessee {
                 let piece = Piece::of_query(db, query.key, pairs, &judges)?;
                 pieces.extend(piece.map(|piece| (unit.id, piece)));
             }
-            let Some(worker) = Identity::known(db, &job)? else {
+            let Some(mut worker) = Identity::known(db, &job)? else {
                 return Err(StoreError::Corrupt(
                     "the worker of the job is gone".to_owned(),
                 ));
             };
+            worker.open_usd = db.committed()?.1;
+            worker.keep(db, &job)?;
             if with_ledger {
                 pieces.push((LEDGER_UNIT, Piece::of_ledger(db, worker.joined_ms)?));
             }
@@ -672,7 +679,7 @@ impl Lessee {
         self.aside.extend(open);
         loop {
             if let Some(error) = self.failed {
-                return LesseeEnd::Failed(error, self.server);
+                return LesseeEnd::Failed(error);
             }
             if self.server.is_none() {
                 self.tried = None;
@@ -698,14 +705,14 @@ impl Lessee {
             }
             tokio::time::sleep(RETRY_EVERY / 4).await;
         }
-        let Some(mut server) = self.server else {
-            return LesseeEnd::Done;
+        let Some(server) = self.server else {
+            return LesseeEnd::Unsent(AppError::Failed(format!(
+                "{} does not answer",
+                self.address.name()
+            )));
         };
         if self.is_done {
-            return match server.leave(&self.seat).await {
-                Ok(()) => LesseeEnd::Done,
-                Err(error) => LesseeEnd::Unsent(error.into()),
-            };
+            return LesseeEnd::Done(server);
         }
         // Someone has pressed Ctrl-C as well.
         let is_stopped = self.control.borrow().grace.is_zero();
@@ -737,7 +744,9 @@ async fn guard(control: watch::Sender<RunControl>, mut valid_until: watch::Recei
         let until = *valid_until.borrow_and_update();
         tokio::select! {
             () = tokio::time::sleep_until(until) => {
-                pause(&control, true);
+                if *valid_until.borrow() <= Instant::now() {
+                    pause(&control, true);
+                }
                 if valid_until.changed().await.is_err() {
                     return;
                 }

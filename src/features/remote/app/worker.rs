@@ -7,7 +7,7 @@ use super::shared_run::SharedRun;
 use crate::app::annotate::{RunHandle, RunOutcome, WorkFeed};
 use crate::app::error::AppError;
 use crate::client::RunControl;
-use crate::features::remote::client::Server;
+use crate::features::remote::client::{Seat, Server};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -67,11 +67,15 @@ pub async fn take_part<E: From<AppError>>(
             } else {
                 own.top_up(&mut server, &seat).await
             };
-            let has_grown = has_grown.map_err(AppError::from)?;
+            let mut has_grown = has_grown.map_err(AppError::from)?;
+            while own.left_usd() <= 0.0 && has_grown {
+                let grown = own.grow(&mut server, &seat).await;
+                has_grown = grown.map_err(AppError::from)?;
+            }
             if own.left_usd() <= 0.0 || is_short && !has_grown {
                 let unfinished = server.unfinished(&shared.job).await;
                 let is_done = unfinished.map_err(AppError::from)? == 0;
-                server.leave(&seat).await.map_err(AppError::from)?;
+                leave(shared, &mut server, &seat).await?;
                 return Ok(if is_done {
                     Participation::Done
                 } else {
@@ -115,14 +119,12 @@ pub async fn take_part<E: From<AppError>>(
         let outcome = follow(run).await;
         let end = lessee.await.map_err(AppError::failed)?;
         server = match (end, outcome) {
-            (LesseeEnd::Done, _) => return Ok(Participation::Done),
-            (LesseeEnd::Failed(error, server), _) => {
-                if let Some(mut server) = server {
-                    // The first error is more informative.
-                    drop(server.leave(&seat).await);
-                }
-                return Err(error.into());
+            (LesseeEnd::Done(mut server), _) => {
+                leave(shared, &mut server, &seat).await?;
+                return Ok(Participation::Done);
             }
+            // The reservation stays: the spending since the last report is unknown to the server.
+            (LesseeEnd::Failed(error), _) => return Err(error.into()),
             (LesseeEnd::Unsent(error), outcome) => {
                 outcome?;
                 return Ok(Participation::Unsent(error));
@@ -142,11 +144,19 @@ pub async fn take_part<E: From<AppError>>(
                 server
             }
             (LesseeEnd::Left(mut server) | LesseeEnd::LostLease(mut server), outcome) => {
-                let left = server.leave(&seat).await;
+                let left = leave(shared, &mut server, &seat).await;
                 let outcome = outcome?;
-                left.map_err(AppError::from)?;
+                left?;
                 return Ok(Participation::Ended(Box::new(outcome)));
             }
         };
     }
+}
+
+/// Ends a worker in order.
+async fn leave(shared: &SharedRun, server: &mut Server, seat: &Seat) -> Result<(), AppError> {
+    let job = shared.job.clone();
+    let end = shared.store.write(move |db| Identity::end(db, &job));
+    end.await?;
+    Ok(server.leave(seat).await?)
 }

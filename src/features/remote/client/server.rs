@@ -60,12 +60,19 @@ impl Server {
             None => open(address, &config, NoTls).await?,
             Some(tls) => open(address, &config, MakeRustlsConnect::new(trusting(tls)?)).await?,
         };
-        Ok(Self {
+        let server = Self {
             client,
             address: address.clone(),
             connection,
             patience: REQUEST_TIMEOUT,
-        })
+        };
+        // Otherwise the server keeps the locks of a machine that was cut off for hours.
+        let limits = "SET idle_in_transaction_session_timeout = '60s';
+            SET tcp_keepalives_idle = 30;
+            SET tcp_keepalives_interval = 10;
+            SET tcp_keepalives_count = 3";
+        server.answer(server.client.batch_execute(limits)).await?;
+        Ok(server)
     }
 
     /// Changes how long one request may take.

@@ -147,7 +147,7 @@ fn ended(outcome: &RunOutcome) -> CommandResult {
     }
     let why = match &outcome.model_changed {
         Some(change) => change.clone(),
-        None => "a judge makes no more calls".to_owned(),
+        None => "a judge makes no more calls, or has skipped queries".to_owned(),
     };
     output::message(&format!(
         "stopped: {why}; {votes} of this run are on the server, and other workers can go on"

@@ -165,7 +165,13 @@ async fn a_piece_that_commits_late_is_not_skipped() {
     open.commit().await.unwrap();
     let (both, reached) = read(&server, &job, &before, 2).await;
     assert_eq!(both, [b"late".as_slice(), b"early"]);
-    let pieces = [(2, piece(b"longer"))];
+    // A piece without new answers keeps its place.
+    server.push(&early, &pieces, &[2], report).await.unwrap();
+    let longer = Piece {
+        votes: 2,
+        ..piece(b"longer")
+    };
+    let pieces = [(2, longer)];
     server.push(&early, &pieces, &[2], report).await.unwrap();
     let (changed, _) = read(&server, &job, &reached, 1).await;
     assert_eq!(changed, [b"longer"]);

@@ -229,6 +229,13 @@ impl FileIdentity {
     }
 }
 
+/// The inode number of a file, which a copy does not share; `None` if the system has none.
+#[cfg(feature = "remote")]
+pub(crate) fn inode(path: &Path) -> Option<u64> {
+    let found = std::fs::metadata(path).ok()?;
+    number(&found).map(|(_, inode)| inode)
+}
+
 #[cfg(unix)]
 fn number(found: &Metadata) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;

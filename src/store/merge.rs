@@ -135,21 +135,21 @@ impl<'a> Merger<'a> {
     /// The specifications of the judges that count for a query of the other file.
     #[cfg(any(test, feature = "remote"))]
     pub(crate) fn other_ensemble(&self, ensemble: i64) -> Result<Vec<JudgeSpec>> {
+        let members = self.members(ensemble)?.into_iter();
+        members.map(|id| self.other_judge(id)).collect()
+    }
+
+    /// The judges of an ensemble of the other file.
+    fn members(&self, ensemble: i64) -> Result<Vec<i64>> {
         let members: String = self
             .other
             .value("SELECT judges FROM ensemble WHERE id = ?1", [ensemble])?;
-        let members: Vec<i64> = serde_json::from_str(&members)?;
-        members.into_iter().map(|id| self.other_judge(id)).collect()
+        Ok(serde_json::from_str(&members)?)
     }
 
     /// Translates the judges of an ensemble of the other file to ours.
     pub(crate) fn ensemble(&mut self, theirs: i64) -> Result<Vec<(JudgeId, String)>> {
-        let members: String = self
-            .from
-            .prepare_cached("SELECT judges FROM ensemble WHERE id = ?1")?
-            .query_row([theirs], |row| row.get(0))?;
-        let members: Vec<i64> = serde_json::from_str(&members)?;
-        members
+        self.members(theirs)?
             .into_iter()
             .map(|judge| {
                 let (id, spec) = self.known_judge(judge)?;

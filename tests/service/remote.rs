@@ -235,3 +235,63 @@ fn a_database_that_is_not_prepared_is_not_used() {
     assert_eq!(secret.status.code(), Some(2));
     assert!(!told(&secret).contains("hunter2"));
 }
+
+/// Runs a statement on the server until it has changed something, at most for some seconds.
+fn interfere(url: &str, statement: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls)
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        for _ in 0..20_000 {
+            if client.execute(statement, &[]).await.unwrap() > 0 {
+                return;
+            }
+        }
+        panic!("nothing to change: {statement}");
+    });
+}
+
+#[test]
+fn a_lost_connection_and_lost_units_cost_no_call() {
+    let desk = Desk::new("");
+    let Some(url) = server(&desk) else { return };
+    for (name, statement, said) in [
+        (
+            "cut",
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+             WHERE application_name = 'JOB' AND EXISTS (SELECT 1 FROM overrule.unit
+                 JOIN overrule.job ON job.id = unit.job
+                 WHERE job.name = 'JOB' AND leased_until IS NOT NULL)",
+            "answers again",
+        ),
+        (
+            "taken",
+            "UPDATE overrule.unit SET worker = NULL, leased_until = now() + interval '1 second'
+             FROM overrule.job WHERE job.id = unit.job AND job.name = 'JOB' AND NOT done
+             AND leased_until IS NOT NULL",
+            "taken over",
+        ),
+    ] {
+        let (job, project) = (job(name), format!("{name}.db"));
+        let before = desk.server.total_calls();
+        desk.server.set_latency(Duration::from_millis(120));
+        let named = format!("{url}&application_name={job}");
+        let mut options = worker(&project, &named, &job);
+        options.extend(["--lease", "2", "--concurrency", "2"]);
+        let mut command = desk.command(&options);
+        let working = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let working = working.spawn().unwrap();
+        interfere(&url, &statement.replace("JOB", &job));
+        let done = working.wait_with_output().unwrap();
+        assert!(done.status.success(), "{}", told(&done));
+        assert!(told(&done).contains(said), "{}", told(&done));
+        assert_eq!(desk.server.total_calls() - before, CALLS);
+        let merged = fetched(&desk, &format!("{name}-all.db"), &url, &job);
+        assert_eq!(merged["votes"], CALLS);
+    }
+}

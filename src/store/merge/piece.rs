@@ -112,7 +112,7 @@ impl Snapshot {
         Ok(piece)
     }
 
-    /// Rejects costs that are no amount of money: a budget cannot be enforced with them.
+    /// Rejects costs with which a budget cannot be enforced: negative, infinite and absurd ones.
     fn check_costs(&self) -> Result<()> {
         let is_wrong: bool = self.db().value(
             "SELECT EXISTS (SELECT 1 FROM vote WHERE NOT ifnull(cost_usd, 0.0) BETWEEN 0 AND 1e6)
@@ -124,7 +124,7 @@ impl Snapshot {
         )?;
         if is_wrong {
             return Err(StoreError::Corrupt(
-                "a cost is no amount of money".to_owned(),
+                "a cost is negative or larger than a million dollars".to_owned(),
             ));
         }
         Ok(())

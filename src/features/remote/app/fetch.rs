@@ -91,8 +91,8 @@ pub struct Fetched {
 /// Merges all pieces that are new since the last time, or all with `again`. `progress` is told the
 /// number of pieces so far.
 ///
-/// Pieces are merged in the order of the server's transactions, so that every project gets the same
-/// votes: of two answers to the same question, the first one counts.
+/// Pieces are merged in the order of the server's transactions: of two answers to the same question,
+/// the first one counts.
 pub async fn fetch(
     server: &Server,
     store: &Store,

@@ -2,6 +2,7 @@
 
 use crate::client::now_ms;
 use crate::features::remote::client::{Job, Unit};
+use crate::store::file::inode;
 use crate::store::{Db, Result, StoreError};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -32,17 +33,6 @@ fn setting(job: &Job) -> String {
     format!("remote job {}", job.uid)
 }
 
-#[cfg(unix)]
-fn file_number(project: &Path) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata(project).ok().map(|found| found.ino())
-}
-
-#[cfg(not(unix))]
-fn file_number(_: &Path) -> Option<u64> {
-    None
-}
-
 impl Identity {
     /// The worker that the project is; `None` if it has not worked on the job.
     pub(super) fn known(db: &Db, job: &Job) -> Result<Option<Self>> {
@@ -55,7 +45,7 @@ impl Identity {
 
     /// The worker that the project is, or becomes now.
     pub(super) fn take(db: &Db, project: &Path, job: &Job) -> Result<Self> {
-        let file = file_number(project);
+        let file = inode(project);
         if let Some(mut known) = Self::known(db, job)?.filter(|known| known.file == file) {
             if let Some(ended_usd) = known.ended_usd.take() {
                 // The project was used for something else since.

@@ -3,6 +3,7 @@
 use crate::app::annotate::RunRequest;
 use crate::app::error::{AppError, invalid};
 use crate::app::import::datasets::CheckedDataset;
+use crate::domain::hex::hex;
 use crate::domain::sampling;
 use crate::domain::sanitize;
 use crate::features::remote::client::{Job, NewUnit, Server};
@@ -10,7 +11,6 @@ use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::{Store, StoreError};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
 
 /// A query of the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,14 +46,6 @@ pub fn queries(
         });
     }
     Ok((queries, hex(&hash.finalize())))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// The terms that decide which calls are made and with which prompts.

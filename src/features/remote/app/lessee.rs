@@ -559,8 +559,8 @@ impl Lessee {
         }
         // Another worker may do better.
         self.aside.push(unit);
-        let mut judges = self.progress.borrow().judges.clone().into_iter();
-        if judges.any(|judge| judge.stopped.is_some()) {
+        let judges = &self.progress.borrow().judges;
+        if judges.iter().any(|judge| judge.stopped.is_some()) {
             self.parts = None;
         }
     }

@@ -80,7 +80,7 @@ pub struct WorkerStatus {
 impl Server {
     /// The job with this name.
     pub async fn job(&self, name: &str) -> Result<Option<Job>, ServerError> {
-        let rows = self
+        let row = self
             .answer(self.client.query_opt(
                 "SELECT id, uid, terms, budget FROM overrule.job WHERE name = $1",
                 &[&name],
@@ -94,9 +94,7 @@ impl Server {
                 budget: row.try_get(3)?,
             })
         };
-        rows.map(job)
-            .transpose()
-            .map_err(|error| self.error(&error))
+        row.map(job).transpose().map_err(|error| self.error(&error))
     }
 
     /// Creates a job with its units, unless there is one with this name.

@@ -9,7 +9,7 @@ const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/remote/0001.sql"
 /// A key for a lock that keeps two processes from preparing a database at the same time.
 const LOCK: i64 = 0x6f76_6572_7275_6c65;
 
-/// The table of versions, in a schema of its own.
+/// The schema of Overrule, with the table of its versions.
 const VERSIONS: &str = "CREATE SCHEMA IF NOT EXISTS overrule;
 CREATE TABLE overrule.version (
     number integer PRIMARY KEY,

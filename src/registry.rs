@@ -34,7 +34,7 @@ use crate::features::{
 use crate::judge::{JudgeEnsemble, PromptText};
 use crate::store::corpus::QueryKey;
 use crate::store::identical_calls::BoughtReply;
-use crate::store::merge::{AddedCount, MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, MatchedQuery, MergePart, Merger};
 use crate::store::{self, Db, Store};
 use crate::tui::keymap::binding::Binding;
 use crate::tui::keymap::{Command, Screen};
@@ -167,6 +167,9 @@ pub(crate) enum FeatureCommand {
     /// Share the work of `annotate` between machines
     #[cfg(feature = "remote")]
     Remote(remote::command::RemoteCommand),
+    /// Exchange new rows with the other copies of a shared project
+    #[cfg(feature = "remote")]
+    Sync(remote::command::sync::SyncCommand),
     /// Ask judges for the order of several documents at once
     Lists(lists::command::ListsCommand),
     /// Write a page to share: HTML or Markdown
@@ -194,6 +197,8 @@ impl FeatureCommand {
             Self::Mcp(command) => command.run(context),
             #[cfg(feature = "remote")]
             Self::Remote(command) => command.run(context),
+            #[cfg(feature = "remote")]
+            Self::Sync(command) => command.run(context),
             Self::Lists(command) => command.run(context),
             Self::Report(command) => command.run(context),
             Self::Student(command) => command.run(context),
@@ -232,6 +237,8 @@ pub(crate) const COMMAND_TASKS: &[(&str, &[&str])] = &[
     ),
     #[cfg(feature = "remote")]
     ("Judge a dataset", &["remote"]),
+    #[cfg(feature = "remote")]
+    ("Review and overrule", &["sync"]),
     (
         "Look at the results",
         &[
@@ -270,8 +277,13 @@ pub const STATUSES: &[fn(&Db) -> store::Result<FeatureStatus>] = &[
 ];
 
 /// What features merge before the queries.
-pub(crate) const MERGES_FIRST: &[fn(&mut Merger<'_>) -> store::Result<()>] =
-    &[student::merge::students, prompts::merge::prompts];
+pub(crate) const MERGES_FIRST: &[MergePart] = &[student::merge::PART, prompts::merge::PART];
+
+/// Everything that is merged and belongs to no query.
+pub(crate) fn merge_parts() -> impl Iterator<Item = &'static MergePart> {
+    let parts = [MERGES_FIRST, crate::app::merge::PARTS, MERGES_LAST];
+    parts.into_iter().flatten()
+}
 
 /// Merges the prompts of judges.
 pub(crate) fn merge_prompts(merger: &mut Merger<'_>) -> store::Result<()> {
@@ -283,17 +295,20 @@ pub(crate) const MERGES_OF_QUERY: &[fn(&mut Merger<'_>, &mut MatchedQuery) -> st
     &[methods::merge::results, student::merge::predictions];
 
 /// What features merge after the queries.
-pub(crate) const MERGES_LAST: &[fn(&mut Merger<'_>) -> store::Result<()>] = &[
-    duel::merge::unite,
-    methods::merge::calls,
-    scale::merge::links,
-    measure::merge::measurements,
-    accept::merge::acceptances,
-    drift::merge::sets,
-    battery::merge::batteries,
-    mcp::merge::proposals,
-    lists::merge::lists,
+pub(crate) const MERGES_LAST: &[MergePart] = &[
+    duel::merge::PART,
+    methods::merge::PART,
+    scale::merge::PART,
+    measure::merge::PART,
+    accept::merge::PART,
+    drift::merge::PART,
+    battery::merge::PART,
+    mcp::merge::PART,
+    lists::merge::PART,
 ];
+
+/// Tables of features with rows of queries, which have a column `query` with its key.
+pub(crate) const QUERY_TABLES: &[&str] = &["rerank_result", "prediction"];
 
 /// What features count during a merge, in the order shown.
 pub(crate) const MERGE_COUNTS: &[&[AddedCount]] = &[

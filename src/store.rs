@@ -12,6 +12,7 @@ pub mod backup;
 pub mod batches;
 mod call_totals;
 mod candidates;
+pub(crate) mod changes;
 pub(crate) mod columns;
 mod completeness;
 pub mod contents;
@@ -68,3 +69,5 @@ pub mod votes;
 pub use db::Db;
 pub use error::{Result, StoreError};
 pub use handle::Store;
+#[cfg(feature = "remote")]
+pub use schema::SCHEMA_VERSION;

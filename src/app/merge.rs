@@ -5,6 +5,8 @@ mod judges;
 mod labels;
 #[cfg(any(test, feature = "remote"))]
 mod piece;
+#[cfg(any(test, feature = "remote"))]
+pub mod state;
 
 #[cfg(any(test, feature = "remote"))]
 pub use piece::{PieceTerms, merge_piece};
@@ -13,9 +15,48 @@ use crate::app::text_format::counted;
 use crate::client::now_ms;
 use crate::domain::sanitize;
 use crate::registry;
-use crate::store::corpus::QueryKey;
-use crate::store::merge::{AddedCount, CountedRows, MatchedQuery, MergeCounts, Merger, Snapshot};
+use crate::store::merge::{
+    AddedCount, CountedRows, MatchedQuery, MergeCounts, MergePart, Merger, Snapshot,
+};
 use crate::store::{Db, Result, Store};
+
+/// What the core merges that belongs to no query.
+pub(crate) const PARTS: &[MergePart] = &[
+    MergePart {
+        name: "labels",
+        tables: &["label"],
+        is_about_queries: false,
+        merge: labels::labels,
+    },
+    MergePart {
+        name: "rankings",
+        tables: &["ranking", "ranked"],
+        is_about_queries: false,
+        merge: labels::rankings,
+    },
+    MergePart {
+        name: "ledger",
+        tables: &["call", "run"],
+        is_about_queries: false,
+        merge: |merger| merger.ledger(),
+    },
+    MergePart {
+        name: "log",
+        tables: &["import", "setting_change"],
+        is_about_queries: false,
+        merge: log,
+    },
+];
+
+fn log(merger: &mut Merger<'_>) -> Result<()> {
+    for import in merger.other.imports()? {
+        merger.db.add_import(&import)?;
+    }
+    for change in merger.other.setting_changes()? {
+        merger.db.add_setting_change(&change)?;
+    }
+    Ok(())
+}
 
 /// Copies everything that this project lacks from another one. With `keep` false, only reports what
 /// would be copied.
@@ -50,8 +91,8 @@ pub fn finish_merges(store: &Store) -> Result<()> {
 
 fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, other);
-    for merge in registry::MERGES_FIRST {
-        merge(&mut merger)?;
+    for part in registry::MERGES_FIRST {
+        (part.merge)(&mut merger)?;
     }
     let (mut any_changed, mut matched) = (false, Vec::new());
     for theirs in merger.queries()? {
@@ -59,10 +100,8 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
             continue;
         };
         merger.votes(&mut query)?;
-        merger.verdicts_of(&mut query)?;
-        for (document, text) in other.candidates(QueryKey(query.theirs))? {
-            db.add_candidate(query.ours, &document, &text)?;
-        }
+        merger.annotations(&mut query)?;
+        merger.candidates(&query)?;
         for merge in registry::MERGES_OF_QUERY {
             merge(&mut merger, &mut query)?;
         }
@@ -80,18 +119,15 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
     if any_changed {
         db.need_estimates()?;
     }
-    labels::unite(&mut merger, other)?;
-    for merge in registry::MERGES_LAST {
-        merge(&mut merger)?;
+    for part in PARTS {
+        (part.merge)(&mut merger)?;
     }
-    merger.ledger()?;
+    labels::picks(&mut merger, other.picks()?)?;
+    labels::rulings(&mut merger)?;
+    for part in registry::MERGES_LAST {
+        (part.merge)(&mut merger)?;
+    }
     merger.batches(&matched)?;
-    for import in other.imports()? {
-        db.add_import(&import)?;
-    }
-    for change in other.setting_changes()? {
-        db.add_setting_change(&change)?;
-    }
     // Decisions from the future must not take precedence over new ones.
     db.order_before(now_ms())?;
     merger.merged.conflicts = db.conflicts(None)?.len();

@@ -198,7 +198,7 @@ impl Db {
         Ok(())
     }
 
-    pub(super) fn add_content(&self, text: &str) -> Result<i64> {
+    pub(crate) fn add_content(&self, text: &str) -> Result<i64> {
         let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
         if let Some(id) = self.maybe_value("SELECT id FROM content WHERE hash = ?1", [&hash[..]])? {
             return Ok(id);
@@ -392,7 +392,7 @@ impl Db {
     }
 
     /// Reads a document's text from three columns of a row: text, dictionary and packed text.
-    pub(super) fn content_text(&self, row: &Row<'_>, first: usize) -> Result<String> {
+    pub(crate) fn content_text(&self, row: &Row<'_>, first: usize) -> Result<String> {
         let packed = row.get_ref(first + 2)?.as_blob_or_null();
         match packed.map_err(rusqlite::Error::from)? {
             None => Ok(row.get(first)?),

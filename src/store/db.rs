@@ -167,13 +167,6 @@ impl Db {
         }
         Ok(())
     }
-
-    /// Lets rows reference others that are inserted later in the same transaction.
-    pub(crate) fn defer_foreign_keys(&self) -> Result<()> {
-        Ok(self
-            .connection
-            .pragma_update(None, "defer_foreign_keys", true)?)
-    }
 }
 
 #[cfg(test)]

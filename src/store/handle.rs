@@ -1,5 +1,6 @@
 //! A handle on the project: opens it and passes work to its threads.
 
+use super::changes;
 use super::completeness::{self, LogState};
 use super::db::Db;
 use super::error::{Result, StoreError};
@@ -114,6 +115,7 @@ impl Store {
                 return Err(error);
             }
         };
+        changes::watch(&connection)?;
         let identity = FileIdentity::of(path).map_err(|_| StoreError::Gone {
             path: path.to_owned(),
         })?;

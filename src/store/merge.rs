@@ -7,6 +7,7 @@
 mod batches;
 mod corpus;
 mod counts;
+mod duplicates;
 mod ledger;
 mod pair_votes;
 #[cfg_attr(
@@ -23,6 +24,8 @@ pub(crate) use corpus::OtherQuery;
 pub use counts::{AddedCount, CountedRows, MergeCounts};
 #[cfg(any(test, feature = "remote"))]
 pub use piece::Piece;
+#[cfg(any(test, feature = "remote"))]
+pub(crate) use piece::{empty_project, packed};
 pub use snapshot::Snapshot;
 
 use super::columns::judge_spec;
@@ -42,8 +45,12 @@ pub(super) enum Texts {
     /// Missing documents are copied.
     #[default]
     Copied,
-    /// Missing documents are added without their texts.
+    /// Missing documents are added without their texts and everything else but their names.
     LeftOut,
+    /// Missing documents are added without their texts.
+    Described,
+    /// Missing documents are added; their texts are stored already.
+    Stored,
     /// No document may be missing, as the other project has no texts.
     Known,
 }
@@ -67,6 +74,23 @@ pub(crate) struct Merger<'a> {
     pairs: Option<HashSet<Pair>>,
     /// The judges whose votes and failures are merged; `None` for all.
     asked: Option<Vec<JudgeSpec>>,
+    /// Whether a vote of the other file takes the place of a different answer here.
+    replaces_votes: bool,
+}
+
+/// Rows that belong to no query and are merged together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MergePart {
+    pub(crate) name: &'static str,
+    /// The tables that they are in.
+    pub(crate) tables: &'static [&'static str],
+    /// Whether its rows refer to queries by their keys.
+    #[cfg_attr(
+        not(any(test, feature = "remote")),
+        expect(dead_code, reason = "for projects that are shared")
+    )]
+    pub(crate) is_about_queries: bool,
+    pub(crate) merge: fn(&mut Merger<'_>) -> Result<()>,
 }
 
 /// A query of the other file, with the positions of its documents here.
@@ -104,6 +128,7 @@ impl<'a> Merger<'a> {
             texts: Texts::default(),
             pairs: None,
             asked: None,
+            replaces_votes: false,
         }
     }
 
@@ -202,6 +227,15 @@ impl<'a> Merger<'a> {
         let run = self.db.value("SELECT id FROM run WHERE uid = ?1", [&uid])?;
         self.runs.insert(theirs, run);
         Ok(run)
+    }
+
+    /// Copies all runs.
+    #[cfg(any(test, feature = "remote"))]
+    pub(crate) fn runs(&mut self) -> Result<()> {
+        let runs: Vec<i64> = self
+            .other
+            .all("SELECT id FROM run ORDER BY id", [], |row| row.get(0))?;
+        runs.into_iter().try_for_each(|run| self.run(run).map(drop))
     }
 
     pub(crate) fn exists(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool> {

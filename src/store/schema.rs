@@ -55,7 +55,12 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0037.sql"),
     include_str!("../../assets/migrations/0038.sql"),
     include_str!("../../assets/migrations/0039.sql"),
+    include_str!("../../assets/migrations/0040.sql"),
 ];
+
+/// The version of the schema.
+#[cfg(feature = "remote")]
+pub const SCHEMA_VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// The migration that removes votes which are copies of another vote on the same pair, and leaves a
 /// list of them.

@@ -129,8 +129,8 @@ fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         // An upgrade reads a table that exists only while it is running. The statements of a client
-        // are for PostgreSQL.
-        let is_of_others = ["upgrade.rs", "upgrade", "remote/client"];
+        // are for PostgreSQL, and those of tests are not run by users.
+        let is_of_others = ["upgrade.rs", "upgrade", "remote/client", "tests.rs"];
         if is_of_others.iter().any(|name| path.ends_with(name)) {
             continue;
         }

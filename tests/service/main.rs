@@ -40,4 +40,5 @@ mod scaling;
 mod secrets;
 mod student;
 mod student_weight;
+mod sync;
 mod tls;

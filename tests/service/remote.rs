@@ -237,7 +237,7 @@ fn a_database_that_is_not_prepared_is_not_used() {
 }
 
 /// Runs a statement on the server until it has changed something, at most for some seconds.
-fn interfere(url: &str, statement: &str) {
+pub(crate) fn interfere(url: &str, statement: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,19 +1,26 @@
 //! Merges labels, rankings, picks and rulings of two projects.
 
 use crate::client::now_ms;
+use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::RankedRun;
 use crate::store::merge::Merger;
-use crate::store::{Db, Result};
+use crate::store::rulings::StoredRuling;
+use crate::store::{Result, StoreError};
 use std::collections::{HashMap, HashSet};
 
-/// Copies the data of `other` on queries that are not rejected.
-pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
+/// The queries that are rejected.
+fn refused(merger: &Merger<'_>) -> HashSet<QueryId> {
     let refused = merger.merged.refused.iter();
-    let refused: HashSet<QueryId> = refused
+    refused
         .map(|(name, _)| QueryId::new(name.as_str()))
-        .collect();
-    for (query, grades) in other.labels()? {
+        .collect()
+}
+
+/// Copies the labels of queries that are not rejected.
+pub(super) fn labels(merger: &mut Merger<'_>) -> Result<()> {
+    let refused = refused(merger);
+    for (query, grades) in merger.other.labels()? {
         for (document, grade) in grades.into_iter().filter(|_| !refused.contains(&query)) {
             let known = merger.db.label(&query, &document)?;
             if known.is_some_and(|known| known != grade) {
@@ -23,8 +30,14 @@ pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+/// Copies the rankings of queries that are not rejected.
+pub(super) fn rankings(merger: &mut Merger<'_>) -> Result<()> {
+    let refused = refused(merger);
     let ours: HashMap<String, RankedRun> = merger.db.rankings()?.into_iter().collect();
-    for (name, mut run) in other.rankings()? {
+    for (name, mut run) in merger.other.rankings()? {
         let known = ours.get(&name);
         run.retain(|query, _| {
             !refused.contains(query) && known.is_none_or(|known| !known.contains_key(query))
@@ -34,24 +47,31 @@ pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
             merger.merged.rankings += 1;
         }
     }
-    for pick in other.picks()? {
+    Ok(())
+}
+
+/// Copies picks of the other project.
+pub(super) fn picks(merger: &mut Merger<'_>, picks: Vec<PickRecord>) -> Result<()> {
+    let refused = refused(merger);
+    for pick in picks {
         if !refused.contains(&pick.query) && merger.db.add_pick(&pick)? {
             merger.merged.picks += 1;
             merger.merged.spent_usd += pick.cost_usd.unwrap_or(0.0);
         }
     }
-    rulings(merger, other, &refused)
+    Ok(())
 }
 
-fn rulings(merger: &mut Merger<'_>, other: &Db, refused: &HashSet<QueryId>) -> Result<()> {
+/// Copies rulings and their undos.
+pub(super) fn rulings(merger: &mut Merger<'_>) -> Result<()> {
+    let (refused, other) = (refused(merger), merger.other);
     let ours: HashMap<QueryId, _> = merger
         .db
         .queries()?
         .into_iter()
         .map(|query| (query.id, query.key))
         .collect();
-    // If clocks differ, a ruling may come before the one that it replaces.
-    merger.db.defer_foreign_keys()?;
+    let mut waiting: Vec<StoredRuling> = Vec::new();
     for mut row in other.rulings_ever()? {
         let Some(query) = ours.get(&row.ruling.query) else {
             continue;
@@ -60,7 +80,30 @@ fn rulings(merger: &mut Merger<'_>, other: &Db, refused: &HashSet<QueryId>) -> R
             continue;
         }
         row.query = *query;
-        merger.merged.rulings += usize::from(merger.db.add_ruling_as(&row)?);
+        waiting.push(row);
+    }
+    // If clocks differ, a ruling may come before the one that it replaces.
+    while !waiting.is_empty() {
+        let before = waiting.len();
+        let mut later = Vec::new();
+        for row in waiting {
+            let is_ready = match &row.replaces {
+                None => true,
+                Some(earlier) => merger.db.has_ruling(earlier)?,
+            };
+            if is_ready {
+                merger.merged.rulings += usize::from(merger.db.add_ruling_as(&row)?);
+            } else {
+                later.push(row);
+            }
+        }
+        if later.len() == before {
+            return Err(StoreError::Corrupt(format!(
+                "ruling {} stands for one that is not there",
+                later[0].ruling.uid
+            )));
+        }
+        waiting = later;
     }
     for undo in other.ruling_undos()? {
         if merger.db.has_ruling(&undo.ruling)? && merger.db.add_ruling_undo(&undo)? {

@@ -3,7 +3,7 @@
 use crate::domain::corpus::QueryId;
 use crate::features::duel::store::DuelKey;
 use crate::store::Result;
-use crate::store::merge::{AddedCount, Merger};
+use crate::store::merge::{AddedCount, MergePart, Merger};
 use std::collections::HashSet;
 
 const DUELS: AddedCount = AddedCount::new("duels", "duel");
@@ -19,10 +19,18 @@ const SKIPPED_PARTICIPANTS: AddedCount = AddedCount::skipped(
     "skipped, because this name has different tasks in that duel here",
 );
 
+/// What is merged that belongs to no query.
+pub(crate) const PART: MergePart = MergePart {
+    name: "duels",
+    tables: &["duel", "duel_query", "duel_participant", "duel_event"],
+    is_about_queries: true,
+    merge: unite,
+};
+
 pub(crate) const COUNTS: &[AddedCount] = &[DUELS, EVENTS, SKIPPED_DUELS, SKIPPED_PARTICIPANTS];
 
 /// Copies the duels on queries that are not rejected.
-pub(crate) fn unite(merger: &mut Merger<'_>) -> Result<()> {
+fn unite(merger: &mut Merger<'_>) -> Result<()> {
     let other = merger.other;
     let refused = merger.merged.refused.iter();
     let refused: HashSet<QueryId> = refused

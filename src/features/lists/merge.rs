@@ -1,17 +1,25 @@
 //! List calls and qualifications of the other file. Their answers are calls, which are merged as such.
 
 use crate::store::Result;
-use crate::store::merge::{AddedCount, Merger};
+use crate::store::merge::{AddedCount, MergePart, Merger};
 
 const LISTS: AddedCount = AddedCount::new("list_calls", "list call");
 
 const QUALIFICATIONS: AddedCount =
     AddedCount::detail("list_qualifications", "qualification for list calls");
 
+/// What is merged that belongs to no query.
+pub(crate) const PART: MergePart = MergePart {
+    name: "lists",
+    tables: &["list_call", "list_qualification"],
+    is_about_queries: false,
+    merge: lists,
+};
+
 pub(crate) const COUNTS: &[AddedCount] = &[LISTS, QUALIFICATIONS];
 
 /// Copies list calls and qualifications. They refer to queries and documents by name, so nothing needs matching.
-pub(crate) fn lists(merger: &mut Merger<'_>) -> Result<()> {
+fn lists(merger: &mut Merger<'_>) -> Result<()> {
     for list in merger.other.list_calls(None)? {
         let is_new = merger.db.add_list_call(&list)?;
         merger.merged.count(&LISTS, usize::from(is_new));

@@ -1,17 +1,25 @@
 //! Measurements of the other file, with the documents drawn for them.
 
 use crate::store::Result;
-use crate::store::merge::{AddedCount, Merger};
+use crate::store::merge::{AddedCount, MergePart, Merger};
 use std::collections::HashMap;
 
 const DRAWS: AddedCount = AddedCount::new("measure_draws", "drawn document");
+
+/// What is merged that belongs to no query.
+pub(crate) const PART: MergePart = MergePart {
+    name: "measurements",
+    tables: &["measurement", "measure_draw"],
+    is_about_queries: false,
+    merge: measurements,
+};
 
 pub(crate) const COUNTS: &[AddedCount] = &[DRAWS];
 
 /// Copies measurements and draws. They refer to queries and documents by name, so nothing needs
 /// matching. Each person draws independently of the others, so the draws of several people count
 /// together.
-pub(crate) fn measurements(merger: &mut Merger<'_>) -> Result<()> {
+fn measurements(merger: &mut Merger<'_>) -> Result<()> {
     for measurement in merger.other.measurements()? {
         merger.db.add_measurement(&measurement)?;
     }

@@ -1,7 +1,7 @@
 //! Calls and results of reranking methods in the other file.
 
 use crate::store::Result;
-use crate::store::merge::{AddedCount, MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, MatchedQuery, MergePart, Merger};
 use rusqlite::params_from_iter;
 use rusqlite::types::Value;
 
@@ -14,10 +14,18 @@ const RESULT: &str = "uid, method, judges, identity, ranking, scores, calls, fai
 const CALLS: AddedCount = AddedCount::detail("rerank_calls", "reranking call");
 const RESULTS: AddedCount = AddedCount::new("rerank_results", "method ranking");
 
+/// What is merged that belongs to no query.
+pub(crate) const PART: MergePart = MergePart {
+    name: "reranking calls",
+    tables: &["rerank_call"],
+    is_about_queries: false,
+    merge: calls,
+};
+
 pub(crate) const COUNTS: &[AddedCount] = &[CALLS, RESULTS];
 
 /// Copies calls of reranking methods, so that their answers need not be bought again.
-pub(crate) fn calls(merger: &mut Merger<'_>) -> Result<()> {
+fn calls(merger: &mut Merger<'_>) -> Result<()> {
     let mut statement = merger
         .from
         .prepare(&format!("SELECT {CALL} FROM rerank_call ORDER BY id"))?;

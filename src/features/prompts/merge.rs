@@ -2,7 +2,7 @@
 
 use crate::judge::PromptText;
 use crate::judge::prompt::Template;
-use crate::store::merge::{AddedCount, Merger};
+use crate::store::merge::{AddedCount, MergePart, Merger};
 use crate::store::{Db, Result};
 use rusqlite::types::Value;
 use rusqlite::{Row, Rows, params_from_iter};
@@ -13,6 +13,14 @@ const LOOK: &str = "uid, judge, hash, identity, cases, pairs, p, result, author,
 
 const PROMPTS: AddedCount = AddedCount::new("prompts", "prompt");
 const LOOKS: AddedCount = AddedCount::new("prompt_looks", "held-out look");
+
+/// What is merged that belongs to no query.
+pub(crate) const PART: MergePart = MergePart {
+    name: "prompts",
+    tables: &["prompt", "prompt_look"],
+    is_about_queries: false,
+    merge: prompts,
+};
 
 pub(crate) const COUNTS: &[AddedCount] = &[PROMPTS, LOOKS];
 

@@ -4,7 +4,9 @@ pub mod fetch;
 mod identity;
 mod job;
 mod lessee;
+pub mod servers;
 mod shared_run;
+pub mod sync;
 mod worker;
 
 pub use job::{SharedQuery, open_job, queries, terms};

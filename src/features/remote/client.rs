@@ -6,6 +6,7 @@ mod jobs;
 mod passwords;
 mod schema;
 mod server;
+mod team;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -14,4 +15,5 @@ pub use address::Address;
 pub use error::ServerError;
 pub use jobs::{Job, JobStatus, JoinedWorker, NewUnit, Seat, WorkerStatus};
 pub use server::Server;
+pub use team::{Judgment, Participant, SharedProject, State, StateVersion};
 pub use work::{Cursor, LEDGER_UNIT, StoredPiece, Unit, WorkerReport};

@@ -2,6 +2,7 @@
 
 pub(crate) mod annotate;
 mod status;
+pub(crate) mod sync;
 
 use super::app::fetch::fetch;
 use super::app::{dollars, micros};
@@ -49,6 +50,8 @@ enum Remote {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Share this project with other people through a database
+    Add(sync::AddCommand),
     /// Show the jobs of a server: units, workers, pace and spending
     #[command(after_help = "\
 Examples:
@@ -128,6 +131,7 @@ impl RemoteCommand {
         let result = runtime.block_on(async {
             match self.command {
                 Remote::Init { url, dry_run } => init(&url, dry_run).await,
+                Remote::Add(command) => command.run(context).await,
                 Remote::Status { url, json } => {
                     status::print(&connect(&url).await?.status().await?, json)
                 }

@@ -1,4 +1,10 @@
-//! What a worker of a job reads from its project.
+//! What the feature reads and keeps in a project.
+
+mod judgments;
+mod shared;
+
+pub use judgments::{JudgmentRows, judgments_as_project, text_hash};
+pub use shared::{Shared, Unsynced};
 
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};

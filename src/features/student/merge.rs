@@ -3,7 +3,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::prediction::QueryPredictions;
 use crate::features::student::store::{Packed, unpacked};
-use crate::store::merge::{AddedCount, MatchedQuery, Merger};
+use crate::store::merge::{AddedCount, MatchedQuery, MergePart, Merger};
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
@@ -14,11 +14,19 @@ const STUDENT: &str = "uid, name, step, source, hash, model, annotator, created_
 /// New students, counting each checkpoint.
 const STUDENTS: AddedCount = AddedCount::new("students", "student");
 
+/// What is merged that belongs to no query.
+pub(crate) const PART: MergePart = MergePart {
+    name: "students",
+    tables: &["student"],
+    is_about_queries: false,
+    merge: students,
+};
+
 pub(crate) const COUNTS: &[AddedCount] = &[STUDENTS];
 
 /// Copies students that are missing here. For each name and step, the latest counts, whichever
 /// file it came from.
-pub(crate) fn students(merger: &mut Merger<'_>) -> Result<()> {
+fn students(merger: &mut Merger<'_>) -> Result<()> {
     let mut statement = merger
         .from
         .prepare(&format!("SELECT id, {STUDENT} FROM student ORDER BY id"))?;

@@ -4,7 +4,7 @@ use super::{MatchedQuery, Merger, Texts};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::store::corpus::{DocumentInfo, QueryKey};
 use crate::store::{Result, StoreError};
-use rusqlite::Row;
+use rusqlite::{Row, params};
 use std::collections::HashMap;
 
 /// A query in the other file.
@@ -59,7 +59,7 @@ impl Merger<'_> {
     }
 
     /// A query of the other file.
-    pub(super) fn query(&self, theirs: QueryKey) -> Result<OtherQuery> {
+    pub(crate) fn query(&self, theirs: QueryKey) -> Result<OtherQuery> {
         self.other.one(
             "SELECT id, name, text, extra, line, dataset, depth, ensemble FROM query WHERE id = ?1",
             [theirs.0],
@@ -128,6 +128,9 @@ impl Merger<'_> {
                 None => {
                     let place = match self.texts {
                         Texts::LeftOut => self.add_outline(ours, &document.name, &document.hash)?,
+                        Texts::Described | Texts::Stored => {
+                            self.add_described(ours, (theirs.key, position), document)?
+                        }
                         Texts::Copied | Texts::Known => {
                             let added = self.document(theirs.key, position, document)?;
                             self.db.add_document(ours, &added)?
@@ -170,6 +173,13 @@ impl Merger<'_> {
         Ok(others)
     }
 
+    /// Adds a query of the other file without its documents.
+    #[cfg(any(test, feature = "remote"))]
+    pub(crate) fn outline(&self, theirs: &OtherQuery) -> Result<()> {
+        self.add_query(theirs)?;
+        Ok(())
+    }
+
     fn add_query(&self, theirs: &OtherQuery) -> Result<QueryKey> {
         let pool = Pool {
             query: Query {
@@ -181,6 +191,84 @@ impl Merger<'_> {
             extra: JsonObject::from_compact(theirs.line.as_str()),
         };
         Ok(self.db.add_pool(&pool, &theirs.dataset)?.key())
+    }
+
+    /// Copies the documents of a query that its pool does not hold.
+    pub(crate) fn candidates(&self, query: &MatchedQuery) -> Result<()> {
+        if !matches!(self.texts, Texts::Described | Texts::Stored) {
+            for (document, text) in self.other.candidates(QueryKey(query.theirs))? {
+                self.db.add_candidate(query.ours, &document, &text)?;
+            }
+            return Ok(());
+        }
+        let mut statement = self.from.prepare_cached(
+            "SELECT name, hash FROM candidate JOIN content ON content.id = candidate.content
+             WHERE query = ?1 ORDER BY name",
+        )?;
+        let mut rows = statement.query([query.theirs])?;
+        while let Some(row) = rows.next()? {
+            let content = self.content_with(&row.get::<_, Vec<u8>>(1)?)?;
+            self.db.change(
+                "INSERT OR IGNORE INTO candidate (query, name, content) VALUES (?1, ?2, ?3)",
+                params![query.ours.0, row.get::<_, String>(0)?, content],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Adds a document of the other file at the end of a pool. Its text is the one with its hash.
+    fn add_described(
+        &self,
+        query: QueryKey,
+        theirs: (i64, usize),
+        known: &OtherDocument,
+    ) -> Result<usize> {
+        let content = self.content_with(&known.hash)?;
+        let mut statement = self.from.prepare_cached(
+            "SELECT title, metadata, extra, score FROM document WHERE query = ?1 AND position = ?2",
+        )?;
+        let mut rows = statement.query(theirs)?;
+        let Some(row) = rows.next()? else {
+            return Err(StoreError::Corrupt(format!(
+                "the document {:?} is not there",
+                known.name
+            )));
+        };
+        let position: usize = self
+            .db
+            .value("SELECT documents FROM query WHERE id = ?1", [query.0])?;
+        self.db.change(
+            "INSERT INTO document (query, position, name, title, content, metadata, extra, score)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                query.0,
+                position,
+                known.name,
+                row.get::<_, Option<String>>(0)?,
+                content,
+                row.get::<_, JsonObject>(1)?.as_str(),
+                row.get::<_, JsonObject>(2)?.as_str(),
+                row.get::<_, Option<f64>>(3)?,
+            ],
+        )?;
+        self.db.change(
+            "UPDATE query SET documents = documents + 1, revision = revision + 1 WHERE id = ?1",
+            [query.0],
+        )?;
+        Ok(position)
+    }
+
+    /// The text with this hash. While texts are left out, an empty one stands for it.
+    fn content_with(&self, hash: &[u8]) -> Result<i64> {
+        if self.texts == Texts::Described {
+            self.db.change(
+                "INSERT INTO content (hash, text) VALUES (?1, '') ON CONFLICT DO NOTHING",
+                [hash],
+            )?;
+        }
+        self.db
+            .maybe_value("SELECT id FROM content WHERE hash = ?1", [hash])?
+            .ok_or_else(|| StoreError::NotFound("the text of a document is not there".to_owned()))
     }
 
     fn documents(&self, query: i64) -> Result<Vec<OtherDocument>> {

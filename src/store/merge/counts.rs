@@ -54,6 +54,8 @@ pub struct MergeCounts {
     pub votes: usize,
     /// Votes skipped because the same judge voted differently on the same pair in the same order.
     pub vote_clashes: usize,
+    /// Votes that no longer count, since an earlier answer to the same question came from a server.
+    pub votes_set_aside: usize,
     /// New failed calls.
     pub failures: usize,
     /// Known cost of the new votes, failures, picks and reranking calls in US dollars.
@@ -92,17 +94,39 @@ pub struct MergeCounts {
 }
 
 impl MergeCounts {
-    /// Adds the counts of another merge of votes.
+    /// Adds the counts of another merge. Both count conflicts and pending calls in the whole
+    /// project, of which the later ones stay.
     #[cfg(feature = "remote")]
-    pub(crate) fn add_votes(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.queries_added += other.queries_added;
+        self.documents_added += other.documents_added;
+        self.metadata_clashes += other.metadata_clashes;
         self.battles += other.battles;
         self.votes += other.votes;
         self.vote_clashes += other.vote_clashes;
+        self.votes_set_aside += other.votes_set_aside;
         self.failures += other.failures;
         self.spent_usd += other.spent_usd;
         self.assumed_usd += other.assumed_usd;
+        self.verdicts += other.verdicts;
+        self.undos += other.undos;
+        self.gold += other.gold;
+        self.gold_clashes += other.gold_clashes;
+        self.labels += other.labels;
+        self.label_clashes += other.label_clashes;
+        self.rankings += other.rankings;
+        self.picks += other.picks;
+        self.rulings += other.rulings;
         self.keep_their_judges += other.keep_their_judges;
+        self.conflicts = other.conflicts;
+        for (name, pairs) in other.namesakes {
+            *self.namesakes.entry(name).or_default() += pairs;
+        }
+        self.calls_pending = other.calls_pending;
         self.refused.extend(other.refused);
+        for (name, rows) in other.added {
+            *self.added.entry(name).or_default() += rows;
+        }
     }
 
     /// Counts more rows of a feature.

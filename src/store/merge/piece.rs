@@ -17,6 +17,9 @@ use std::sync::OnceLock;
 /// Maximum size of a piece in bytes when it is unpacked: far more than the votes about a query take.
 const LARGEST: u64 = 256 << 20;
 
+/// The same for the state of a query or of a part of a project.
+const LARGEST_STATE: u64 = 1 << 30;
+
 /// Maximum size of a packed piece in bytes.
 const LARGEST_PACKED: usize = 16 << 20;
 
@@ -74,9 +77,8 @@ impl Piece {
         Self::of(piece, 0, 0)
     }
 
-    fn of(mut piece: Db, votes: usize, failures: usize) -> Result<Self> {
-        let project = piece.connection.serialize("main")?;
-        let bytes = zstd::bulk::compress(&project, LEVEL).map_err(unpackable)?;
+    fn of(piece: Db, votes: usize, failures: usize) -> Result<Self> {
+        let bytes = packed(piece)?;
         if bytes.len() > LARGEST_PACKED {
             return Err(StoreError::Conflict(format!(
                 "the votes about one query take more than {} MiB and cannot be shared",
@@ -97,14 +99,26 @@ impl Snapshot {
     /// # Errors
     /// The bytes are not a piece, or one of a newer version.
     pub fn of_piece(bytes: &[u8]) -> Result<Self> {
+        Self::unpacked(bytes, LARGEST)
+    }
+
+    /// Unpacks the state of a query or of a part of a project.
+    ///
+    /// # Errors
+    /// As for [`Snapshot::of_piece`].
+    pub fn of_state(bytes: &[u8]) -> Result<Self> {
+        Self::unpacked(bytes, LARGEST_STATE)
+    }
+
+    fn unpacked(bytes: &[u8], largest: u64) -> Result<Self> {
         let mut project = Vec::new();
         let unpacked = zstd::stream::Decoder::new(bytes)
-            .and_then(|frame| frame.take(LARGEST + 1).read_to_end(&mut project));
+            .and_then(|frame| frame.take(largest + 1).read_to_end(&mut project));
         unpacked.map_err(unpackable)?;
-        if project.len() as u64 > LARGEST {
+        if project.len() as u64 > largest {
             return Err(StoreError::Corrupt(format!(
                 "a piece of a project is larger than {} MiB",
-                LARGEST >> 20
+                largest >> 20
             )));
         }
         let piece = Self::made("piece".as_ref(), in_memory(&project)?)?;
@@ -143,8 +157,14 @@ fn in_memory(project: &[u8]) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Packs a small project.
+pub(crate) fn packed(mut piece: Db) -> Result<Vec<u8>> {
+    let project = piece.connection.serialize("main")?;
+    zstd::bulk::compress(&project, LEVEL).map_err(unpackable)
+}
+
 /// An empty project in memory, copied from the first one.
-fn empty_project() -> Result<Db> {
+pub(crate) fn empty_project() -> Result<Db> {
     static EMPTY: OnceLock<Vec<u8>> = OnceLock::new();
     let empty = match EMPTY.get() {
         Some(empty) => empty,
@@ -161,6 +181,26 @@ impl Merger<'_> {
     pub(crate) fn of_piece(mut self, judges: &[JudgeSpec]) -> Self {
         self.texts = Texts::Known;
         self.asked = Some(judges.to_vec());
+        self
+    }
+
+    /// Leaves out the texts of documents.
+    pub(crate) fn without_texts(mut self) -> Self {
+        self.texts = Texts::Described;
+        self
+    }
+
+    /// Merges rows of the server, which take the place of other answers here. The texts of their
+    /// documents are stored already.
+    pub(crate) fn of_server(mut self) -> Self {
+        self.texts = Texts::Stored;
+        self.replaces_votes = true;
+        self
+    }
+
+    /// Limits the merge to queries and documents that are known here.
+    pub(crate) fn of_known(mut self) -> Self {
+        self.texts = Texts::Known;
         self
     }
 

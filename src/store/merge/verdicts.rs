@@ -12,16 +12,21 @@ use std::collections::{HashMap, HashSet};
 
 impl Merger<'_> {
     /// Copies the annotations of a query.
-    pub(crate) fn verdicts_of(&mut self, query: &mut MatchedQuery) -> Result<()> {
+    pub(crate) fn annotations(&mut self, query: &mut MatchedQuery) -> Result<()> {
         self.assignments(query)?;
-        let theirs = self.verdicts(query)?;
-        self.undos(query)?;
-        self.namesakes(query, &theirs)?;
+        self.verdicts_of(query)?;
         self.gold(query)
     }
 
+    /// Copies the verdicts on a query and their undos.
+    pub(crate) fn verdicts_of(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        let theirs = self.verdicts(query)?;
+        self.undos(query)?;
+        self.namesakes(query, &theirs)
+    }
+
     /// Copies the assignments of queues. An item postponed there is postponed here.
-    fn assignments(&mut self, query: &mut MatchedQuery) -> Result<()> {
+    pub(crate) fn assignments(&mut self, query: &mut MatchedQuery) -> Result<()> {
         type AssignmentColumns = (
             String,
             String,
@@ -175,7 +180,7 @@ impl Merger<'_> {
         Ok(())
     }
 
-    fn gold(&mut self, query: &mut MatchedQuery) -> Result<()> {
+    pub(crate) fn gold(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut statement = self
             .from
             .prepare_cached("SELECT a, b, decision, note FROM gold WHERE query = ?1")?;

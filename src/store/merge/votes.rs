@@ -9,11 +9,11 @@ use crate::store::vote_details::VoteReasoning;
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// For each battle of the other file, the battle here and whether it is stored in the opposite
 /// order.
-type BattleRows = HashMap<i64, (i64, bool)>;
+pub(super) type BattleRows = HashMap<i64, (i64, bool)>;
 
 /// Columns of a vote that can be copied without translation.
 const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking,
@@ -25,7 +25,7 @@ impl Merger<'_> {
     pub(crate) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut ours = PairVotes::read(self.db, query.ours)?;
         let battles = self.battles(query, &mut ours)?;
-        let mut tally = CallTally::default();
+        let (mut tally, mut recount) = (CallTally::default(), BTreeSet::new());
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply,
              {PLAIN},
@@ -50,30 +50,59 @@ impl Merger<'_> {
             let swapped = row.get::<_, bool>(3)? != turned;
             let margin = turn(row.get(4)?, turned);
             let reply = row.get::<_, Option<i64>>(7)?;
+            // Whether the battle here names the documents in the other order.
+            let mut is_turned = false;
             let battle = match ours.place(battle, judge.0, swapped, spec.is_offline()) {
                 VotePlace::Open(battle) => battle,
                 VotePlace::NewGame(game) => self.new_game(query, battle, game, judge, &mut ours)?,
                 VotePlace::Answered(known) => {
-                    let there = self.db.one(
-                        "SELECT margin, reply, run IS NOT NULL FROM vote WHERE battle = ?1
-                         AND judge = ?2",
+                    let here = self.db.one(
+                        "SELECT margin, reply, run, created_ms, latency_ms FROM vote
+                         WHERE battle = ?1 AND judge = ?2",
                         params![known, judge.0],
-                        |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))),
+                        |row| row.try_into(),
                     )?;
-                    let (known_margin, (known_reply, known_of_run)): (f64, _) = there;
+                    let (known_margin, known_reply, known_run, known_ms, known_latency): (
+                        f64,
+                        _,
+                        Option<i64>,
+                        i64,
+                        Option<f64>,
+                    ) = here;
                     let turned = ours.documents(known) != ours.documents(battle);
-                    let words_here = self.db.reasoning(known_reply, known_of_run)?;
+                    let words_here = self.db.reasoning(known_reply, known_run.is_some())?;
                     let words_there = self.other.reasoning(reply, run.is_some())?;
                     // The reasoning of an embedded judge follows from its margin; it is stored only
                     // if it was imported.
                     let same_words = words_here == words_there
                         || [words_here, words_there].contains(&VoteReasoning::Unkept);
-                    if known_margin != turn(margin, turned) || !same_words {
-                        self.merged.vote_clashes += 1;
+                    let is_same = known_margin == turn(margin, turned) && same_words;
+                    let is_aside = self.is_aside(row.get(0)?, row.get(1)?, known_ms)?;
+                    if !self.replaces_votes && !is_aside {
+                        self.merged.vote_clashes += usize::from(!is_same);
+                        continue;
                     }
-                    continue;
+                    // The answers of a batch have the time at which they were fetched, and imported
+                    // ones the time of the import.
+                    let latency = row.get::<_, Option<f64>>("latency_ms")?;
+                    let is_timeless = known_latency.is_none() && latency.is_none() && {
+                        match (known_run, run) {
+                            (None, None) => true,
+                            (Some(known), Some(run)) => known == self.run(run)?,
+                            _ => false,
+                        }
+                    };
+                    let is_same_time = known_ms == row.get::<_, i64>("created_ms")?;
+                    if is_same && (is_timeless || is_same_time) {
+                        continue;
+                    }
+                    self.set_aside(query, known, (judge, &spec))?;
+                    recount.insert(judge);
+                    is_turned = turned;
+                    known
                 }
             };
+            let (swapped, margin) = (swapped != is_turned, turn(margin, is_turned));
             ours.add_vote(battle, judge.0, swapped);
             let run = run.map(|run| self.run(run)).transpose()?;
             let model = self.name(row.get(5)?)?;
@@ -109,7 +138,12 @@ impl Merger<'_> {
             query.changed = true;
         }
         self.failures(query, &battles, &mut tally)?;
-        self.db.count_calls(query.ours, &mut tally)
+        self.duplicates(query, &battles)?;
+        self.db.count_calls(query.ours, &mut tally)?;
+        for judge in recount {
+            self.db.recount(query.ours, judge)?;
+        }
+        Ok(())
     }
 
     /// Whether the votes and failures of a judge in a battle are merged, both of the other file.
@@ -344,6 +378,6 @@ fn missing(battle: i64) -> StoreError {
 }
 
 /// A margin from the point of view of the other document.
-fn turn(margin: f64, turned: bool) -> f64 {
+pub(super) fn turn(margin: f64, turned: bool) -> f64 {
     if turned { 0.0 - margin } else { margin }
 }

@@ -46,7 +46,7 @@ pub(super) fn checkpoint(connection: &rusqlite::Connection, state: &WriterState)
     if state.look().is_err() {
         return;
     }
-    let done = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+    let done = connection.query_row("PRAGMA main.wal_checkpoint(PASSIVE)", [], |row| {
         row.get::<_, u32>(2)
     });
     match done {
@@ -67,7 +67,7 @@ pub(super) fn cut_log(connection: &mut rusqlite::Connection, state: &WriterState
     if state.look().is_err() || connection.busy_timeout(PATIENCE).is_err() {
         return;
     }
-    let done = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+    let done = connection.query_row("PRAGMA main.wal_checkpoint(TRUNCATE)", [], |row| {
         Ok((row.get::<_, bool>(0)?, row.get::<_, i64>(2)?))
     });
     match done {

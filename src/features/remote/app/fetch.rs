@@ -61,7 +61,7 @@ pub(super) fn merge_stored(
             }
         };
         match db.atomically(|db| merge_piece(db, &piece, terms)) {
-            Ok(counts) => merged.counts.add_votes(counts),
+            Ok(counts) => merged.counts.add(counts),
             Err(error @ StoreError::Corrupt(_)) => merged.problems.push(left_out(error)),
             Err(error) => return Err(error),
         }
@@ -117,7 +117,7 @@ pub async fn fetch(
         let end = if again { Cursor::end() } else { before.clone() };
         let merged = fetch_until(server, store, job, (&start, &end), &before, &mut told).await?;
         let is_refused = !merged.counts.refused.is_empty() || !merged.problems.is_empty();
-        fetched.merged.add_votes(merged.counts);
+        fetched.merged.add(merged.counts);
         fetched.problems.extend(merged.problems);
         fetched.held_back = if again {
             0
@@ -166,7 +166,7 @@ async fn fetch_until(
                 Ok(merged)
             })
             .await?;
-        total.counts.add_votes(merged.counts);
+        total.counts.add(merged.counts);
         total.problems.extend(merged.problems);
         if pieces == 0 {
             total.counts.refused.sort();

@@ -4,7 +4,10 @@ use super::error::ServerError;
 use super::server::{Server, in_time};
 
 /// Numbered migrations, which are never changed.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../../assets/remote/0001.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../../assets/remote/0001.sql"),
+    include_str!("../../../../assets/remote/0002.sql"),
+];
 
 /// A key for a lock that keeps two processes from preparing a database at the same time.
 const LOCK: i64 = 0x6f76_6572_7275_6c65;

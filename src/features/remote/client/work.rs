@@ -34,6 +34,12 @@ pub struct WorkerReport {
 pub struct Cursor(pub String);
 
 impl Cursor {
+    /// Whether it is before another one.
+    pub fn is_before(&self, other: &Self) -> bool {
+        let number = |of: &Self| of.0.parse::<u64>().unwrap_or_default();
+        number(self) < number(other)
+    }
+
     /// Before the first transaction.
     pub fn start() -> Self {
         Self("0".to_owned())

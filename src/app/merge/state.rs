@@ -1,0 +1,115 @@
+//! The states of queries and of parts of a project that copies of it exchange: small projects
+//! without texts.
+
+use super::{judges, labels};
+use crate::registry;
+use crate::store::corpus::QueryKey;
+use crate::store::merge::{
+    MatchedQuery, MergeCounts, MergePart, Merger, OtherQuery, Snapshot, empty_project, packed,
+};
+use crate::store::{Db, Result, StoreError};
+
+/// Packs everything about a query but the texts of its documents and what people judged.
+pub fn pack_query(db: &Db, query: QueryKey) -> Result<Vec<u8>> {
+    let piece = empty_project()?;
+    let mut merger = Merger::new(&piece, db).without_texts();
+    for part in registry::MERGES_FIRST {
+        (part.merge)(&mut merger)?;
+    }
+    let theirs = merger.query(query)?;
+    let matched = merger.matched(&theirs)?;
+    let mut matched =
+        matched.ok_or_else(|| StoreError::Internal("an empty project has a query".to_owned()))?;
+    rows(&mut merger, &mut matched, &theirs)?;
+    packed(piece)
+}
+
+/// Packs a part of the project.
+pub fn pack_part(db: &Db, part: &MergePart) -> Result<Vec<u8>> {
+    let piece = empty_project()?;
+    let mut merger = Merger::new(&piece, db).without_texts();
+    if part.is_about_queries {
+        for query in merger.queries()? {
+            merger.outline(&query)?;
+        }
+    }
+    merge(&mut merger, part)?;
+    packed(piece)
+}
+
+/// Copies the rows that a project lacks from the state of a query. Its texts must be stored. To be
+/// called in a transaction.
+///
+/// # Errors
+/// The state is about another query.
+pub fn merge_query(db: &Db, piece: &Snapshot, name: &str) -> Result<MergeCounts> {
+    let mut merger = Merger::new(db, piece.db()).of_server();
+    for part in registry::MERGES_FIRST {
+        (part.merge)(&mut merger)?;
+    }
+    for theirs in merger.queries()? {
+        if theirs.name() != name {
+            return Err(StoreError::Corrupt(format!(
+                "it is about the query {:?} instead of {name:?}",
+                theirs.name()
+            )));
+        }
+        let Some(mut query) = merger.matched(&theirs)? else {
+            continue;
+        };
+        rows(&mut merger, &mut query, &theirs)?;
+        if query.changed {
+            db.touch(query.ours)?;
+            db.need_estimates()?;
+        }
+    }
+    Ok(merger.merged)
+}
+
+/// Copies the rows that a project lacks from the state of a part.
+pub fn merge_part(db: &Db, piece: &Snapshot, part: &MergePart) -> Result<MergeCounts> {
+    let mut merger = Merger::new(db, piece.db()).of_server();
+    merge(&mut merger, part)?;
+    Ok(merger.merged)
+}
+
+/// Merges a part. The ledger refers to runs, whose votes are in the states of queries.
+fn merge(merger: &mut Merger<'_>, part: &MergePart) -> Result<()> {
+    if part.tables.contains(&"run") {
+        merger.runs()?;
+    }
+    (part.merge)(merger)
+}
+
+/// Copies the rows of a query other than what people judged.
+fn rows(merger: &mut Merger<'_>, query: &mut MatchedQuery, theirs: &OtherQuery) -> Result<()> {
+    merger.votes(query)?;
+    merger.assignments(query)?;
+    merger.gold(query)?;
+    merger.candidates(query)?;
+    for merge in registry::MERGES_OF_QUERY {
+        merge(merger, query)?;
+    }
+    let picks = merger.other.picks_of(QueryKey(query.theirs))?;
+    labels::picks(merger, picks)?;
+    judges::unite(merger, query, theirs)?;
+    merger.weights()
+}
+
+/// Copies verdicts, rulings and their undos about queries that are known here.
+pub fn merge_judgments(db: &Db, judgments: &Db) -> Result<MergeCounts> {
+    let mut merger = Merger::new(db, judgments).of_known();
+    for theirs in merger.queries()? {
+        let Some(mut query) = merger.matched(&theirs)? else {
+            continue;
+        };
+        merger.assignments(&mut query)?;
+        merger.verdicts_of(&mut query)?;
+        if query.changed {
+            db.touch(query.ours)?;
+            db.need_estimates()?;
+        }
+    }
+    labels::rulings(&mut merger)?;
+    Ok(merger.merged)
+}

@@ -1,0 +1,599 @@
+//! Synchronizes a project with the server: rows of other copies are merged here, and what was
+//! changed here is stored there.
+
+use crate::app::error::{AppError, invalid};
+use crate::app::merge::finish_merges;
+use crate::app::merge::state::{merge_judgments, merge_part, merge_query, pack_part, pack_query};
+use crate::client::now_ms;
+use crate::domain::sanitize;
+use crate::features::remote::client::{
+    Cursor, Judgment, Server, SharedProject, State, StateVersion,
+};
+use crate::features::remote::store::{
+    JudgmentRows, Shared, Unsynced, judgments_as_project, text_hash,
+};
+use crate::registry;
+use crate::store::changes::QUERY_KIND;
+use crate::store::file::inode;
+use crate::store::merge::{MergeCounts, MergePart, Snapshot};
+use crate::store::{Db, SCHEMA_VERSION, Store, StoreError};
+use std::path::Path;
+use uuid::Uuid;
+
+/// Bytes that are sent or received in one request, unless one state is larger.
+const BATCH: i64 = 4 << 20;
+/// Number of states that are sent in one request at most.
+const STATES: usize = 64;
+/// The same for texts.
+const TEXTS: usize = 16;
+/// Number of judgments in one request.
+const JUDGMENTS: i64 = 2_000;
+/// How often a state is packed, if other copies are faster.
+const ATTEMPTS: usize = 5;
+/// Compression level of texts.
+const LEVEL: i32 = 9;
+
+/// The result of a synchronization.
+#[derive(Debug, Default)]
+pub struct Synced {
+    /// What came from the server.
+    pub received: MergeCounts,
+    /// Number of queries whose rows were stored on the server.
+    pub sent_queries: usize,
+    /// Number of parts that belong to no query, such as the labels, that were stored on the server.
+    pub sent_parts: usize,
+    /// Number of verdicts, rulings and undos that were stored on the server.
+    pub sent_judgments: usize,
+    /// Number of changes that are still not on the server.
+    pub waiting: i64,
+    /// Why rows of the server were left out.
+    pub problems: Vec<String>,
+}
+
+/// Progress of a synchronization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncProgress {
+    /// Number of queries and parts received so far, of all.
+    Received(usize, usize),
+    /// Number of queries and parts sent so far.
+    Sent(usize),
+    /// Number of judgments received or sent so far.
+    Judgments(usize),
+}
+
+/// Shares a project under a name. A project with this name on the server becomes the same one.
+///
+/// # Errors
+/// The project is shared as another one.
+pub async fn share(server: &Server, store: &Store, name: &str) -> Result<SharedProject, AppError> {
+    let project = server.share(name).await?;
+    let known = store.read(|db| db.shared()).await?;
+    if let Some(known) = known {
+        if known.project == project.uid {
+            return Ok(project);
+        }
+        if let Some(other) = server.shared(known.project).await? {
+            return Err(invalid!(
+                "this project is shared as {:?} already; use a new project file to take part in \
+                 {:?}",
+                sanitize::line(&other.name),
+                sanitize::line(name)
+            ));
+        }
+    }
+    let shared = Shared {
+        project: project.uid,
+        copy: Uuid::now_v7(),
+        file: file_number(store.path()),
+        reached: Cursor::start().0,
+    };
+    store.write(move |db| db.share(&shared)).await?;
+    Ok(project)
+}
+
+fn file_number(path: &Path) -> Option<i64> {
+    inode(path).map(u64::cast_signed)
+}
+
+/// A synchronization in progress.
+struct Sync<'a> {
+    server: &'a mut Server,
+    store: &'a Store,
+    project: SharedProject,
+    shared: Shared,
+    synced: Synced,
+}
+
+/// Synchronizes once. `person` is shown to the others as present.
+///
+/// # Errors
+/// The project is not shared, or is not on this server, or the server cannot be reached. What was
+/// exchanged before stays.
+pub async fn sync(
+    server: &mut Server,
+    store: &Store,
+    person: &str,
+    told: &mut (dyn FnMut(SyncProgress) + Send),
+) -> Result<Synced, AppError> {
+    let (project, mut shared) = opened(server, store).await?;
+    let (_, horizon) = server
+        .news(&project, shared.copy, &Cursor(shared.reached.clone()))
+        .await?;
+    if horizon.is_before(&Cursor(shared.reached.clone())) {
+        // The server was restored, and counts its transactions anew.
+        shared.reached = Cursor::start().0;
+        store.write(|db| db.start_over()).await?;
+    }
+    let mut sync = Sync {
+        server,
+        store,
+        project,
+        shared,
+        synced: Synced::default(),
+    };
+    let received = sync.receive(told).await;
+    if sync.synced.received != MergeCounts::default() {
+        let store = store.clone();
+        let finished = tokio::task::spawn_blocking(move || finish_merges(&store));
+        finished.await.map_err(AppError::failed)??;
+    }
+    received?;
+    let is_complete = sync.synced.problems.is_empty() && sync.synced.received.refused.is_empty();
+    if is_complete {
+        store.write(move |db| db.reach(&horizon.0)).await?;
+    }
+    sync.send(told).await?;
+    let Sync {
+        server,
+        project,
+        shared,
+        mut synced,
+        ..
+    } = sync;
+    synced.waiting = store.read(|db| db.unsynced_count()).await?;
+    server
+        .take_part(&project, shared.copy, person, synced.waiting)
+        .await?;
+    synced.received.refused.sort();
+    synced.received.refused.dedup();
+    Ok(synced)
+}
+
+/// Whether there is anything to exchange.
+pub async fn has_news(server: &Server, store: &Store) -> Result<bool, AppError> {
+    if store.read(|db| db.unsynced_count()).await? > 0 {
+        return Ok(true);
+    }
+    let (project, shared) = opened(server, store).await?;
+    let (news, _) = server
+        .news(&project, shared.copy, &Cursor(shared.reached.clone()))
+        .await?;
+    Ok(news)
+}
+
+/// The shared project, and how this file takes part in it.
+pub async fn opened(server: &Server, store: &Store) -> Result<(SharedProject, Shared), AppError> {
+    let Some(mut shared) = store.read(|db| db.shared()).await? else {
+        return Err(invalid!(
+            "this project is not shared; share it with `overrule remote add`"
+        ));
+    };
+    // Merging ends with the transaction in which it begins, so it is never in progress here.
+    store.write(|db| db.end_merging()).await?;
+    let file = file_number(store.path());
+    if shared.file != file {
+        (shared.copy, shared.file) = (Uuid::now_v7(), file);
+        let copy = shared.copy;
+        store.write(move |db| db.become_copy(copy, file)).await?;
+    }
+    let Some(project) = server.shared(shared.project).await? else {
+        return Err(invalid!(
+            "{}: this project is not on the server; share it with `overrule remote add`",
+            server.name()
+        ));
+    };
+    Ok((project, shared))
+}
+
+impl Sync<'_> {
+    /// Merges what other copies have stored.
+    async fn receive(
+        &mut self,
+        told: &mut (dyn FnMut(SyncProgress) + Send),
+    ) -> Result<(), AppError> {
+        let from = Cursor(self.shared.reached.clone());
+        let changed = self.server.changed_states(&self.project, &from).await?;
+        let versions = changed.clone();
+        let known = self.store.read(move |db| {
+            let versions = versions.iter();
+            let versions = versions.map(|of| db.synced_version(&of.kind, &of.subject));
+            versions.collect::<Result<Vec<i64>, StoreError>>()
+        });
+        let known = known.await?;
+        let mut changed: Vec<StateVersion> = changed
+            .into_iter()
+            .zip(known)
+            .filter(|(of, known)| of.version != *known)
+            .map(|(of, _)| of)
+            .collect();
+        let (all, mut done) = (changed.len(), 0);
+        while !changed.is_empty() {
+            let mut size = 0;
+            let count = changed
+                .iter()
+                .take(STATES)
+                .take_while(|of| {
+                    size += of.size;
+                    size <= BATCH
+                })
+                .count();
+            let batch: Vec<(String, String)> = changed
+                .drain(..count.max(1))
+                .map(|of| (of.kind, of.subject))
+                .collect();
+            done += batch.len();
+            self.receive_states(&batch).await?;
+            told(SyncProgress::Received(done, all));
+        }
+        self.receive_judgments(&from, told).await
+    }
+
+    /// Merges the latest versions of states.
+    async fn receive_states(&mut self, of: &[(String, String)]) -> Result<(), AppError> {
+        for state in self.server.states(&self.project, of).await? {
+            if let Err(error) = self.receive_state(&state).await {
+                let why = is_about_rows(error)?;
+                self.synced.problems.push(format!(
+                    "{}: left out: {why}",
+                    described(&state.kind, &state.subject)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    async fn receive_state(&mut self, state: &State) -> Result<(), AppError> {
+        let part = part_of(&state.kind);
+        if part.is_none() && state.kind != QUERY_KIND {
+            return Err(AppError::Failed(format!(
+                "{}: has {:?}, which a newer version of overrule stored: update overrule",
+                self.server.name(),
+                sanitize::line(&state.kind)
+            )));
+        }
+        let body = state.body.clone();
+        let unpacked = tokio::task::spawn_blocking(move || {
+            let piece = Snapshot::of_state(&body)?;
+            let hashes = piece.db().text_hashes()?;
+            Ok::<_, StoreError>((piece, hashes))
+        });
+        let (piece, hashes) = unpacked.await.map_err(AppError::failed)??;
+        self.receive_texts(hashes).await?;
+        let State {
+            kind,
+            subject,
+            version,
+            ..
+        } = state.clone();
+        let merged = self.store.write(move |db| {
+            let merged = db.merging(|db| match part {
+                Some(part) => merge_part(db, &piece, part),
+                None => merge_query(db, &piece, &subject),
+            })?;
+            if merged.refused.is_empty() {
+                db.note_version(&kind, &subject, version)?;
+            }
+            if merged.votes_set_aside > 0 {
+                db.note_set_aside(&subject)?;
+            }
+            Ok(merged)
+        });
+        self.synced.received.add(merged.await?);
+        Ok(())
+    }
+
+    /// Stores those of these texts that the project lacks.
+    async fn receive_texts(&mut self, hashes: Vec<Vec<u8>>) -> Result<(), AppError> {
+        let lacking = self.store.read(move |db| db.lacking_texts(hashes)).await?;
+        for hashes in lacking.chunks(TEXTS) {
+            let texts = self.server.texts(&self.project, hashes).await?;
+            let wanted = hashes.len();
+            if texts.len() < wanted {
+                return Err(StoreError::Corrupt(format!(
+                    "{} texts of documents are not on the server",
+                    wanted - texts.len()
+                ))
+                .into());
+            }
+            let stored = self.store.write(move |db| {
+                for (hash, packed) in texts {
+                    let text = unpacked_text(&packed)?;
+                    if text_hash(&text) != hash {
+                        return Err(StoreError::Corrupt(
+                            "a text on the server is damaged".to_owned(),
+                        ));
+                    }
+                    db.keep_text(&text)?;
+                }
+                Ok(())
+            });
+            stored.await?;
+        }
+        Ok(())
+    }
+
+    async fn receive_judgments(
+        &mut self,
+        from: &Cursor,
+        told: &mut (dyn FnMut(SyncProgress) + Send),
+    ) -> Result<(), AppError> {
+        let (mut after, mut done) = (None, 0);
+        loop {
+            let page = self
+                .server
+                .judgments(&self.project, from, after.as_ref(), JUDGMENTS)
+                .await?;
+            let Some(last) = page.last else {
+                return Ok(());
+            };
+            after = Some(last);
+            let newer = page
+                .judgments
+                .iter()
+                .any(|judgment| judgment.form > SCHEMA_VERSION);
+            if newer {
+                return Err(AppError::Failed(format!(
+                    "{}: has verdicts that a newer version of overrule stored: update overrule",
+                    self.server.name()
+                )));
+            }
+            done += page.judgments.len();
+            if let Err(error) = self.merge_page(page.judgments.clone()).await {
+                is_about_rows(error)?;
+                // Only what cannot be merged is left out.
+                for judgment in page.judgments {
+                    let person = sanitize::line(&judgment.person).into_owned();
+                    if let Err(error) = self.merge_page(vec![judgment]).await {
+                        let why = is_about_rows(error)?;
+                        self.synced
+                            .problems
+                            .push(format!("a judgment of {person}: left out: {why}"));
+                    }
+                }
+            }
+            told(SyncProgress::Judgments(done));
+        }
+    }
+
+    async fn merge_page(&mut self, judgments: Vec<Judgment>) -> Result<(), AppError> {
+        let merged = self.store.write(move |db| {
+            let rows = judgments.iter();
+            let rows = rows.map(|judgment| JudgmentRows::unpack(&judgment.body));
+            let rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+            let (judgments, refused) = judgments_as_project(db, &rows)?;
+            db.merging(|db| {
+                let mut merged = merge_judgments(db, &judgments)?;
+                merged.refused.extend(refused);
+                // Decisions from the future must not take precedence over new ones.
+                db.order_before(now_ms())?;
+                Ok(merged)
+            })
+        });
+        self.synced.received.add(merged.await?);
+        Ok(())
+    }
+
+    /// Stores what was changed here.
+    async fn send(&mut self, told: &mut (dyn FnMut(SyncProgress) + Send)) -> Result<(), AppError> {
+        let changed = self.store.read(|db| db.unsynced_states()).await?;
+        for chunk in changed.chunks(STATES) {
+            let mut rest = chunk.to_vec();
+            for _ in 0..ATTEMPTS {
+                let overtaken = self.send_states(rest).await?;
+                told(SyncProgress::Sent(
+                    self.synced.sent_queries + self.synced.sent_parts,
+                ));
+                let names: Vec<(String, String)> = overtaken
+                    .iter()
+                    .map(|of| (of.kind.clone(), of.subject.clone()))
+                    .collect();
+                self.receive_states(&names).await?;
+                rest = overtaken;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+        }
+        loop {
+            let new = self
+                .store
+                .read(|db| db.unsynced_judgments(JUDGMENTS))
+                .await?;
+            if new.is_empty() {
+                return Ok(());
+            }
+            self.send_judgments(new).await?;
+            told(SyncProgress::Judgments(self.synced.sent_judgments));
+        }
+    }
+
+    /// Stores states, and returns those that other copies have replaced.
+    async fn send_states(&mut self, changed: Vec<Unsynced>) -> Result<Vec<Unsynced>, AppError> {
+        let mut overtaken = Vec::new();
+        let mut waiting: Vec<(Unsynced, State)> = Vec::new();
+        let mut size = 0;
+        let count = changed.len();
+        for (at, of) in changed.into_iter().enumerate() {
+            let packed = of.clone();
+            let (state, hashes) = self
+                .store
+                .read(move |db| db.at_one_moment(|db| packed_state(db, &packed)))
+                .await?;
+            self.send_texts(hashes).await?;
+            size += state.body.len() as i64;
+            waiting.push((of, state));
+            if size >= BATCH || at + 1 == count {
+                size = 0;
+                overtaken.extend(self.send_batch(std::mem::take(&mut waiting)).await?);
+            }
+        }
+        Ok(overtaken)
+    }
+
+    async fn send_batch(
+        &mut self,
+        batch: Vec<(Unsynced, State)>,
+    ) -> Result<Vec<Unsynced>, AppError> {
+        let (changed, states): (Vec<Unsynced>, Vec<State>) = batch.into_iter().unzip();
+        let stored = self
+            .server
+            .store_states(&self.project, self.shared.copy, &states)
+            .await?;
+        let (mut kept, mut overtaken) = (Vec::new(), Vec::new());
+        for of in changed {
+            let name = (of.kind.clone(), of.subject.clone());
+            match stored.get(&name) {
+                Some(version) => kept.push((of, *version)),
+                None => overtaken.push(of),
+            }
+        }
+        let queries = kept.iter().filter(|(of, _)| of.query().is_some()).count();
+        self.synced.sent_queries += queries;
+        self.synced.sent_parts += kept.len() - queries;
+        let noted = self.store.write(move |db| {
+            for (of, version) in kept {
+                db.note_version(&of.kind, &of.subject, version)?;
+                db.note_synced(&of)?;
+            }
+            Ok(())
+        });
+        noted.await?;
+        Ok(overtaken)
+    }
+
+    /// Stores those of these texts that the server lacks.
+    async fn send_texts(&mut self, hashes: Vec<Vec<u8>>) -> Result<(), AppError> {
+        if hashes.is_empty() {
+            return Ok(());
+        }
+        let missing = self.server.missing_texts(&self.project, &hashes).await?;
+        for hashes in missing.chunks(TEXTS) {
+            let hashes = hashes.to_vec();
+            let texts = self.store.read(move |db| {
+                let texts = hashes.into_iter().map(|hash| {
+                    let text = db.text_with(&hash)?;
+                    let packed = zstd::bulk::compress(text.as_bytes(), LEVEL);
+                    let packed = packed.map_err(|error| StoreError::Internal(error.to_string()))?;
+                    Ok((hash, packed))
+                });
+                texts.collect::<Result<Vec<_>, StoreError>>()
+            });
+            let texts = texts.await?;
+            self.server.store_texts(&self.project, &texts).await?;
+        }
+        Ok(())
+    }
+
+    async fn send_judgments(&mut self, new: Vec<Unsynced>) -> Result<(), AppError> {
+        let rows = new.clone();
+        let judgments = self.store.read(move |db| {
+            db.at_one_moment(|db| rows.iter().map(|of| packed_judgment(db, of)).collect())
+        });
+        let judgments: Vec<Judgment> = judgments.await?;
+        self.server
+            .store_judgments(&self.project, self.shared.copy, &judgments)
+            .await?;
+        self.synced.sent_judgments += judgments.len();
+        let noted = self.store.write(move |db| {
+            for of in &new {
+                db.note_synced(of)?;
+            }
+            Ok(())
+        });
+        Ok(noted.await?)
+    }
+}
+
+/// A judgment with everything that it refers to.
+fn packed_judgment(db: &Db, of: &Unsynced) -> Result<Judgment, StoreError> {
+    let rows = JudgmentRows::read(db, &of.kind, &of.subject)?;
+    Ok(Judgment {
+        uid: of.subject.clone(),
+        kind: of.kind.clone(),
+        person: rows.person().to_owned(),
+        query: rows.query().to_owned(),
+        item: rows.item(),
+        form: SCHEMA_VERSION,
+        body: rows.pack()?,
+    })
+}
+
+/// The reason why rows of the server cannot be merged.
+///
+/// # Errors
+/// The error is about something else.
+fn is_about_rows(error: AppError) -> Result<String, AppError> {
+    use StoreError::{Conflict, Corrupt, NotFound, Sql};
+    match error {
+        AppError::Store(error @ (Conflict(_) | Corrupt(_) | NotFound(_) | Sql(_))) => {
+            Ok(sanitize::line(&error.to_string()).into_owned())
+        }
+        other => Err(other),
+    }
+}
+
+/// The part of a project with this name.
+fn part_of(kind: &str) -> Option<&'static MergePart> {
+    registry::merge_parts().find(|part| part.name == kind)
+}
+
+fn described(kind: &str, subject: &str) -> String {
+    if kind == QUERY_KIND {
+        format!("query {:?}", sanitize::line(subject))
+    } else {
+        sanitize::line(kind).into_owned()
+    }
+}
+
+/// The state of a query or part, and the hashes of the texts of its documents.
+fn packed_state(db: &Db, of: &Unsynced) -> Result<(State, Vec<Vec<u8>>), StoreError> {
+    let version = db.synced_version(&of.kind, &of.subject)?;
+    let (body, hashes) = match (of.query(), part_of(&of.kind)) {
+        (Some(query), _) => (pack_query(db, query)?, db.text_hashes_of(query)?),
+        (None, Some(part)) => (pack_part(db, part)?, Vec::new()),
+        (None, None) => {
+            return Err(StoreError::Corrupt(format!(
+                "a change of {:?} is not known",
+                of.kind
+            )));
+        }
+    };
+    let state = State {
+        kind: of.kind.clone(),
+        subject: of.subject.clone(),
+        version,
+        place: of.query().map_or(0, |query| query.0),
+        body,
+    };
+    Ok((state, hashes))
+}
+
+fn unpacked_text(packed: &[u8]) -> Result<String, StoreError> {
+    use std::io::Read as _;
+    /// Maximum size of a text in bytes.
+    const LARGEST: u64 = 256 << 20;
+    let damaged = || StoreError::Corrupt("a text on the server cannot be read".to_owned());
+    let mut text = String::new();
+    let decoder = zstd::stream::Decoder::new(packed).map_err(|_| damaged())?;
+    decoder
+        .take(LARGEST + 1)
+        .read_to_string(&mut text)
+        .map_err(|_| damaged())?;
+    if text.len() as u64 > LARGEST {
+        return Err(damaged());
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,407 @@
+//! Verdicts, rulings and their undos as self-contained rows, in which documents are named.
+
+use crate::domain::corpus::QueryId;
+use crate::store::merge::empty_project;
+use crate::store::{Db, Result, StoreError};
+use rusqlite::types::Value;
+use rusqlite::{params, params_from_iter};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::{HashMap, HashSet};
+
+const SHOWN: &str = "uid, annotator, policy, draw, drawn_of, shown_ms, later_ms";
+const VERDICT: &str = "uid, decision, note, annotator, blind, active_ms, replaces, created_ms,
+                       confidence, cause, policy, role, inclusion, revealed_ms, shown, order_ms,
+                       guideline";
+const RULING: &str = "uid, document, finding, relevant, fault, note, annotator, blind, active_ms,
+                      revealed_ms, grade, against, answers, draw, drawn_of, replaces, created_ms,
+                      order_ms, guideline";
+const UNDO: &str = "uid, verdict, annotator, created_ms, order_ms";
+const RULING_UNDO: &str = "uid, ruling, annotator, created_ms, order_ms";
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Cell {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Integer(number) => Self::Integer(number),
+            Value::Real(number) => Self::Real(number),
+            Value::Text(text) => Self::Text(text),
+            Value::Blob(bytes) => Self::Blob(bytes),
+        }
+    }
+}
+
+impl From<Cell> for Value {
+    fn from(cell: Cell) -> Self {
+        match cell {
+            Cell::Null => Self::Null,
+            Cell::Integer(number) => Self::Integer(number),
+            Cell::Real(number) => Self::Real(number),
+            Cell::Text(text) => Self::Text(text),
+            Cell::Blob(bytes) => Self::Blob(bytes),
+        }
+    }
+}
+
+/// The values of a row that are not about documents.
+type Cells = Vec<Cell>;
+
+/// A row about a pair: the positions of A and B in [`JudgmentRows::documents`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct PairRow {
+    a: u8,
+    b: u8,
+    cells: Cells,
+}
+
+/// A judgment with everything that it refers to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JudgmentRows {
+    query: String,
+    /// The hash of the query's text.
+    text: Vec<u8>,
+    /// The names of the documents and the hashes of their texts.
+    documents: Vec<(String, Vec<u8>)>,
+    shown: Vec<PairRow>,
+    /// With those that they replace.
+    verdicts: Vec<PairRow>,
+    undos: Vec<Cells>,
+    rulings: Vec<Cells>,
+    ruling_undos: Vec<Cells>,
+    /// Who judged.
+    #[serde(skip)]
+    person: String,
+}
+
+/// The hash of a text.
+pub fn text_hash(text: &str) -> Vec<u8> {
+    Sha256::digest(text.as_bytes()).to_vec()
+}
+
+fn cells(row: &rusqlite::Row<'_>, from: usize, columns: &str) -> rusqlite::Result<Cells> {
+    let columns = from..from + columns.split(',').count();
+    columns
+        .map(|at| Ok(row.get::<_, Value>(at)?.into()))
+        .collect()
+}
+
+impl JudgmentRows {
+    /// A judgment of the project, given its table and unique ID.
+    pub fn read(db: &Db, table: &str, uid: &str) -> Result<Self> {
+        let mut rows = Self::default();
+        let query: i64 = match table {
+            "verdict" => rows.verdict(db, uid)?,
+            "undo" => {
+                let verdict: String = db.value("SELECT verdict FROM undo WHERE uid = ?1", [uid])?;
+                let query = rows.verdict(db, &verdict)?;
+                rows.undos = vec![db.one(
+                    &format!("SELECT {UNDO} FROM undo WHERE uid = ?1"),
+                    [uid],
+                    |row| cells(row, 0, UNDO),
+                )?];
+                rows.person = db.value("SELECT annotator FROM undo WHERE uid = ?1", [uid])?;
+                query
+            }
+            "ruling" => rows.ruling(db, uid)?,
+            _ => {
+                let ruling: String =
+                    db.value("SELECT ruling FROM ruling_undo WHERE uid = ?1", [uid])?;
+                let query = rows.ruling(db, &ruling)?;
+                rows.ruling_undos = vec![db.one(
+                    &format!("SELECT {RULING_UNDO} FROM ruling_undo WHERE uid = ?1"),
+                    [uid],
+                    |row| cells(row, 0, RULING_UNDO),
+                )?];
+                rows.person =
+                    db.value("SELECT annotator FROM ruling_undo WHERE uid = ?1", [uid])?;
+                query
+            }
+        };
+        let (name, text): (String, String) = db.one(
+            "SELECT name, text FROM query WHERE id = ?1",
+            [query],
+            |row| row.try_into(),
+        )?;
+        (rows.query, rows.text) = (name, text_hash(&text));
+        Ok(rows)
+    }
+
+    /// Adds a verdict, those that it replaces, and when its pair was shown. Returns the query.
+    fn verdict(&mut self, db: &Db, uid: &str) -> Result<i64> {
+        let (mut next, mut of) = (Some(uid.to_owned()), None);
+        let mut seen = HashSet::new();
+        while let Some(uid) = next.filter(|uid| seen.insert(uid.clone())) {
+            let (query, a, b, shown, replaces, person, rest) = db.one(
+                &format!(
+                    "SELECT query, a, b, shown, replaces, annotator, {VERDICT} FROM verdict
+                     WHERE uid = ?1"
+                ),
+                [&uid],
+                |row| {
+                    Ok((
+                        row.get(0)?,
+                        row.get(1)?,
+                        row.get(2)?,
+                        row.get::<_, Option<String>>(3)?,
+                        row.get(4)?,
+                        row.get(5)?,
+                        cells(row, 6, VERDICT)?,
+                    ))
+                },
+            )?;
+            if of.is_none() {
+                self.person = person;
+            }
+            of = Some(query);
+            let (a, b) = (self.place(db, query, a)?, self.place(db, query, b)?);
+            self.verdicts.push(PairRow { a, b, cells: rest });
+            if let Some(shown) = shown {
+                let (a, b, cells) = db.one(
+                    &format!("SELECT a, b, {SHOWN} FROM shown WHERE uid = ?1"),
+                    [&shown],
+                    |row| Ok((row.get(0)?, row.get(1)?, cells(row, 2, SHOWN)?)),
+                )?;
+                let (a, b) = (self.place(db, query, a)?, self.place(db, query, b)?);
+                self.shown.push(PairRow { a, b, cells });
+            }
+            next = replaces;
+        }
+        of.ok_or_else(|| StoreError::Corrupt("a verdict is not there".to_owned()))
+    }
+
+    /// Adds a ruling and those that it replaces. Returns the query.
+    fn ruling(&mut self, db: &Db, uid: &str) -> Result<i64> {
+        let (mut next, mut of) = (Some(uid.to_owned()), None);
+        let mut seen = HashSet::new();
+        while let Some(uid) = next.filter(|uid| seen.insert(uid.clone())) {
+            let (query, document, replaces, person, cells) = db.one(
+                &format!(
+                    "SELECT query, document, replaces, annotator, {RULING} FROM ruling
+                     WHERE uid = ?1"
+                ),
+                [&uid],
+                |row| {
+                    let values: (i64, String, Option<String>, String) =
+                        (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+                    let rest = cells(row, 4, RULING)?;
+                    Ok((values.0, values.1, values.2, values.3, rest))
+                },
+            )?;
+            if of.is_none() {
+                self.person = person;
+            }
+            of = Some(query);
+            self.documents = vec![(document, Vec::new())];
+            self.rulings.push(cells);
+            next = replaces;
+        }
+        of.ok_or_else(|| StoreError::Corrupt("a ruling is not there".to_owned()))
+    }
+
+    /// The place of a document in [`Self::documents`], where it is added.
+    fn place(&mut self, db: &Db, query: i64, position: i64) -> Result<u8> {
+        let document: (String, Vec<u8>) = db.one(
+            "SELECT document.name, hash FROM document JOIN content ON content.id = content
+             WHERE query = ?1 AND position = ?2",
+            [query, position],
+            |row| row.try_into(),
+        )?;
+        let known = self.documents.iter().position(|known| *known == document);
+        let place = known.unwrap_or(self.documents.len());
+        if known.is_none() {
+            self.documents.push(document);
+        }
+        u8::try_from(place)
+            .map_err(|_| StoreError::Corrupt("a verdict is about too many documents".to_owned()))
+    }
+
+    /// The name of the query.
+    pub fn query(&self) -> &str {
+        &self.query
+    }
+
+    /// Who judged.
+    pub fn person(&self) -> &str {
+        &self.person
+    }
+
+    /// The hash of what was judged: a pair or a document of a query.
+    pub fn item(&self) -> Vec<u8> {
+        let mut names: Vec<&str> = self
+            .documents
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        names.sort_unstable();
+        text_hash(&serde_json::json!([self.query, names]).to_string())
+    }
+
+    /// The rows as bytes.
+    pub fn pack(&self) -> Result<Vec<u8>> {
+        postcard::to_stdvec(self).map_err(|error| StoreError::Internal(error.to_string()))
+    }
+
+    /// Reads packed rows.
+    ///
+    /// # Errors
+    /// The bytes are something else.
+    pub fn unpack(bytes: &[u8]) -> Result<Self> {
+        let rows: Self = postcard::from_bytes(bytes)
+            .map_err(|error| StoreError::Corrupt(format!("a judgment cannot be read: {error}")))?;
+        let is_whole = |cells: &Cells, columns: &str| cells.len() == columns.split(',').count();
+        let pairs = |of: &[PairRow], columns| of.iter().all(|row| is_whole(&row.cells, columns));
+        let others = |of: &[Cells], columns| of.iter().all(|cells| is_whole(cells, columns));
+        let are_whole = pairs(&rows.shown, SHOWN)
+            && pairs(&rows.verdicts, VERDICT)
+            && others(&rows.undos, UNDO)
+            && others(&rows.rulings, RULING)
+            && others(&rows.ruling_undos, RULING_UNDO);
+        if !are_whole {
+            return Err(StoreError::Corrupt(
+                "a judgment has values for other columns".to_owned(),
+            ));
+        }
+        Ok(rows)
+    }
+}
+
+/// A small project in memory with these judgments on queries of `db`. The others are named, with the
+/// reason.
+pub fn judgments_as_project(
+    db: &Db,
+    judgments: &[JudgmentRows],
+) -> Result<(Db, Vec<(String, String)>)> {
+    let project = empty_project()?;
+    // A judgment that it refers to may be in the project that it is merged into.
+    project
+        .connection
+        .pragma_update(None, "foreign_keys", false)?;
+    let (mut queries, mut refused) = (HashMap::new(), Vec::new());
+    for judgment in judgments {
+        let known: Option<String> =
+            db.maybe_value("SELECT text FROM query WHERE name = ?1", [&judgment.query])?;
+        let reason = match &known {
+            None => "it is not in this project yet",
+            Some(text) if text_hash(text) != judgment.text => "it has a different text there",
+            Some(_) => {
+                add(
+                    &project,
+                    judgment,
+                    known.as_deref().unwrap_or_default(),
+                    &mut queries,
+                )?;
+                continue;
+            }
+        };
+        refused.push((judgment.query.clone(), reason.to_owned()));
+    }
+    Ok((project, refused))
+}
+
+/// The queries of a small project: key, and the positions of documents by name.
+type Queries = HashMap<QueryId, (i64, HashMap<String, usize>)>;
+
+fn add(project: &Db, rows: &JudgmentRows, text: &str, queries: &mut Queries) -> Result<()> {
+    let id = QueryId::new(rows.query.as_str());
+    if !queries.contains_key(&id) {
+        project.change(
+            "INSERT INTO query (name, text, extra, line, dataset, documents)
+             VALUES (?1, ?2, '{}', '{}', '', 0)",
+            params![rows.query, text],
+        )?;
+        let key = project.connection.last_insert_rowid();
+        queries.insert(id.clone(), (key, HashMap::new()));
+    }
+    let Some((query, documents)) = queries.get_mut(&id) else {
+        return Ok(());
+    };
+    let query = *query;
+    let mut places = Vec::new();
+    for (name, hash) in rows.documents.iter().filter(|(_, hash)| !hash.is_empty()) {
+        let next = documents.len();
+        let place = *documents.entry(name.clone()).or_insert(next);
+        places.push(place);
+        if place < next {
+            continue;
+        }
+        project.change(
+            "INSERT INTO content (hash, text) VALUES (?1, '') ON CONFLICT DO NOTHING",
+            [hash],
+        )?;
+        project.change(
+            "INSERT INTO document (query, position, name, content, metadata, extra)
+             SELECT ?1, ?2, ?3, id, '{}', '{}' FROM content WHERE hash = ?4",
+            params![query, place, name, hash],
+        )?;
+    }
+    let pair = |row: &PairRow| -> Result<[Value; 3]> {
+        let place = |at: u8| places.get(usize::from(at)).copied();
+        match place(row.a).zip(place(row.b)) {
+            Some((a, b)) => Ok([query.into(), (a as i64).into(), (b as i64).into()]),
+            None => Err(StoreError::Corrupt(
+                "a judgment is about a document that it does not name".to_owned(),
+            )),
+        }
+    };
+    for row in &rows.shown {
+        let values = pair(row)?.into_iter().chain(values(&row.cells));
+        project.change(
+            &format!(
+                "INSERT OR IGNORE INTO shown (query, a, b, {SHOWN})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+            ),
+            params_from_iter(values),
+        )?;
+    }
+    for row in &rows.verdicts {
+        let values = pair(row)?.into_iter().chain(values(&row.cells));
+        project.change(
+            &format!(
+                "INSERT OR IGNORE INTO verdict (query, a, b, {VERDICT})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+                 ?17, ?18, ?19, ?20)"
+            ),
+            params_from_iter(values),
+        )?;
+    }
+    for cells in &rows.undos {
+        project.change(
+            &format!("INSERT OR IGNORE INTO undo ({UNDO}) VALUES (?1, ?2, ?3, ?4, ?5)"),
+            params_from_iter(values(cells)),
+        )?;
+    }
+    for cells in &rows.rulings {
+        let values = std::iter::once(query.into()).chain(values(cells));
+        project.change(
+            &format!(
+                "INSERT OR IGNORE INTO ruling (query, {RULING})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
+                 ?17, ?18, ?19, ?20)"
+            ),
+            params_from_iter(values),
+        )?;
+    }
+    for cells in &rows.ruling_undos {
+        project.change(
+            &format!(
+                "INSERT OR IGNORE INTO ruling_undo ({RULING_UNDO}) VALUES (?1, ?2, ?3, ?4, ?5)"
+            ),
+            params_from_iter(values(cells)),
+        )?;
+    }
+    Ok(())
+}
+
+fn values(cells: &[Cell]) -> impl Iterator<Item = Value> + '_ {
+    cells.iter().cloned().map(Value::from)
+}

@@ -15,6 +15,7 @@ mod reading;
 mod wording;
 
 pub(super) use analysis::LexicalAnalysis;
+pub use analysis::LexicalScores;
 pub(super) use analysis::count_words;
 pub use method::{LexicalMethod, NAMES};
 

@@ -4,7 +4,7 @@
 mod picks;
 mod reranking;
 
-pub use super::lexical::{LexicalMethod, NAMES};
+pub use super::lexical::{LexicalMethod, LexicalScores, NAMES};
 
 use super::call::{CallError, JudgePrompt, JudgeReply, RateLimits, Usage};
 use super::judge_trait::{Judge, JudgeEnsemble};

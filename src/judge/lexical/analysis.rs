@@ -25,34 +25,65 @@ struct MethodScores {
     scale: f64,
 }
 
-impl LexicalAnalysis {
-    /// Analyzes a pool in time linear in the length of its texts.
-    pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
-        let reading = PoolReading::new(query, documents);
+impl MethodScores {
+    /// In the order of [`LexicalMethod`].
+    fn of(reading: &PoolReading<'_>) -> [Self; 3] {
         let find = |assessments: Vec<Assessment>| {
             let scores: Vec<f64> = assessments
                 .iter()
                 .map(|assessment| assessment.score)
                 .collect();
-            MethodScores {
+            Self {
                 scale: margin::scale(&scores),
                 assessments,
             }
         };
-        // In the order of `LexicalMethod`.
-        let findings = [
-            find(bm25::assess(&reading)),
-            find(proximity::assess(&reading)),
-            find(ngram::assess(&reading)),
-        ];
+        [
+            find(bm25::assess(reading)),
+            find(proximity::assess(reading)),
+            find(ngram::assess(reading)),
+        ]
+    }
+}
+
+/// The scores of a [`LexicalAnalysis`] without the notes, which take longer.
+#[derive(Debug)]
+pub struct LexicalScores([MethodScores; 3]);
+
+impl LexicalScores {
+    pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
+        let mut reading = PoolReading::new(query, documents);
+        reading.has_notes = false;
+        Self(MethodScores::of(&reading))
+    }
+
+    /// See [`LexicalAnalysis::score`].
+    pub fn score(&self, method: LexicalMethod, document: usize) -> f64 {
+        self.find(method, document).map_or(0.0, |found| found.score)
+    }
+
+    /// See [`LexicalAnalysis::matched`].
+    pub fn matched(&self, method: LexicalMethod, document: usize) -> u64 {
+        self.find(method, document).map_or(0, |found| found.matched)
+    }
+
+    fn find(&self, method: LexicalMethod, document: usize) -> Option<&Assessment> {
+        self.0[method.index()].assessments.get(document)
+    }
+}
+
+impl LexicalAnalysis {
+    /// Analyzes a pool in time linear in the length of its texts.
+    pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
+        let reading = PoolReading::new(query, documents);
         Self {
             query_words: count_words(query),
             words: documents
                 .iter()
                 .map(|document| count_words(document))
                 .collect(),
+            findings: MethodScores::of(&reading),
             terms: reading.terms,
-            findings,
         }
     }
 
@@ -227,6 +258,11 @@ mod tests {
         ) {
             let documents: Vec<Arc<str>> = texts.iter().map(|text| text.as_str().into()).collect();
             let (analysis, again) = (LexicalAnalysis::new(&query, &documents), LexicalAnalysis::new(&query, &documents));
+            let scores = LexicalScores::new(&query, &documents);
+            for (method, at) in LexicalMethod::ALL.into_iter().flat_map(|method| (0..=documents.len()).map(move |at| (method, at))) {
+                prop_assert_eq!(scores.score(method, at).to_bits(), analysis.score(method, at).to_bits());
+                prop_assert_eq!(scores.matched(method, at), analysis.matched(method, at));
+            }
             for method in LexicalMethod::ALL {
                 for (a, text) in documents.iter().enumerate() {
                     let quote = analysis.passage(method, a).map(|passage| text.get(passage).unwrap());

@@ -13,6 +13,16 @@ pub(super) struct Assessment {
 }
 
 impl Assessment {
+    /// Without a note and a passage.
+    pub(super) fn of_score(score: f64, matched: u64) -> Self {
+        Self {
+            score,
+            matched,
+            passage: 0..0,
+            note: String::new(),
+        }
+    }
+
     /// `note` describes the findings and follows the document's label; `passage` is quoted after
     /// it.
     pub(super) fn new(

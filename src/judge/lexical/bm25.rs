@@ -36,6 +36,9 @@ pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
         let found = (0..reading.terms.len()).filter(|term| counts[*term] > 0);
         let matched = found.clone().fold(0, |set, term| set | 1u64 << term);
         let score = found.clone().map(gain).sum();
+        if !reading.has_notes {
+            return Assessment::of_score(score, matched);
+        }
         let mut lead = (0.0, 0);
         for term in found {
             if gain(term) > lead.0 {

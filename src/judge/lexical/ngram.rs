@@ -119,6 +119,9 @@ impl GramScorer<'_> {
             .fold(0, |set, (term, (held, all))| {
                 set | u64::from(*held > 0 && 2 * held >= *all) << term
             });
+        if !self.reading.has_notes {
+            return Assessment::of_score(score, matched);
+        }
         let note = format!(
             "shares {shared} of the query's {} letter sequences and {}",
             self.weights.len(),

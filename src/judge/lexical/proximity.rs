@@ -107,6 +107,9 @@ fn assess_one(reading: &PoolReading, document: &DocumentReading) -> Assessment {
             .zip(parts)
             .map(|(share, part)| share * part)
             .sum::<f64>();
+    if !reading.has_notes {
+        return Assessment::of_score(score, matched);
+    }
     let mut note = wording::coverage("covers", &reading.terms, matched);
     if closest.distinct > 1 {
         note += &format!(

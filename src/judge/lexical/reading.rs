@@ -2,9 +2,12 @@
 //! once for all three judges.
 
 use crate::domain::text::{self, Term};
-use std::collections::HashMap;
+use foldhash::fast::RandomState;
+use std::collections;
 use std::ops::Range;
 use std::sync::Arc;
+
+type HashMap<K, V> = collections::HashMap<K, V, RandomState>;
 
 /// The lengths of the character n-grams that the `ngram` judge compares.
 pub(super) const GRAMS: std::ops::RangeInclusive<usize> = 3..=5;
@@ -22,6 +25,8 @@ pub(super) struct PoolReading<'a> {
     /// For each distinct n-gram of the query, the terms that contain it, as a bit set.
     pub(super) gram_terms: Vec<u64>,
     pub(super) documents: Vec<DocumentReading<'a>>,
+    /// Whether assessments have notes with quotes.
+    pub(super) has_notes: bool,
     lexicon: Lexicon,
 }
 
@@ -76,6 +81,8 @@ struct Lexicon {
     /// Words seen so far; `None` is unrelated to the query.
     words: HashMap<Box<str>, Option<u32>>,
     meanings: Vec<WordMeaning>,
+    /// The characters of a word, reused for the next one.
+    padded: Vec<char>,
 }
 
 impl<'a> PoolReading<'a> {
@@ -87,7 +94,7 @@ impl<'a> PoolReading<'a> {
         for (index, term) in terms.iter().enumerate() {
             lexicon.stems.insert(term.stem.clone(), index);
             text::normalize_into(&term.surface, &mut normal);
-            each_gram(&normal, |gram| {
+            each_gram(&normal, &mut Vec::new(), |gram| {
                 let next = gram_terms.len();
                 let id = *lexicon.grams.entry(gram).or_insert(next as u16);
                 if usize::from(id) == next {
@@ -105,6 +112,7 @@ impl<'a> PoolReading<'a> {
             terms,
             gram_terms,
             documents,
+            has_notes: true,
             lexicon,
         }
     }
@@ -200,7 +208,7 @@ impl Lexicon {
             .then(|| text::stem(normal));
         let term = term.and_then(|stem| self.stems.get(&stem).copied());
         let mut grams = Vec::new();
-        each_gram(normal, |gram| {
+        each_gram(normal, &mut self.padded, |gram| {
             let known = self.grams.get(&gram);
             grams.extend(known);
             known.is_some()
@@ -218,13 +226,12 @@ impl Lexicon {
 
 /// The n-grams of a word surrounded by spaces, each packed into a number.
 ///
-/// Longer n-grams with the same start follow as long as `take` returns true.
-fn each_gram(normal: &str, mut take: impl FnMut(u128) -> bool) {
-    let padded: Vec<char> = [' ']
-        .into_iter()
-        .chain(normal.chars().take(GRAM_WORD))
-        .chain([' '])
-        .collect();
+/// Longer n-grams with the same start follow as long as `take` returns true. `padded` is a buffer.
+fn each_gram(normal: &str, padded: &mut Vec<char>, mut take: impl FnMut(u128) -> bool) {
+    padded.clear();
+    padded.push(' ');
+    padded.extend(normal.chars().take(GRAM_WORD));
+    padded.push(' ');
     for start in 0..padded.len() {
         let mut packed = 0;
         for (before, c) in padded[start..].iter().take(*GRAMS.end()).enumerate() {

@@ -3,7 +3,7 @@
 use crate::features::student::domain::features::DocumentNumbers;
 use crate::features::student::domain::texts::PoolTexts;
 use crate::judge::PoolText;
-use crate::judge::offline::LexicalMethod;
+use crate::judge::offline::{LexicalMethod, LexicalScores};
 use crate::store::corpus::first_stage_order;
 use crate::store::{Db, StoreError};
 
@@ -33,7 +33,7 @@ impl KnownTexts {
     pub(super) fn read(db: &Db, query: &str) -> Result<Self, StoreError> {
         let key = db.find_query(query)?;
         let pool = db.pool_text(key, None)?;
-        let analysis = pool.analysis();
+        let analysis = LexicalScores::new(&pool.query, &pool.documents);
         let texts = PoolTexts::read(&pool.query, &pool.documents);
         let order = first_stage_order(pool.metadata.iter());
         let mut ranks = vec![0usize; pool.documents.len()];

@@ -2,7 +2,11 @@
 //! the offline judges, and similarity to each other.
 
 use crate::domain::text::{each_token, is_stopword, query_terms, stem};
-use std::collections::{HashMap, HashSet};
+use foldhash::fast::RandomState;
+use std::collections;
+
+type HashMap<K, V> = collections::HashMap<K, V, RandomState>;
+type HashSet<T> = collections::HashSet<T, RandomState>;
 
 /// Features of one text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -73,11 +77,10 @@ impl PoolTexts {
 
 /// The words of one text as numbers of the lexicon.
 struct ReadText {
-    /// Distinct words as written.
-    written: HashSet<u32>,
+    /// All words as written, in order.
+    written: Vec<u32>,
     /// The stems of all words except stopwords, in order.
     stems: Vec<u32>,
-    words: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -114,48 +117,64 @@ impl Lexicon {
 
     fn read(&mut self, text: &str) -> ReadText {
         let mut found = ReadText {
-            written: HashSet::new(),
+            written: Vec::new(),
             stems: Vec::new(),
-            words: 0,
         };
         each_token(text, |_, normal| {
             let known = self.word(normal);
-            found.written.insert(known.written);
+            found.written.push(known.written);
             found.stems.extend(known.stem);
-            found.words += 1;
         });
         found
     }
 }
 
-/// The words and terms of a query.
+/// The words and terms of a query, which is the first text of its lexicon: its words and stems have
+/// the lowest numbers.
 struct QueryWords {
-    written: HashSet<u32>,
-    terms: HashSet<u32>,
+    /// Number of distinct words, and of distinct stems.
+    written: usize,
+    stems: u32,
+    /// By stem: whether it is that of a term.
+    is_term: Vec<bool>,
     neighbors: HashSet<(u32, u32)>,
 }
 
 impl QueryWords {
     fn new(query: &str, lexicon: &mut Lexicon) -> Self {
         let read = lexicon.read(query);
+        let (written, stems) = (lexicon.words.len(), lexicon.stems.len() as u32);
         let terms = query_terms(query).into_iter();
+        let terms: Vec<u32> = terms.map(|term| lexicon.stem(term.stem)).collect();
+        let mut is_term = vec![false; lexicon.stems.len()];
+        terms
+            .into_iter()
+            .for_each(|stem| is_term[stem as usize] = true);
         Self {
-            written: read.written,
-            terms: terms.map(|term| lexicon.stem(term.stem)).collect(),
+            written,
+            stems,
+            is_term,
             neighbors: neighbors(&read.stems).collect(),
         }
     }
 
     fn of(&self, text: &ReadText, likeness: f64) -> TextNumbers {
-        let covered = self.written.intersection(&text.written).count();
-        let found: HashSet<(u32, u32)> = neighbors(&text.stems)
-            .filter(|pair| self.neighbors.contains(pair))
-            .collect();
-        let hits = text.stems.iter().filter(|stem| self.terms.contains(stem));
+        let mut is_covered = vec![false; self.written];
+        for word in &text.written {
+            if let Some(is_covered) = is_covered.get_mut(*word as usize) {
+                *is_covered = true;
+            }
+        }
+        let covered = is_covered.into_iter().filter(|of| *of).count();
+        let is_near =
+            |pair: &(u32, u32)| pair.0.max(pair.1) < self.stems && self.neighbors.contains(pair);
+        let found: HashSet<(u32, u32)> = neighbors(&text.stems).filter(is_near).collect();
+        let is_term = |stem: &&u32| self.is_term.get(**stem as usize) == Some(&true);
+        let hits = text.stems.iter().filter(is_term);
         TextNumbers {
-            words_covered: share(covered, self.written.len()),
+            words_covered: share(covered, self.written),
             phrases: share(found.len(), self.neighbors.len()),
-            density: share(hits.count(), text.words),
+            density: share(hits.count(), text.written.len()),
             likeness,
         }
     }
@@ -188,15 +207,24 @@ fn vectors(texts: &[ReadText], stems: usize) -> Vec<Vec<(u32, f64)>> {
         })
         .collect();
     let all = texts.len() as f64 + 1.0;
+    // By number of texts that a stem occurs in.
+    let rarities: Vec<f64> = (0..=texts.len())
+        .map(|holding| (all / holding as f64).ln())
+        .collect();
     let vector = |counts: &Vec<(u32, usize)>| {
         let weight = |(stem, count): &(u32, usize)| {
-            let rarity = (all / holding[*stem as usize] as f64).ln();
-            (*stem, (1.0 + (*count as f64).ln()) * rarity)
+            // The logarithm of 1 is 0.
+            let often = match count {
+                1 => 1.0,
+                _ => 1.0 + (*count as f64).ln(),
+            };
+            (*stem, often * rarities[holding[*stem as usize]])
         };
         let mut vector: Vec<(u32, f64)> = counts.iter().map(weight).collect();
         let squares: f64 = vector.iter().map(|(_, x)| x * x).sum();
+        let length = squares.sqrt();
         for (_, x) in &mut vector {
-            *x /= squares.sqrt();
+            *x /= length;
         }
         vector
     };

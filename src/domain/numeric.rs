@@ -82,17 +82,66 @@ pub(crate) fn solve(mut matrix: Vec<Vec<f64>>, right: &[f64]) -> Option<Vec<f64>
 
 /// Pearson's correlation in −1..=1; `None` if one side does not vary.
 pub(crate) fn correlation(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
-    let n = pairs.clone().count() as f64;
-    let (x, y) = pairs
-        .clone()
-        .fold((0.0, 0.0), |(x, y), (u, v)| (x + u / n, y + v / n));
-    let (xx, yy, xy) = pairs.fold((0.0, 0.0, 0.0), |(xx, yy, xy), (u, v)| {
-        let (u, v) = (u - x, v - y);
-        (xx + u * u, yy + v * v, xy + u * v)
-    });
-    // Equal numbers differ from their mean only by rounding.
-    let varies = |squares: f64, mean: f64| squares > 1e-24 * n * (1.0 + mean * mean);
-    (varies(xx, x) && varies(yy, y)).then(|| xy / (xx * yy).sqrt())
+    let mut means = PairMeans::of(pairs.clone().count());
+    pairs.clone().for_each(|pair| means.add(pair));
+    let mut spread = PairSpread::about(means);
+    pairs.for_each(|pair| spread.add(pair));
+    spread.correlation()
+}
+
+/// The means of a number of pairs, for a [`PairSpread`] about them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairMeans {
+    n: f64,
+    x: f64,
+    y: f64,
+}
+
+impl PairMeans {
+    pub(crate) fn of(pairs: usize) -> Self {
+        let n = pairs as f64;
+        Self { n, x: 0.0, y: 0.0 }
+    }
+
+    pub(crate) fn add(&mut self, (x, y): (f64, f64)) {
+        self.x += x / self.n;
+        self.y += y / self.n;
+    }
+}
+
+/// Sums of squares and products about the means, from a second pass over the same pairs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairSpread {
+    means: PairMeans,
+    xx: f64,
+    yy: f64,
+    xy: f64,
+}
+
+impl PairSpread {
+    pub(crate) fn about(means: PairMeans) -> Self {
+        Self {
+            means,
+            xx: 0.0,
+            yy: 0.0,
+            xy: 0.0,
+        }
+    }
+
+    pub(crate) fn add(&mut self, (x, y): (f64, f64)) {
+        let (x, y) = (x - self.means.x, y - self.means.y);
+        self.xx += x * x;
+        self.yy += y * y;
+        self.xy += x * y;
+    }
+
+    /// See [`correlation`].
+    pub(crate) fn correlation(&self) -> Option<f64> {
+        let Self { means, xx, yy, xy } = *self;
+        // Equal numbers differ from their mean only by rounding.
+        let varies = |squares: f64, mean: f64| squares > 1e-24 * means.n * (1.0 + mean * mean);
+        (varies(xx, means.x) && varies(yy, means.y)).then(|| xy / (xx * yy).sqrt())
+    }
 }
 
 /// The median (the mean of the middle two for an even number of values); `None` without values.

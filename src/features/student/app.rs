@@ -15,9 +15,11 @@ mod prediction_rows;
 mod predictions;
 mod report;
 pub mod sample;
+mod scratch;
 mod status;
 mod stored;
 pub mod train;
+mod training_pools;
 mod vectors;
 
 pub use cards::{StudentCard, student_cards};

@@ -8,6 +8,7 @@ pub mod figures;
 pub mod model;
 mod order_effect;
 pub mod sample;
+pub mod spool;
 pub mod texts;
 
 pub use order_effect::OrderShift;

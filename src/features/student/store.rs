@@ -31,7 +31,6 @@ pub struct NewStudent {
     pub model: Option<String>,
     /// Who imported it.
     pub annotator: String,
-    pub predictions: BTreeMap<QueryKey, QueryPredictions>,
 }
 
 /// The current student at a checkpoint.
@@ -67,16 +66,40 @@ const IN_FORCE: &str =
              AND (later.created_ms, later.uid) > (student.created_ms, student.uid))";
 
 impl Db {
-    /// Stores a student, unless the current one with that name and step makes the same predictions.
-    /// Returns whether it was stored. If the fit uses that student, the affected queries are marked
-    /// as changed.
-    pub fn add_student(&self, new: &NewStudent, now_ms: i64) -> Result<bool> {
-        let packed: Vec<(QueryKey, Packed)> = new
-            .predictions
+    /// Stores a student with its predictions, unless the current one with that name and step makes
+    /// the same ones. Returns whether it was stored. If the fit uses that student, the affected
+    /// queries are marked as changed.
+    pub fn add_student(
+        &self,
+        new: &NewStudent,
+        predictions: &BTreeMap<QueryKey, QueryPredictions>,
+        now_ms: i64,
+    ) -> Result<bool> {
+        let packed: Vec<(QueryKey, Packed)> = predictions
             .iter()
             .map(|(query, of)| Ok((*query, Packed::of(of)?)))
             .collect::<Result<_>>()?;
-        let hash = self.hash(new, &packed)?;
+        let mut named: BTreeMap<String, (Vec<DocId>, &[u8])> = BTreeMap::new();
+        for (query, of) in &packed {
+            let query_name = self.query(*query)?.id.as_str().to_owned();
+            named.insert(query_name, (self.document_ids(*query)?, &of.bytes));
+        }
+        let mut hash = StudentHash::new(new.model.as_deref());
+        for (query, (documents, bytes)) in named {
+            hash.add(&query, &documents, bytes);
+        }
+        self.add_packed_student(new, &hash.finish(), packed.into_iter().map(Ok), now_ms)
+    }
+
+    /// As [`Db::add_student`], with the hash of the student and its encoded predictions, which are
+    /// only read if it is stored.
+    pub(crate) fn add_packed_student(
+        &self,
+        new: &NewStudent,
+        hash: &[u8; 32],
+        predictions: impl Iterator<Item = Result<(QueryKey, Packed)>>,
+        now_ms: i64,
+    ) -> Result<bool> {
         let known: Option<Vec<u8>> = self.maybe_value(
             "SELECT hash FROM student WHERE name = ?1 AND step IS ?2 ORDER BY created_ms DESC,
              uid DESC LIMIT 1",
@@ -100,7 +123,8 @@ impl Db {
             ],
         )?;
         let key = self.connection.last_insert_rowid();
-        for (query, of) in packed {
+        for stored in predictions {
+            let (query, of) = stored?;
             self.change(
                 "INSERT INTO prediction (student, query, pairs, both, packed) VALUES (?1, ?2, ?3,
                  ?4, ?5)",
@@ -108,36 +132,6 @@ impl Db {
             )?;
         }
         Ok(true)
-    }
-
-    /// Hash that distinguishes students with the same name and step: all predictions, with queries
-    /// and documents by name.
-    fn hash(&self, new: &NewStudent, packed: &[(QueryKey, Packed)]) -> Result<[u8; 32]> {
-        let mut named: BTreeMap<String, (Vec<DocId>, &[u8])> = BTreeMap::new();
-        for (query, of) in packed {
-            let query_name = self.query(*query)?.id.as_str().to_owned();
-            named.insert(query_name, (self.document_ids(*query)?, &of.bytes));
-        }
-        let mut hash = Sha256::new();
-        hash.update(new.model.as_deref().unwrap_or_default());
-        for (query, (documents, bytes)) in named {
-            let mut lines: Vec<(&str, &str, &[u8])> = Vec::new();
-            for one in bytes.chunks_exact(PREDICTION) {
-                let (first, second) = places(one);
-                let name = |at: usize| documents.get(at).map_or("", DocId::as_str);
-                lines.push((name(first), name(second), &one[8..]));
-            }
-            lines.sort_unstable();
-            hash.update(query.as_bytes());
-            for (first, second, numbers) in lines {
-                for text in [first, second] {
-                    hash.update((text.len() as u64).to_le_bytes());
-                    hash.update(text);
-                }
-                hash.update(numbers);
-            }
-        }
-        Ok(hash.finalize().into())
     }
 
     /// The current students ordered by name and checkpoints by step, with the one without a step
@@ -411,6 +405,42 @@ impl Store {
             Some(estimated) => self.write_blocking(move |db| db.keep_estimated_student(&estimated)),
             None => Ok(()),
         }
+    }
+}
+
+/// Hash that distinguishes students with the same name and step: the model and all predictions,
+/// with queries and documents by name.
+pub(crate) struct StudentHash(Sha256);
+
+impl StudentHash {
+    pub(crate) fn new(model: Option<&str>) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(model.unwrap_or_default());
+        Self(hash)
+    }
+
+    /// Adds a query with its documents by pool index and its encoded predictions. Queries come in
+    /// ascending order of their names.
+    pub(crate) fn add(&mut self, query: &str, documents: &[DocId], packed: &[u8]) {
+        let mut lines: Vec<(&str, &str, &[u8])> = Vec::new();
+        for one in packed.chunks_exact(PREDICTION) {
+            let (first, second) = places(one);
+            let name = |at: usize| documents.get(at).map_or("", DocId::as_str);
+            lines.push((name(first), name(second), &one[8..]));
+        }
+        lines.sort_unstable();
+        self.0.update(query.as_bytes());
+        for (first, second, numbers) in lines {
+            for text in [first, second] {
+                self.0.update((text.len() as u64).to_le_bytes());
+                self.0.update(text);
+            }
+            self.0.update(numbers);
+        }
+    }
+
+    pub(crate) fn finish(self) -> [u8; 32] {
+        self.0.finalize().into()
     }
 }
 

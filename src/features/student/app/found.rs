@@ -7,8 +7,7 @@ use super::sample::all_judged;
 use super::train::{TrainOptions, TrainedStudent, train};
 use crate::app::error::AppError;
 use crate::domain::battle::Pair;
-use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::prediction::PairPrediction;
+use crate::domain::corpus::DocId;
 use crate::store::Store;
 
 /// Name of the built-in student.
@@ -50,7 +49,7 @@ fn built_in_report(store: &Store) -> Result<Option<StudentReport>, AppError> {
     };
     let trained = train(store, options)?;
     let judged = all_judged(store)?;
-    let predictions = left_out(&trained, &judged);
+    let predictions = left_out(&trained, &judged)?;
     let mut report = report_predictions(BUILT_IN.to_owned(), &predictions, &judged);
     if let Some(report) = &mut report {
         report.notes.push(format!(
@@ -62,17 +61,17 @@ fn built_in_report(store: &Store) -> Result<Option<StudentReport>, AppError> {
 }
 
 /// A student's predictions for the judged pairs, each from a model that never saw the pair's query.
-fn left_out(trained: &TrainedStudent, judged: &JudgedPairs) -> Predictions {
+fn left_out(trained: &TrainedStudent, judged: &JudgedPairs) -> Result<Predictions, AppError> {
     let mut found = Predictions::default();
     let step = found.steps.entry(None).or_default();
-    for (query, a, b, predicted) in trained.predictions() {
-        let (query, a, b) = (QueryId::new(query), DocId::new(a), DocId::new(b));
-        let Some((query, a, b)) = judged.find(&query, &a, &b) else {
-            continue;
-        };
-        if let Some(pair) = Pair::new(a, b) {
-            step.insert((query, pair), PairPrediction::in_order(predicted));
+    trained.each_query(|pool, predictions| {
+        for (pair, predicted) in predictions {
+            let names = pool.names(pair).map(|names| names.map(DocId::new));
+            let place = names.and_then(|[a, b]| judged.find(&pool.id, &a, &b));
+            let place = place.and_then(|(query, a, b)| Some((query, Pair::new(a, b)?)));
+            step.extend(place.map(|place| (place, predicted)));
         }
-    }
-    found
+        Ok(())
+    })?;
+    Ok(found)
 }

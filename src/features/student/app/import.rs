@@ -3,21 +3,22 @@
 
 use super::found::BUILT_IN;
 use super::predictions::{ForeignLine, Predictions};
+use super::scratch::ScratchFolder;
 use super::train::TrainedStudent;
 use crate::app::error::{AppError, invalid};
 use crate::app::import::log_import;
 use crate::app::input_files::display_name;
 use crate::app::text_format::counted;
 use crate::client::now_ms;
-use crate::domain::battle::Pair;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::prediction::{PairPrediction, QueryPredictions};
+use crate::domain::prediction::QueryPredictions;
 use crate::domain::sanitize;
 use crate::features::student::domain::OrderShift;
-use crate::features::student::store::NewStudent;
+use crate::features::student::domain::spool::{Scratch, ScratchFile, SpoolError};
+use crate::features::student::store::{NewStudent, Packed, StudentHash};
 use crate::formats::safe_json;
 use crate::store::corpus::QueryKey;
-use crate::store::{Store, StoreError};
+use crate::store::{Db, Store, StoreError};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Display};
@@ -72,16 +73,37 @@ pub fn import_student(
                 predictions.entry(*key).or_default().insert(pair, of);
             }
         }
-        NewStudent {
+        let student = NewStudent {
             name: name.to_owned(),
             step: own.or(step),
             source: display_name(path),
             model: None,
             annotator: annotator.to_owned(),
-            predictions,
+        };
+        (student, predictions)
+    });
+    let students: Vec<(NewStudent, BTreeMap<QueryKey, QueryPredictions>)> = students.collect();
+    let steps = students.iter().map(|(of, predictions)| {
+        let pairs = || predictions.values().flat_map(BTreeMap::values);
+        StepImport {
+            step: of.step,
+            queries: predictions.len(),
+            pairs: pairs().count(),
+            order: OrderShift::of(pairs().filter_map(|pair| pair.both())),
+            stored: false,
         }
     });
-    put(store, students.collect())
+    let import = StudentImport {
+        source: display_name(path),
+        student: name.to_owned(),
+        steps: steps.collect(),
+    };
+    put(store, import, annotator, move |db, now| {
+        let stored = students
+            .iter()
+            .map(|(of, predictions)| db.add_student(of, predictions, now));
+        stored.collect()
+    })
 }
 
 /// Stores the built-in student under a name: its weights, the hash of its training data, and its
@@ -93,27 +115,96 @@ pub fn keep_trained(
     annotator: &str,
 ) -> Result<StudentImport, AppError> {
     check_name(name)?;
-    let pools = PoolPlaces::read(store)?;
-    let mut predictions: BTreeMap<QueryKey, QueryPredictions> = BTreeMap::new();
-    for (query, a, b, predicted) in trained.predictions() {
-        let (query, a, b) = (QueryId::new(query), DocId::new(a), DocId::new(b));
-        let Some((query, a, b)) = pools.find(&query, &a, &b) else {
-            continue;
-        };
-        if let (Some(pair), Some(key)) = (Pair::new(a, b), pools.keys.get(query)) {
-            let of = PairPrediction::in_order(predicted);
-            predictions.entry(*key).or_default().insert(pair, of);
-        }
-    }
     let student = NewStudent {
         name: name.to_owned(),
         step: None,
         source: BUILT_IN.to_owned(),
         model: Some(safe_json::pretty(&trained.model_json())?),
         annotator: annotator.to_owned(),
-        predictions,
     };
-    put(store, vec![student])
+    let mut hash = StudentHash::new(student.model.as_deref());
+    let mut packed = PackedFile::new(&ScratchFolder::of(store))?;
+    let mut step = StepImport {
+        step: None,
+        queries: 0,
+        pairs: 0,
+        order: None,
+        stored: false,
+    };
+    trained.each_query(|pool, predictions| {
+        if predictions.is_empty() {
+            return Ok(());
+        }
+        step.queries += 1;
+        step.pairs += predictions.len();
+        let of = Packed::of(&predictions)?;
+        hash.add(pool.id.as_str(), &pool.documents, &of.bytes);
+        Ok(packed.add(pool.key, &of)?)
+    })?;
+    let import = StudentImport {
+        source: BUILT_IN.to_owned(),
+        student: name.to_owned(),
+        steps: vec![step],
+    };
+    let hash = hash.finish();
+    put(store, import, annotator, move |db, now| {
+        let stored = db.add_packed_student(&student, &hash, packed.by_key(), now)?;
+        Ok(vec![stored])
+    })
+}
+
+/// Encoded predictions in a scratch file.
+struct PackedFile {
+    file: Box<dyn ScratchFile>,
+    /// By query: the place of its predictions, in bytes, and their numbers.
+    queries: BTreeMap<QueryKey, PackedPlace>,
+    size: u64,
+}
+
+#[derive(Clone, Copy)]
+struct PackedPlace {
+    start: u64,
+    length: usize,
+    pairs: usize,
+    both: usize,
+}
+
+impl PackedFile {
+    fn new(scratch: &dyn Scratch) -> Result<Self, SpoolError> {
+        Ok(Self {
+            file: scratch.file()?,
+            queries: BTreeMap::new(),
+            size: 0,
+        })
+    }
+
+    fn add(&mut self, query: QueryKey, of: &Packed) -> Result<(), SpoolError> {
+        self.file.append(&of.bytes)?;
+        let place = PackedPlace {
+            start: self.size,
+            length: of.bytes.len(),
+            pairs: of.pairs,
+            both: of.both,
+        };
+        self.queries.insert(query, place);
+        self.size += of.bytes.len() as u64;
+        Ok(())
+    }
+
+    /// The predictions of each query, in the order of their keys.
+    fn by_key(&self) -> impl Iterator<Item = Result<(QueryKey, Packed), StoreError>> + '_ {
+        self.queries.iter().map(|(query, of)| {
+            let mut bytes = vec![0; of.length];
+            let read = self.file.read(of.start, &mut bytes);
+            read.map_err(|error| StoreError::Internal(error.to_string()))?;
+            let packed = Packed {
+                pairs: of.pairs,
+                both: of.both,
+                bytes,
+            };
+            Ok((*query, packed))
+        })
+    }
 }
 
 /// Rejects a name that cannot be typed on a command line, or that has another meaning.
@@ -134,33 +225,19 @@ pub fn check_name(name: &str) -> Result<(), AppError> {
     }
 }
 
-fn put(store: &Store, students: Vec<NewStudent>) -> Result<StudentImport, AppError> {
-    let first = students.first();
-    let mut import = StudentImport {
-        source: first.map_or(String::new(), |of| of.source.clone()),
-        student: first.map_or(String::new(), |of| of.name.clone()),
-        steps: Vec::new(),
-    };
-    let annotator = first.map_or(String::new(), |of| of.annotator.clone());
-    for of in &students {
-        let pairs = || of.predictions.values().flat_map(BTreeMap::values);
-        import.steps.push(StepImport {
-            step: of.step,
-            queries: of.predictions.len(),
-            pairs: pairs().count(),
-            order: OrderShift::of(pairs().filter_map(|pair| pair.both())),
-            stored: false,
-        });
-    }
+/// Stores what `add` stores in one transaction. It returns for each step whether it was stored.
+fn put(
+    store: &Store,
+    mut import: StudentImport,
+    annotator: &str,
+    add: impl FnOnce(&Db, i64) -> Result<Vec<bool>, StoreError> + Send + 'static,
+) -> Result<StudentImport, AppError> {
     let now = now_ms();
+    let name = import.student.clone();
     let stored: Vec<bool> = store.write_blocking(move |db| {
-        let stored: Vec<bool> = students
-            .iter()
-            .map(|of| db.add_student(of, now))
-            .collect::<Result<_, StoreError>>()?;
+        let stored = add(db, now)?;
         if stored.contains(&true) {
-            let names: Vec<String> = students.iter().map(|of| of.name.clone()).collect();
-            db.students_changed(&names)?;
+            db.students_changed(&[name])?;
         }
         Ok::<_, StoreError>(stored)
     })?;
@@ -169,7 +246,7 @@ fn put(store: &Store, students: Vec<NewStudent>) -> Result<StudentImport, AppErr
         step.stored = stored;
     }
     if import.steps.iter().any(|step| step.stored) {
-        log_import(store, &annotator, &import.to_string())?;
+        log_import(store, annotator, &import.to_string())?;
     }
     Ok(import)
 }

@@ -5,8 +5,8 @@ use crate::domain::battle::{Pair, all_pairs};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::hex::short_hex;
 use crate::domain::ranking::PairTarget;
-use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result as StoreResult, Store};
 use sha2::{Digest as _, Sha256};
 
 /// A query with its judged pairs.
@@ -21,15 +21,23 @@ pub(super) struct JudgedQuery {
 }
 
 impl JudgedQuery {
+    pub(super) fn read(db: &Db, key: QueryKey) -> StoreResult<Self> {
+        let mut documents = db.document_ids(key)?;
+        documents.shrink_to_fit();
+        let mut pairs = db.pair_targets(key)?;
+        pairs.shrink_to_fit();
+        Ok(Self {
+            key,
+            id: db.query(key)?.id,
+            documents,
+            pairs,
+        })
+    }
+
     /// The target of a pair in the fit, if it is judged.
     pub(super) fn target(&self, pair: Pair) -> Option<PairTarget> {
         let at = self.pairs.binary_search_by_key(&pair, |target| target.pair);
         self.pairs.get(at.ok()?).copied()
-    }
-
-    /// The other pairs, in the same order.
-    pub(super) fn unjudged(&self) -> impl Iterator<Item = Pair> + '_ {
-        all_pairs(self.documents.len()).filter(|pair| self.target(*pair).is_none())
     }
 
     /// The names of the documents of a pair, that with the lower pool index first.
@@ -39,20 +47,39 @@ impl JudgedQuery {
     }
 }
 
+/// The pairs of a query's documents without those that are judged, in the same order.
+pub(super) fn unjudged(documents: usize, judged: &[PairTarget]) -> impl Iterator<Item = Pair> + '_ {
+    let is_judged = |pair: &Pair| {
+        let found = judged.binary_search_by_key(pair, |target| target.pair);
+        found.is_ok()
+    };
+    all_pairs(documents).filter(move |pair| !is_judged(pair))
+}
+
 /// A short hash of pairs, by the names of their queries and documents. Queries are in ascending
 /// order of their names, each with all of its pairs, in any order.
 pub(super) fn hash_of_pairs<'a>(
     queries: impl Iterator<Item = (&'a str, Vec<[&'a str; 2]>)>,
 ) -> String {
-    let mut hash = Sha256::new();
-    for (query, mut pairs) in queries {
+    let mut hash = PairsHash::default();
+    for (query, pairs) in queries {
+        hash.add(query, pairs);
+    }
+    short_hash(hash.0)
+}
+
+/// [`hash_of_pairs`], query by query.
+#[derive(Default)]
+pub(super) struct PairsHash(pub(super) Sha256);
+
+impl PairsHash {
+    pub(super) fn add(&mut self, query: &str, mut pairs: Vec<[&str; 2]>) {
         pairs.sort_unstable();
         for name in pairs.iter().flat_map(|[a, b]| [query, a, b]) {
-            hash.update((name.len() as u64).to_le_bytes());
-            hash.update(name);
+            self.0.update((name.len() as u64).to_le_bytes());
+            self.0.update(name);
         }
     }
-    short_hash(hash)
 }
 
 /// The first bytes of a hash in hexadecimal.
@@ -72,25 +99,10 @@ pub(super) struct JudgedPairs {
 impl JudgedPairs {
     pub(super) fn read(store: &Store, keys: &[QueryKey]) -> Result<Self, AppError> {
         let mut queries: Vec<JudgedQuery> = Vec::with_capacity(keys.len());
-        store.read_each(
-            keys,
-            |db, key| {
-                let mut documents = db.document_ids(key)?;
-                documents.shrink_to_fit();
-                let mut pairs = db.pair_targets(key)?;
-                pairs.shrink_to_fit();
-                Ok(JudgedQuery {
-                    key,
-                    id: db.query(key)?.id,
-                    documents,
-                    pairs,
-                })
-            },
-            |_, query| {
-                queries.push(query);
-                Ok::<(), AppError>(())
-            },
-        )?;
+        store.read_each(keys, JudgedQuery::read, |_, query| {
+            queries.push(query);
+            Ok::<(), AppError>(())
+        })?;
         // The order of queries in a project must not affect resampling.
         queries.sort_by(|x, y| x.id.cmp(&y.id));
         let by_name = queries.iter().map(|query| {

@@ -179,11 +179,13 @@ fn check_all(store: &Store, keys: &[QueryKey], ensemble: &JudgeEnsemble) -> Resu
 pub(super) fn all_judged(store: &Store) -> Result<JudgedPairs, AppError> {
     let judged = judged_pairs(store, None)?;
     match judged.len() {
-        0 => Err(invalid!(
-            "no pair of the project is judged; run `overrule annotate` first"
-        )),
+        0 => Err(none_judged()),
         _ => Ok(judged),
     }
+}
+
+pub(super) fn none_judged() -> AppError {
+    invalid!("no pair of the project is judged; run `overrule annotate` first")
 }
 
 /// The judged pairs of one query or of all; there may be none.

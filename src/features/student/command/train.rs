@@ -117,7 +117,7 @@ fn describe(student: &TrainedStudent) -> String {
         "trained on {} of {}; all numbers below are for held-out queries, in {} folds\n\n",
         counted(figures.n, "judged pair"),
         counted(figures.queries, "query"),
-        student.folds
+        student.found.folds
     );
     text += &format!(
         "Accuracy on the {} on which the ensemble is unanimous\n",
@@ -160,14 +160,14 @@ fn describe(student: &TrainedStudent) -> String {
     ];
     text += &output::table(&header, &rows);
     text += &calibration_table(figures);
-    let calibration = match &student.model.isotonic {
+    let calibration = match &student.found.model.isotonic {
         Some(_) => "isotonic curves".to_owned(),
-        None => format!("temperature {:.2}", student.model.temperature),
+        None => format!("temperature {:.2}", student.found.model.temperature),
     };
     text += &format!(
         "\nWeights (penalty {}, calibrated by {calibration}): of the difference, and of its size \
          for a tie\n",
-        student.precision
+        student.found.precision
     );
     let rows: Vec<Vec<String>> = student
         .weights()
@@ -181,6 +181,6 @@ fn describe(student: &TrainedStudent) -> String {
     text + &format!(
         "\ndivergence {} nats a battle; training set {}\n",
         number(figures.divergence()),
-        student.training_hash
+        student.training_hash()
     )
 }

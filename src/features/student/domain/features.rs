@@ -43,6 +43,17 @@ impl QueryFeatures {
         self.width
     }
 
+    /// The numbers by document, then by feature.
+    pub fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    /// Replaces the numbers, which [`numbers`](Self::numbers) returned for this many features.
+    pub fn refill(&mut self, width: usize, fill: impl FnOnce(&mut Vec<f64>)) {
+        self.width = width;
+        fill(&mut self.numbers);
+    }
+
     #[inline]
     fn document(&self, at: usize) -> &[f64] {
         let numbers = self.numbers.get(at * self.width..(at + 1) * self.width);

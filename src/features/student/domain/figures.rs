@@ -9,16 +9,22 @@ mod calibration;
 mod folded;
 mod groups;
 mod measured;
+mod rows;
 
 pub use accuracy::{ModelAccuracy, PreferenceTallies};
 pub use calibration::Calibration;
 pub use folded::{Category, FoldedRow};
 pub use groups::{Bucket, ResidualTies, Segment, YieldPoint};
 pub use measured::Measured;
+pub use rows::StudentRows;
 
+use super::spool::{InMemory, Scratch, SpoolError};
 use crate::domain::metrics::Resampling;
-use crate::domain::numeric::correlation;
+use crate::domain::numeric::{PairMeans, PairSpread};
+use crate::domain::parallel::both;
 use crate::domain::prediction::OutcomeProbabilities;
+use calibration::Divisions;
+use rows::SortingRows;
 use serde::Serialize;
 
 /// One battle: the ensemble's score and the student's prediction.
@@ -77,7 +83,7 @@ pub struct Figures {
     pub target_entropy: f64,
     /// Mean of −(s ln µ + (1 − s) ln(1 − µ)), with µ the expected score.
     pub score_cross_entropy: f64,
-    /// The rows as drawn (figures 2 to 4, 9), in the order given.
+    /// The rows as drawn (figures 2 to 4, 9), in the order given, if they are kept.
     #[serde(skip)]
     pub rows: Vec<FoldedRow>,
     /// Share of the battles within a radius of the corner of certainty, and their composition
@@ -99,44 +105,136 @@ pub struct Figures {
     pub mean_strength: f64,
 }
 
-impl Figures {
-    /// Computes the figures of some rows; `None` without rows, or if a score is outside 0..=1.
-    pub fn of(rows: Vec<StudentRow>, options: &FigureOptions) -> Option<Self> {
-        let sound = rows.iter().all(|row| (0.0..=1.0).contains(&row.score));
-        if rows.is_empty() || !sound {
-            return None;
+/// Sums over all rows.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    consensus: usize,
+    target_entropy: f64,
+    score_cross_entropy: f64,
+    strength: f64,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        // As in `Iterator::sum`.
+        let none = -0.0;
+        Self {
+            consensus: 0,
+            target_entropy: none,
+            score_cross_entropy: none,
+            strength: none,
         }
-        let folded: Vec<FoldedRow> = rows.iter().map(FoldedRow::of).collect();
+    }
+}
+
+impl Sums {
+    fn add(&mut self, row: &StudentRow, folded: &FoldedRow) {
+        self.consensus += usize::from(folded.is_consensus());
+        self.target_entropy += calibration::target_entropy(row);
+        self.score_cross_entropy += calibration::score_cross_entropy(row);
+        self.strength += row.predicted.strength();
+    }
+}
+
+impl Figures {
+    /// Computes the figures of some rows, and keeps the rows; `None` without rows, or if a score is
+    /// outside 0..=1.
+    pub fn of(rows: Vec<StudentRow>, options: &FigureOptions) -> Option<Self> {
+        // Main memory does not fail.
+        let mut spool = StudentRows::new(&InMemory).ok()?;
+        for row in rows {
+            spool.push(row).ok()?;
+        }
+        Self::measure(&spool, options, true, &InMemory).ok()?
+    }
+
+    /// Computes the figures of rows in a scratch file, in main memory for few of them only;
+    /// `keeps_rows` keeps all of them and their indexes.
+    pub fn measure(
+        rows: &StudentRows,
+        options: &FigureOptions,
+        keeps_rows: bool,
+        scratch: &dyn Scratch,
+    ) -> Result<Option<Self>, SpoolError> {
         let n = rows.len();
-        let mean = |of: fn(&StudentRow) -> f64| rows.iter().map(of).sum::<f64>() / n as f64;
-        let target_entropy = mean(calibration::target_entropy);
-        let score_cross_entropy = mean(calibration::score_cross_entropy);
-        let mean_strength = mean(|row| row.predicted.strength());
-        let measured = calibration::measure(&rows, &folded, options);
-        // The rest needs the folded rows only.
-        drop(rows);
-        let consensus = folded.iter().filter(|row| row.is_consensus()).count();
-        let score_buckets = groups::buckets(&folded, options.buckets, FoldedRow::expected);
-        let decided = |row: &FoldedRow| (row.decisiveness(), row.observed_decisiveness());
-        Some(Self {
+        let mut is_sound = n > 0;
+        let mut sums = Sums::default();
+        let mut radii = groups::Radii::default();
+        let mut decided = PairMeans::of(n);
+        let mut kept = Vec::new();
+        let mut by_expected = SortingRows::new(scratch)?;
+        let mut by_radius = SortingRows::new(scratch)?;
+        let mut by_decisiveness = SortingRows::new(scratch)?;
+        let mut result = Ok(());
+        let decisiveness = |row: &FoldedRow| (row.decisiveness(), row.observed_decisiveness());
+        rows.each(|index, row| {
+            is_sound &= (0.0..=1.0).contains(&row.score);
+            let folded = FoldedRow::of(row);
+            sums.add(row, &folded);
+            radii.add(&folded);
+            decided.add(decisiveness(&folded));
+            kept.extend(keeps_rows.then_some(folded));
+            for (sorting, key) in [
+                (&mut by_expected, folded.expected()),
+                (&mut by_radius, folded.radius),
+                (&mut by_decisiveness, folded.decisiveness()),
+            ] {
+                if result.is_ok() {
+                    result = sorting.push(key, row, index);
+                }
+            }
+        })?;
+        result?;
+        if !is_sound {
+            return Ok(None);
+        }
+        let mut decided = PairSpread::about(decided);
+        rows.each(|_, row| decided.add(decisiveness(&FoldedRow::of(row))))?;
+        let (by_expected, by_radius) = (by_expected.sorted(), by_radius.sorted());
+        let by_decisiveness = by_decisiveness.sorted();
+        let buckets = |sorted| groups::buckets(sorted, options.buckets, keeps_rows);
+        let ((by_score, segments), (by_radius, by_decisiveness)) = both(
+            || {
+                let segments = options.segments;
+                (
+                    buckets(&by_expected),
+                    groups::segments(&by_expected, segments, keeps_rows, scratch),
+                )
+            },
+            || (buckets(&by_radius), by_decisiveness.starts(options.buckets)),
+        );
+        let (by_score, by_radius) = (by_score?, by_radius?);
+        drop(by_expected);
+        let divisions = Divisions {
+            buckets: options.buckets,
+            by_score: by_score.starts,
+            by_decisiveness: by_decisiveness?,
+        };
+        let (residual_ties, measured) = both(
+            || groups::residual_ties(rows, &by_score.buckets, keeps_rows),
+            || calibration::measure(rows, &divisions, &options.resampling),
+        );
+        let measured = measured?;
+        let mean = |sum: f64| sum / n as f64;
+        Ok(Some(Self {
             n,
             queries: measured.queries,
-            consensus,
+            consensus: sums.consensus,
             consensus_accuracy: measured.accuracy,
             cross_entropy: measured.cross_entropy,
-            target_entropy,
-            score_cross_entropy,
-            by_radius: groups::yield_by_radius(&folded),
-            by_rank: groups::yield_by_rank(&folded, options.buckets),
-            radius_buckets: groups::buckets(&folded, options.buckets, |row| row.radius),
-            residual_ties: groups::residual_ties(&folded, &score_buckets),
+            target_entropy: mean(sums.target_entropy),
+            score_cross_entropy: mean(sums.score_cross_entropy),
+            by_radius: radii.points(),
+            by_rank: by_radius.up_to,
+            radius_buckets: by_radius.buckets,
+            residual_ties: residual_ties?,
             calibration: measured.calibration,
-            decisiveness_correlation: correlation(folded.iter().map(decided)),
-            segments: groups::segments(&folded, options.segments),
-            mean_strength,
-            score_buckets,
-            rows: folded,
-        })
+            decisiveness_correlation: decided.correlation(),
+            segments: segments?,
+            mean_strength: mean(sums.strength),
+            score_buckets: by_score.buckets,
+            rows: kept,
+        }))
     }
 
     /// The excess of the cross entropy over the targets' own entropy: the Kullback–Leibler

@@ -12,14 +12,14 @@ mod training;
 
 pub use cross_validation::{CrossValidation, NoModel, cross_validate};
 pub use isotonic::IsotonicCurves;
-pub use training::TrainingQuery;
+pub use training::{TrainingPairs, TrainingQuery, UnjudgedNumbers};
 
 use super::features::PairFeatures;
+use super::spool::{Spool, SpoolError};
 use crate::domain::prediction::OutcomeProbabilities;
 use newton::Exponentials;
 use serde::{Deserialize, Serialize};
 use temperature::temperature;
-use training::TrainingTable;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudentModel {
@@ -38,17 +38,15 @@ pub struct StudentModel {
 /// The logits η and τ of a pair, with its score and its weight in battles.
 type ScoredLogits = ((f64, f64), f64, f64);
 
-/// The pairs of a group of queries, with their logits by one model.
-struct ScoredGroup<'a> {
-    logits: Vec<(f64, f64)>,
-    /// Scores and weights.
-    targets: &'a [(f64, f64)],
+/// The pairs of a group of queries, with their logits by one model: η, τ, score and weight.
+struct ScoredGroup {
+    rows: Spool<4>,
 }
 
-impl ScoredGroup<'_> {
-    fn rows(&self) -> impl Iterator<Item = ScoredLogits> + Clone + '_ {
-        let rows = self.logits.iter().zip(self.targets);
-        rows.map(|(logits, (score, weight))| (*logits, *score, *weight))
+impl ScoredGroup {
+    fn each(&self, mut visit: impl FnMut(ScoredLogits)) -> Result<(), SpoolError> {
+        let row = |[eta, tau, score, weight]: [f64; 4]| visit(((eta, tau), score, weight));
+        self.rows.each(row)
     }
 }
 
@@ -60,12 +58,15 @@ struct Calibration {
 }
 
 impl Calibration {
-    /// Fits a temperature, starting from a nearby one.
-    fn of_temperature(rows: impl Iterator<Item = ScoredLogits> + Clone, near: f64) -> Self {
-        Self {
-            temperature: temperature(rows, near),
+    /// Fits a temperature to the rows that `each` visits, starting from a nearby one.
+    fn of_temperature<E>(
+        each: impl Fn(&mut dyn FnMut(ScoredLogits)) -> Result<(), E>,
+        near: f64,
+    ) -> Result<Self, E> {
+        Ok(Self {
+            temperature: temperature(each, near)?,
             isotonic: None,
-        }
+        })
     }
 
     fn of_curves(curves: IsotonicCurves) -> Self {
@@ -80,38 +81,43 @@ impl Calibration {
     }
 
     /// Σ weight · cross entropy with the soft targets, in nats.
-    fn loss(&self, rows: impl Iterator<Item = ScoredLogits>) -> f64 {
-        let of = |(logits, score, weight): ScoredLogits| {
-            weight * newton::cross_entropy_of(score, self.predict(logits))
-        };
-        rows.map(of).sum()
+    fn loss(&self, rows: &ScoredGroup) -> Result<f64, SpoolError> {
+        let mut loss = 0.0;
+        rows.each(|(logits, score, weight)| {
+            loss += weight * newton::cross_entropy_of(score, self.predict(logits));
+        })?;
+        Ok(loss)
     }
 }
 
 impl StudentModel {
     /// The model that minimizes Σ weight · cross entropy with the soft targets + ½ · precision ·
-    /// (|w|² + |v|²) over some queries of a table, without penalizing the constant; temperature 1.
-    /// Starts from the result for another precision or other queries. `None` without queries.
-    fn of_table(
-        table: TrainingTable<'_>,
+    /// (|w|² + |v|²) over the pairs of the queries at some places, without penalizing the constant;
+    /// temperature 1. Starts from the result for another precision or other queries. `None` without
+    /// pairs, and if pairs have different features.
+    fn of_pairs(
+        pairs: &TrainingPairs,
         queries: &[usize],
         precision: f64,
         near: Option<&Self>,
-    ) -> Option<Self> {
-        if precision <= 0.0 {
-            return None;
-        }
-        let (width, odd) = table.shape();
+    ) -> Result<Option<Self>, SpoolError> {
+        let shape = pairs.shape().filter(|_| precision > 0.0);
+        let Some((width, odd)) = shape else {
+            return Ok(None);
+        };
         let start = near.map(|near| [&near.odd[..], &near.even].concat());
         let start = start.unwrap_or_else(|| vec![0.0; width]);
-        let weights = newton::minimize(table, queries, start, precision)?;
-        let (odd, even) = weights.split_at(odd);
-        Some(Self {
-            odd: odd.to_vec(),
-            even: even.to_vec(),
-            temperature: 1.0,
-            isotonic: None,
-        })
+        let weights = newton::minimize(pairs, (width, odd), queries, start, precision)?;
+        let model = |weights: Vec<f64>| {
+            let (odd, even) = weights.split_at(odd);
+            Self {
+                odd: odd.to_vec(),
+                even: even.to_vec(),
+                temperature: 1.0,
+                isotonic: None,
+            }
+        };
+        Ok(weights.map(model))
     }
 
     pub fn predict(&self, pair: &PairFeatures) -> OutcomeProbabilities {

@@ -3,11 +3,12 @@
 //! Buckets stay fixed while queries are resampled, so that each resample costs one pass over sums
 //! stored for each query.
 
-use super::groups::{equal_parts, mean};
 use super::measured::{Measured, share_interval};
-use super::{FigureOptions, FoldedRow, OutcomeProbabilities, StudentRow};
+use super::rows::{PartStarts, StudentRows};
+use super::{FoldedRow, OutcomeProbabilities, StudentRow};
 use crate::domain::agreement::ClusteredError;
-use crate::domain::metrics::bootstraps;
+use crate::domain::metrics::{Resampling, bootstraps};
+use crate::features::student::domain::spool::SpoolError;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -91,90 +92,51 @@ fn squared_distances(row: &StudentRow) -> f64 {
         + (found.tie() - target.tie()).powi(2)
 }
 
-/// Rows divided into buckets, with the difference between expected and observed value of each row.
-struct Division<'a> {
-    bucket: Vec<u32>,
-    buckets: usize,
-    gap: Box<dyn Fn(usize) -> f64 + 'a>,
+/// How rows are divided into buckets: by folded expected score and by E|C| into parts of equal
+/// population, and by unfolded expected score into parts of equal width.
+pub(super) struct Divisions {
+    /// Number of parts of equal population.
+    pub(super) buckets: usize,
+    pub(super) by_score: PartStarts,
+    pub(super) by_decisiveness: PartStarts,
 }
 
-impl<'a> Division<'a> {
-    /// Divides `n` rows into parts of equal population by `expected`.
-    fn equal_population(
-        n: usize,
-        expected: impl Fn(usize) -> f64 + 'a,
-        observed: impl Fn(usize) -> f64 + 'a,
-        parts: usize,
-    ) -> Self {
-        let expected_of = |at: &u32| expected(*at as usize);
-        let mut order: Vec<u32> = (0..).take(n).collect();
-        order.sort_by(|x, y| expected_of(x).total_cmp(&expected_of(y)));
-        let mut bucket = vec![0; n];
-        for (part, rows) in equal_parts(&order, parts) {
-            rows.iter()
-                .for_each(|at| bucket[*at as usize] = part as u32);
-        }
-        Self::new(bucket, expected, observed, parts)
+/// The index of the division by score.
+const BY_SCORE: usize = 0;
+
+impl Divisions {
+    /// Number of buckets of each division.
+    fn sizes(&self) -> [usize; 3] {
+        [self.buckets, WIDTHS as usize, self.buckets]
     }
 
-    fn equal_width(
-        n: usize,
-        expected: impl Fn(usize) -> f64 + 'a,
-        observed: impl Fn(usize) -> f64 + 'a,
-        parts: u32,
-    ) -> Self {
-        let place = |at: usize| ((expected(at) * f64::from(parts)) as u32).min(parts - 1);
-        let bucket = (0..n).map(place).collect();
-        Self::new(bucket, expected, observed, parts as usize)
+    /// The bucket of a row in each division, with the difference between its expected and its
+    /// observed value.
+    fn places(&self, index: usize, row: &StudentRow, folded: &FoldedRow) -> [(usize, f64); 3] {
+        let (score, decisiveness) = (folded.expected(), folded.decisiveness());
+        let expected = row.predicted.score();
+        [
+            (self.by_score.part(score, index), score - folded.score),
+            (width_of(expected), expected - row.score),
+            (
+                self.by_decisiveness.part(decisiveness, index),
+                decisiveness - folded.observed_decisiveness(),
+            ),
+        ]
     }
+}
 
-    fn new(
-        bucket: Vec<u32>,
-        expected: impl Fn(usize) -> f64 + 'a,
-        observed: impl Fn(usize) -> f64 + 'a,
-        buckets: usize,
-    ) -> Self {
-        Self {
-            bucket,
-            buckets,
-            gap: Box::new(move |at| expected(at) - observed(at)),
-        }
-    }
+/// The bucket of equal width of an unfolded expected score.
+fn width_of(expected: f64) -> usize {
+    ((expected * f64::from(WIDTHS)) as u32).min(WIDTHS - 1) as usize
+}
 
-    fn bucket(&self, at: usize) -> usize {
-        self.bucket[at] as usize
-    }
-
-    /// The rows of a bucket.
-    fn rows_of(&self, bucket: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.bucket.len()).filter(move |at| self.bucket(*at) == bucket)
-    }
-
-    /// For each bucket, the number of rows and the sum of their gaps.
-    fn sums(&self) -> Vec<(f64, f64)> {
-        let mut sums = vec![(0.0, 0.0); self.buckets];
-        for at in 0..self.bucket.len() {
-            let (n, gap) = &mut sums[self.bucket(at)];
-            *n += 1.0;
-            *gap += (self.gap)(at);
-        }
-        sums
-    }
-
-    /// The buckets that contain some of the rows, with the number of these and the sum of their
-    /// gaps.
-    fn tally(&self, rows: &[u32]) -> Vec<(usize, f64, f64)> {
-        let mut found: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-        for at in rows.iter().map(|at| *at as usize) {
-            let (n, gap) = found.entry(self.bucket(at)).or_default();
-            *n += 1.0;
-            *gap += (self.gap)(at);
-        }
-        found
-            .into_iter()
-            .map(|(bucket, (n, gap))| (bucket, n, gap))
-            .collect()
-    }
+/// A bucket with the number of some of its rows and the sum of their gaps.
+#[derive(Clone, Copy, Debug)]
+struct BucketTally {
+    bucket: u32,
+    rows: u32,
+    gap: f64,
 }
 
 /// Sums over a query's rows, which are all that a resample with the query needs.
@@ -185,9 +147,8 @@ struct QueryTally {
     consensus: f64,
     right: f64,
     losses: [f64; 3],
-    /// For each division, the buckets that contain rows of the query, with the number of these and
-    /// the sum of their gaps.
-    divisions: [Vec<(usize, f64, f64)>; 3],
+    /// For each division, the buckets that contain rows of the query.
+    divisions: [Vec<BucketTally>; 3],
 }
 
 impl QueryTally {
@@ -204,6 +165,27 @@ impl QueryTally {
             .iter_mut()
             .zip(losses)
             .for_each(|(sum, x)| *sum += x);
+    }
+
+    /// Adds a row to the divisions.
+    fn add_places(&mut self, places: &[(usize, f64); 3]) {
+        for (found, (bucket, gap)) in self.divisions.iter_mut().zip(places) {
+            let bucket = *bucket as u32;
+            let at = match found.binary_search_by_key(&bucket, |of| of.bucket) {
+                Ok(at) => at,
+                Err(at) => {
+                    let none = BucketTally {
+                        bucket,
+                        rows: 0,
+                        gap: 0.0,
+                    };
+                    found.insert(at, none);
+                    at
+                }
+            };
+            found[at].rows += 1;
+            found[at].gap += gap;
+        }
     }
 
     /// The share of the unanimous battles that the student gets right, and the mean losses; `None`
@@ -240,53 +222,44 @@ fn distances(sums: &[(f64, f64)], centre: Option<&[(f64, f64)]>) -> (f64, f64) {
     (mean, largest)
 }
 
+/// Numbers and sums of gaps by bucket, for each division.
+type BucketSums = [Vec<(f64, f64)>; 3];
+
 pub(super) fn measure(
-    rows: &[StudentRow],
-    folded: &[FoldedRow],
-    options: &FigureOptions,
-) -> MeasuredRows {
-    let mut clusters: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    rows: &StudentRows,
+    divisions: &Divisions,
+    resampling: &Resampling,
+) -> Result<MeasuredRows, SpoolError> {
+    let no_sums = || divisions.sizes().map(|size| vec![(0.0, 0.0); size]);
+    let mut tallies: BTreeMap<usize, QueryTally> = BTreeMap::new();
     let mut whole = QueryTally::default();
-    for ((at, row), folded) in (0..).zip(rows).zip(folded) {
-        clusters.entry(row.query).or_default().push(at);
-        whole.add_row(row, folded);
-    }
-    let expected = |at: usize| rows[at].predicted.score();
-    let by_score = Division::equal_population(
-        rows.len(),
-        |at| folded[at].expected(),
-        |at| folded[at].score,
-        options.buckets,
-    );
-    let by_width = Division::equal_width(rows.len(), expected, |at| rows[at].score, WIDTHS);
-    let by_decisiveness = Division::equal_population(
-        rows.len(),
-        |at| folded[at].decisiveness(),
-        |at| folded[at].observed_decisiveness(),
-        options.buckets,
-    );
-    let divisions = [&by_score, &by_width, &by_decisiveness];
-    let centres = divisions.map(Division::sums);
-    let tallies: Vec<QueryTally> = clusters
-        .values()
-        .map(|places| {
-            let mut tally = QueryTally::default();
-            for at in places.iter().map(|at| *at as usize) {
-                tally.add_row(&rows[at], &folded[at]);
-            }
-            tally.divisions = divisions.map(|division| division.tally(places));
-            tally
-        })
-        .collect();
-    let found = bootstraps(tallies.len(), &options.resampling, |chosen| {
+    let mut centres: BucketSums = no_sums();
+    let mut murphy = MurphySums::default();
+    rows.each(|index, row| {
+        let folded = FoldedRow::of(row);
+        let places = divisions.places(index, row, &folded);
+        for (sums, (bucket, gap)) in centres.iter_mut().zip(places) {
+            let (n, sum) = &mut sums[bucket];
+            *n += 1.0;
+            *sum += gap;
+        }
+        let tally = tallies.entry(row.query).or_default();
+        tally.add_row(row, &folded);
+        tally.add_places(&places);
+        whole.add_row(row, &folded);
+        murphy.add(row);
+    })?;
+    let tallies: Vec<QueryTally> = tallies.into_values().collect();
+    let found = bootstraps(tallies.len(), resampling, |chosen| {
         let mut all = QueryTally::default();
-        let mut sums = centres.each_ref().map(|sums| vec![(0.0, 0.0); sums.len()]);
+        let mut sums = no_sums();
         for query in chosen.iter().filter_map(|at| tallies.get(*at)) {
             all.add(query);
             for (sums, tally) in sums.iter_mut().zip(&query.divisions) {
-                for (bucket, n, gap) in tally {
-                    sums[*bucket].0 += n;
-                    sums[*bucket].1 += gap;
+                for of in tally {
+                    let (n, gap) = &mut sums[of.bucket as usize];
+                    *n += f64::from(of.rows);
+                    *gap += of.gap;
                 }
             }
         }
@@ -318,24 +291,24 @@ pub(super) fn measure(
         }),
     };
     let [score, width, decisiveness] = [0, 1, 2].map(|at| distances(&centres[at], None));
-    MeasuredRows {
-        queries: clusters.len(),
+    Ok(MeasuredRows {
+        queries: tallies.len(),
         accuracy: accuracy.map(|value| Measured {
             value,
-            interval: share_interval(value, clusters.len(), found[0], &options.resampling),
+            interval: share_interval(value, tallies.len(), found[0], resampling),
         }),
         cross_entropy: plain_measure(entropy, 3, f64::INFINITY),
         calibration: Calibration {
             ece: distance(score.0, 4),
-            ece_by_chance: by_chance(&by_score, rows),
+            ece_by_chance: by_chance(rows, divisions, &centres[BY_SCORE])?,
             mce: distance(score.1, 10),
             ece_equal_width: distance(width.0, 6),
             ece_decisiveness: distance(decisiveness.0, 8),
             brier: plain_measure(brier, 1, 1.0),
             brier_ternary: plain_measure(ternary, 2, 2.0),
-            murphy: murphy(rows, expected, &by_width),
+            murphy: murphy.of(rows)?,
         },
-    }
+    })
 }
 
 /// 1 if the student prefers the same document as the ensemble, ½ if it prefers neither.
@@ -349,39 +322,91 @@ fn right_share(row: &FoldedRow) -> f64 {
 
 /// The mean magnitude of a gap that differs from 0 only by chance: √(2/π) of its standard error
 /// over queries, bucket by bucket.
-fn by_chance(division: &Division<'_>, rows: &[StudentRow]) -> Option<f64> {
+fn by_chance(
+    rows: &StudentRows,
+    divisions: &Divisions,
+    sums: &[(f64, f64)],
+) -> Result<Option<f64>, SpoolError> {
+    // For each bucket, the influences of the rows of each query, or of each row of a single query.
+    let mut of_queries: Vec<BTreeMap<usize, f64>> = vec![BTreeMap::new(); sums.len()];
+    let each_influence = |visit: &mut dyn FnMut(usize, usize, f64)| {
+        rows.each(|index, row| {
+            let [(bucket, gap), ..] = divisions.places(index, row, &FoldedRow::of(row));
+            let (n, sum) = sums[bucket];
+            visit(bucket, row.query, (gap - sum / n) / n);
+        })
+    };
+    each_influence(&mut |bucket, query, influence| {
+        *of_queries[bucket].entry(query).or_default() += influence;
+    })?;
+    let mut of_rows: Vec<Vec<(usize, f64)>> = vec![Vec::new(); sums.len()];
+    if of_queries.iter().any(|queries| queries.len() == 1) {
+        each_influence(&mut |bucket, query, influence| {
+            if of_queries[bucket].len() == 1 {
+                of_rows[bucket].push((query, influence));
+            }
+        })?;
+    }
     let mut expected = 0.0;
-    let sums = division.sums().into_iter().enumerate();
-    for (bucket, (n, gap)) in sums.filter(|(_, (n, _))| *n > 0.0) {
-        let error = ClusteredError::new(division.rows_of(bucket).map(|at| {
-            let deviation = (division.gap)(at) - gap / n;
-            (rows[at].query, deviation / n)
-        }))?;
+    let buckets = sums.iter().zip(of_queries).zip(of_rows);
+    for (((n, _), queries), rows_of) in buckets.filter(|(((n, _), _), _)| *n > 0.0) {
+        let influences: Vec<(usize, f64)> = match queries.len() {
+            1 => rows_of,
+            _ => queries.into_iter().collect(),
+        };
+        let Some(error) = ClusteredError::new(influences) else {
+            return Ok(None);
+        };
         expected += n / rows.len() as f64 * (2.0 / std::f64::consts::PI).sqrt() * error.se;
     }
-    Some(expected)
+    Ok(Some(expected))
 }
 
-fn murphy(rows: &[StudentRow], expected: impl Fn(usize) -> f64, division: &Division<'_>) -> Murphy {
-    let n = rows.len() as f64;
-    let whole = rows.iter().map(|row| row.score).sum::<f64>() / n;
-    let (mut reliability, mut resolution) = (0.0, 0.0);
-    for bucket in 0..division.buckets {
-        let members: Vec<usize> = division.rows_of(bucket).collect();
-        if members.is_empty() {
-            continue;
+/// Sums over rows for [`Murphy`], in all and by bucket of equal width: numbers of rows, expected
+/// and observed scores.
+struct MurphySums {
+    whole: f64,
+    buckets: [(usize, f64, f64); WIDTHS as usize],
+}
+
+impl Default for MurphySums {
+    fn default() -> Self {
+        // As in `Iterator::sum`.
+        let none = -0.0;
+        Self {
+            whole: none,
+            buckets: [(0, none, none); WIDTHS as usize],
         }
-        let (share, observed) = (
-            members.len() as f64 / n,
-            mean(&members, |at| rows[at].score),
-        );
-        reliability += share * (mean(&members, &expected) - observed).powi(2);
-        resolution += share * (observed - whole).powi(2);
     }
-    let squares = rows.iter().map(|row| (row.score - whole).powi(2));
-    Murphy {
-        reliability,
-        resolution,
-        uncertainty: squares.sum::<f64>() / n,
+}
+
+impl MurphySums {
+    fn add(&mut self, row: &StudentRow) {
+        let predicted = row.predicted.score();
+        self.whole += row.score;
+        let (n, expected, observed) = &mut self.buckets[width_of(predicted)];
+        *n += 1;
+        *expected += predicted;
+        *observed += row.score;
+    }
+
+    fn of(&self, rows: &StudentRows) -> Result<Murphy, SpoolError> {
+        let n = rows.len() as f64;
+        let whole = self.whole / n;
+        let (mut reliability, mut resolution) = (0.0, 0.0);
+        for (members, expected, observed) in self.buckets.iter().filter(|(n, ..)| *n > 0) {
+            let members = *members as f64;
+            let share = members / n;
+            let observed = observed / members;
+            reliability += share * (expected / members - observed).powi(2);
+            resolution += share * (observed - whole).powi(2);
+        }
+        let mut squares = -0.0;
+        rows.each(|_, row| squares += (row.score - whole).powi(2))?;
+        Ok(Murphy {
+            reliability,
+            resolution,
+            uncertainty: squares / n,
+        })
     }
 }

@@ -50,6 +50,20 @@ fn nothing_and_nonsense_have_no_figures() {
 }
 
 #[test]
+fn rows_that_are_not_kept_change_no_figure() {
+    let rows = calibrated(2, 40, 30);
+    let mut stored = StudentRows::new(&InMemory).unwrap();
+    rows.iter().for_each(|row| stored.push(*row).unwrap());
+    let kept = Figures::of(rows, &options(50)).unwrap();
+    let found = Figures::measure(&stored, &options(50), false, &InMemory);
+    let found = found.unwrap().unwrap();
+    let json = |of: &Figures| serde_json::to_string(of).unwrap();
+    assert_eq!(json(&found), json(&kept));
+    assert!(found.rows.is_empty() && found.score_buckets[0].rows.is_empty());
+    assert_eq!(kept.rows.len(), kept.n);
+}
+
+#[test]
 fn a_calibrated_student_is_as_far_off_as_chance_says() {
     let found = Figures::of(calibrated(3, 100, 40), &options(200)).unwrap();
     let calibration = &found.calibration;

@@ -1,20 +1,21 @@
 //! Fits a model and cross-validates it: each query is predicted by models that never saw it.
 
-use super::training::TrainingTable;
 use super::{
-    Calibration, ScoredGroup, StudentModel, TrainingQuery, isotonic, newton, probabilities,
+    Calibration, ScoredGroup, ScoredLogits, StudentModel, TrainingPairs, isotonic, newton,
+    probabilities,
 };
 use crate::domain::parallel::in_order;
 use crate::domain::prediction::OutcomeProbabilities;
 use crate::domain::sampling::SeededRng;
 use crate::features::student::domain::features::PairFeatures;
+use crate::features::student::domain::spool::{Scratch, Spool, SpoolError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Candidate precisions of the penalty.
 const PRECISIONS: [f64; 5] = [0.1, 1.0, 10.0, 100.0, 1_000.0];
 
 /// Why no model could be fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoModel {
     #[error("a student needs judged pairs of at least two queries")]
     TooFewQueries,
@@ -23,18 +24,17 @@ pub enum NoModel {
     NotFitted,
     #[error("nobody waits for the student any more")]
     NotWanted,
+    #[error(transparent)]
+    Spool(#[from] SpoolError),
 }
 
-/// A fitted model, with its out-of-sample predictions.
+/// A fitted model, with those that make its out-of-sample predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossValidation {
     /// Fitted to all rows, with the calibration of all predictions together.
     pub model: StudentModel,
     /// Precision of its penalty: the one with the lowest cross entropy on held-out queries.
     pub precision: f64,
-    /// By row, predicted by the model and calibration that were fitted without its query. Only the
-    /// precision is shared: it is chosen using all groups, including the held-out one.
-    pub predicted: Vec<OutcomeProbabilities>,
     /// Number of groups of queries.
     pub folds: usize,
     /// By group, fitted and calibrated without its queries.
@@ -43,8 +43,9 @@ pub struct CrossValidation {
 }
 
 impl CrossValidation {
-    /// Predicts a pair of a query by a model that was fitted without the query; the model of all
-    /// rows if the query has no rows.
+    /// Predicts a pair of a query by the model and calibration that were fitted without the query;
+    /// by the model of all rows if the query has no rows. Only the precision is shared: it is chosen
+    /// using all groups, including the held-out one.
     pub fn predict(&self, query: usize, pair: &PairFeatures) -> OutcomeProbabilities {
         let fold = self.fold_of.get(&query);
         let model = fold.and_then(|fold| self.without.get(*fold));
@@ -54,21 +55,19 @@ impl CrossValidation {
 
 /// Queries in groups; one or two groups are held out at a time.
 struct Groups<'a> {
-    table: TrainingTable<'a>,
-    /// By query.
-    group: Vec<usize>,
-    /// By group: scores and weights of its pairs.
-    targets: Vec<Vec<(f64, f64)>>,
+    pairs: &'a TrainingPairs,
+    /// By query with pairs: its place and its group.
+    groups: Vec<(usize, usize)>,
+    scratch: &'a dyn Scratch,
     /// Called before each fit.
     wanted: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Groups<'_> {
-    /// The indexes of the queries whose group is wanted.
+    /// The places of the queries whose group is wanted.
     fn queries_of(&self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-        let groups = self.group.iter().enumerate();
-        let found = groups.filter(|(_, group)| wanted(**group));
-        found.map(|(at, _)| at).collect()
+        let found = self.groups.iter().filter(|(_, group)| wanted(*group));
+        found.map(|(place, _)| *place).collect()
     }
 
     /// The model of all queries except those of some groups, starting from a nearby model.
@@ -82,21 +81,38 @@ impl Groups<'_> {
             return Err(NoModel::NotWanted);
         }
         let queries = self.queries_of(|group| !without.contains(&group));
-        StudentModel::of_table(self.table, &queries, precision, near).ok_or(NoModel::NotFitted)
+        let model = StudentModel::of_pairs(self.pairs, &queries, precision, near)?;
+        model.ok_or(NoModel::NotFitted)
+    }
+
+    /// Visits the pairs of a group with a model's logits.
+    fn each_scored(
+        &self,
+        model: &StudentModel,
+        group: usize,
+        mut visit: impl FnMut(ScoredLogits),
+    ) -> Result<(), SpoolError> {
+        let mut pair = PairFeatures::default();
+        let queries = self.queries_of(|other| other == group);
+        self.pairs.each_at(&queries, |query| {
+            for (at, target) in query.pairs.iter().enumerate() {
+                query.read(at, &mut pair);
+                visit((model.logits(&pair), target.score, target.weight));
+            }
+        })
     }
 
     /// The pairs of a group with a model's logits.
-    fn scored(&self, model: &StudentModel, group: usize) -> ScoredGroup<'_> {
-        let targets = self.targets.get(group).map_or(&[][..], Vec::as_slice);
-        let mut logits = Vec::with_capacity(targets.len());
-        let mut pair = PairFeatures::default();
-        for query in self.table.at(&self.queries_of(|other| other == group)) {
-            for at in 0..query.pairs.len() {
-                query.read(at, &mut pair);
-                logits.push(model.logits(&pair));
+    fn scored(&self, model: &StudentModel, group: usize) -> Result<ScoredGroup, SpoolError> {
+        let mut rows = Spool::new(self.scratch)?;
+        let mut result = Ok(());
+        self.each_scored(model, group, |((eta, tau), score, weight)| {
+            if result.is_ok() {
+                result = rows.push([eta, tau, score, weight]);
             }
-        }
-        ScoredGroup { logits, targets }
+        })?;
+        result?;
+        Ok(ScoredGroup { rows })
     }
 
     /// For each precision, the model without a group, and its cross entropy on that group.
@@ -105,32 +121,32 @@ impl Groups<'_> {
         for precision in PRECISIONS {
             let near = found.last().map(|(model, _)| model);
             let model = self.fit(&[group], precision, near)?;
-            let scored = self.scored(&model, group);
-            let loss = scored
-                .rows()
-                .map(|((eta, tau), score, weight)| weight * newton::cross_entropy(eta, tau, score));
-            let loss = loss.sum();
+            let mut loss = 0.0;
+            self.each_scored(&model, group, |((eta, tau), score, weight)| {
+                loss += weight * newton::cross_entropy(eta, tau, score);
+            })?;
             found.push((model, loss));
         }
         Ok(found)
     }
 }
 
-/// Fits a model, and predicts each row by a model fitted without the queries of its group.
+/// Fits a model to all pairs, and for each group of queries one without it.
 ///
 /// # Errors
-/// If the rows come from fewer than two queries, a fit found no minimum, or `wanted` returned false
-/// in the meantime.
+/// If the pairs come from fewer than two queries, a fit found no minimum, `wanted` returned false
+/// in the meantime, or a scratch file cannot be used.
 ///
 /// Groups are fitted in parallel, one thread per fit: the same rows give the same bits on every
 /// machine.
 pub fn cross_validate(
-    pairs: &[TrainingQuery<'_>],
+    pairs: &TrainingPairs,
     folds: usize,
     seed: u64,
+    scratch: &dyn Scratch,
     wanted: &(dyn Fn() -> bool + Sync),
 ) -> Result<CrossValidation, NoModel> {
-    let queries: BTreeSet<usize> = pairs.iter().map(|query| query.query).collect();
+    let queries: BTreeSet<usize> = pairs.judged().map(|(_, query)| query).collect();
     let folds = folds.min(queries.len());
     if folds < 2 {
         return Err(NoModel::TooFewQueries);
@@ -142,16 +158,12 @@ pub fn cross_validate(
         .enumerate()
         .map(|(at, query)| (query, at % folds))
         .collect();
-    let fold = |query: &TrainingQuery<'_>| fold_of.get(&query.query).copied().unwrap_or_default();
-    let targets = |group: usize| -> Vec<(f64, f64)> {
-        let queries = pairs.iter().filter(|query| fold(query) == group);
-        let pairs = queries.flat_map(|query| query.pairs);
-        pairs.map(|pair| (pair.score, pair.weight)).collect()
-    };
+    let fold = |query: usize| fold_of.get(&query).copied().unwrap_or_default();
+    let judged = pairs.judged();
     let groups = Groups {
-        table: TrainingTable::new(pairs).ok_or(NoModel::NotFitted)?,
-        group: pairs.iter().map(fold).collect(),
-        targets: (0..folds).map(targets).collect(),
+        pairs,
+        groups: judged.map(|(place, query)| (place, fold(query))).collect(),
+        scratch,
         wanted,
     };
     let each: Vec<usize> = (0..folds).collect();
@@ -176,7 +188,7 @@ pub fn cross_validate(
     let fitted = jobs.iter().map(Vec::as_slice).zip(fitted);
     let mut fitted: BTreeMap<&[usize], StudentModel> = fitted
         .map(|(without, model)| Ok((without, model?)))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<_, NoModel>>()?;
     let model = fitted.remove(&[][..]).ok_or(NoModel::NotFitted)?;
     if !wanted() {
         return Err(NoModel::NotWanted);
@@ -189,24 +201,17 @@ pub fn cross_validate(
             None => models.get(group).copied(),
         };
         let parts = (0..folds).filter_map(|group| Some(groups.scored(model(group)?, group)));
-        calibrate(&parts.collect::<Vec<_>>())
-    });
+        calibrate(&parts.collect::<Result<Vec<_>, _>>()?, scratch)
+    })
+    .into_iter()
+    .collect::<Result<Vec<_>, SpoolError>>()?;
     let calibration = calibrations.pop().ok_or(NoModel::NotFitted)?;
     let without: Vec<StudentModel> = models
         .into_iter()
         .zip(calibrations)
         .map(|(model, calibration)| calibrated(model.clone(), calibration))
         .collect();
-    let mut predicted = Vec::with_capacity(groups.targets.iter().map(Vec::len).sum());
-    let mut features = PairFeatures::default();
-    for (query, group) in pairs.iter().zip(&groups.group) {
-        for at in 0..query.pairs.len() {
-            query.read(at, &mut features);
-            predicted.push(without[*group].predict(&features));
-        }
-    }
     Ok(CrossValidation {
-        predicted,
         model: calibrated(model, calibration),
         precision,
         folds,
@@ -225,26 +230,30 @@ fn calibrated(model: StudentModel, calibration: Calibration) -> StudentModel {
 
 /// The calibration for some groups: isotonic if its cross-validated cross entropy over the groups
 /// is lower than that of a temperature.
-fn calibrate(parts: &[ScoredGroup<'_>]) -> Calibration {
-    let rows = parts.iter().flat_map(ScoredGroup::rows);
-    let by_temperature = Calibration::of_temperature(rows, 1.0);
-    let curves: Option<Vec<_>> = isotonic::curves(parts, |(eta, tau)| probabilities(eta, tau))
-        .into_iter()
-        .collect();
+fn calibrate(parts: &[ScoredGroup], scratch: &dyn Scratch) -> Result<Calibration, SpoolError> {
+    let all =
+        |visit: &mut dyn FnMut(ScoredLogits)| parts.iter().try_for_each(|of| of.each(&mut *visit));
+    let by_temperature = Calibration::of_temperature(all, 1.0)?;
+    let curves = isotonic::curves(parts, |(eta, tau)| probabilities(eta, tau), scratch)?;
+    let curves: Option<Vec<_>> = curves.into_iter().collect();
     let Some(mut curves) = curves else {
-        return by_temperature;
+        return Ok(by_temperature);
     };
     let curves_without = curves.split_off(1);
     let (mut of_temperature, mut of_curves) = (0.0, 0.0);
     for ((out, part), curves) in parts.iter().enumerate().zip(curves_without) {
-        let others = parts.iter().enumerate().filter(|(other, _)| *other != out);
-        let others = others.flat_map(|(_, part)| part.rows());
+        let others = |visit: &mut dyn FnMut(ScoredLogits)| {
+            let parts = parts.iter().enumerate().filter(|(other, _)| *other != out);
+            parts
+                .into_iter()
+                .try_for_each(|(_, of)| of.each(&mut *visit))
+        };
         let near = by_temperature.temperature;
-        of_temperature += Calibration::of_temperature(others, near).loss(part.rows());
-        of_curves += Calibration::of_curves(curves).loss(part.rows());
+        of_temperature += Calibration::of_temperature(others, near)?.loss(part)?;
+        of_curves += Calibration::of_curves(curves).loss(part)?;
     }
-    match curves.pop() {
+    Ok(match curves.pop() {
         Some(curves) if of_curves < of_temperature => Calibration::of_curves(curves),
         _ => by_temperature,
-    }
+    })
 }

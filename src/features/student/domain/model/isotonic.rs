@@ -3,6 +3,7 @@
 
 use super::ScoredGroup;
 use crate::domain::prediction::OutcomeProbabilities;
+use crate::features::student::domain::spool::{Scratch, Sorted, Sorter, SpoolError};
 use serde::{Deserialize, Serialize};
 
 /// Minimum number of probabilities per point of a curve, and maximum number of points.
@@ -40,15 +41,6 @@ impl Outcome {
     }
 }
 
-/// The predicted probability of an outcome, and its row in a group.
-#[derive(Clone, Copy)]
-struct Placed {
-    place: f64,
-    row: u32,
-    group: u16,
-    outcome: Outcome,
-}
-
 /// A predicted probability with its target and weight.
 #[derive(Clone, Copy)]
 struct PlacedTarget {
@@ -57,60 +49,71 @@ struct PlacedTarget {
     weight: f64,
 }
 
-/// The probabilities of some outcomes in ascending order: sorted once for all curves that leave out
-/// a group.
-struct SortedPlaces<'a> {
-    groups: &'a [ScoredGroup<'a>],
-    places: Vec<Placed>,
+/// The probabilities of some outcomes in ascending order, each with the index of its group: sorted
+/// once for all curves that leave out a group.
+struct SortedPlaces {
+    places: Sorted<4>,
+    groups: usize,
 }
 
-impl<'a> SortedPlaces<'a> {
+impl SortedPlaces {
     fn new(
         outcomes: &[Outcome],
-        groups: &'a [ScoredGroup<'a>],
+        groups: &[ScoredGroup],
         predict: impl Fn((f64, f64)) -> OutcomeProbabilities,
-    ) -> Self {
-        let rows: usize = groups.iter().map(|group| group.logits.len()).sum();
-        let mut places = Vec::with_capacity(outcomes.len() * rows);
-        for (group, of) in (0..).zip(groups) {
-            for (row, logits) in (0..).zip(&of.logits) {
-                let found = predict(*logits);
-                places.extend(outcomes.iter().map(|outcome| Placed {
-                    place: outcome.of(found),
-                    row,
-                    group,
-                    outcome: *outcome,
-                }));
+        scratch: &dyn Scratch,
+    ) -> Result<Self, SpoolError> {
+        // Sort by place, target and weight, so that sums do not depend on the order of the rows.
+        let mut places = Sorter::new(scratch, 3)?;
+        for (group, of) in groups.iter().enumerate() {
+            let mut result = Ok(());
+            of.each(|(logits, score, weight)| {
+                let found = predict(logits);
+                let target = OutcomeProbabilities::soft_target(score);
+                for outcome in outcomes {
+                    let place = [outcome.of(found), outcome.of(target), weight, group as f64];
+                    if result.is_ok() {
+                        result = places.push(place);
+                    }
+                }
+            })?;
+            result?;
+        }
+        Ok(Self {
+            places: places.sorted(),
+            groups: groups.len(),
+        })
+    }
+
+    /// The curve of all groups, then those without each group.
+    fn curves(&self) -> Result<Vec<RisingCurve>, SpoolError> {
+        let mut sizes = vec![CurveSize::default(); 1 + self.groups];
+        self.each(&mut sizes, CurveSize::add)?;
+        let mut fits: Vec<CurveFit> = sizes.into_iter().map(CurveFit::new).collect();
+        self.each(&mut fits, CurveFit::add)?;
+        Ok(fits.into_iter().map(CurveFit::curve).collect())
+    }
+
+    /// Passes each probability to the first of `curves`, and to those that do not leave out its
+    /// group.
+    fn each<T>(
+        &self,
+        curves: &mut [T],
+        add: impl Fn(&mut T, PlacedTarget),
+    ) -> Result<(), SpoolError> {
+        self.places.each(|[place, target, weight, group]| {
+            let placed = PlacedTarget {
+                place,
+                target,
+                weight,
+            };
+            let left_out = 1 + group as usize;
+            for (at, curve) in curves.iter_mut().enumerate() {
+                if at != left_out {
+                    add(curve, placed);
+                }
             }
-        }
-        // Sort by all three, so that sums do not depend on the order of the rows.
-        places.sort_unstable_by(|x, y| {
-            x.place.total_cmp(&y.place).then_with(|| {
-                let (x, y) = (x.target(groups), y.target(groups));
-                x.target
-                    .total_cmp(&y.target)
-                    .then(x.weight.total_cmp(&y.weight))
-            })
-        });
-        Self { groups, places }
-    }
-
-    /// The curve of all groups except one.
-    fn curve(&self, without: Option<usize>) -> RisingCurve {
-        let is_in = |placed: &&Placed| Some(usize::from(placed.group)) != without;
-        let places = self.places.iter().filter(is_in);
-        RisingCurve::fit(places.map(|placed| placed.target(self.groups)))
-    }
-}
-
-impl Placed {
-    fn target(&self, groups: &[ScoredGroup<'_>]) -> PlacedTarget {
-        let (score, weight) = groups[usize::from(self.group)].targets[self.row as usize];
-        PlacedTarget {
-            place: self.place,
-            target: self.outcome.of(OutcomeProbabilities::soft_target(score)),
-            weight,
-        }
+        })
     }
 }
 
@@ -119,27 +122,26 @@ impl Placed {
 ///
 /// Swapping the documents of a prediction changes nothing: P(A) and P(B) share one curve.
 pub(super) fn curves(
-    groups: &[ScoredGroup<'_>],
+    groups: &[ScoredGroup],
     predict: impl Fn((f64, f64)) -> OutcomeProbabilities,
-) -> Vec<Option<IsotonicCurves>> {
-    let left_out = || std::iter::once(None).chain((0..groups.len()).map(Some));
-    let fit = |outcomes: &[Outcome]| -> Vec<RisingCurve> {
-        let sorted = SortedPlaces::new(outcomes, groups, &predict);
-        left_out().map(|without| sorted.curve(without)).collect()
-    };
-    let better = fit(&[Outcome::A, Outcome::B]);
-    let tie = fit(&[Outcome::Tie]);
+    scratch: &dyn Scratch,
+) -> Result<Vec<Option<IsotonicCurves>>, SpoolError> {
+    let fit =
+        |outcomes: &[Outcome]| SortedPlaces::new(outcomes, groups, &predict, scratch)?.curves();
+    let better = fit(&[Outcome::A, Outcome::B])?;
+    let tie = fit(&[Outcome::Tie])?;
     let rows = |without| -> usize {
         let groups = groups.iter().enumerate();
         let others = groups.filter(|(at, _)| Some(*at) != without);
-        others.map(|(_, group)| group.logits.len()).sum()
+        others.map(|(_, group)| group.rows.len()).sum()
     };
-    let curves = left_out().zip(better).zip(tie);
-    curves
+    let left_out = std::iter::once(None).chain((0..groups.len()).map(Some));
+    let curves = left_out.zip(better).zip(tie);
+    Ok(curves
         .map(|((without, better), tie)| {
             (rows(without) >= FEWEST * PER_POINT).then_some(IsotonicCurves { better, tie })
         })
-        .collect()
+        .collect())
 }
 
 impl IsotonicCurves {
@@ -153,41 +155,6 @@ impl IsotonicCurves {
 }
 
 impl RisingCurve {
-    /// Weighted isotonic regression (pool adjacent violators; Ayer et al. 1955) of sorted rows in
-    /// groups of about equal size. Levels keep a distance from 0 and 1 that corresponds to one
-    /// battle.
-    fn fit(rows: impl Iterator<Item = PlacedTarget> + Clone) -> Self {
-        let (mut count, mut weight) = (0, 0.0);
-        for row in rows.clone() {
-            count += 1;
-            weight += row.weight;
-        }
-        let margin = 1.0 / (weight + 2.0);
-        let groups = (count / PER_POINT).clamp(1, POINTS);
-        let mut pooled: Vec<Group> = Vec::new();
-        let mut rest = rows.enumerate().peekable();
-        for group in 1..=groups {
-            let end = group * count / groups;
-            let mut next: Option<(Group, f64)> = None;
-            // Keep equal predictions in one group.
-            while let Some((_, row)) = rest.next_if(|(at, row)| {
-                *at < end || next.as_ref().is_some_and(|(_, last)| *last == row.place)
-            }) {
-                let sum = next.map_or(Group::default(), |(sum, _)| sum);
-                next = Some((sum.with(Group::of(row)), row.place));
-            }
-            let Some((mut next, _)) = next else {
-                continue;
-            };
-            while let Some(last) = pooled.pop_if(|last| last.level() >= next.level()) {
-                next = next.with(last);
-            }
-            pooled.push(next);
-        }
-        let point = |group: &Group| (group.place(), group.level().clamp(margin, 1.0 - margin));
-        Self(pooled.iter().map(point).collect())
-    }
-
     fn at(&self, place: f64) -> f64 {
         let after = self.0.partition_point(|(at, _)| *at <= place);
         let below = after.checked_sub(1).and_then(|at| self.0.get(at));
@@ -196,6 +163,76 @@ impl RisingCurve {
             (Some((_, level)), None) | (None, Some((_, level))) => *level,
             (None, None) => place,
         }
+    }
+}
+
+/// Number and weight of the rows of a curve.
+#[derive(Clone, Copy, Debug, Default)]
+struct CurveSize {
+    count: usize,
+    weight: f64,
+}
+
+impl CurveSize {
+    fn add(&mut self, row: PlacedTarget) {
+        self.count += 1;
+        self.weight += row.weight;
+    }
+}
+
+/// Weighted isotonic regression (pool adjacent violators; Ayer et al. 1955) of sorted rows in
+/// groups of about equal size. Levels keep a distance from 0 and 1 that corresponds to one battle.
+struct CurveFit {
+    size: CurveSize,
+    /// Number of rows that were added, and of groups that are complete.
+    added: usize,
+    complete: usize,
+    /// The next group, with the place of its last row.
+    next: Option<(Group, f64)>,
+    pooled: Vec<Group>,
+}
+
+impl CurveFit {
+    fn new(size: CurveSize) -> Self {
+        Self {
+            size,
+            added: 0,
+            complete: 0,
+            next: None,
+            pooled: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, row: PlacedTarget) {
+        let groups = (self.size.count / PER_POINT).clamp(1, POINTS);
+        // Keep equal predictions in one group.
+        while self.added >= (self.complete + 1) * self.size.count / groups
+            && self.next.is_none_or(|(_, last)| last != row.place)
+        {
+            self.pool();
+            self.complete += 1;
+        }
+        let sum = self.next.map_or(Group::default(), |(sum, _)| sum);
+        self.next = Some((sum.with(Group::of(row)), row.place));
+        self.added += 1;
+    }
+
+    /// Adds the next group to the curve.
+    fn pool(&mut self) {
+        let Some((mut next, _)) = self.next.take() else {
+            return;
+        };
+        while let Some(last) = self.pooled.pop_if(|last| last.level() >= next.level()) {
+            next = next.with(last);
+        }
+        self.pooled.push(next);
+    }
+
+    fn curve(mut self) -> RisingCurve {
+        self.pool();
+        let margin = 1.0 / (self.size.weight + 2.0);
+        let point = |group: &Group| (group.place(), group.level().clamp(margin, 1.0 - margin));
+        RisingCurve(self.pooled.iter().map(point).collect())
     }
 }
 
@@ -237,6 +274,7 @@ impl Group {
 mod tests {
     use super::*;
     use crate::domain::sampling::SeededRng;
+    use crate::features::student::domain::spool::{InMemory, Spool};
     use proptest::prelude::*;
 
     fn p(a: f64, b: f64) -> OutcomeProbabilities {
@@ -247,23 +285,15 @@ mod tests {
 
     /// The curves of all rows, then without each group.
     fn of_groups(groups: &[Vec<Row>]) -> Vec<Option<IsotonicCurves>> {
-        let targets = groups.iter().map(|rows| -> Vec<(f64, f64)> {
-            rows.iter()
-                .map(|(_, target, weight)| (target.score(), *weight))
-                .collect()
+        let scored = groups.iter().map(|rows| {
+            let mut spool = Spool::new(&InMemory).unwrap();
+            for (found, target, weight) in rows {
+                let row = [found.a(), found.b(), target.score(), *weight];
+                spool.push(row).unwrap();
+            }
+            ScoredGroup { rows: spool }
         });
-        let targets: Vec<Vec<(f64, f64)>> = targets.collect();
-        let scored = groups
-            .iter()
-            .zip(&targets)
-            .map(|(rows, targets)| ScoredGroup {
-                logits: rows
-                    .iter()
-                    .map(|(found, ..)| (found.a(), found.b()))
-                    .collect(),
-                targets,
-            });
-        curves(&scored.collect::<Vec<_>>(), |(a, b)| p(a, b))
+        curves(&scored.collect::<Vec<_>>(), |(a, b)| p(a, b), &InMemory).unwrap()
     }
 
     fn fit(rows: impl Iterator<Item = Row>) -> Option<IsotonicCurves> {

@@ -2,10 +2,11 @@
 //! decomposition of its Hessian.
 
 use super::probabilities;
-use super::training::TrainingTable;
+use super::training::TrainingPairs;
 use crate::domain::numeric::{dot, solve};
 use crate::domain::prediction::OutcomeProbabilities;
 use crate::features::student::domain::features::PairFeatures;
+use crate::features::student::domain::spool::SpoolError;
 
 const STEPS: usize = 60;
 /// Largest gradient, relative to the rows, at which a fit has converged.
@@ -106,8 +107,10 @@ impl Outcomes {
 }
 
 struct Objective<'a> {
-    table: TrainingTable<'a>,
-    /// Indexes of the queries to fit.
+    pairs: &'a TrainingPairs,
+    /// Number of features, and how many of them (the first ones) are odd.
+    shape: (usize, usize),
+    /// Places of the queries to fit.
     queries: &'a [usize],
     precision: f64,
 }
@@ -115,6 +118,8 @@ struct Objective<'a> {
 /// Value and gradient of the objective at some weights.
 struct Slope {
     value: f64,
+    /// Weight of all pairs.
+    pairs: f64,
     gradient: Vec<f64>,
 }
 
@@ -133,28 +138,32 @@ fn logits(weights: (&[f64], &[f64]), pair: &PairFeatures) -> (f64, f64) {
 impl Objective<'_> {
     /// The constant, the first of the even weights, is not penalized.
     fn precision(&self, at: usize) -> f64 {
-        let (_, odd) = self.table.shape();
+        let (_, odd) = self.shape;
         if at == odd { 0.0 } else { self.precision }
     }
 
     /// The value and the gradient at some weights, and if wanted the Hessian, in one pass over the
     /// pairs.
-    fn at(&self, weights: &[f64], wants_hessian: bool) -> (Slope, Option<Hessian>) {
+    fn at(
+        &self,
+        weights: &[f64],
+        wants_hessian: bool,
+    ) -> Result<(Slope, Option<Hessian>), SpoolError> {
         let mut gradient: Vec<f64> = weights
             .iter()
             .enumerate()
             .map(|(at, w)| self.precision(at) * w)
             .collect();
         let penalty: f64 = gradient.iter().zip(weights).map(|(g, w)| 0.5 * g * w).sum();
-        let (_, odd) = self.table.shape();
+        let (_, odd) = self.shape;
         let mut hessian = wants_hessian.then(|| self.of_penalty());
         let weights = weights.split_at(odd);
         let (of_odd, of_even) = gradient.split_at_mut(odd);
-        let mut loss = 0.0;
+        let (mut loss, mut all) = (0.0, 0.0);
         let mut pairs: [PairFeatures; TOGETHER] = Default::default();
         let mut curves = [[0.0; 3]; TOGETHER];
         let mut read = 0;
-        for query in self.table.at(self.queries) {
+        self.pairs.each_at(self.queries, |query| {
             for (at, target) in query.pairs.iter().enumerate() {
                 let pair = &mut pairs[read];
                 query.read(at, pair);
@@ -163,6 +172,7 @@ impl Objective<'_> {
                 let (m, t) = (found.preference, found.tie);
                 let soft = OutcomeProbabilities::soft_target(target.score);
                 let (preference, tie) = (soft.preference(), soft.tie());
+                all += target.weight;
                 loss += target.weight * (found.log_sum - (eta * preference + tau * tie));
                 add_scaled(of_odd, target.weight * (m - preference), pair.odd());
                 add_scaled(of_even, target.weight * (t - tie), pair.even());
@@ -177,7 +187,7 @@ impl Objective<'_> {
                     read = 0;
                 }
             }
-        }
+        })?;
         if let Some(hessian) = &mut hessian {
             for (pair, curve) in pairs.iter().zip(curves).take(read) {
                 self.add(hessian, [pair], [curve]);
@@ -185,14 +195,15 @@ impl Objective<'_> {
         }
         let slope = Slope {
             value: penalty + loss,
+            pairs: all,
             gradient,
         };
-        (slope, hessian)
+        Ok((slope, hessian))
     }
 
     /// The Hessian of the penalty.
     fn of_penalty(&self) -> Hessian {
-        let (width, _) = self.table.shape();
+        let (width, _) = self.shape;
         let mut hessian: Hessian = (0..width).map(|at| vec![0.0; at + 1]).collect();
         for (at, row) in hessian.iter_mut().enumerate() {
             // A tiny penalty on the constant keeps the matrix regular if no pair, or every pair, is
@@ -209,7 +220,7 @@ impl Objective<'_> {
         pairs: [&PairFeatures; N],
         curves: [[f64; 3]; N],
     ) {
-        let (_, odd) = self.table.shape();
+        let (_, odd) = self.shape;
         let mut rows = [&[][..]; N];
         for (row, pair) in rows.iter_mut().zip(pairs) {
             *row = pair.all();
@@ -270,37 +281,42 @@ fn add_products<const N: usize>(
     }
 }
 
-/// The weights at the minimum, odd ones first, over some queries of a table, starting from `start`;
-/// `None` without queries, and if the weights are not finite.
+/// The weights at the minimum, odd ones first, over the pairs of the queries at some places,
+/// starting from `start`; `None` without pairs, and if the weights are not finite. `shape` is that
+/// of the pairs.
 pub(super) fn minimize(
-    table: TrainingTable<'_>,
+    pairs: &TrainingPairs,
+    shape: (usize, usize),
     queries: &[usize],
     start: Vec<f64>,
     precision: f64,
-) -> Option<Vec<f64>> {
+) -> Result<Option<Vec<f64>>, SpoolError> {
     let objective = Objective {
-        table,
+        pairs,
+        shape,
         queries,
         precision,
     };
-    let pairs = table.at(queries).flat_map(|query| query.pairs);
-    let all: f64 = pairs.map(|pair| pair.weight).sum();
-    if all <= 0.0 {
-        return None;
-    }
     let mut weights = start;
-    let (mut slope, mut next) = objective.at(&weights, true);
+    let (mut slope, mut next) = objective.at(&weights, true)?;
+    let all = slope.pairs;
+    if all <= 0.0 {
+        return Ok(None);
+    }
     // A Hessian with the predicted gain of its first step, if it is reused.
     let mut known: Option<(Hessian, f64)> = None;
     for _ in 0..STEPS {
         if slope.gradient.iter().all(|x| x.abs() <= TOLERANCE * all) {
             break;
         }
-        let (hessian, first) = match known.take() {
-            Some((hessian, first)) => (hessian, Some(first)),
-            None => (next.take()?, None),
+        let known_or_next = known.take().map(|(hessian, first)| (hessian, Some(first)));
+        let known_or_next = known_or_next.or_else(|| Some((next.take()?, None)));
+        let Some((hessian, first)) = known_or_next else {
+            return Ok(None);
         };
-        let step = solve(hessian.clone(), &slope.gradient)?;
+        let Some(step) = solve(hessian.clone(), &slope.gradient) else {
+            return Ok(None);
+        };
         let promised: f64 = step.iter().zip(&slope.gradient).map(|(s, g)| s * g).sum();
         let promised = promised / all;
         let first = first.unwrap_or(promised);
@@ -322,7 +338,7 @@ pub(super) fn minimize(
         let mut found = None;
         for _ in 0..40 {
             let trial = moved(length);
-            let (reached, at_trial) = objective.at(&trial, !is_near);
+            let (reached, at_trial) = objective.at(&trial, !is_near)?;
             let gain = 1e-4 * length * promised * all;
             if promised <= BLURRED || reached.value <= slope.value - gain {
                 found = Some((trial, reached, at_trial));
@@ -337,5 +353,5 @@ pub(super) fn minimize(
         (weights, slope, next) = found;
         known = is_near.then_some((hessian, first));
     }
-    weights.iter().all(|w| w.is_finite()).then_some(weights)
+    Ok(weights.iter().all(|w| w.is_finite()).then_some(weights))
 }

@@ -11,19 +11,23 @@ const STEPS: usize = 100;
 /// next one would change it by about its square.
 const LAST_STEP: f64 = 1e-9;
 
-/// The temperature T in .1..=10 that minimizes the cross entropy of logits / T with their targets,
-/// starting from `near`; returns `near` if the temperature makes no difference.
+/// The temperature T in .1..=10 that minimizes the cross entropy of logits / T with their targets
+/// over the rows that `each` visits, starting from `near`; returns `near` if the temperature makes
+/// no difference.
 ///
 /// The loss is convex in s = 1/T: with z the logits of an outcome and p their probabilities, its
 /// slope is Σ w (E_p\[z\] − E_target\[z\]) and its curvature Σ w Var_p(z). A Newton step that
 /// leaves the interval containing the minimum is replaced by a bisection.
-pub(super) fn temperature(rows: impl Iterator<Item = ScoredLogits> + Clone, near: f64) -> f64 {
+pub(super) fn temperature<E>(
+    each: impl Fn(&mut dyn FnMut(ScoredLogits)) -> Result<(), E>,
+    near: f64,
+) -> Result<f64, E> {
     let (coldest, hottest) = TEMPERATURES;
     let (mut low, mut high) = (1.0 / hottest, 1.0 / coldest);
     let (mut low_known, mut high_known) = (false, false);
     let mut s = (1.0 / near).clamp(low, high);
     for _ in 0..STEPS {
-        let (slope, curve) = derivatives(rows.clone(), s);
+        let (slope, curve) = derivatives(&each, s)?;
         if slope == 0.0 || (slope < 0.0 && s >= high) || (slope > 0.0 && s <= low) {
             break;
         }
@@ -45,21 +49,24 @@ pub(super) fn temperature(rows: impl Iterator<Item = ScoredLogits> + Clone, near
             break;
         }
     }
-    1.0 / s
+    Ok(1.0 / s)
 }
 
 /// Slope and curvature of the loss with respect to the inverse temperature.
-fn derivatives(rows: impl Iterator<Item = ScoredLogits>, s: f64) -> (f64, f64) {
+fn derivatives<E>(
+    each: impl Fn(&mut dyn FnMut(ScoredLogits)) -> Result<(), E>,
+    s: f64,
+) -> Result<(f64, f64), E> {
     let (mut slope, mut curve) = (0.0, 0.0);
-    for ((eta, tau), score, weight) in rows {
+    each(&mut |((eta, tau), score, weight)| {
         let found = Outcomes::of(eta * s, tau * s);
         let target = OutcomeProbabilities::soft_target(score);
         let mean = eta * found.preference + tau * found.tie;
         let squares = eta * eta * found.decisiveness + tau * tau * found.tie;
         slope += weight * (mean - (eta * target.preference() + tau * target.tie()));
         curve += weight * (squares - mean * mean);
-    }
-    (slope, curve)
+    })?;
+    Ok((slope, curve))
 }
 
 #[cfg(test)]
@@ -67,6 +74,21 @@ mod tests {
     use super::super::newton::cross_entropy;
     use super::*;
     use proptest::prelude::*;
+    use std::convert::Infallible;
+
+    fn each(
+        rows: &[ScoredLogits],
+    ) -> impl Fn(&mut dyn FnMut(ScoredLogits)) -> Result<(), Infallible> + '_ {
+        |visit| {
+            rows.iter().copied().for_each(visit);
+            Ok(())
+        }
+    }
+
+    fn fitted(rows: &[ScoredLogits], near: f64) -> f64 {
+        let Ok(found) = temperature(each(rows), near);
+        found
+    }
 
     fn loss(rows: &[ScoredLogits], temperature: f64) -> f64 {
         let of = |((eta, tau), score, weight): &ScoredLogits| {
@@ -99,13 +121,13 @@ mod tests {
             ),
             near in 0.1..10.0f64,
         ) {
-            let found = temperature(rows.iter().copied(), near);
+            let found = fitted(&rows, near);
             let expected = by_golden_section(&rows);
             let (least, reached) = (loss(&rows, expected), loss(&rows, found));
             prop_assert!((reached - least).abs() <= 1e-9 * (1.0 + least), "{found} {expected}: {reached} {least}");
             // Values of a loss distinguish temperatures only up to the square root of their
             // rounding error, and not at all where the loss is flat.
-            let (_, curve) = derivatives(rows.iter().copied(), 1.0 / found);
+            let Ok((_, curve)) = derivatives(each(&rows), 1.0 / found);
             let blur = 10.0 * (1e-15 * (1.0 + least) / curve).sqrt();
             prop_assert!((1.0 / found - 1.0 / expected).abs() <= 1e-9 + blur, "{found} {expected}");
         }
@@ -114,11 +136,11 @@ mod tests {
     #[test]
     fn bounds_are_kept_and_what_makes_no_difference_stays() {
         let row = |eta, score| ((eta, -1.0), score, 1.0);
-        assert_eq!(temperature(std::iter::empty(), 3.0), 3.0);
-        assert_eq!(temperature([((0.0, 0.0), 1.0, 2.0)].into_iter(), 1.0), 1.0);
-        assert_eq!(temperature([row(0.2, 1.0)].into_iter(), 1.0), 0.1);
-        assert_eq!(temperature([row(2.0, 0.0)].into_iter(), 1.0), 10.0);
-        assert_eq!(temperature([row(0.2, 1.0)].into_iter(), 10.0), 0.1);
-        assert_eq!(temperature([row(2.0, 0.0)].into_iter(), 0.1), 10.0);
+        assert_eq!(fitted(&[], 3.0), 3.0);
+        assert_eq!(fitted(&[((0.0, 0.0), 1.0, 2.0)], 1.0), 1.0);
+        assert_eq!(fitted(&[row(0.2, 1.0)], 1.0), 0.1);
+        assert_eq!(fitted(&[row(2.0, 0.0)], 1.0), 10.0);
+        assert_eq!(fitted(&[row(0.2, 1.0)], 10.0), 0.1);
+        assert_eq!(fitted(&[row(2.0, 0.0)], 0.1), 10.0);
     }
 }

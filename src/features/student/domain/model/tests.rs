@@ -1,9 +1,9 @@
-use super::cross_validation::CrossValidation;
 use super::*;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::PairTarget;
 use crate::domain::sampling::SeededRng;
 use crate::features::student::domain::features::QueryFeatures;
+use crate::features::student::domain::spool::InMemory;
 use proptest::prelude::*;
 
 /// A pair for training by its differences.
@@ -20,42 +20,46 @@ impl TrainingRow {
     }
 }
 
-/// Passes rows, ordered by query, to `with`.
-fn with_queries<T>(rows: &[TrainingRow], with: impl FnOnce(&[TrainingQuery<'_>]) -> T) -> T {
+/// Rows, ordered by query.
+fn training(rows: &[TrainingRow]) -> TrainingPairs {
     let features = QueryFeatures::default();
-    let queries = rows.chunk_by(|x, y| x.query == y.query).map(|rows| {
+    let mut found = TrainingPairs::new(&InMemory).unwrap();
+    for rows in rows.chunk_by(|x, y| x.query == y.query) {
         let pairs = rows.iter().map(|row| PairTarget {
             pair: Pair::new(0, 1).unwrap(),
             score: row.score,
             weight: 1.0,
         });
         let odd: Vec<f64> = rows.iter().flat_map(|row| row.odd.clone()).collect();
-        (rows[0].query, pairs.collect::<Vec<_>>(), odd)
-    });
-    let queries: Vec<_> = queries.collect();
-    let training = queries.iter().map(|(query, pairs, odd)| TrainingQuery {
-        query: *query,
-        features: &features,
-        pairs,
-        differences: odd,
-        others: &[],
-    });
-    with(&training.collect::<Vec<_>>())
+        let query = TrainingQuery {
+            query: rows[0].query,
+            features: &features,
+            pairs: &pairs.collect::<Vec<_>>(),
+            differences: &odd,
+            others: &[],
+        };
+        found.add(query, UnjudgedNumbers::default()).unwrap();
+    }
+    found
 }
 
 impl StudentModel {
     fn fit(rows: &[TrainingRow], precision: f64) -> Option<Self> {
-        with_queries(rows, |queries| {
-            let all: Vec<usize> = (0..queries.len()).collect();
-            Self::of_table(TrainingTable::new(queries)?, &all, precision, None)
-        })
+        let pairs = training(rows);
+        let all: Vec<usize> = pairs.judged().map(|(place, _)| place).collect();
+        Self::of_pairs(&pairs, &all, precision, None).unwrap()
     }
 }
 
 fn validated(rows: &[TrainingRow], folds: usize, seed: u64) -> Result<CrossValidation, NoModel> {
-    with_queries(rows, |queries| {
-        cross_validate(queries, folds, seed, &|| true)
-    })
+    cross_validate(&training(rows), folds, seed, &InMemory, &|| true)
+}
+
+impl CrossValidation {
+    /// The prediction for a row without its query.
+    fn left_out(&self, row: &TrainingRow) -> OutcomeProbabilities {
+        self.predict(row.query, &row.features())
+    }
 }
 
 /// Queries whose documents have three numbers, of which the first two determine their quality.
@@ -133,7 +137,7 @@ fn the_fit_is_where_the_gradient_is_zero() {
 fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
     let rows = rows(30, 20, 7);
     let found = validated(&rows, 5, 1).unwrap();
-    assert_eq!((found.predicted.len(), found.folds), (rows.len(), 5));
+    assert_eq!(found.folds, 5);
     assert!((0.8..1.25).contains(&found.model.temperature), "{found:?}");
     let right = |of: &dyn Fn(usize) -> OutcomeProbabilities| {
         let decided = (0..rows.len()).filter(|at| rows[*at].score != 0.5);
@@ -141,7 +145,7 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
         decided.clone().filter(hit).count() as f64 / decided.count() as f64
     };
     let inside = right(&|at| found.model.predict(&rows[at].features()));
-    let outside = right(&|at| found.predicted[at]);
+    let outside = right(&|at| found.left_out(&rows[at]));
     assert!(
         outside > 0.82 && (inside - outside).abs() < 0.03,
         "{inside} {outside}"
@@ -159,9 +163,6 @@ fn queries_left_out_are_predicted_nearly_as_well_and_calibrated() {
 fn no_pair_of_a_query_is_predicted_by_a_model_that_saw_its_votes() {
     let rows = rows(30, 20, 7);
     let found = validated(&rows, 5, 1).unwrap();
-    for (row, predicted) in rows.iter().zip(&found.predicted) {
-        assert_eq!(found.predict(row.query, &row.features()), *predicted);
-    }
     // Another vote on query 4 changes the predictions for other queries, and none of the
     // predictions for its own pairs, judged or not.
     let mut other = rows.clone();
@@ -194,7 +195,7 @@ fn a_fit_that_nobody_waits_for_ends() {
             left.fetch_update(relaxed, relaxed, less).is_ok()
         };
         assert_eq!(
-            with_queries(&rows, |queries| cross_validate(queries, 3, 1, &wanted)),
+            cross_validate(&training(&rows), 3, 1, &InMemory, &wanted),
             Err(NoModel::NotWanted),
             "{fits}"
         );
@@ -227,7 +228,7 @@ fn what_a_temperature_cannot_mend_is_mended_by_curves() {
         isotonic: None,
         ..found.model.clone()
     };
-    let repaired = loss(&|at| found.predicted[at]);
+    let repaired = loss(&|at| found.left_out(&rows[at]));
     let plain = loss(&|at| temperature.predict(&rows[at].features()));
     assert!(repaired < plain, "{repaired} {plain}");
 }

@@ -12,6 +12,7 @@ pub struct Pair {
 
 impl Pair {
     /// The pair of two documents, or `None` if they are the same or an index is above `u32::MAX`.
+    #[inline]
     pub fn new(x: usize, y: usize) -> Option<Self> {
         let (x, y) = (u32::try_from(x).ok()?, u32::try_from(y).ok()?);
         (x != y).then(|| Self {
@@ -20,10 +21,12 @@ impl Pair {
         })
     }
 
+    #[inline]
     pub fn low(self) -> usize {
         self.low as usize
     }
 
+    #[inline]
     pub fn high(self) -> usize {
         self.high as usize
     }

@@ -1,5 +1,9 @@
 //! The priority of each pair of a query, cached by policy until the query changes.
 
+mod urgent_pairs;
+
+pub use urgent_pairs::{AllPairs, UrgentPair, UrgentPairs};
+
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
@@ -22,7 +26,7 @@ const SCORED: [Policy; 8] = [
 ];
 
 /// Version of the cached format; other versions are ignored.
-const FORM: i64 = 1;
+const FORM: i64 = 2;
 /// Bytes of a pair: both documents, and whether a judge has voted.
 const PAIR: usize = 9;
 /// Bytes of a number.
@@ -50,15 +54,6 @@ pub struct PolicyPriorities {
     /// One number per pair, NaN for none; empty if no pair has one. For `Value` and `Mixed` two:
     /// the first factor, and the probability that one of the two documents is in the top.
     numbers: Vec<u8>,
-}
-
-/// A bound for the priorities of a query under one policy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PriorityBound {
-    pub query: QueryKey,
-    pub name: String,
-    /// The highest priority; −∞ if no pair has one, ∞ if nothing is cached.
-    pub bound: f64,
 }
 
 impl QueryPriorities {
@@ -98,14 +93,23 @@ impl QueryPriorities {
         }
     }
 
-    /// The highest priority under each policy, NaN if there is none, as bytes.
-    fn highest(&self) -> Vec<u8> {
-        let highest = |policy| {
-            let priorities = self.under(policy);
-            let found = priorities.candidates(0).filter_map(|one| one.priority);
-            found.max_by(f64::total_cmp).unwrap_or(f64::NAN)
-        };
-        SCORED.map(|policy| highest(policy).to_le_bytes()).concat()
+    fn encoded_pairs(&self) -> Vec<u8> {
+        self.under(Policy::Random).encoded_pairs()
+    }
+
+    /// The pairs under a policy that have a priority, the highest first.
+    fn ranked(&self, policy: Policy) -> Vec<UrgentPair> {
+        let priorities = self.under(policy);
+        let candidates = priorities.candidates(0).filter_map(|candidate| {
+            Some(UrgentPair {
+                pair: candidate.key.pair,
+                priority: candidate.priority?,
+                voted: candidate.voted,
+            })
+        });
+        let mut ranked: Vec<UrgentPair> = candidates.collect();
+        ranked.sort_unstable_by(|x, y| y.order(x.priority).then(x.pair.cmp(&y.pair)));
+        ranked
     }
 }
 
@@ -201,8 +205,24 @@ impl PolicyPriorities {
         }
     }
 
+    /// The pairs in their short encoding.
+    fn encoded_pairs(&self) -> Vec<u8> {
+        let candidates: Vec<QueueCandidate> = self.candidates(0).collect();
+        let pairs = candidates.iter().map(|one| (one.key.pair, one.voted));
+        urgent_pairs::encode_all(pairs)
+    }
+
+    /// The priority of a pair, if it has one.
+    pub fn priority_of(&self, pair: Pair) -> Option<f64> {
+        self.priority(self.index_of(pair)?)
+    }
+
     /// The factors of a pair's value, if it has a value.
     fn value_parts(&self, pair: Pair) -> Option<ValueParts> {
+        self.parts(self.index_of(pair)?)
+    }
+
+    fn index_of(&self, pair: Pair) -> Option<usize> {
         let (mut first, mut end) = (0, self.len());
         while first < end {
             let middle = usize::midpoint(first, end);
@@ -212,8 +232,7 @@ impl PolicyPriorities {
                 end = middle
             }
         }
-        let at = Some(first).filter(|at| self.documents(*at) == Some(pair))?;
-        self.parts(at)
+        Some(first).filter(|at| self.documents(*at) == Some(pair))
     }
 
     /// The pairs as queue candidates.
@@ -246,39 +265,78 @@ fn part_of(policy: Policy) -> i64 {
 }
 
 impl Db {
-    /// The bounds of a policy's priorities for each query, in the order of the queries.
-    pub fn priority_bounds(
+    /// Passes the most urgent pairs of each query under a policy to `each`, in the order of the
+    /// queries.
+    pub fn each_urgent(
         &self,
         scope: Option<QueryKey>,
         policy: Policy,
-    ) -> Result<Vec<PriorityBound>> {
+        mut each: impl FnMut(UrgentPairs),
+    ) -> Result<()> {
         let (first, last) = scope.map_or((i64::MIN, i64::MAX), |query| (query.0, query.0));
         let slot = slot_of(policy);
-        self.all(
-            "SELECT query.id, query.name, urgency.highest
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.id, query.name, urgency.highest, urgent.value
              FROM query LEFT JOIN urgency ON urgency.query = query.id
              AND urgency.revision = query.revision AND urgency.form = ?3
+             LEFT JOIN urgent ON urgent.part = ?4 AND urgent.query = urgency.query
              WHERE query.id BETWEEN ?1 AND ?2 ORDER BY query.id",
-            params![first, last, FORM],
-            |row| {
-                let highest: Option<Vec<u8>> = row.get(2)?;
-                let whole = highest.filter(|highest| highest.len() == SCORED.len() * NUMBER);
-                let bound = whole.map_or(f64::INFINITY, |highest| {
-                    let of_policy = slot.and_then(|slot| highest.as_chunks().0.get(slot));
-                    let bound = of_policy.map_or(f64::NAN, |bytes| f64::from_le_bytes(*bytes));
-                    if bound.is_nan() {
-                        f64::NEG_INFINITY
-                    } else {
-                        bound
-                    }
-                });
-                Ok(PriorityBound {
-                    query: QueryKey(row.get(0)?),
-                    name: row.get(1)?,
-                    bound,
-                })
-            },
-        )
+        )?;
+        let mut rows = statement.query(params![first, last, FORM, part_of(policy)])?;
+        while let Some(row) = rows.next()? {
+            let blob = |column| -> Result<Option<&[u8]>> {
+                let value = row.get_ref(column)?.as_blob_or_null();
+                Ok(value.map_err(rusqlite::Error::from)?)
+            };
+            let whole = blob(2)?.filter(|highest| highest.len() == SCORED.len() * NUMBER);
+            let highest = whole.map(|highest| {
+                let of_policy = slot.and_then(|slot| highest.as_chunks().0.get(slot));
+                of_policy.map_or(f64::NAN, |bytes| f64::from_le_bytes(*bytes))
+            });
+            let (pairs, bound) = match highest {
+                None => (Vec::new(), f64::INFINITY),
+                Some(highest) if highest.is_nan() => (Vec::new(), f64::NEG_INFINITY),
+                Some(highest) => blob(3)?
+                    .and_then(|bytes| urgent_pairs::decode(bytes, highest))
+                    .unwrap_or((Vec::new(), highest)),
+            };
+            each(UrgentPairs {
+                query: QueryKey(row.get(0)?),
+                name: row.get(1)?,
+                pairs,
+                bound,
+            });
+        }
+        Ok(())
+    }
+
+    /// The pairs of each query with their number, in the order of the queries: those of the cache if
+    /// it is up to date.
+    pub fn all_pairs(&self, scope: Option<QueryKey>) -> Result<AllPairs> {
+        let (first, last) = scope.map_or((i64::MIN, i64::MAX), |query| (query.0, query.0));
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.id, query.name, urgent.value
+             FROM query LEFT JOIN urgency ON urgency.query = query.id
+             AND urgency.revision = query.revision AND urgency.form = ?3
+             LEFT JOIN urgent ON urgent.part = ?4 AND urgent.query = urgency.query
+             WHERE query.id BETWEEN ?1 AND ?2 ORDER BY query.id",
+        )?;
+        let mut rows = statement.query(params![first, last, FORM, PAIRS])?;
+        let mut all = AllPairs::default();
+        while let Some(row) = rows.next()? {
+            let query = QueryKey(row.get(0)?);
+            let value = row.get_ref(2)?.as_blob_or_null();
+            let kept = value.map_err(rusqlite::Error::from)?;
+            match kept.filter(|bytes| urgent_pairs::is_whole(bytes)) {
+                Some(kept) => all.bytes.extend_from_slice(kept),
+                None => {
+                    let pairs = self.policy_priorities(query, Policy::Random)?;
+                    all.bytes.extend(pairs.encoded_pairs());
+                }
+            }
+            all.queries.push((query, row.get(1)?, all.bytes.len()));
+        }
+        Ok(all)
     }
 
     /// The cached priorities of a query under one policy, if nothing has changed since.
@@ -355,23 +413,39 @@ impl Db {
         revision: i64,
         priorities: &QueryPriorities,
     ) -> Result<()> {
+        let ranked = SCORED.map(|policy| priorities.ranked(policy));
+        let highest = ranked.each_ref().map(|ranked| {
+            let first = ranked.first().map_or(f64::NAN, |first| first.priority);
+            first.to_le_bytes()
+        });
         let kept = self.change(
             "INSERT INTO urgency (query, revision, form, top, highest)
              SELECT id, revision, ?3, ?4, ?5 FROM query WHERE id = ?1 AND revision = ?2
              ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, form = excluded.form,
                  top = excluded.top, highest = excluded.highest",
-            params![
-                query.0,
-                revision,
-                FORM,
-                priorities.top,
-                priorities.highest()
-            ],
+            params![query.0, revision, FORM, priorities.top, highest.concat()],
         )?;
         if kept == 0 {
             return Ok(());
         }
         self.change("DELETE FROM urgency_part WHERE query = ?1", [query.0])?;
+        self.change(
+            "INSERT OR REPLACE INTO urgent (part, query, value) VALUES (?1, ?2, ?3)",
+            params![PAIRS, query.0, priorities.encoded_pairs()],
+        )?;
+        for (part, ranked) in (PAIRS + 1..).zip(&ranked) {
+            if ranked.is_empty() {
+                self.change(
+                    "DELETE FROM urgent WHERE part = ?1 AND query = ?2",
+                    params![part, query.0],
+                )?;
+            } else {
+                self.change(
+                    "INSERT OR REPLACE INTO urgent (part, query, value) VALUES (?1, ?2, ?3)",
+                    params![part, query.0, urgent_pairs::encode(ranked)],
+                )?;
+            }
+        }
         let numbers = (PAIRS + 1..).zip(&priorities.numbers);
         let numbers = numbers.filter(|(_, numbers)| !numbers.is_empty());
         for (part, value) in std::iter::once((PAIRS, &priorities.pairs)).chain(numbers) {

@@ -56,6 +56,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0038.sql"),
     include_str!("../../assets/migrations/0039.sql"),
     include_str!("../../assets/migrations/0040.sql"),
+    include_str!("../../assets/migrations/0041.sql"),
 ];
 
 /// The version of the schema.

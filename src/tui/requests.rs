@@ -106,7 +106,7 @@ pub(crate) fn unread<K>(
     let about = |reach: usize| -> Vec<K> {
         rows.clone()
             .skip(cursor.saturating_sub(reach))
-            .take(2 * reach)
+            .take(cursor.min(reach) + reach)
             .filter(|row| !known(row))
             .collect()
     };
@@ -176,6 +176,9 @@ mod tests {
 
     #[test]
     fn a_page_is_read_with_the_pages_around_it_once() {
+        let first = |known: &[usize]| unread(0..100, (0, 10), |row| known.contains(row));
+        assert_eq!(first(&[]), (0..20).collect::<Vec<_>>());
+        assert!(first(&(0..10).collect::<Vec<_>>()).is_empty());
         let read = |known: &[usize]| unread(0..100, (50, 10), |row| known.contains(row));
         assert_eq!(read(&[]), (30..70).collect::<Vec<_>>());
         let near: Vec<usize> = (40..60).collect();

@@ -30,25 +30,25 @@ pub fn assignment_history(
         .iter()
         .map(|line| (line.shown_ms, line.query, line.shown))
         .collect();
-    let numbers: HashMap<QueryKey, u64> = db
-        .query_names()?
-        .into_iter()
-        .map(|(key, name)| (key, query_number(&name)))
-        .collect();
+    let mut numbers: HashMap<QueryKey, u64> = HashMap::new();
     let mut judged: HashSet<PairKey> = HashSet::new();
     let mut outside: HashMap<PairKey, i64> = HashMap::new();
     for stored in db.verdict_rows(scope)? {
         let verdict = &stored.verdict;
-        let (Some(pair), Some(query)) = (
-            Pair::new(verdict.a, verdict.b),
-            numbers.get(&stored.query).copied(),
-        ) else {
+        let Some(pair) = Pair::new(verdict.a, verdict.b) else {
             continue;
         };
-        let key = PairKey { query, pair };
         if verdict.annotator != annotator {
             continue;
         }
+        let query = match numbers.get(&stored.query) {
+            Some(number) => *number,
+            None => {
+                let number = query_number(db.query(stored.query)?.id.as_str());
+                *numbers.entry(stored.query).or_insert(number)
+            }
+        };
+        let key = PairKey { query, pair };
         judged.insert(key);
         if stored.shown.is_none() {
             outside.insert(key, verdict.created_ms);

@@ -12,7 +12,9 @@ use crate::domain::vote::JudgeId;
 use crate::registry::{self, OfferedBattle};
 use crate::store::assignments::{AssignmentRow, query_number};
 use crate::store::corpus::QueryKey;
+use crate::store::priority_cache::PolicyPriorities;
 use crate::store::{Db, Result};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -302,12 +304,19 @@ type Candidates = (Vec<QueueCandidate>, HashMap<u64, QueryKey>);
 /// All pairs as candidates, from the cache; stale queries are recomputed.
 fn all_candidates(db: &Db, policy: Policy, scope: Option<QueryKey>) -> Result<Candidates> {
     let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
-    for row in db.priority_bounds(scope, policy)? {
-        let number = query_number(&row.name);
-        keys.insert(number, row.query);
-        candidates.extend(db.policy_priorities(row.query, policy)?.candidates(number));
+    for (query, name) in queries_in(db, scope)? {
+        let number = query_number(&name);
+        keys.insert(number, query);
+        candidates.extend(db.policy_priorities(query, policy)?.candidates(number));
     }
     Ok((candidates, keys))
+}
+
+/// Each query, or the one of the scope, with its name.
+fn queries_in(db: &Db, scope: Option<QueryKey>) -> Result<Vec<(QueryKey, String)>> {
+    let mut queries = db.query_names()?;
+    queries.retain(|(query, _)| scope.is_none_or(|scope| scope == *query));
+    Ok(queries)
 }
 
 /// The number of entries from which a request takes its items: random draws must be made from all
@@ -319,22 +328,15 @@ fn draw_limit(request: &QueueRequest) -> usize {
     }
 }
 
-/// The entries of a queue that changes no priorities, and the query of each query number. Pairs are
-/// read query by query and not kept; queries without a pair that is urgent enough are not read.
+/// The entries of a queue that changes no priorities, and the query of each query number. Random
+/// controls are drawn from all pairs. By priority, the most urgent pairs of each query are read
+/// first, and the others only of queries where they can be urgent enough.
 fn selected_entries(
     db: &Db,
     request: &QueueRequest,
     shown: &[Assignment],
     design: &QueueDesign,
 ) -> Result<(Vec<QueueEntry>, HashMap<u64, QueryKey>)> {
-    let bounds = db
-        .priority_bounds(request.scope, request.policy)?
-        .into_iter();
-    let mut queries: Vec<(f64, u64, QueryKey)> = bounds
-        .map(|row| (row.bound, query_number(&row.name), row.query))
-        .collect();
-    let keys = queries.iter().map(|(_, number, key)| (*number, *key));
-    let keys = keys.collect();
     let limit = if design.has_controls() {
         draw_limit(request)
     } else {
@@ -342,28 +344,80 @@ fn selected_entries(
     };
     let mut selection = QueueSelection::new(shown, design, limit);
     if design.has_controls() {
-        for (_, number, query) in &queries {
-            // The pairs without any numbers.
-            let pairs = db.policy_priorities(*query, Policy::Random)?;
-            for pair in pairs.candidates(*number) {
-                selection.count(pair.key, pair.voted);
-            }
+        let all = db.all_pairs(request.scope)?;
+        let of_query = all.queries().map(|(_, name, pairs)| {
+            let query = query_number(name);
+            let candidates = pairs.map(move |(pair, voted)| QueueCandidate {
+                key: PairKey { query, pair },
+                priority: None,
+                voted,
+            });
+            (query, candidates)
+        });
+        let of_query: Vec<_> = of_query.collect();
+        for (query, candidates) in &of_query {
+            selection.count(*query, candidates.clone());
         }
-    } else {
-        if let Some(only) = &request.only {
-            queries.retain(|(.., query)| only.contains(query));
+        for (query, candidates) in of_query {
+            selection.draw(query, candidates);
         }
-        // After some queries, the others cannot contribute any more.
-        queries.sort_unstable_by(|x, y| y.0.total_cmp(&x.0));
     }
-    for (bound, number, query) in queries {
+    // A design with controls takes pairs of other queries too.
+    let only = request.only.as_ref().filter(|_| !design.has_controls());
+    let (mut keys, mut others) = (HashMap::new(), Vec::new());
+    db.each_urgent(request.scope, request.policy, |urgent| {
+        if only.is_some_and(|only| !only.contains(&urgent.query)) {
+            return;
+        }
+        let number = query_number(&urgent.name);
+        keys.insert(number, urgent.query);
+        for one in &urgent.pairs {
+            selection.add(QueueCandidate {
+                key: PairKey {
+                    query: number,
+                    pair: one.pair,
+                },
+                priority: Some(one.priority),
+                voted: one.voted,
+            });
+        }
+        let lowest = urgent.pairs.last().map(|last| last.priority);
+        others.push((urgent.bound, lowest, number, urgent.query));
+    })?;
+    // After some queries, the others cannot contribute any more.
+    others.retain(|(bound, ..)| selection.wants(*bound));
+    others.sort_unstable_by(|x, y| y.0.total_cmp(&x.0));
+    for (bound, lowest, number, query) in others {
         if selection.wants(bound) {
+            let is_other = |candidate: &QueueCandidate| {
+                let known = candidate.priority.zip(lowest);
+                known.is_none_or(|(priority, lowest)| priority.total_cmp(&lowest).is_lt())
+            };
             let priorities = db.policy_priorities(query, request.policy)?;
-            let candidates = priorities.candidates(number);
+            let candidates = priorities.candidates(number).filter(is_other);
             candidates.for_each(|candidate| selection.add(candidate));
         }
     }
-    Ok((selection.entries(), keys))
+    let mut entries = selection.entries();
+    if design.has_controls() && request.policy != Policy::Random {
+        // Controls were drawn without their priorities.
+        let mut read: HashMap<QueryKey, PolicyPriorities> = HashMap::new();
+        for entry in &mut entries {
+            let query = keys.get(&entry.key.query).copied();
+            let wanted = query.filter(|query| {
+                let only = request.only.as_ref();
+                entry.priority.is_none() && only.is_none_or(|only| only.contains(query))
+            });
+            if let (DrawReason::Control { .. }, Some(query)) = (entry.draw, wanted) {
+                let priorities = match read.entry(query) {
+                    Entry::Occupied(read) => read.into_mut(),
+                    Entry::Vacant(new) => new.insert(db.policy_priorities(query, request.policy)?),
+                };
+                entry.priority = priorities.priority_of(entry.key.pair);
+            }
+        }
+    }
+    Ok((entries, keys))
 }
 
 /// The gold items that a person has not been shown, in an order determined by the seed.

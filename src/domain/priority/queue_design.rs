@@ -2,9 +2,10 @@
 
 use super::Policy;
 use super::inclusion::{Assignment, DrawReason, PairKey};
+use crate::domain::battle::Pair;
 use crate::domain::sampling::SeededRng;
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueCandidate {
@@ -213,9 +214,11 @@ pub fn build_queue(
     limit: usize,
 ) -> Vec<QueueEntry> {
     let mut selection = QueueSelection::new(shown, design, limit);
-    let all = || candidates.iter();
-    all().for_each(|candidate| selection.count(candidate.key, candidate.voted));
-    all().for_each(|candidate| selection.add(*candidate));
+    let of_query = || candidates.chunk_by(|x, y| x.key.query == y.key.query);
+    let number = |of: &[QueueCandidate]| of.first().map_or(0, |first| first.key.query);
+    of_query().for_each(|of| selection.count(number(of), of.iter().copied()));
+    of_query().for_each(|of| selection.draw(number(of), of.iter().copied()));
+    candidates.iter().for_each(|one| selection.add(*one));
     selection.entries()
 }
 
@@ -237,7 +240,8 @@ pub struct QueueSelection<'a> {
     design: QueueDesign,
     limit: usize,
     seeds: Seeds,
-    seen: HashSet<PairKey>,
+    /// The pairs that were shown, by query.
+    seen: HashMap<u64, HashSet<Pair>>,
     urgent: MostUrgent,
     /// A hash of the frame.
     frame: u64,
@@ -263,11 +267,15 @@ impl<'a> QueueSelection<'a> {
         } else {
             limit
         };
+        let mut seen: HashMap<u64, HashSet<Pair>> = HashMap::new();
+        for PairKey { query, pair } in shown.iter().map(|line| line.key) {
+            seen.entry(query).or_default().insert(pair);
+        }
         Self {
             shown,
             design: *design,
             limit,
-            seen: shown.iter().map(|line| line.key).collect(),
+            seen,
             urgent: MostUrgent::new(seeds.ties, keep),
             seeds,
             frame: 0,
@@ -277,49 +285,60 @@ impl<'a> QueueSelection<'a> {
         }
     }
 
-    /// Counts a candidate. If the design has controls, all candidates must be counted before the
-    /// first one is added.
-    pub fn count(&mut self, key: PairKey, voted: bool) {
-        if voted && self.design.has_controls() {
-            self.frame ^= hash(self.seeds.ties, key);
-            self.left += usize::from(!self.seen.contains(&key));
+    /// Counts candidates of a query. If the design has controls, all candidates must be counted
+    /// before the first one is drawn.
+    pub fn count(&mut self, query: u64, candidates: impl Iterator<Item = QueueCandidate>) {
+        if !self.design.has_controls() {
+            return;
+        }
+        let (state, seen) = (mixed(self.seeds.ties, query), self.seen.get(&query));
+        for QueueCandidate { key, .. } in candidates.filter(|candidate| candidate.voted) {
+            self.frame ^= hash_pair(state, key.pair);
+            self.left += usize::from(!seen.is_some_and(|seen| seen.contains(&key.pair)));
         }
     }
 
-    /// Adds a candidate.
+    /// Adds candidates of a query for the slots of controls.
+    pub fn draw(&mut self, query: u64, candidates: impl Iterator<Item = QueueCandidate>) {
+        if !self.design.has_controls() {
+            return;
+        }
+        let (state, seen) = (
+            mixed(self.seeds.controls ^ self.frame, query),
+            self.seen.get(&query),
+        );
+        let keep = self.limit.saturating_mul(2);
+        for candidate in candidates.filter(|candidate| candidate.voted) {
+            let drawn = (hash_pair(state, candidate.key.pair), candidate);
+            let is_late = self
+                .last_random
+                .is_some_and(|last| random_place(&drawn) > last);
+            if is_late || seen.is_some_and(|seen| seen.contains(&candidate.key.pair)) {
+                continue;
+            }
+            self.random.push(drawn);
+            if self.random.len() >= room(keep) {
+                self.last_random = keep_first(&mut self.random, keep, random_place);
+            }
+        }
+    }
+
+    /// Adds a candidate for the slots by priority.
     pub fn add(&mut self, candidate: QueueCandidate) {
         let is_urgent = candidate
             .urgency()
             .is_some_and(|urgency| self.urgent.wants(urgency));
-        let drawn = self.drawn(candidate);
-        if !(is_urgent || drawn.is_some()) || self.seen.contains(&candidate.key) {
-            return;
-        }
-        if is_urgent {
+        let PairKey { query, pair } = candidate.key;
+        let seen = self.seen.get(&query);
+        if is_urgent && !seen.is_some_and(|seen| seen.contains(&pair)) {
             self.urgent.add(candidate);
         }
-        self.random.extend(drawn);
-        let keep = self.limit.saturating_mul(2);
-        if self.random.len() >= room(keep) {
-            self.last_random = keep_first(&mut self.random, keep, random_place);
-        }
-    }
-
-    /// The candidate with its hash, if it can become a control.
-    fn drawn(&self, candidate: QueueCandidate) -> Option<(u64, QueueCandidate)> {
-        if !candidate.voted || !self.design.has_controls() {
-            return None;
-        }
-        let hash = hash(self.seeds.controls ^ self.frame, candidate.key);
-        let drawn = (hash, candidate);
-        let is_early = |last| random_place(&drawn) <= last;
-        self.last_random.is_none_or(is_early).then_some(drawn)
     }
 
     /// Whether candidates of which none has a priority above `bound` need to be added: the others
-    /// cannot become entries any more.
+    /// cannot be among the most urgent any more.
     pub fn wants(&self, bound: f64) -> bool {
-        self.design.has_controls() || (bound > f64::NEG_INFINITY && self.urgent.wants(bound))
+        bound > f64::NEG_INFINITY && self.urgent.wants(bound)
     }
 
     /// The entries, in order.
@@ -460,11 +479,19 @@ fn draw_seed(rng: &mut SeededRng) -> u64 {
 
 /// SplitMix64 (Steele, Lea & Flood 2014) over the parts of a key.
 fn hash(seed: u64, key: PairKey) -> u64 {
-    let parts = [key.query, key.pair.low() as u64, key.pair.high() as u64];
-    parts.into_iter().fold(seed, |state, part| {
-        let mut z = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    })
+    hash_pair(mixed(seed, key.query), key.pair)
+}
+
+/// The hash of a pair, from the state after its query.
+#[inline]
+fn hash_pair(state: u64, pair: Pair) -> u64 {
+    mixed(mixed(state, pair.low() as u64), pair.high() as u64)
+}
+
+#[inline]
+fn mixed(state: u64, part: u64) -> u64 {
+    let mut z = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }

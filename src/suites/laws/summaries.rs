@@ -13,7 +13,7 @@ use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::corpus::QueryKey;
 use crate::store::judge_tallies::TallyNow;
 use crate::store::outstanding::CallSelection;
-use crate::store::priority_cache::{PolicyPriorities, QueryPriorities};
+use crate::store::priority_cache::{PolicyPriorities, QueryPriorities, UrgentPairs};
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashSet;
@@ -45,13 +45,19 @@ async fn kept(bench: &Bench) -> Vec<Option<QuerySummary>> {
 
 /// The cached priorities that are up to date, by query and policy.
 fn kept_priorities(db: &mut Db) -> Result<Vec<Vec<Option<PolicyPriorities>>>, StoreError> {
-    let queries = db.priority_bounds(None, Policy::Value)?;
-    let of_query = |query| {
+    let of_query = |(query, _)| {
         let kept = Policy::ALL.iter();
         let kept = kept.map(|policy| db.kept_priorities(query, *policy));
         kept.collect()
     };
-    queries.iter().map(|row| of_query(row.query)).collect()
+    db.query_names()?.into_iter().map(of_query).collect()
+}
+
+/// The most urgent pairs of a query.
+fn urgent_pairs(db: &Db, query: QueryKey, policy: Policy) -> Result<UrgentPairs, StoreError> {
+    let mut found = None;
+    db.each_urgent(Some(query), policy, |urgent| found = Some(urgent))?;
+    Ok(found.unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -129,16 +135,19 @@ async fn priorities_that_another_version_kept_are_made_anew_and_kept() {
     .unwrap();
 }
 
-/// The queue of each policy, of all queries and of one.
+/// The queue of each policy, of all queries and of one; short, and longer than the most urgent
+/// pairs.
 fn queues(store: &Store, only: QueryKey) -> Vec<Vec<QueueItem>> {
     let requests = Policy::ALL.into_iter().flat_map(|policy| {
-        [None, Some(HashSet::from([only]))].map(|only| QueueRequest {
+        let wanted = [None, Some(HashSet::from([only]))].into_iter();
+        let wanted = wanted.flat_map(|only| [(only.clone(), 7), (only, 80)]);
+        wanted.map(move |(only, limit)| QueueRequest {
             policy,
             scope: None,
             only,
             annotator: "ann".to_owned(),
             seed: 3,
-            limit: 7,
+            limit,
             gold: 0.0,
             overlap: 0.0,
             conflicts: false,
@@ -154,12 +163,14 @@ fn queues(store: &Store, only: QueryKey) -> Vec<Vec<QueueItem>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_are_the_same_from_a_cache_that_is_whole_damaged_partly_stale_or_empty() {
-    let bench = judged(&[4, 9, 6]).await;
-    let (store, only) = (bench.store.clone(), bench.keys[1]);
+    let bench = judged(&[4, 9, 12]).await;
+    let (store, only) = (bench.store.clone(), bench.keys[2]);
     tokio::task::spawn_blocking(move || {
         store.refresh_priorities(&mut |_| {}).unwrap();
         let expected = queues(&store, only);
-        assert!(expected.iter().any(|items| items.len() == 7));
+        for length in [7, 80] {
+            assert!(expected.iter().any(|items| items.len() == length));
+        }
         let file = rusqlite::Connection::open(store.path()).unwrap();
         let damages = [
             "UPDATE urgency_part SET value = substr(value, 2) WHERE part > 0",
@@ -168,13 +179,17 @@ async fn queues_are_the_same_from_a_cache_that_is_whole_damaged_partly_stale_or_
             "DELETE FROM urgency_part WHERE part = 0",
             "UPDATE urgency SET top = -1",
             "UPDATE urgency SET highest = substr(highest, 2)",
+            "UPDATE urgent SET value = substr(value, 2)",
+            "UPDATE urgent SET value = substr(value, 1, length(value) - 1)",
+            "UPDATE urgent SET value = x''",
+            "DELETE FROM urgent",
             "UPDATE urgency SET form = 0 WHERE query = (SELECT min(query) FROM urgency)",
             "DELETE FROM urgency",
         ];
         for damage in damages {
             file.execute_batch(damage).unwrap();
             assert_eq!(queues(&store, only), expected, "{damage}");
-            file.execute_batch("DELETE FROM urgency; DELETE FROM urgency_part")
+            file.execute_batch("DELETE FROM urgency; DELETE FROM urgency_part; DELETE FROM urgent")
                 .unwrap();
             store.refresh_priorities(&mut |_| {}).unwrap();
         }
@@ -194,15 +209,15 @@ async fn cached_priorities_and_bounds_are_those_of_the_view() {
     };
     let unknown = bench
         .store
-        .read(move |db| db.priority_bounds(None, Policy::Value));
-    assert_eq!(unknown.await.unwrap()[0].bound, f64::INFINITY);
+        .read(move |db| urgent_pairs(db, key, Policy::Value));
+    assert_eq!(unknown.await.unwrap().bound, f64::INFINITY);
     bench.store.write(keep).await.unwrap();
     for policy in Policy::ALL {
         let read = bench.store.read(move |db| {
-            let bounds = db.priority_bounds(Some(key), policy)?;
-            Ok((db.policy_priorities(key, policy)?, bounds[0].bound))
+            let urgent = urgent_pairs(db, key, policy)?;
+            Ok((db.policy_priorities(key, policy)?, urgent))
         });
-        let (kept, bound) = read.await.unwrap();
+        let (kept, urgent) = read.await.unwrap();
         let scoring = Scoring { policy, exact: 0 };
         let expected = score_pairs(&view, &scoring);
         let expected = || {
@@ -215,9 +230,18 @@ async fn cached_priorities_and_bounds_are_those_of_the_view() {
             .iter()
             .map(|one| (one.key.pair, one.priority, one.voted));
         assert!(found.eq(expected()), "{policy}");
-        let priorities = expected().filter_map(|(_, priority, _)| priority);
-        let highest = priorities.max_by(f64::total_cmp);
-        assert_eq!(bound, highest.unwrap_or(f64::NEG_INFINITY), "{policy}");
+        let ranked =
+            expected().filter_map(|(pair, priority, voted)| Some((pair, priority?, voted)));
+        let mut ranked: Vec<_> = ranked.collect();
+        ranked.sort_by(|x, y| y.1.total_cmp(&x.1));
+        let pairs = urgent.pairs.iter();
+        let pairs: Vec<_> = pairs
+            .map(|one| (one.pair, one.priority, one.voted))
+            .collect();
+        assert!(pairs.len() >= ranked.len().min(16), "{policy}");
+        assert_eq!(pairs, ranked[..pairs.len()], "{policy}");
+        let next = ranked.get(pairs.len()).map(|(_, priority, _)| *priority);
+        assert_eq!(urgent.bound, next.unwrap_or(f64::NEG_INFINITY), "{policy}");
     }
 }
 

@@ -31,14 +31,26 @@ const TOLD_EVERY: usize = 50;
 
 /// Computes a queue, with stale numbers recomputed on all cores.
 #[derive(Debug, PartialEq)]
-pub(crate) struct BuildQueue(QueueRequest);
+pub(crate) struct BuildQueue {
+    request: QueueRequest,
+    /// Number of its first pairs that are read with their titles.
+    page: usize,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct BuiltQueue {
+    items: Vec<QueueItem>,
+    /// The statistics so far.
+    statistics: AnnotatorStatistics,
+    /// What the first page shows of its pairs.
+    titles: HashMap<(QueryKey, Pair), ListedPair>,
+}
 
 impl Task for BuildQueue {
-    /// The items, and the statistics so far.
-    type Answer = (Vec<QueueItem>, AnnotatorStatistics);
+    type Answer = BuiltQueue;
 
     fn run(self, context: &JobContext) -> Result<Self::Answer, AppError> {
-        let (Self(request), store) = (self, context.store());
+        let (Self { request, page }, store) = (self, context.store());
         store.refresh_priorities(&mut |left| {
             if left % TOLD_EVERY == 0 {
                 context.tell(move |model| {
@@ -52,7 +64,15 @@ impl Task for BuildQueue {
             if request.conflicts {
                 statistics.conflicts = judged_conflicts(db, &request.annotator, request.scope)?;
             }
-            Ok((build_review_queue(db, &request)?, statistics))
+            let items = build_review_queue(db, &request)?;
+            let first = items.iter().take(page);
+            let first: Vec<_> = first.map(|item| (item.query, item.pair)).collect();
+            Ok(BuiltQueue {
+                // The screen asks for missing ones, and reports why they cannot be read.
+                titles: listed_pairs(db, &first).unwrap_or_default(),
+                items,
+                statistics,
+            })
         };
         Ok(store.read_blocking(queue)?)
     }
@@ -169,8 +189,19 @@ impl Model {
             gold: self.options.judging.gold,
             overlap: self.options.judging.overlap,
         };
-        let then = |model: &mut Model, (items, stats)| update::queued(model, items, stats);
-        let job = Job::task(BuildQueue(request), then).or_else(|model, error| {
+        // A new list starts at its first page. Its titles come with it, so that it takes one frame.
+        let page = if self.queue.loaded {
+            0
+        } else {
+            self.areas.page.max(update::PAGE)
+        };
+        let then = |model: &mut Model, built: BuiltQueue| {
+            let titles = built.titles.into_iter();
+            let titles = titles.map(|(pair, titles)| (pair, Some(titles)));
+            model.queue.titles.extend(titles);
+            update::queued(model, built.items, built.statistics)
+        };
+        let job = Job::task(BuildQueue { request, page }, then).or_else(|model, error| {
             let why = error.to_string();
             model.say(Level::Error, &why);
             model.queue.failed = Some(why);

@@ -19,7 +19,7 @@ use crate::tui::widgets::page::Page;
 use std::collections::HashSet;
 
 /// Rows of a page before one was drawn.
-const PAGE: usize = 50;
+pub(super) const PAGE: usize = 50;
 
 /// Opens the queue of the project, or of the query that is open in a matrix.
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {

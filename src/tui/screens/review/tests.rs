@@ -9,7 +9,7 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
-use crate::tui::screens::queue::jobs::{BuildQueue, PostponePair};
+use crate::tui::screens::queue::jobs::{BuildQueue, BuiltQueue, PostponePair};
 use crate::tui::screens::testing::{flat, model};
 use crate::tui::update::commands::on_command;
 use crate::tui::update::requests::verdicts::SaveVerdict;
@@ -193,7 +193,7 @@ fn a_queue_that_is_not_there_yet_says_how_much_is_left() {
 #[test]
 fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
     let mut model = reviewing();
-    let empty = || (Vec::<QueueItem>::new(), AnnotatorStatistics::default());
+    let empty = BuiltQueue::default;
     let mut late = model.build_queue();
     let mut asked = on_command(&mut model, Command::PutOff);
     let now = model.now;

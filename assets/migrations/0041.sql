@@ -6,3 +6,13 @@ CREATE TABLE urgent (
     value BLOB NOT NULL,
     PRIMARY KEY (part, query)
 ) STRICT, WITHOUT ROWID;
+
+-- The cache of the scores of each query, valid while the revisions agree. It is also filled where scores are computed without a summary,
+-- and replaces `summary.scores`.
+CREATE TABLE fitted_scores (
+    query    INTEGER PRIMARY KEY REFERENCES query (id),
+    revision INTEGER NOT NULL,
+    scores   BLOB NOT NULL
+) STRICT;
+INSERT INTO fitted_scores SELECT query, revision, scores FROM summary WHERE scores IS NOT NULL;
+UPDATE summary SET scores = NULL WHERE scores IS NOT NULL;

@@ -7,7 +7,7 @@ use crate::domain::battle::{Battle, BattleId, PROBE_GAME};
 use crate::domain::ranking::{
     self, BattleRecord, JudgeWeights, PairTarget, QueryRows, RankingSettings, View,
 };
-use crate::domain::rating::RatingError;
+use crate::domain::rating::{RatingError, RatingModel};
 use crate::domain::vote::{JudgeId, Vote, VoteRule};
 use crate::registry;
 use std::collections::HashMap;
@@ -187,15 +187,24 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
-    /// The scores of a query, and that of a document which nothing compares with others
-    /// ([`ranking::scores_and_bare`]).
+    /// The scores of a query and that of a document which nothing compares with others
+    /// ([`ranking::scores_and_bare`]), and the revision to cache the scores for if they can be cached
+    /// and are not.
     pub fn scores_and_bare(
         &self,
         query: QueryKey,
-    ) -> Result<std::result::Result<ranking::PoolScores, RatingError>> {
+    ) -> Result<(
+        std::result::Result<ranking::PoolScores, RatingError>,
+        Option<i64>,
+    )> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
-        let rows = self.fitted_rows(query, &settings)?;
-        Ok(ranking::scores_and_bare(&rows, &settings))
+        if settings.model == RatingModel::Zbench {
+            let rows = self.fitted_rows(query, &settings)?;
+            return Ok((ranking::scores_and_bare(&rows, &settings), None));
+        }
+        let (scores, revision) = self.scores_now(query)?;
+        let with_mean = |scores| ranking::PoolScores { scores, bare: 0.0 };
+        Ok((scores.map(with_mean), revision))
     }
 
     /// The scores of [`Db::view_without_student`], without computing the rest of that view.

@@ -48,7 +48,7 @@ impl Store {
 
     /// Runs `work` for each query on all cores. `each` receives the results in order and returns
     /// what to store and whether to continue. Results are stored many per transaction. Blocks.
-    pub(super) fn read_and_keep<T: Send, K: Send + 'static>(
+    pub(crate) fn read_and_keep<T: Send, K: Send + 'static>(
         &self,
         queries: &[QueryKey],
         work: impl Fn(&Db, QueryKey) -> Result<T> + Sync,

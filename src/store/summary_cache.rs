@@ -6,7 +6,7 @@ use super::priority_cache::QueryPriorities;
 use super::{Db, Result};
 use crate::domain::priority;
 use crate::domain::ranking::{QueryRows, RankingSettings, View};
-use crate::domain::rating::Dispersion;
+use crate::domain::rating::{Dispersion, RatingError};
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -62,6 +62,12 @@ pub struct QueryNumbers {
     /// The score of each document, if the view was computed and has scores.
     pub scores: Option<Vec<Option<f64>>>,
 }
+
+/// The scores of a query, and the revision to cache them for if they are not cached.
+pub type ScoresNow = (
+    std::result::Result<Vec<Option<f64>>, RatingError>,
+    Option<i64>,
+);
 
 /// Confidence level at which a top counts as settled.
 const SURE: f64 = 0.95;
@@ -181,28 +187,53 @@ impl Db {
         self.keep_priorities(query, revision, priorities)?;
         let text = serde_json::to_string(&numbers.summary)?;
         self.change(
-            "INSERT INTO summary (query, revision, value, scores)
-             SELECT id, revision, ?2, ?4 FROM query WHERE id = ?1 AND revision = ?3
+            "INSERT INTO summary (query, revision, value)
+             SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
              ON CONFLICT (query) DO UPDATE SET
-                 revision = excluded.revision, value = excluded.value, scores = excluded.scores",
-            params![
-                query.0,
-                text,
-                revision,
-                numbers.scores.as_deref().map(packed)
-            ],
+                 revision = excluded.revision, value = excluded.value",
+            params![query.0, text, revision],
+        )?;
+        match &numbers.scores {
+            Some(scores) => self.keep_scores(query, revision, scores),
+            None => Ok(()),
+        }
+    }
+
+    /// A query's scores, and if they were not cached, the revision to cache them for. May be
+    /// computed on any connection.
+    pub fn scores_now(&self, query: QueryKey) -> Result<ScoresNow> {
+        if let Some(kept) = self.kept_scores(query)? {
+            return Ok((Ok(kept), None));
+        }
+        let revision = self.value("SELECT revision FROM query WHERE id = ?1", [query.0])?;
+        Ok((self.scores(query)?, Some(revision)))
+    }
+
+    /// Caches a query's scores, unless it has changed since they were computed.
+    pub fn keep_scores(
+        &self,
+        query: QueryKey,
+        revision: i64,
+        scores: &[Option<f64>],
+    ) -> Result<()> {
+        self.change(
+            "INSERT INTO fitted_scores (query, revision, scores)
+             SELECT id, revision, ?3 FROM query WHERE id = ?1 AND revision = ?2
+             ON CONFLICT (query) DO UPDATE SET
+                 revision = excluded.revision, scores = excluded.scores",
+            params![query.0, revision, packed(scores)],
         )?;
         Ok(())
     }
 
     /// The cached scores of a query, bit for bit, if nothing has changed since.
     pub fn kept_scores(&self, query: QueryKey) -> Result<Option<Vec<Option<f64>>>> {
-        let kept: Option<Option<Vec<u8>>> = self.maybe_value(
-            "SELECT summary.scores FROM summary JOIN query ON query.id = summary.query
-             WHERE query.id = ?1 AND query.revision = summary.revision",
+        let kept: Option<Vec<u8>> = self.maybe_value(
+            "SELECT scores FROM fitted_scores JOIN query ON query.id = fitted_scores.query
+             WHERE query.id = ?1 AND query.revision = fitted_scores.revision",
             [query.0],
         )?;
-        Ok(kept.flatten().and_then(|bytes| unpacked(&bytes)))
+        Ok(kept.and_then(|bytes| unpacked(&bytes)))
     }
 
     /// Computes a query's summary and caches it.

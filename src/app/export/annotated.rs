@@ -33,38 +33,51 @@ pub fn write_annotated(
 ) -> Result<UnscoredDocuments, AppError> {
     let unscored = Unscored::keep(keep);
     let (mut written, mut unscored_documents) = (0, UnscoredDocuments::default());
-    store.read_each(
+    let mut failed = None;
+    // Scores that had to be computed are cached, so that the next file needs no votes.
+    store.read_and_keep(
         keys,
         |db, key| {
             let mut past_limit = 0;
-            let scores = match limit {
-                None => db.scores(key)?,
-                Some(limit) => db.scores_and_bare(key)?.map(|of| {
-                    let PoolScores { mut scores, bare } = of;
-                    if scores.iter().any(Option::is_some) {
-                        let past = scores.iter_mut().skip(limit);
-                        for score in past.filter(|score| score.is_none()) {
-                            *score = Some(bare);
-                            past_limit += 1;
-                        }
-                    }
-                    scores
-                }),
+            let (mut scores, bare, revision) = match limit {
+                None => {
+                    let (scores, revision) = db.scores_now(key)?;
+                    (scores, 0.0, revision)
+                }
+                Some(_) => match db.scores_and_bare(key)? {
+                    (Ok(PoolScores { scores, bare }), revision) => (Ok(scores), bare, revision),
+                    (Err(error), _) => (Err(error), 0.0, None),
+                },
             };
+            let computed = revision.zip(scores.as_ref().ok().cloned());
+            if let (Some(limit), Ok(scores)) = (limit, &mut scores)
+                && scores.iter().any(Option::is_some)
+            {
+                let past = scores.iter_mut().skip(limit);
+                for score in past.filter(|score| score.is_none()) {
+                    *score = Some(bare);
+                    past_limit += 1;
+                }
+            }
             let lines = scored_lines(&db.pool(key)?, scores, unscored);
-            Ok(lines.map(|(lines, missing)| (lines, missing, past_limit)))
+            let lines = lines.map(|(lines, missing)| (lines, missing, past_limit));
+            Ok((lines, computed))
         },
-        |_, lines| {
-            let (lines, missing, past_limit) = lines?;
-            out.write_all(&lines)?;
-            unscored_documents.left_out += missing;
-            unscored_documents.past_limit += past_limit;
-            written += 1;
-            wrote(written);
-            Ok::<(), AppError>(())
+        |db, key, (revision, scores): &(i64, Vec<_>)| db.keep_scores(key, *revision, scores),
+        |_, (lines, computed)| {
+            let line = lines.and_then(|(lines, missing, past_limit)| {
+                out.write_all(&lines)?;
+                unscored_documents.left_out += missing;
+                unscored_documents.past_limit += past_limit;
+                written += 1;
+                wrote(written);
+                Ok(())
+            });
+            failed = line.err();
+            (computed, failed.is_none())
         },
     )?;
-    Ok(unscored_documents)
+    failed.map_or(Ok(unscored_documents), Err)
 }
 
 /// A query's part of the annotated dataset, and the number of its documents without a score.

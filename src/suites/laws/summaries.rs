@@ -3,6 +3,7 @@
 use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
 use crate::app::annotate::progress::RunPhase;
+use crate::app::export::write_annotated;
 use crate::app::review::review_queue::{QueueItem, QueueRequest, build_review_queue};
 use crate::client::RunControl;
 use crate::domain::battle::Pair;
@@ -391,6 +392,39 @@ async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
             assert_eq!(bits(scores.unwrap()), of_view);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_written_file_keeps_the_scores_and_the_next_one_needs_no_votes() {
+    let bench = judged(&[9, 1, 12]).await;
+    let (store, keys) = (bench.store.clone(), bench.keys.clone());
+    let written = tokio::task::spawn_blocking(move || {
+        let write = |limit| {
+            let mut out = Vec::new();
+            write_annotated(&store, &keys, limit, true, &mut out, |_| {}).unwrap();
+            out
+        };
+        let kept = || {
+            let keys = keys.clone();
+            let read = move |db: &mut Db| {
+                let kept = keys.iter().map(|key| Ok(db.kept_scores(*key)?.is_some()));
+                kept.collect::<Result<Vec<_>, StoreError>>()
+            };
+            store.read_blocking(read).unwrap()
+        };
+        assert!(!kept().contains(&true));
+        let first = write(Some(5));
+        assert!(!kept().contains(&false));
+        let votes = rusqlite::Connection::open(store.path()).unwrap();
+        votes.execute_batch("DELETE FROM vote").unwrap();
+        assert_eq!(write(Some(5)), first);
+        let all = write(None);
+        let touch = "UPDATE query SET revision = revision + 1";
+        votes.execute(touch, []).unwrap();
+        assert!(!kept().contains(&true));
+        assert_ne!(write(None), all);
+    });
+    written.await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -205,26 +205,25 @@ impl Db {
         Ok(owed)
     }
 
-    /// Whether a plain plan has been entered to this depth for this ensemble and each judge has
-    /// voted on every battle of the query, so that nothing is left to enter or ask. The flag of
-    /// each judge says whether probes ask it too.
-    pub fn is_played_out(
-        &self,
-        query: QueryKey,
-        planned: &[PlannedBattle],
-        depth: usize,
-        ensemble: EnsembleId,
-        judges: &[(JudgeId, bool)],
-    ) -> Result<bool> {
-        let entered: bool = self.value(
+    /// Whether a query was entered to this depth for this ensemble, and its judges play no rounds.
+    pub fn is_entered(&self, query: QueryKey, depth: usize, ensemble: EnsembleId) -> Result<bool> {
+        self.value(
             "SELECT ensemble IS ?2 AND coalesce(depth, -1) >= ?3 AND NOT EXISTS (
                  SELECT 1 FROM battle JOIN task ON task.battle = battle.id WHERE battle.query = ?1)
              FROM query WHERE id = ?1",
             params![query.0, ensemble.0, depth],
-        )?;
-        if !entered {
-            return Ok(false);
-        }
+        )
+    }
+
+    /// Whether each judge has voted on every battle of a query that was entered, and these battles
+    /// include the planned ones, so that nothing is left to enter or ask. The flag of each judge
+    /// says whether probes ask it too.
+    pub fn is_played_out(
+        &self,
+        query: QueryKey,
+        planned: &[PlannedBattle],
+        judges: &[(JudgeId, bool)],
+    ) -> Result<bool> {
         let battles: HashSet<(usize, usize, u32)> = self.all(
             "SELECT min(a, b), max(a, b), game FROM battle WHERE query = ?1",
             [query.0],

@@ -360,22 +360,9 @@ pub(super) fn enter_plan(
     if request.listed.is_some() {
         check_judges(db, query, judges)?;
     }
-    let info = db.query(query)?;
-    let probed = probe_pairs(request, info.id.as_str(), info.documents, probe);
-    let plan = plan_of_query(db, query, request, specs, &probed)?.limited_to(part);
-    // Most queries of a project that is run again are in this state; avoid checking them vote by
-    // vote.
-    let probing = specs.iter().map(|judge| !judge.is_offline());
-    let judges_probed: Vec<(JudgeId, bool)> = judges.iter().copied().zip(probing).collect();
-    if db.is_played_out(query, &plan.planned, plan.depth, ensemble, &judges_probed)? {
-        return Ok(CallForecast {
-            battles: plan.battles(),
-            already: plan.calls(),
-            calls: vec![0; judges.len()],
-            unplanned: 0,
-            missing: 0,
-            is_probed: false,
-        });
+    let plan = plain_plan(db, query, request, specs, (probe, part))?;
+    if let Some(forecast) = nothing_to_ask(db, query, &plan, ensemble, (specs, judges))? {
+        return Ok(forecast);
     }
     db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
     let (calls, missing) = count(db, query, request, &plan, judges)?;
@@ -387,6 +374,64 @@ pub(super) fn enter_plan(
         missing,
         is_probed: !plan.probed().is_empty(),
     })
+}
+
+/// The plain plan of a query with its probe, or a part of it.
+fn plain_plan(
+    db: &Db,
+    query: QueryKey,
+    request: &RunRequest,
+    specs: &[JudgeSpec],
+    (probe, part): (usize, Option<usize>),
+) -> Result<QueryPlan, StoreError> {
+    let info = db.query(query)?;
+    let probed = probe_pairs(request, info.id.as_str(), info.documents, probe);
+    Ok(plan_of_query(db, query, request, specs, &probed)?.limited_to(part))
+}
+
+/// The forecast of a plan that was entered and whose calls were all answered. Most queries of a
+/// project that is run again are in this state; this avoids checking them vote by vote.
+fn nothing_to_ask(
+    db: &Db,
+    query: QueryKey,
+    plan: &QueryPlan,
+    ensemble: EnsembleId,
+    (specs, judges): (&[JudgeSpec], &[JudgeId]),
+) -> Result<Option<CallForecast>, StoreError> {
+    let probing = specs.iter().map(|judge| !judge.is_offline());
+    let judges_probed: Vec<(JudgeId, bool)> = judges.iter().copied().zip(probing).collect();
+    let is_played_out = db.is_entered(query, plan.depth, ensemble)?
+        && db.is_played_out(query, &plan.planned, &judges_probed)?;
+    Ok(is_played_out.then(|| CallForecast {
+        battles: plan.battles(),
+        already: plan.calls(),
+        calls: vec![0; judges.len()],
+        unplanned: 0,
+        missing: 0,
+        is_probed: false,
+    }))
+}
+
+/// What [`enter_plan`] returns for a query of a plain request for which nothing is left to enter or
+/// ask; `None` for others. Changes nothing.
+pub(super) fn played_out(
+    db: &Db,
+    query: QueryKey,
+    request: &RunRequest,
+    ensemble: EnsembleId,
+    (specs, judges): (&[JudgeSpec], &[JudgeId]),
+    probe: usize,
+) -> Result<Option<CallForecast>, StoreError> {
+    let is_plain = request.pair.is_none() && request.listed.is_none();
+    if !is_plain || request.rounds().is_some() {
+        return Ok(None);
+    }
+    let depth = entered(request, db.query(query)?.documents);
+    if !db.is_entered(query, depth, ensemble)? {
+        return Ok(None);
+    }
+    let plan = plain_plan(db, query, request, specs, (probe, None))?;
+    nothing_to_ask(db, query, &plan, ensemble, (specs, judges))
 }
 
 /// Rejects judges that differ from those whose votes count for a query, since the existing votes

@@ -2,14 +2,15 @@
 
 use super::Dispatcher;
 use crate::app::annotate::error::RunError;
-use crate::app::annotate::plan::{enter_plan, probe_shares, share};
+use crate::app::annotate::plan::{CallForecast, enter_plan, played_out, probe_shares, share};
 use crate::app::annotate::request::RunRequest;
 use crate::app::annotate::rounds::UnfinishedQuery;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
-use crate::store::StoreError;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
+use crate::store::{Db, StoreError};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Number of queries whose plans are stored in one transaction.
@@ -37,6 +38,14 @@ impl Dispatcher {
                 Ok(probe_shares(&asked, &of, documents.into_iter()))
             })
             .await?;
+        let shares: HashMap<QueryKey, usize> = queries
+            .iter()
+            .copied()
+            .zip(probe_shares.iter().copied())
+            .collect();
+        let mut played_out = self
+            .played_out(&request, ensemble, &queries, shares)
+            .await?;
         let mut waiting = Vec::new();
         let chunks = queries.chunks(PLANNED_TOGETHER);
         for (queries, shares) in chunks.zip(probe_shares.chunks(PLANNED_TOGETHER)) {
@@ -48,19 +57,28 @@ impl Dispatcher {
                 .iter()
                 .copied()
                 .zip(shares.iter().copied())
+                .filter(|(query, _)| !played_out.contains_key(query))
                 .collect();
             let judge_indices = Arc::clone(&judges);
-            let plans = self
-                .store
-                .write(move |db| {
+            let mut plans = HashMap::new();
+            if !keys.is_empty() {
+                let entered = self.store.write(move |db| {
                     let judges = (&specs[..], &judge_indices[..]);
                     let plan = |(query, probe)| {
-                        enter_plan(db, query, &request, ensemble, judges, (probe, None))
+                        let plan =
+                            enter_plan(db, query, &request, ensemble, judges, (probe, None))?;
+                        Ok((query, plan))
                     };
-                    keys.into_iter().map(plan).collect::<Result<Vec<_>, _>>()
-                })
-                .await?;
-            for (query, plan) in queries.iter().zip(plans) {
+                    keys.into_iter()
+                        .map(plan)
+                        .collect::<Result<_, StoreError>>()
+                });
+                plans = entered.await?;
+            }
+            for query in queries {
+                let Some(plan) = plans.remove(query).or_else(|| played_out.remove(query)) else {
+                    continue;
+                };
                 let total = plan.calls.iter().sum::<usize>() + plan.unplanned;
                 for (judge_index, judge) in self.progress.judges.iter_mut().enumerate() {
                     judge.total +=
@@ -97,5 +115,41 @@ impl Dispatcher {
             self.progress.total = self.progress.judges.iter().map(|judge| judge.total).sum();
         }
         Ok(waiting)
+    }
+
+    /// The queries for which nothing is left to enter or ask, found on all cores.
+    async fn played_out(
+        &self,
+        request: &Arc<RunRequest>,
+        ensemble: EnsembleId,
+        queries: &[QueryKey],
+        shares: HashMap<QueryKey, usize>,
+    ) -> Result<HashMap<QueryKey, CallForecast>, RunError> {
+        let (specs, judges, queries) = (self.specs(), self.judge_ids(), queries.to_vec());
+        let (store, request, control) = (
+            self.store.clone(),
+            Arc::clone(request),
+            self.control.clone(),
+        );
+        let store = store.while_wanted(move || !control.borrow().cancelled);
+        let work = move || {
+            let mut found = HashMap::new();
+            let look = |db: &Db, query| {
+                let probe = shares.get(&query).copied().unwrap_or(0);
+                played_out(db, query, &request, ensemble, (&specs, &judges), probe)
+            };
+            let looked = store.read_each(&queries, look, |query, forecast| {
+                found.extend(forecast.map(|forecast| (query, forecast)));
+                Ok(())
+            });
+            match looked {
+                // The run was cancelled.
+                Err(StoreError::Closed) if !store.is_wanted() => Ok(HashMap::new()),
+                Err(error) => Err(error),
+                Ok(()) => Ok(found),
+            }
+        };
+        let found = tokio::task::spawn_blocking(work).await;
+        Ok(found.map_err(|error| RunError::Crashed(error.to_string()))??)
     }
 }

@@ -113,7 +113,7 @@ pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppErr
     let content = match &found {
         FileContent::Dataset | FileContent::Requests | FileContent::MtebSet => {
             progress.expect(path, 2);
-            let (wrong, counts) = datasets::check_lines(path, progress)?;
+            let (wrong, counts) = datasets::check_lines(path, progress, |_| {})?;
             problems = wrong;
             CheckedContent::Dataset(counts)
         }

@@ -294,10 +294,7 @@ impl AnnotateCommand {
         let store = context.open_or_create()?;
         // The confirmed price was shown with the same lines.
         if with_calls.is_none() {
-            let ids: Vec<String> = dataset
-                .pools()?
-                .map(|pool| pool.query.id.to_string())
-                .collect();
+            let ids: Vec<String> = dataset.query_ids().map(str::to_owned).collect();
             let queries = store.read_blocking(move |db| db.known_queries(&ids))?;
             confirm_history(&store, &ensemble, Some(queries), self.spending.yes)?;
         }

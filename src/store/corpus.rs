@@ -116,27 +116,37 @@ impl Db {
 
     /// Updates everything but the texts from a pool whose query and documents are in the project.
     fn update_pool(&self, key: QueryKey, pool: &Pool) -> Result<Imported> {
-        let before = self.inputs_of(key)?;
-        let of_query = self.change(
-            "UPDATE query SET extra = ?2, line = ?3 WHERE id = ?1 AND (extra != ?2 OR line != ?3)",
-            params![key.0, pool.query.extra.as_str(), pool.extra.as_str()],
+        let fields = [pool.query.extra.as_str(), pool.extra.as_str()];
+        let of_query = self.one(
+            "SELECT extra, line FROM query WHERE id = ?1",
+            [key.0],
+            |row| Ok([row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?] != fields),
         )?;
         let stored: Vec<(Option<String>, String, String, Option<f64>)> = self.all(
             "SELECT title, metadata, extra, score FROM document WHERE query = ?1 ORDER BY position",
             [key.0],
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
         )?;
-        let mut documents = 0;
-        for (position, (document, stored)) in pool.documents.iter().zip(stored).enumerate() {
-            let (title, metadata, extra, score) = stored;
-            if title == document.title
-                && metadata == document.metadata.as_str()
-                && extra == document.extra.as_str()
-                && score == document.input_score
-            {
-                continue;
-            }
-            documents += self.change(
+        let documents = pool.documents.iter().zip(stored).enumerate();
+        let changed: Vec<(usize, &Document)> = documents
+            .filter(|(_, (document, (title, metadata, extra, score)))| {
+                *title != document.title
+                    || metadata != document.metadata.as_str()
+                    || extra != document.extra.as_str()
+                    || *score != document.input_score
+            })
+            .map(|(position, (document, _))| (position, document))
+            .collect();
+        if !of_query && changed.is_empty() {
+            return Ok(Imported::Unchanged(key));
+        }
+        let before = self.inputs_of(key)?;
+        self.change(
+            "UPDATE query SET extra = ?2, line = ?3 WHERE id = ?1",
+            params![key.0, pool.query.extra.as_str(), pool.extra.as_str()],
+        )?;
+        for (position, document) in &changed {
+            self.change(
                 "UPDATE document SET title = ?3, metadata = ?4, extra = ?5, score = ?6
                  WHERE query = ?1 AND position = ?2",
                 params![
@@ -149,14 +159,11 @@ impl Db {
                 ],
             )?;
         }
-        if of_query + documents == 0 {
-            return Ok(Imported::Unchanged(key));
-        }
         let stale_votes = self.set_stale_votes_aside(key, &before)?;
         self.touch(key)?;
         Ok(Imported::Updated {
             key,
-            documents,
+            documents: changed.len(),
             stale_votes,
         })
     }

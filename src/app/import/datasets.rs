@@ -5,24 +5,32 @@ use super::imported::PoolsImport;
 use super::preview::PoolCounts;
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{ReadProgress, display_name, open, open_counted, stem};
-use crate::domain::corpus::{DocId, Pool};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::sampling::Shard;
 use crate::domain::sanitize;
 use crate::formats::dataset;
+use crate::formats::problem::Problem;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
 use std::collections::HashSet;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 /// The consequence if invalid lines are not to be skipped.
 pub const REFUSED: &str =
     "nothing imported; correct the file, or skip invalid parts with --skip-bad";
 
+/// Maximum number of pools that are parsed ahead of the writer.
+const PARSED_AHEAD: usize = 4;
+
 /// A dataset that was read completely and is valid, except for lines to be skipped.
 #[derive(Debug)]
 pub struct CheckedDataset {
     path: PathBuf,
+    /// The queries of the file, in its order.
+    queries: Vec<QueryId>,
     /// The requested queries; all if empty.
     only: Vec<String>,
     /// The shard that the queries must belong to.
@@ -53,12 +61,15 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
             other.describe()
         ));
     }
-    let (problems, _) = check_lines(path, &ReadProgress::default())?;
+    let mut queries = Vec::new();
+    let note = |pool: &Pool| queries.push(pool.query.id.clone());
+    let (problems, _) = check_lines(path, &ReadProgress::default(), note)?;
     if !skip_bad {
         problems.clone().refuse(REFUSED)?;
     }
     Ok(CheckedDataset {
         path: path.to_owned(),
+        queries,
         only: Vec::new(),
         shard: None,
         problems,
@@ -72,11 +83,8 @@ impl CheckedDataset {
     /// One of the queries does not exist.
     pub fn with_queries(self, only: &[String]) -> Result<Self, AppError> {
         if !only.is_empty() {
-            let known: HashSet<String> = self
-                .pools()?
-                .map(|pool| pool.query.id.to_string())
-                .collect();
-            if let Some(name) = only.iter().find(|name| !known.contains(*name)) {
+            let known: HashSet<&str> = self.query_ids().collect();
+            if let Some(name) = only.iter().find(|name| !known.contains(name.as_str())) {
                 let (name, path) = (sanitize::line(name), self.path.display());
                 return Err(invalid!("--query: {path} has no query {name:?}"));
             }
@@ -152,23 +160,32 @@ impl CheckedDataset {
         Ok(keys)
     }
 
+    /// The identifiers of the requested queries, in the order of the file.
+    pub fn query_ids(&self) -> impl Iterator<Item = &str> {
+        let ids = self.queries.iter().map(QueryId::as_str);
+        ids.filter(|id| is_requested(id, self.shard, &self.only))
+    }
+
     /// The requested queries with their documents.
     pub fn pools(&self) -> Result<impl Iterator<Item = Pool> + use<>, AppError> {
         let records = dataset::read_pools(open(&self.path)?, &display_name(&self.path));
         let (only, shard) = (self.only.clone(), self.shard);
-        let wanted = move |pool: &Pool| {
-            let id = pool.query.id.as_str();
-            let of_shard = shard.is_none_or(|shard| shard.contains(id));
-            of_shard && (only.is_empty() || only.iter().any(|name| name == id))
-        };
+        let wanted = move |pool: &Pool| is_requested(pool.query.id.as_str(), shard, &only);
         Ok(records.filter_map(Result::ok).filter(wanted))
     }
 }
 
-/// The problems of a dataset, line by line, and the size of the valid part.
+fn is_requested(id: &str, shard: Option<Shard>, only: &[String]) -> bool {
+    let of_shard = shard.is_none_or(|shard| shard.contains(id));
+    of_shard && (only.is_empty() || only.iter().any(|name| name == id))
+}
+
+/// The problems of a dataset, line by line, and the size of the valid part, each pool of which is
+/// passed to `each`.
 pub(super) fn check_lines(
     path: &Path,
     progress: &ReadProgress,
+    mut each: impl FnMut(&Pool),
 ) -> Result<(FileProblems, PoolCounts), AppError> {
     let mut problems = FileProblems::of(path);
     let mut counts = PoolCounts::default();
@@ -176,6 +193,7 @@ pub(super) fn check_lines(
     for pool in dataset::read_pools(open_counted(path, progress)?, &display_name(path)) {
         any = true;
         if let Some(pool) = problems.keep(pool) {
+            each(&pool);
             counts.documents += pool.documents.len();
             counts.queries.insert(pool.query.id);
         }
@@ -190,7 +208,8 @@ pub(super) fn check_lines(
     }
 }
 
-/// Imports a file, or the queries of a shard, in one transaction. `keep_known` is a reason to change
+/// Imports a file, or the queries of a shard, in one transaction; lines are parsed on another thread
+/// while earlier ones are compared or stored. `keep_known` is a reason to change
 /// no query of the project.
 pub(super) fn import(
     store: &Store,
@@ -201,8 +220,33 @@ pub(super) fn import(
 ) -> Result<PoolsImport, AppError> {
     let reader = open_counted(path, progress)?;
     let (name, dataset) = (display_name(path), stem(path));
+    let (send, parsed) = sync_channel(PARSED_AHEAD);
+    let file = name.clone();
+    let parse = move || {
+        for pool in dataset::read_pools(reader, &file) {
+            // After an error, nobody receives any more.
+            if send.send(Some(pool)).is_err() {
+                return;
+            }
+        }
+        drop(send.send(None));
+    };
+    thread::Builder::new()
+        .name("parsing".to_owned())
+        .spawn(parse)
+        .map_err(AppError::failed)?;
     Ok(store.write_blocking(move |db| {
-        let imported = add_shard(db, reader, &name, &dataset, shard)?;
+        let mut is_whole = false;
+        let pools = std::iter::from_fn(|| {
+            let pool = parsed.recv().ok()?;
+            is_whole = pool.is_none();
+            pool
+        });
+        let imported = add_pools(db, pools, &name, &dataset, shard)?;
+        if !is_whole {
+            let what = format!("{name}: reading it ended unexpectedly");
+            return Err(StoreError::Internal(what));
+        }
         imported.check_known(keep_known.as_deref())?;
         Ok(imported)
     })?)
@@ -215,12 +259,13 @@ pub fn add(
     name: &str,
     dataset: &str,
 ) -> Result<PoolsImport, StoreError> {
-    add_shard(db, reader, name, dataset, None)
+    let pools = dataset::read_pools(reader, name);
+    add_pools(db, pools, name, dataset, None)
 }
 
-fn add_shard(
+fn add_pools(
     db: &mut Db,
-    reader: impl BufRead,
+    pools: impl Iterator<Item = Result<Pool, Problem>>,
     name: &str,
     dataset: &str,
     shard: Option<Shard>,
@@ -230,7 +275,7 @@ fn add_shard(
         ..PoolsImport::default()
     };
     let mut bad_lines = HashSet::new();
-    for pool in dataset::read_pools(reader, name) {
+    for pool in pools {
         let pool = match pool {
             Ok(pool) => pool,
             Err(problem) => {

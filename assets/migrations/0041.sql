@@ -14,5 +14,6 @@ CREATE TABLE fitted_scores (
     revision INTEGER NOT NULL,
     scores   BLOB NOT NULL
 ) STRICT;
-INSERT INTO fitted_scores SELECT query, revision, scores FROM summary WHERE scores IS NOT NULL;
+INSERT INTO fitted_scores SELECT query, revision, scores FROM summary
+    WHERE scores IS NOT NULL AND query IN (SELECT id FROM query);
 UPDATE summary SET scores = NULL WHERE scores IS NOT NULL;

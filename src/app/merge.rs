@@ -149,6 +149,12 @@ pub fn notes(merged: &MergeCounts) -> Vec<String> {
             "the same judge voted differently on the same pair here; this project's vote stays",
         ),
         (
+            merged.votes_set_aside,
+            "vote",
+            "another copy's answer to the same question reached the server first and counts; this \
+             project's answer is kept as a duplicate",
+        ),
+        (
             merged.metadata_clashes,
             "document",
             "the title or other metadata differ there; those of this project stay (import the \

@@ -11,7 +11,9 @@ use std::path::Path;
 /// Every row of every table that holds facts, in an order of its own.
 pub(crate) fn rows(path: &Path) -> Vec<(String, Vec<Vec<Cell>>)> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
-    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    // Exports fill the cache of scores.
+    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'fitted_scores'
+        ORDER BY name";
     let mut statement = db.prepare(names).unwrap();
     let names = statement.query_map([], |row| row.get(0)).unwrap();
     let names: Vec<String> = names.collect::<Result<_, _>>().unwrap();

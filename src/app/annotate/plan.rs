@@ -412,8 +412,8 @@ fn nothing_to_ask(
     }))
 }
 
-/// What [`enter_plan`] returns for a query of a plain request for which nothing is left to enter or
-/// ask; `None` for others. Changes nothing.
+/// The forecast of [`enter_plan`] for a query of a plain request for which nothing is left to enter
+/// or ask; `None` for others. Changes nothing.
 pub(super) fn played_out(
     db: &Db,
     query: QueryKey,

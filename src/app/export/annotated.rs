@@ -35,7 +35,7 @@ pub fn write_annotated(
     let (mut written, mut unscored_documents) = (0, UnscoredDocuments::default());
     let mut failed = None;
     // Scores that had to be computed are cached, so that the next file needs no votes.
-    store.read_and_keep(
+    let kept = store.read_and_keep(
         keys,
         |db, key| {
             let mut past_limit = 0;
@@ -76,8 +76,11 @@ pub fn write_annotated(
             failed = line.err();
             (computed, failed.is_none())
         },
-    )?;
-    failed.map_or(Ok(unscored_documents), Err)
+    );
+    match failed {
+        Some(error) => Err(error),
+        None => kept.map(|()| unscored_documents).map_err(Into::into),
+    }
 }
 
 /// A query's part of the annotated dataset, and the number of its documents without a score.

@@ -89,8 +89,10 @@ impl CheckedDataset {
                 return Err(invalid!("--query: {path} has no query {name:?}"));
             }
         }
+        let mut seen = HashSet::new();
+        let only = only.iter().filter(|name| seen.insert(name.as_str()));
         Ok(Self {
-            only: only.to_vec(),
+            only: only.cloned().collect(),
             ..self
         })
     }
@@ -209,8 +211,8 @@ pub(super) fn check_lines(
 }
 
 /// Imports a file, or the queries of a shard, in one transaction; lines are parsed on another thread
-/// while earlier ones are compared or stored. `keep_known` is a reason to change
-/// no query of the project.
+/// while earlier ones are compared or stored. `keep_known` is a reason to change no query of the
+/// project.
 pub(super) fn import(
     store: &Store,
     path: &Path,

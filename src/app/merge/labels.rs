@@ -65,6 +65,10 @@ pub(super) fn picks(merger: &mut Merger<'_>, picks: Vec<PickRecord>) -> Result<(
 /// Copies rulings and their undos.
 pub(super) fn rulings(merger: &mut Merger<'_>) -> Result<()> {
     let (refused, other) = (refused(merger), merger.other);
+    let (rulings, undos) = (other.rulings_ever()?, other.ruling_undos()?);
+    if rulings.is_empty() && undos.is_empty() {
+        return Ok(());
+    }
     let ours: HashMap<QueryId, _> = merger
         .db
         .queries()?
@@ -72,7 +76,7 @@ pub(super) fn rulings(merger: &mut Merger<'_>) -> Result<()> {
         .map(|query| (query.id, query.key))
         .collect();
     let mut waiting: Vec<StoredRuling> = Vec::new();
-    for mut row in other.rulings_ever()? {
+    for mut row in rulings {
         let Some(query) = ours.get(&row.ruling.query) else {
             continue;
         };
@@ -105,7 +109,7 @@ pub(super) fn rulings(merger: &mut Merger<'_>) -> Result<()> {
         }
         waiting = later;
     }
-    for undo in other.ruling_undos()? {
+    for undo in undos {
         if merger.db.has_ruling(&undo.ruling)? && merger.db.add_ruling_undo(&undo)? {
             merger.merged.undos += 1;
         }

@@ -24,10 +24,14 @@ pub fn pack_query(db: &Db, query: QueryKey) -> Result<Vec<u8>> {
     packed(piece)
 }
 
-/// Packs a part of the project.
-pub fn pack_part(db: &Db, part: &MergePart) -> Result<Vec<u8>> {
+/// Queries that are not exchanged, each with the reason.
+pub type Refused = [(String, String)];
+
+/// Packs a part of the project without the rows of refused queries.
+pub fn pack_part(db: &Db, part: &MergePart, refused: &Refused) -> Result<Vec<u8>> {
     let piece = empty_project()?;
     let mut merger = Merger::new(&piece, db).without_texts();
+    merger.merged.refused = refused.to_vec();
     if part.is_about_queries {
         for query in merger.queries()? {
             merger.outline(&query)?;
@@ -66,10 +70,17 @@ pub fn merge_query(db: &Db, piece: &Snapshot, name: &str) -> Result<MergeCounts>
     Ok(merger.merged)
 }
 
-/// Copies the rows that a project lacks from the state of a part.
-pub fn merge_part(db: &Db, piece: &Snapshot, part: &MergePart) -> Result<MergeCounts> {
+/// Copies the rows that a project lacks from the state of a part, except those of refused queries.
+pub fn merge_part(
+    db: &Db,
+    piece: &Snapshot,
+    part: &MergePart,
+    refused: &Refused,
+) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, piece.db()).of_server();
+    merger.merged.refused = refused.to_vec();
     merge(&mut merger, part)?;
+    merger.merged.refused.clear();
     Ok(merger.merged)
 }
 

@@ -3,7 +3,9 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::app::merge::finish_merges;
-use crate::app::merge::state::{merge_judgments, merge_part, merge_query, pack_part, pack_query};
+use crate::app::merge::state::{
+    Refused, merge_judgments, merge_part, merge_query, pack_part, pack_query,
+};
 use crate::client::now_ms;
 use crate::domain::sanitize;
 use crate::features::remote::client::{
@@ -30,6 +32,8 @@ const TEXTS: usize = 16;
 const JUDGMENTS: i64 = 2_000;
 /// How often a state is packed, if other copies are faster.
 const ATTEMPTS: usize = 5;
+/// Maximum size of a packed state in bytes, as the server has it.
+const LARGEST: usize = 128 << 20;
 /// Compression level of texts.
 const LEVEL: i32 = 9;
 
@@ -104,7 +108,8 @@ struct Sync<'a> {
     synced: Synced,
 }
 
-/// Synchronizes once. `person` is shown to the others as present.
+/// Synchronizes once. `person` is shown to the others as present. With `again`, everything is sent
+/// and read again.
 ///
 /// # Errors
 /// The project is not shared, or is not on this server, or the server cannot be reached. What was
@@ -113,13 +118,14 @@ pub async fn sync(
     server: &mut Server,
     store: &Store,
     person: &str,
+    again: bool,
     told: &mut (dyn FnMut(SyncProgress) + Send),
 ) -> Result<Synced, AppError> {
     let (project, mut shared) = opened(server, store).await?;
     let (_, horizon) = server
         .news(&project, shared.copy, &Cursor(shared.reached.clone()))
         .await?;
-    if horizon.is_before(&Cursor(shared.reached.clone())) {
+    if again || horizon.is_before(&Cursor(shared.reached.clone())) {
         // The server was restored, and counts its transactions anew.
         shared.reached = Cursor::start().0;
         store.write(|db| db.start_over()).await?;
@@ -131,18 +137,13 @@ pub async fn sync(
         shared,
         synced: Synced::default(),
     };
-    let received = sync.receive(told).await;
+    let exchanged = sync.exchange(&horizon, told).await;
     if sync.synced.received != MergeCounts::default() {
         let store = store.clone();
         let finished = tokio::task::spawn_blocking(move || finish_merges(&store));
         finished.await.map_err(AppError::failed)??;
     }
-    received?;
-    let is_complete = sync.synced.problems.is_empty() && sync.synced.received.refused.is_empty();
-    if is_complete {
-        store.write(move |db| db.reach(&horizon.0)).await?;
-    }
-    sync.send(told).await?;
+    exchanged?;
     let Sync {
         server,
         project,
@@ -196,6 +197,20 @@ pub async fn opened(server: &Server, store: &Store) -> Result<(SharedProject, Sh
 }
 
 impl Sync<'_> {
+    /// Receives and sends everything that is new. What was left out is read again next time.
+    async fn exchange(
+        &mut self,
+        horizon: &Cursor,
+        told: &mut (dyn FnMut(SyncProgress) + Send),
+    ) -> Result<(), AppError> {
+        self.receive(told).await?;
+        if self.synced.problems.is_empty() && self.synced.received.refused.is_empty() {
+            let reached = horizon.0.clone();
+            self.store.write(move |db| db.reach(&reached)).await?;
+        }
+        self.send(told).await
+    }
+
     /// Merges what other copies have stored.
     async fn receive(
         &mut self,
@@ -275,9 +290,10 @@ impl Sync<'_> {
             version,
             ..
         } = state.clone();
+        let refused = self.synced.received.refused.clone();
         let merged = self.store.write(move |db| {
             let merged = db.merging(|db| match part {
-                Some(part) => merge_part(db, &piece, part),
+                Some(part) => merge_part(db, &piece, part, &refused),
                 None => merge_query(db, &piece, &subject),
             })?;
             if merged.refused.is_empty() {
@@ -348,28 +364,43 @@ impl Sync<'_> {
                 )));
             }
             done += page.judgments.len();
-            if let Err(error) = self.merge_page(page.judgments.clone()).await {
-                is_about_rows(error)?;
-                // Only what cannot be merged is left out.
-                for judgment in page.judgments {
-                    let person = sanitize::line(&judgment.person).into_owned();
-                    if let Err(error) = self.merge_page(vec![judgment]).await {
-                        let why = is_about_rows(error)?;
-                        self.synced
-                            .problems
-                            .push(format!("a judgment of {person}: left out: {why}"));
-                    }
-                }
-            }
+            self.merge_judgments(page.judgments).await?;
             told(SyncProgress::Judgments(done));
         }
     }
 
+    /// Merges judgments, except those that cannot be merged.
+    async fn merge_judgments(&mut self, judgments: Vec<Judgment>) -> Result<(), AppError> {
+        let mut waiting = vec![judgments];
+        while let Some(mut page) = waiting.pop() {
+            let Err(error) = self.merge_page(page.clone()).await else {
+                continue;
+            };
+            let why = is_about_rows(error)?;
+            if let [judgment] = &page[..] {
+                let person = sanitize::line(&judgment.person);
+                self.synced
+                    .problems
+                    .push(format!("a judgment of {person}: left out: {why}"));
+            } else {
+                let rest = page.split_off(page.len() / 2);
+                waiting.extend([rest, page]);
+            }
+        }
+        Ok(())
+    }
+
     async fn merge_page(&mut self, judgments: Vec<Judgment>) -> Result<(), AppError> {
         let merged = self.store.write(move |db| {
-            let rows = judgments.iter();
-            let rows = rows.map(|judgment| JudgmentRows::unpack(&judgment.body));
-            let rows = rows.collect::<Result<Vec<_>, StoreError>>()?;
+            let mut rows = Vec::new();
+            for judgment in &judgments {
+                if !db.has_judgment(&judgment.kind, &judgment.uid)? {
+                    rows.push(JudgmentRows::unpack(&judgment.body)?);
+                }
+            }
+            if rows.is_empty() {
+                return Ok(MergeCounts::default());
+            }
             let (judgments, refused) = judgments_as_project(db, &rows)?;
             db.merging(|db| {
                 let mut merged = merge_judgments(db, &judgments)?;
@@ -385,6 +416,19 @@ impl Sync<'_> {
 
     /// Stores what was changed here.
     async fn send(&mut self, told: &mut (dyn FnMut(SyncProgress) + Send)) -> Result<(), AppError> {
+        // Judgments need what they are about, which the server has from whoever shared the project
+        // first; others read them again until they have it.
+        loop {
+            let new = self
+                .store
+                .read(|db| db.unsynced_judgments(JUDGMENTS))
+                .await?;
+            if new.is_empty() {
+                break;
+            }
+            self.send_judgments(new).await?;
+            told(SyncProgress::Judgments(self.synced.sent_judgments));
+        }
         let changed = self.store.read(|db| db.unsynced_states()).await?;
         for chunk in changed.chunks(STATES) {
             let mut rest = chunk.to_vec();
@@ -393,28 +437,17 @@ impl Sync<'_> {
                 told(SyncProgress::Sent(
                     self.synced.sent_queries + self.synced.sent_parts,
                 ));
-                let names: Vec<(String, String)> = overtaken
-                    .iter()
-                    .map(|of| (of.kind.clone(), of.subject.clone()))
-                    .collect();
-                self.receive_states(&names).await?;
+                for of in &overtaken {
+                    let name = (of.kind.clone(), of.subject.clone());
+                    self.receive_states(&[name]).await?;
+                }
                 rest = overtaken;
                 if rest.is_empty() {
                     break;
                 }
             }
         }
-        loop {
-            let new = self
-                .store
-                .read(|db| db.unsynced_judgments(JUDGMENTS))
-                .await?;
-            if new.is_empty() {
-                return Ok(());
-            }
-            self.send_judgments(new).await?;
-            told(SyncProgress::Judgments(self.synced.sent_judgments));
-        }
+        Ok(())
     }
 
     /// Stores states, and returns those that other copies have replaced.
@@ -422,20 +455,32 @@ impl Sync<'_> {
         let mut overtaken = Vec::new();
         let mut waiting: Vec<(Unsynced, State)> = Vec::new();
         let mut size = 0;
-        let count = changed.len();
-        for (at, of) in changed.into_iter().enumerate() {
-            let packed = of.clone();
-            let (state, hashes) = self
+        for of in changed {
+            let (packed, refused) = (of.clone(), self.synced.received.refused.clone());
+            let packed = self
                 .store
-                .read(move |db| db.at_one_moment(|db| packed_state(db, &packed)))
-                .await?;
+                .read(move |db| db.at_one_moment(|db| packed_state(db, &packed, &refused)));
+            let (state, hashes) = match packed.await {
+                Ok(packed) => packed,
+                Err(error) => {
+                    let why = is_about_rows(error.into())?;
+                    let problem = format!("{}: not sent: {why}", described(&of.kind, &of.subject));
+                    if !self.synced.problems.contains(&problem) {
+                        self.synced.problems.push(problem);
+                    }
+                    continue;
+                }
+            };
             self.send_texts(hashes).await?;
             size += state.body.len() as i64;
             waiting.push((of, state));
-            if size >= BATCH || at + 1 == count {
+            if size >= BATCH {
                 size = 0;
                 overtaken.extend(self.send_batch(std::mem::take(&mut waiting)).await?);
             }
+        }
+        if !waiting.is_empty() {
+            overtaken.extend(self.send_batch(waiting).await?);
         }
         Ok(overtaken)
     }
@@ -533,9 +578,10 @@ fn packed_judgment(db: &Db, of: &Unsynced) -> Result<Judgment, StoreError> {
 /// # Errors
 /// The error is about something else.
 fn is_about_rows(error: AppError) -> Result<String, AppError> {
-    use StoreError::{Conflict, Corrupt, NotFound, Sql};
+    use StoreError::{Conflict, Corrupt, NotAProject, NotFound, Sql};
     match error {
-        AppError::Store(error @ (Conflict(_) | Corrupt(_) | NotFound(_) | Sql(_))) => {
+        AppError::Store(Corrupt(why)) => Ok(sanitize::line(&why).into_owned()),
+        AppError::Store(error @ (Conflict(_) | NotAProject { .. } | NotFound(_) | Sql(_))) => {
             Ok(sanitize::line(&error.to_string()).into_owned())
         }
         other => Err(other),
@@ -556,11 +602,15 @@ fn described(kind: &str, subject: &str) -> String {
 }
 
 /// The state of a query or part, and the hashes of the texts of its documents.
-fn packed_state(db: &Db, of: &Unsynced) -> Result<(State, Vec<Vec<u8>>), StoreError> {
+fn packed_state(
+    db: &Db,
+    of: &Unsynced,
+    refused: &Refused,
+) -> Result<(State, Vec<Vec<u8>>), StoreError> {
     let version = db.synced_version(&of.kind, &of.subject)?;
     let (body, hashes) = match (of.query(), part_of(&of.kind)) {
         (Some(query), _) => (pack_query(db, query)?, db.text_hashes_of(query)?),
-        (None, Some(part)) => (pack_part(db, part)?, Vec::new()),
+        (None, Some(part)) => (pack_part(db, part, refused)?, Vec::new()),
         (None, None) => {
             return Err(StoreError::Corrupt(format!(
                 "a change of {:?} is not known",
@@ -568,6 +618,12 @@ fn packed_state(db: &Db, of: &Unsynced) -> Result<(State, Vec<Vec<u8>>), StoreEr
             )));
         }
     };
+    if body.len() > LARGEST {
+        return Err(StoreError::Conflict(format!(
+            "its rows take more than {} MiB and cannot be shared",
+            LARGEST >> 20
+        )));
+    }
     let state = State {
         kind: of.kind.clone(),
         subject: of.subject.clone(),

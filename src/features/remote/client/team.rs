@@ -158,9 +158,11 @@ impl Server {
         let row = self
             .answer(self.client.query_one(
                 "SELECT EXISTS (SELECT 1 FROM overrule.state
-                         WHERE project = $1 AND changed >= $3::text::xid8 AND copy <> $2)
+                         WHERE project = $1 AND changed >= $3::text::xid8 AND copy <> $2
+                         AND changed < pg_snapshot_xmax(pg_current_snapshot()))
                      OR EXISTS (SELECT 1 FROM overrule.judgment
-                         WHERE project = $1 AND changed >= $3::text::xid8 AND copy <> $2),
+                         WHERE project = $1 AND changed >= $3::text::xid8 AND copy <> $2
+                         AND changed < pg_snapshot_xmax(pg_current_snapshot())),
                      pg_snapshot_xmin(pg_current_snapshot())::text",
                 &[&project.id, &copy, &from.0],
             ))
@@ -205,15 +207,18 @@ impl Server {
             .iter()
             .map(|(kind, subject)| (kind.as_str(), subject.as_str()))
             .unzip();
-        let rows = self
-            .answer(self.client.query(
+        let rows = in_time(
+            self.patience * 10,
+            self.client.query(
                 "SELECT state.kind, state.subject, version, place, body FROM overrule.state
                  JOIN unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (kind, subject, at)
                  ON state.kind = wanted.kind AND state.subject = wanted.subject
                  WHERE project = $1 ORDER BY at",
                 &[&project.id, &kinds, &subjects],
-            ))
-            .await?;
+            ),
+        )
+        .await;
+        let rows = self.outcome(rows)?;
         let state = |row: Row| {
             Ok(State {
                 kind: row.try_get(0)?,
@@ -307,13 +312,17 @@ impl Server {
             .iter()
             .map(|(hash, body)| (&hash[..], &body[..]))
             .unzip();
-        self.answer(self.client.execute(
-            "INSERT INTO overrule.text (project, hash, body)
+        let stored = in_time(
+            self.patience * 10,
+            self.client.execute(
+                "INSERT INTO overrule.text (project, hash, body)
              SELECT $1, hash, body FROM unnest($2::bytea[], $3::bytea[]) AS new (hash, body)
              ORDER BY hash ON CONFLICT DO NOTHING",
-            &[&project.id, &hashes, &bodies],
-        ))
-        .await?;
+                &[&project.id, &hashes, &bodies],
+            ),
+        )
+        .await;
+        self.outcome(stored)?;
         Ok(())
     }
 
@@ -323,12 +332,15 @@ impl Server {
         project: &SharedProject,
         hashes: &[Vec<u8>],
     ) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ServerError> {
-        let rows = self
-            .answer(self.client.query(
+        let rows = in_time(
+            self.patience * 10,
+            self.client.query(
                 "SELECT hash, body FROM overrule.text WHERE project = $1 AND hash = ANY ($2)",
                 &[&project.id, &hashes],
-            ))
-            .await?;
+            ),
+        )
+        .await;
+        let rows = self.outcome(rows)?;
         let text = |row: Row| Ok((row.try_get(0)?, row.try_get(1)?));
         let found = rows.into_iter().map(text).collect::<Result<_, _>>();
         found.map_err(|error| self.error(&error))

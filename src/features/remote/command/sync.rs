@@ -43,6 +43,9 @@ pub(crate) struct SyncCommand {
     /// Go on until Ctrl-C
     #[arg(long, conflicts_with = "json")]
     watch: bool,
+    /// Send and read everything again, after the server was restored
+    #[arg(long, conflicts_with = "watch")]
+    again: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -106,7 +109,7 @@ impl SyncCommand {
         }
         let mut server = Server::connect(&url).await?;
         server.check().await?;
-        let synced = once(&mut server, store, &person).await?;
+        let synced = once(&mut server, store, &person, self.again).await?;
         let (project, _) = opened(&server, store).await?;
         let people = server.participants(&project).await?;
         if self.json {
@@ -130,7 +133,12 @@ impl SyncCommand {
     }
 }
 
-async fn once(server: &mut Server, store: &Store, person: &str) -> Result<Synced, CommandFailure> {
+async fn once(
+    server: &mut Server,
+    store: &Store,
+    person: &str,
+    again: bool,
+) -> Result<Synced, CommandFailure> {
     let mut pace = ProgressPace::new();
     let mut told = |progress| {
         if pace.is_due() {
@@ -141,7 +149,7 @@ async fn once(server: &mut Server, store: &Store, person: &str) -> Result<Synced
             });
         }
     };
-    Ok(sync(server, store, person, &mut told).await?)
+    Ok(sync(server, store, person, again, &mut told).await?)
 }
 
 /// Synchronizes whenever there is something new. A lost server is tried again after a while.
@@ -168,7 +176,7 @@ async fn watch(url: &Address, store: &Store, person: &str) -> CommandResult {
             if !is_due && !has_news(server, store).await? {
                 return Ok(true);
             }
-            let synced = once(server, store, person).await?;
+            let synced = once(server, store, person, false).await?;
             seen = tokio::time::Instant::now();
             if is_first || is_news(&synced) {
                 output::message(&summary(&synced));
@@ -247,13 +255,6 @@ fn summary(synced: &Synced) -> String {
 /// What a person should know of a synchronization.
 fn problems(synced: &Synced) -> Vec<String> {
     let mut told = synced.problems.clone();
-    if synced.received.votes_set_aside > 0 {
-        told.push(format!(
-            "note: {}: another copy's answer to the same question reached the server first and \
-             counts; yours is kept as a duplicate",
-            counted(synced.received.votes_set_aside, "vote")
-        ));
-    }
     let notes = notes(&synced.received).into_iter();
     told.extend(notes.map(|note| format!("note: {note}")));
     for (query, reason) in &synced.received.refused {

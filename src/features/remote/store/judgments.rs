@@ -88,6 +88,17 @@ pub fn text_hash(text: &str) -> Vec<u8> {
     Sha256::digest(text.as_bytes()).to_vec()
 }
 
+/// The hash of the text of a document, in the pool of a query or besides it.
+fn document_hash(db: &Db, query: i64, name: &str) -> Result<Option<Vec<u8>>> {
+    db.maybe_value(
+        "SELECT hash FROM document JOIN content ON content.id = content
+         WHERE query = ?1 AND document.name = ?2
+         UNION ALL SELECT hash FROM candidate JOIN content ON content.id = content
+         WHERE query = ?1 AND candidate.name = ?2",
+        params![query, name],
+    )
+}
+
 fn cells(row: &rusqlite::Row<'_>, from: usize, columns: &str) -> rusqlite::Result<Cells> {
     let columns = from..from + columns.split(',').count();
     columns
@@ -201,7 +212,9 @@ impl JudgmentRows {
                 self.person = person;
             }
             of = Some(query);
-            self.documents = vec![(document, Vec::new())];
+            // A ruling may be about a document of which the project has no text.
+            let hash = document_hash(db, query, &document)?;
+            self.documents = vec![(document, hash.unwrap_or_default())];
             self.rulings.push(cells);
             next = replaces;
         }
@@ -223,6 +236,17 @@ impl JudgmentRows {
         }
         u8::try_from(place)
             .map_err(|_| StoreError::Corrupt("a verdict is about too many documents".to_owned()))
+    }
+
+    /// Whether its documents have the same texts in a project.
+    fn knows_documents(&self, db: &Db) -> Result<bool> {
+        for (name, hash) in self.documents.iter().filter(|(_, hash)| !hash.is_empty()) {
+            let query: i64 = db.value("SELECT id FROM query WHERE name = ?1", [&self.query])?;
+            if document_hash(db, query, name)?.as_ref() != Some(hash) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The name of the query.
@@ -293,6 +317,7 @@ pub fn judgments_as_project(
         let reason = match &known {
             None => "it is not in this project yet",
             Some(text) if text_hash(text) != judgment.text => "it has a different text there",
+            Some(_) if !judgment.knows_documents(db)? => "a document has a different text there",
             Some(_) => {
                 add(
                     &project,
@@ -327,7 +352,8 @@ fn add(project: &Db, rows: &JudgmentRows, text: &str, queries: &mut Queries) -> 
     };
     let query = *query;
     let mut places = Vec::new();
-    for (name, hash) in rows.documents.iter().filter(|(_, hash)| !hash.is_empty()) {
+    let is_about_pair = !rows.verdicts.is_empty();
+    for (name, hash) in rows.documents.iter().filter(|_| is_about_pair) {
         let next = documents.len();
         let place = *documents.entry(name.clone()).or_insert(next);
         places.push(place);
@@ -404,4 +430,18 @@ fn add(project: &Db, rows: &JudgmentRows, text: &str, queries: &mut Queries) -> 
 
 fn values(cells: &[Cell]) -> impl Iterator<Item = Value> + '_ {
     cells.iter().cloned().map(Value::from)
+}
+
+impl Db {
+    /// Whether the project has a judgment, given its table and unique ID.
+    pub fn has_judgment(&self, table: &str, uid: &str) -> Result<bool> {
+        let sql = match table {
+            "verdict" => "SELECT EXISTS (SELECT 1 FROM verdict WHERE uid = ?1)",
+            "undo" => "SELECT EXISTS (SELECT 1 FROM undo WHERE uid = ?1)",
+            "ruling" => "SELECT EXISTS (SELECT 1 FROM ruling WHERE uid = ?1)",
+            "ruling_undo" => "SELECT EXISTS (SELECT 1 FROM ruling_undo WHERE uid = ?1)",
+            _ => return Ok(false),
+        };
+        self.value(sql, [uid])
+    }
 }

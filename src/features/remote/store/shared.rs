@@ -98,6 +98,7 @@ impl Db {
     /// Sends everything again, and reads everything again: the server lacks some of what it had.
     pub fn start_over(&self) -> Result<()> {
         self.change("DELETE FROM synced", [])?;
+        self.change("UPDATE sync SET reached = '0'", [])?;
         self.note_everything()
     }
 

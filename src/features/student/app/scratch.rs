@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// A folder for scratch files, which have no name in it.
+/// A folder for scratch files, which have no names in it where the system allows that.
 #[derive(Clone, Debug)]
 pub(super) struct ScratchFolder(PathBuf);
 

@@ -61,8 +61,8 @@ pub fn train(store: &Store, options: TrainOptions) -> Result<TrainedStudent, App
 /// project by name, or files of predictions.
 ///
 /// # Errors
-/// There are no judged pairs, a text of a judged query has no vector, or another student cannot be
-/// read.
+/// There are no judged pairs, a text of a judged query has no vector, another student cannot be
+/// read, or queries were added meanwhile.
 pub fn train_with(
     store: &Store,
     options: TrainOptions,
@@ -70,6 +70,7 @@ pub fn train_with(
     with: &[String],
 ) -> Result<TrainedStudent, AppError> {
     let scratch = ScratchFolder::of(store);
+    let queries = counted_queries(store)?;
     let pools = TrainingPools::read(store, options, vectors, &scratch)?;
     if pools.pairs.counts().0 == 0 {
         return Err(none_judged());
@@ -87,6 +88,12 @@ pub fn train_with(
         NoModel::Spool(error) => AppError::failed(error),
     })?;
     let with = OtherStudent::read_all(store, with)?;
+    // Other students are matched by the places of queries.
+    if !with.is_empty() && queries != counted_queries(store)? {
+        return Err(AppError::Failed(
+            "queries were added to the project during the training; run it again".to_owned(),
+        ));
+    }
     let mut rows = StudentRows::new(&scratch)?;
     let tallies = compared(&pools.pairs, &found, &with, &mut rows)?;
     let features = feature_names(options, vectors.is_some()).map(str::to_owned);
@@ -106,6 +113,11 @@ pub fn train_with(
         found,
         pools,
     })
+}
+
+/// Number of queries of a project.
+fn counted_queries(store: &Store) -> Result<usize, StoreError> {
+    store.read_blocking(|db| Ok(db.queries()?.len()))
 }
 
 /// Another student that this one is compared with.
@@ -149,8 +161,8 @@ impl OtherStudent {
 }
 
 /// How often the student, other students and each feature, in this order, agree with the ensemble's
-/// preference, on the pairs that all of them predict. Adds all judged pairs to `rows`, as the student predicts
-/// them.
+/// preference, on the pairs that all of them predict. Adds all judged pairs to `rows`, as the student
+/// predicts them.
 fn compared(
     pairs: &TrainingPairs,
     student: &CrossValidation,

@@ -171,7 +171,7 @@ fn hash_training(hash: &mut Sha256, name: &str, query: &TrainingQuery<'_>) {
     hash.update(&bytes);
 }
 
-/// Names of queries and their documents in a scratch file, each terminated by its length in front.
+/// Names of queries and their documents in a scratch file, each preceded by its length.
 struct NameFile {
     file: Box<dyn ScratchFile>,
     places: Vec<NamePlace>,

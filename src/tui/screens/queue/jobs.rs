@@ -42,7 +42,7 @@ pub(crate) struct BuiltQueue {
     items: Vec<QueueItem>,
     /// The statistics so far.
     statistics: AnnotatorStatistics,
-    /// What the first page shows of its pairs.
+    /// The titles of the pairs on the first page.
     titles: HashMap<(QueryKey, Pair), ListedPair>,
 }
 

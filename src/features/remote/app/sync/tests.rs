@@ -107,13 +107,13 @@ fn shared() -> Shared {
 /// Packs everything that is new in `from`, and merges it into `into`.
 fn exchange(from: &Db, into: &Db) -> Result<(), StoreError> {
     for of in from.unsynced_states()? {
-        let (state, hashes) = packed_state(from, &of)?;
+        let (state, hashes) = packed_state(from, &of, &[])?;
         let piece = Snapshot::of_state(&state.body)?;
         for hash in hashes {
             into.keep_text(&from.text_with(&hash)?)?;
         }
         let merged = into.merging(|db| match part_of(&of.kind) {
-            Some(part) => merge_part(db, &piece, part),
+            Some(part) => merge_part(db, &piece, part, &[]),
             None => merge_query(db, &piece, &of.subject),
         })?;
         assert_eq!(merged.refused, []);
@@ -198,4 +198,36 @@ fn every_change_is_noted_once_the_project_is_shared() {
     let undo = "INSERT INTO undo (uid, verdict, annotator, created_ms)
         SELECT 'u', uid, annotator, 11 FROM verdict LIMIT 1";
     assert_eq!(noted(undo), ["undo"]);
+}
+
+#[test]
+fn judgments_of_other_texts_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let store = open_sample(&path, &Config::default(), Sample::Pandalm).unwrap();
+    let checked = store.write_blocking(|db| {
+        db.connection.execute_batch(MORE)?;
+        db.share(&shared())?;
+        let new = db.unsynced_judgments(100_000)?;
+        let rows = new
+            .iter()
+            .map(|of| JudgmentRows::read(db, &of.kind, &of.subject));
+        let rows: Vec<_> = rows.collect::<Result<_, StoreError>>()?;
+        assert_eq!(judgments_as_project(db, &rows)?.1, []);
+        // The document of the ruling, of which others were judged too, has another text.
+        db.change(
+            "UPDATE content SET hash = zeroblob(32) WHERE id = (
+                 SELECT content FROM document WHERE query = 2 AND position = 1)",
+            [],
+        )?;
+        let (taken, refused) = judgments_as_project(db, &rows)?;
+        let rulings: usize = taken.value("SELECT count(*) FROM ruling", [])?;
+        assert_eq!(rulings, 0);
+        let about = "SELECT count(*) FROM verdict WHERE query = 2 AND 1 IN (a, b)";
+        let about: usize = db.value(about, [])?;
+        // With the two rulings and the undo.
+        assert!(about > 0 && refused.len() >= about + 3, "{refused:?}");
+        Ok(())
+    });
+    checked.unwrap();
 }

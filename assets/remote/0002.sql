@@ -61,4 +61,3 @@ CREATE TABLE overrule.judgment (
     PRIMARY KEY (project, uid)
 );
 CREATE INDEX judgment_changed ON overrule.judgment (project, changed, seq);
-CREATE INDEX judgment_item ON overrule.judgment (project, item);

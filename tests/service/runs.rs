@@ -250,3 +250,13 @@ fn without_a_key_the_offline_judges_are_used_and_that_is_said() {
     );
     assert!(told(&output).contains("OPENAI_API_KEY") && told(&output).contains("offline judges"));
 }
+
+#[test]
+fn a_query_that_is_named_twice_is_judged_once() {
+    let desk = Desk::new("");
+    for _ in 0..2 {
+        let done = desk.annotate(&["--yes", "--probe", "0", "--query", "q", "--query", "q"]);
+        assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+        assert_eq!(desk.server.total_calls(), CALLS);
+    }
+}

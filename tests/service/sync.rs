@@ -263,3 +263,28 @@ fn a_server_without_memory_gets_everything_again() {
     assert_eq!(team.same(VOTES), CALLS);
     assert_eq!(team.same(VERDICTS), 1);
 }
+
+#[test]
+fn an_answer_that_both_have_imported_is_one_answer() {
+    let Some(team) = Team::new("") else { return };
+    team.annotate("a.db");
+    let a = Connection::open(team.desk.path("a.db")).unwrap();
+    a.execute("UPDATE vote SET run = NULL, latency_ms = NULL", [])
+        .unwrap();
+    drop(a);
+    std::fs::copy(team.desk.path("a.db"), team.desk.path("b.db")).unwrap();
+    let b = Connection::open(team.desk.path("b.db")).unwrap();
+    b.execute("UPDATE vote SET created_ms = created_ms + 5", [])
+        .unwrap();
+    drop(b);
+    for project in ["a.db", "b.db"] {
+        team.add(project);
+        assert_eq!(team.sync(project)["received"]["votes_set_aside"], 0);
+    }
+    for sql in [
+        "SELECT count(*) FROM duplicate_vote",
+        "SELECT count(*) FROM call",
+    ] {
+        assert_eq!(team.number("b.db", sql), 0, "{sql}");
+    }
+}

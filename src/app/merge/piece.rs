@@ -4,7 +4,7 @@ use super::judges;
 use crate::judge::JudgeSpec;
 use crate::registry;
 use crate::store::merge::{MergeCounts, Merger, Snapshot};
-use crate::store::{Db, Result, StoreError};
+use crate::store::{Db, Result};
 
 /// What a piece may contain.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +33,7 @@ pub fn merge_piece(db: &Db, piece: &Snapshot, terms: PieceTerms<'_>) -> Result<M
     let mut merger = Merger::new(db, piece.db()).of_piece(judges);
     registry::merge_prompts(&mut merger)?;
     for theirs in merger.queries()? {
-        if theirs.name() != name {
-            return Err(StoreError::Corrupt(format!(
-                "it is about the query {:?} instead of {name:?}",
-                theirs.name()
-            )));
-        }
+        theirs.check_name(name)?;
         let Some(mut query) = merger.matched(&theirs)? else {
             continue;
         };

@@ -52,12 +52,7 @@ pub fn merge_query(db: &Db, piece: &Snapshot, name: &str) -> Result<MergeCounts>
         (part.merge)(&mut merger)?;
     }
     for theirs in merger.queries()? {
-        if theirs.name() != name {
-            return Err(StoreError::Corrupt(format!(
-                "it is about the query {:?} instead of {name:?}",
-                theirs.name()
-            )));
-        }
+        theirs.check_name(name)?;
         let Some(mut query) = merger.matched(&theirs)? else {
             continue;
         };

@@ -23,8 +23,15 @@ pub(crate) struct OtherQuery {
 
 #[cfg(any(test, feature = "remote"))]
 impl OtherQuery {
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// Checks that it is the query with this name.
+    pub(crate) fn check_name(&self, name: &str) -> Result<()> {
+        if self.name == name {
+            return Ok(());
+        }
+        Err(StoreError::Corrupt(format!(
+            "it is about the query {:?} instead of {name:?}",
+            self.name
+        )))
     }
 }
 

@@ -77,23 +77,23 @@ impl Merger<'_> {
                     let same_words = words_here == words_there
                         || [words_here, words_there].contains(&VoteReasoning::Unkept);
                     let is_same = known_margin == turn(margin, turned) && same_words;
-                    let is_aside = self.is_aside(row.get(0)?, row.get(1)?, known_ms)?;
-                    if !self.replaces_votes && !is_aside {
-                        self.merged.vote_clashes += usize::from(!is_same);
-                        continue;
-                    }
                     // The answers of a batch have the time at which they were fetched, and imported
                     // ones the time of the import.
                     let latency = row.get::<_, Option<f64>>("latency_ms")?;
-                    let is_timeless = known_latency.is_none() && latency.is_none() && {
-                        match (known_run, run) {
-                            (None, None) => true,
-                            (Some(known), Some(run)) => known == self.run(run)?,
-                            _ => false,
-                        }
-                    };
-                    let is_same_time = known_ms == row.get::<_, i64>("created_ms")?;
-                    if is_same && (is_timeless || is_same_time) {
+                    let is_same_call = is_same
+                        && (known_ms == row.get::<_, i64>("created_ms")?
+                            || known_latency.is_none()
+                                && latency.is_none()
+                                && match (known_run, run) {
+                                    (None, None) => true,
+                                    (Some(known), Some(run)) => known == self.run(run)?,
+                                    _ => false,
+                                });
+                    if is_same_call {
+                        continue;
+                    }
+                    if !self.replaces_votes && !self.is_aside(row.get(0)?, row.get(1)?, known_ms)? {
+                        self.merged.vote_clashes += usize::from(!is_same);
                         continue;
                     }
                     self.set_aside(query, known, (judge, &spec))?;

@@ -257,7 +257,7 @@ impl Sync<'_> {
     async fn receive_states(&mut self, of: &[(String, String)]) -> Result<(), AppError> {
         for state in self.server.states(&self.project, of).await? {
             if let Err(error) = self.receive_state(&state).await {
-                let why = is_about_rows(error)?;
+                let why = problem_of_rows(error)?;
                 self.synced.problems.push(format!(
                     "{}: left out: {why}",
                     described(&state.kind, &state.subject)
@@ -376,7 +376,7 @@ impl Sync<'_> {
             let Err(error) = self.merge_page(page.clone()).await else {
                 continue;
             };
-            let why = is_about_rows(error)?;
+            let why = problem_of_rows(error)?;
             if let [judgment] = &page[..] {
                 let person = sanitize::line(&judgment.person);
                 self.synced
@@ -416,8 +416,8 @@ impl Sync<'_> {
 
     /// Stores what was changed here.
     async fn send(&mut self, told: &mut (dyn FnMut(SyncProgress) + Send)) -> Result<(), AppError> {
-        // Judgments need what they are about, which the server has from whoever shared the project
-        // first; others read them again until they have it.
+        // First, so that no state that cannot be sent holds them back. A copy that does not have their
+        // query yet reads them again.
         loop {
             let new = self
                 .store
@@ -459,11 +459,11 @@ impl Sync<'_> {
             let (packed, refused) = (of.clone(), self.synced.received.refused.clone());
             let packed = self
                 .store
-                .read(move |db| db.at_one_moment(|db| packed_state(db, &packed, &refused)));
+                .read(move |db| packed_state(db, &packed, &refused));
             let (state, hashes) = match packed.await {
                 Ok(packed) => packed,
                 Err(error) => {
-                    let why = is_about_rows(error.into())?;
+                    let why = problem_of_rows(error.into())?;
                     let problem = format!("{}: not sent: {why}", described(&of.kind, &of.subject));
                     if !self.synced.problems.contains(&problem) {
                         self.synced.problems.push(problem);
@@ -541,9 +541,9 @@ impl Sync<'_> {
 
     async fn send_judgments(&mut self, new: Vec<Unsynced>) -> Result<(), AppError> {
         let rows = new.clone();
-        let judgments = self.store.read(move |db| {
-            db.at_one_moment(|db| rows.iter().map(|of| packed_judgment(db, of)).collect())
-        });
+        let judgments = self
+            .store
+            .read(move |db| rows.iter().map(|of| packed_judgment(db, of)).collect());
         let judgments: Vec<Judgment> = judgments.await?;
         self.server
             .store_judgments(&self.project, self.shared.copy, &judgments)
@@ -577,7 +577,7 @@ fn packed_judgment(db: &Db, of: &Unsynced) -> Result<Judgment, StoreError> {
 ///
 /// # Errors
 /// The error is about something else.
-fn is_about_rows(error: AppError) -> Result<String, AppError> {
+fn problem_of_rows(error: AppError) -> Result<String, AppError> {
     use StoreError::{Conflict, Corrupt, NotAProject, NotFound, Sql};
     match error {
         AppError::Store(Corrupt(why)) => Ok(sanitize::line(&why).into_owned()),

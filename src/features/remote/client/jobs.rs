@@ -368,7 +368,6 @@ impl Server {
                 worked_s: row.try_get(9)?,
             })
         };
-        let workers = rows.into_iter().map(worker).collect::<Result<_, _>>();
-        workers.map_err(|error| self.error(&error))
+        self.each(rows, worker)
     }
 }

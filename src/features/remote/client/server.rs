@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::Host;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{Client, NoTls, Socket};
+use tokio_postgres::{Client, NoTls, Row, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long one request may take, unless set otherwise.
@@ -102,6 +102,16 @@ impl Server {
                 why: format!("no answer within {} s", self.patience.as_secs()),
             }),
         }
+    }
+
+    /// Reads the columns of rows.
+    pub(super) fn each<T, C: FromIterator<T>>(
+        &self,
+        rows: Vec<Row>,
+        read: impl FnMut(Row) -> Result<T, tokio_postgres::Error>,
+    ) -> Result<C, ServerError> {
+        let read = rows.into_iter().map(read).collect::<Result<C, _>>();
+        read.map_err(|error| self.error(&error))
     }
 
     pub(super) fn error(&self, error: &tokio_postgres::Error) -> ServerError {

@@ -143,8 +143,7 @@ impl Server {
                 silent_s: row.try_get(2)?,
             })
         };
-        let found = rows.into_iter().map(participant).collect::<Result<_, _>>();
-        found.map_err(|error| self.error(&error))
+        self.each(rows, participant)
     }
 
     /// Whether anything was changed by transactions from `from` on, except by this copy, and the
@@ -193,8 +192,7 @@ impl Server {
                 size: row.try_get(3)?,
             })
         };
-        let found = rows.into_iter().map(version).collect::<Result<_, _>>();
-        found.map_err(|error| self.error(&error))
+        self.each(rows, version)
     }
 
     /// The latest versions of these states, given their kinds and subjects.
@@ -228,8 +226,7 @@ impl Server {
                 body: row.try_get(4)?,
             })
         };
-        let found = rows.into_iter().map(state).collect::<Result<_, _>>();
-        found.map_err(|error| self.error(&error))
+        self.each(rows, state)
     }
 
     /// Stores new versions of states, each unless another version than the one that it replaces is
@@ -295,11 +292,7 @@ impl Server {
                 &[&project.id, &hashes],
             ))
             .await?;
-        let found = rows
-            .iter()
-            .map(|row| row.try_get(0))
-            .collect::<Result<_, _>>();
-        found.map_err(|error| self.error(&error))
+        self.each(rows, |row| row.try_get(0))
     }
 
     /// Stores packed texts by their hashes.
@@ -342,8 +335,7 @@ impl Server {
         .await;
         let rows = self.outcome(rows)?;
         let text = |row: Row| Ok((row.try_get(0)?, row.try_get(1)?));
-        let found = rows.into_iter().map(text).collect::<Result<_, _>>();
-        found.map_err(|error| self.error(&error))
+        self.each(rows, text)
     }
 
     /// Stores judgments. Those that are there already stay as they are.

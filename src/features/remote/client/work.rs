@@ -274,7 +274,6 @@ impl Server {
                 query: row.try_get(4)?,
             })
         };
-        let pieces = rows.into_iter().map(piece).collect::<Result<_, _>>();
-        pieces.map_err(|error| self.error(&error))
+        self.each(rows, piece)
     }
 }

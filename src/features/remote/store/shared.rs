@@ -111,14 +111,6 @@ impl Db {
         Ok(())
     }
 
-    /// Reads at one moment, whatever is written meanwhile.
-    pub fn at_one_moment<T>(&self, read: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
-        self.connection.execute_batch("SAVEPOINT moment")?;
-        let found = read(self);
-        self.connection.execute_batch("RELEASE moment")?;
-        found
-    }
-
     /// Merges rows of the server, which do not count as changes. To be called in a transaction.
     pub fn merging<T>(&self, merge: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
         self.change("UPDATE sync SET is_merging = 1", [])?;

@@ -99,7 +99,7 @@ pub struct UnjudgedNumbers<'a> {
 }
 
 impl<'a> UnjudgedNumbers<'a> {
-    /// Those of the pair at an index, of so many pairs.
+    /// The numbers of the pair at an index; `pairs` is the number of pairs.
     pub fn of(&self, at: usize, pairs: usize) -> (&'a [f64], &'a [f64]) {
         (
             part(self.differences, at, pairs),

@@ -61,6 +61,10 @@ pub mod internals {
     pub use crate::domain::sampling::{SeededRng, plan};
     pub use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
     pub use crate::domain::vote::{JudgeId, Margin, Vote};
+    #[cfg(feature = "remote")]
+    pub mod remote {
+        pub use crate::features::remote::client::{Address, NewUnit, Seat, Server, WorkerReport};
+    }
     pub use crate::judge::JudgeSpec;
     pub use crate::registry::{AllowedPairs, SampleQuery, SampleRequest, SampleSplit, sample};
     pub use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};

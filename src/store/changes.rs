@@ -13,18 +13,18 @@ enum Owner {
     Query(&'static str),
     /// The part of the project with this name, which belongs to no query.
     Part(&'static str),
-    /// The row is a judgment, which never changes.
+    /// The row is a judgment, which never changes, or a showing, which can be put off.
     Judgment,
 }
 
 /// Kind of the rows of a query.
 pub const QUERY_KIND: &str = "query";
 
-/// Tables whose rows are judgments of people.
-pub const JUDGMENT_TABLES: [&str; 4] = ["verdict", "undo", "ruling", "ruling_undo"];
+/// Tables whose rows are judgments of people or showings, each after those that it refers to.
+pub const JUDGMENT_TABLES: [&str; 5] = ["shown", "verdict", "undo", "ruling", "ruling_undo"];
 
 /// Tables of the core with rows of queries; the columns whose changes count, if not all do.
-const QUERY_TABLES: [(&str, &str, &str); 8] = [
+const QUERY_TABLES: [(&str, &str, &str); 7] = [
     ("call_total", "NEW.query", ""),
     ("candidate", "NEW.query", ""),
     ("document", "NEW.query", ""),
@@ -40,13 +40,13 @@ const QUERY_TABLES: [(&str, &str, &str); 8] = [
         "NEW.id",
         "OF text, extra, line, dataset, documents, depth, ensemble",
     ),
-    ("shown", "NEW.query", "OF later_ms"),
 ];
 
 /// Statements that note every query and judgment as changed.
 #[cfg(feature = "remote")]
-const EVERYTHING: [&str; 5] = [
+const EVERYTHING: [&str; 6] = [
     "INSERT OR IGNORE INTO unsynced (kind, subject) SELECT 'query', id FROM query",
+    "INSERT OR IGNORE INTO unsynced (kind, subject) SELECT 'shown', uid FROM shown",
     "INSERT OR IGNORE INTO unsynced (kind, subject) SELECT 'verdict', uid FROM verdict",
     "INSERT OR IGNORE INTO unsynced (kind, subject) SELECT 'undo', uid FROM undo",
     "INSERT OR IGNORE INTO unsynced (kind, subject) SELECT 'ruling', uid FROM ruling",
@@ -63,7 +63,8 @@ pub(super) fn watch(connection: &Connection) -> Result<()> {
         trigger(&mut sql, table, Owner::Query("NEW.query"), "");
     }
     for table in JUDGMENT_TABLES {
-        trigger(&mut sql, table, Owner::Judgment, "");
+        let columns = if table == "shown" { "OF later_ms" } else { "" };
+        trigger(&mut sql, table, Owner::Judgment, columns);
     }
     for part in registry::merge_parts() {
         for table in part.tables {
@@ -81,8 +82,8 @@ fn trigger(sql: &mut String, table: &str, owner: Owner, columns: &str) {
         Owner::Judgment => (table, "NEW.uid"),
     };
     let events = match owner {
-        Owner::Judgment => &[("INSERT", "")][..],
-        Owner::Query(_) | Owner::Part(_) => &[("INSERT", ""), ("UPDATE", columns)],
+        Owner::Judgment if columns.is_empty() => &[("INSERT", "")][..],
+        _ => &[("INSERT", ""), ("UPDATE", columns)],
     };
     for (event, columns) in events {
         sql.push_str(&format!(

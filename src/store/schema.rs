@@ -57,6 +57,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0039.sql"),
     include_str!("../../assets/migrations/0040.sql"),
     include_str!("../../assets/migrations/0041.sql"),
+    include_str!("../../assets/migrations/0042.sql"),
 ];
 
 /// The version of the schema.

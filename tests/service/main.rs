@@ -35,6 +35,8 @@ mod remote;
 mod repeated;
 mod replies;
 mod reranking;
+#[cfg(feature = "remote")]
+mod roles;
 mod runs;
 mod scaling;
 mod secrets;

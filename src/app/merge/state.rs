@@ -90,7 +90,6 @@ fn merge(merger: &mut Merger<'_>, part: &MergePart) -> Result<()> {
 /// Copies the rows of a query other than what people judged.
 fn rows(merger: &mut Merger<'_>, query: &mut MatchedQuery, theirs: &OtherQuery) -> Result<()> {
     merger.votes(query)?;
-    merger.assignments(query)?;
     merger.gold(query)?;
     merger.candidates(query)?;
     for merge in registry::MERGES_OF_QUERY {
@@ -102,7 +101,7 @@ fn rows(merger: &mut Merger<'_>, query: &mut MatchedQuery, theirs: &OtherQuery) 
     merger.weights()
 }
 
-/// Copies verdicts, rulings and their undos about queries that are known here.
+/// Copies showings, verdicts, rulings and their undos about queries that are known here.
 pub fn merge_judgments(db: &Db, judgments: &Db) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, judgments).of_known();
     for theirs in merger.queries()? {

@@ -4,6 +4,7 @@ mod address;
 mod error;
 mod jobs;
 mod passwords;
+mod roles;
 mod schema;
 mod server;
 mod team;

@@ -6,7 +6,7 @@ pub(crate) mod sync;
 
 use super::app::fetch::fetch;
 use super::app::{dollars, micros};
-use super::client::{Address, Job, Server};
+use super::client::{Address, Job, Server, ServerError};
 use crate::app::error::AppError;
 use crate::app::merge::{notes, taken_over};
 use crate::app::run_lock::RunLock;
@@ -19,6 +19,7 @@ use crate::domain::number_words;
 use crate::domain::sanitize;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use std::io::IsTerminal as _;
 use uuid::Uuid;
 
 #[derive(Debug, Args)]
@@ -31,6 +32,7 @@ machines are encrypted, and their certificates are checked.
 
 Examples:
   overrule remote init postgres://ada@db.example.org/search
+  overrule remote init --roles --dry-run postgres://ada@db.example.org/search
   overrule --project w1.db annotate in.jsonl --remote postgres://ada@db.example.org/search
   overrule remote status postgres://ada@db.example.org/search
   overrule --project all.db import in.jsonl
@@ -46,6 +48,9 @@ enum Remote {
     Init {
         /// The server and database
         url: String,
+        /// Also create roles for annotators, curators and workers, each with the rights it needs
+        #[arg(long)]
+        roles: bool,
         /// Print the SQL statements and change nothing
         #[arg(long)]
         dry_run: bool,
@@ -130,7 +135,11 @@ impl RemoteCommand {
         let runtime = signals::runtime()?;
         let result = runtime.block_on(async {
             match self.command {
-                Remote::Init { url, dry_run } => init(&url, dry_run).await,
+                Remote::Init {
+                    url,
+                    roles,
+                    dry_run,
+                } => init(&url, roles, dry_run).await,
                 Remote::Add(command) => command.run(context).await,
                 Remote::Status { url, json } => {
                     status::print(&connect(&url).await?.status().await?, json)
@@ -151,9 +160,27 @@ fn address(url: &str) -> Result<Address, AppError> {
 
 /// Connects to a database that is prepared for this version.
 async fn connect(url: &str) -> Result<Server, CommandFailure> {
-    let server = Server::connect(&address(url)?).await?;
+    let server = log_in(&mut address(url)?).await?;
     server.check().await?;
     Ok(server)
+}
+
+/// Connects. In a terminal, asks for a password that is needed and not known; the address keeps it.
+async fn log_in(address: &mut Address) -> Result<Server, CommandFailure> {
+    let connected = Server::connect(address).await;
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let Err(ServerError::NoPassword { server, user }) = &connected else {
+        return Ok(connected?);
+    };
+    if !is_terminal {
+        return Ok(connected?);
+    }
+    let user = sanitize::line(user);
+    let prompt = format!("{server}: password of {user}: ");
+    let typed = tokio::task::block_in_place(|| rpassword::prompt_password(prompt));
+    let typed = typed.map_err(|error| AppError::Failed(format!("the password: {error}")))?;
+    address.set_password(typed.into());
+    Ok(Server::connect(address).await?)
 }
 
 async fn job_of(server: &Server, name: &str) -> Result<Job, CommandFailure> {
@@ -166,16 +193,23 @@ async fn job_of(server: &Server, name: &str) -> Result<Job, CommandFailure> {
     })
 }
 
-async fn init(url: &str, dry_run: bool) -> CommandResult {
-    let address = address(url)?;
+async fn init(url: &str, roles: bool, dry_run: bool) -> CommandResult {
+    let mut address = address(url)?;
     if dry_run {
-        return output::text(&Server::statements());
+        let roles = roles.then(Server::role_statements).unwrap_or_default();
+        return output::text(&format!("{}{roles}", Server::statements()));
     }
-    let mut server = Server::connect(&address).await?;
-    let words = if server.prepare().await? {
-        "prepared"
-    } else {
-        "is prepared already; nothing was changed"
+    let mut server = log_in(&mut address).await?;
+    let is_new = server.prepare().await?;
+    let grants = roles || (is_new && server.has_roles().await?);
+    if grants {
+        server.grant_roles().await?;
+    }
+    let words = match (is_new, grants) {
+        (true, true) => "prepared, and granted the rights of the roles",
+        (true, false) => "prepared",
+        (false, true) => "granted the rights of the roles",
+        (false, false) => "is prepared already; nothing was changed",
     };
     output::text(&format!("{}: {words}\n", server.name()))
 }

@@ -19,6 +19,7 @@ use crate::store::changes::QUERY_KIND;
 use crate::store::file::inode;
 use crate::store::merge::{MergeCounts, MergePart, Snapshot};
 use crate::store::{Db, SCHEMA_VERSION, Store, StoreError};
+use std::collections::BTreeSet;
 use std::path::Path;
 use uuid::Uuid;
 
@@ -30,6 +31,8 @@ const STATES: usize = 64;
 const TEXTS: usize = 16;
 /// Number of judgments in one request.
 const JUDGMENTS: i64 = 2_000;
+/// Number of items whose judgments are read in one request.
+const ITEMS: i64 = 200;
 /// How often a state is packed, if other copies are faster.
 const ATTEMPTS: usize = 5;
 /// Maximum size of a packed state in bytes, as the server has it.
@@ -46,10 +49,14 @@ pub struct Synced {
     pub sent_queries: usize,
     /// Number of parts that belong to no query, such as the labels, that were stored on the server.
     pub sent_parts: usize,
-    /// Number of verdicts, rulings and undos that were stored on the server.
+    /// Number of showings, verdicts, rulings and undos that were stored on the server.
     pub sent_judgments: usize,
     /// Number of changes that are still not on the server.
     pub waiting: i64,
+    /// Number of changes that stay here, since annotators send only their own judgments.
+    pub kept_here: i64,
+    /// How far the clock of this machine is ahead of the server's, in milliseconds.
+    pub ahead_ms: i64,
     /// Why rows of the server were left out.
     pub problems: Vec<String>,
 }
@@ -90,6 +97,7 @@ pub async fn share(server: &Server, store: &Store, name: &str) -> Result<SharedP
         copy: Uuid::now_v7(),
         file: file_number(store.path()),
         reached: Cursor::start().0,
+        reader: None,
     };
     store.write(move |db| db.share(&shared)).await?;
     Ok(project)
@@ -112,8 +120,8 @@ struct Sync<'a> {
 /// and read again.
 ///
 /// # Errors
-/// The project is not shared, or is not on this server, or the server cannot be reached. What was
-/// exchanged before stays.
+/// The project is not shared, or is not on this server, or the server cannot be reached, or knows the
+/// person under another name. What was exchanged before stays.
 pub async fn sync(
     server: &mut Server,
     store: &Store,
@@ -122,6 +130,21 @@ pub async fn sync(
     told: &mut (dyn FnMut(SyncProgress) + Send),
 ) -> Result<Synced, AppError> {
     let (project, mut shared) = opened(server, store).await?;
+    let annotator = project.annotator.clone();
+    if let Some(login) = annotator.as_deref().filter(|login| *login != person) {
+        return Err(invalid!(
+            "{}: knows you as {:?}, and annotators judge under this name; use `--annotator`, or set \
+             `annotator` in the configuration, instead of {:?}",
+            server.name(),
+            sanitize::line(login),
+            sanitize::line(person)
+        ));
+    }
+    if shared.reader != annotator {
+        shared.reached = Cursor::start().0;
+        let reader = annotator.clone();
+        store.write(move |db| db.read_as(reader.as_deref())).await?;
+    }
     let (_, horizon) = server
         .news(&project, shared.copy, &Cursor(shared.reached.clone()))
         .await?;
@@ -151,21 +174,35 @@ pub async fn sync(
         mut synced,
         ..
     } = sync;
-    synced.waiting = store.read(|db| db.unsynced_count()).await?;
-    server
+    (synced.waiting, synced.kept_here) = waiting(store, annotator).await?;
+    let server_ms = server
         .take_part(&project, shared.copy, person, synced.waiting)
         .await?;
+    synced.ahead_ms = now_ms() - server_ms;
     synced.received.refused.sort();
     synced.received.refused.dedup();
     Ok(synced)
 }
 
+/// Number of changes to send, and of those that stay here.
+async fn waiting(store: &Store, annotator: Option<String>) -> Result<(i64, i64), AppError> {
+    let counts = store.read(move |db| {
+        let all = db.unsynced_count(None)?;
+        let waiting = match annotator {
+            Some(_) => db.unsynced_count(annotator.as_deref())?,
+            None => all,
+        };
+        Ok((waiting, all - waiting))
+    });
+    Ok(counts.await?)
+}
+
 /// Whether there is anything to exchange.
 pub async fn has_news(server: &Server, store: &Store) -> Result<bool, AppError> {
-    if store.read(|db| db.unsynced_count()).await? > 0 {
+    let (project, shared) = opened(server, store).await?;
+    if waiting(store, project.annotator.clone()).await?.0 > 0 {
         return Ok(true);
     }
-    let (project, shared) = opened(server, store).await?;
     let (news, _) = server
         .news(&project, shared.copy, &Cursor(shared.reached.clone()))
         .await?;
@@ -208,7 +245,29 @@ impl Sync<'_> {
             let reached = horizon.0.clone();
             self.store.write(move |db| db.reach(&reached)).await?;
         }
-        self.send(told).await
+        self.send(told).await?;
+        self.receive_revealed().await
+    }
+
+    /// Merges judgments of others that can be read since the annotator has judged the same. They
+    /// may be older than those read so far.
+    async fn receive_revealed(&mut self) -> Result<(), AppError> {
+        loop {
+            let items = self.store.read(|db| db.revealed(ITEMS)).await?;
+            if items.is_empty() {
+                return Ok(());
+            }
+            let judgments = self.server.judgments_on(&self.project, &items).await?;
+            let before = self.synced.problems.len() + self.synced.received.refused.len();
+            self.merge_judgments(judgments).await?;
+            if self.synced.problems.len() + self.synced.received.refused.len() > before {
+                return Ok(());
+            }
+            let read = self
+                .store
+                .write(move |db| items.iter().try_for_each(|item| db.note_read(item)));
+            read.await?;
+        }
     }
 
     /// Merges what other copies have stored.
@@ -353,16 +412,6 @@ impl Sync<'_> {
                 return Ok(());
             };
             after = Some(last);
-            let newer = page
-                .judgments
-                .iter()
-                .any(|judgment| judgment.form > SCHEMA_VERSION);
-            if newer {
-                return Err(AppError::Failed(format!(
-                    "{}: has verdicts that a newer version of overrule stored: update overrule",
-                    self.server.name()
-                )));
-            }
             done += page.judgments.len();
             self.merge_judgments(page.judgments).await?;
             told(SyncProgress::Judgments(done));
@@ -371,6 +420,16 @@ impl Sync<'_> {
 
     /// Merges judgments, except those that cannot be merged.
     async fn merge_judgments(&mut self, judgments: Vec<Judgment>) -> Result<(), AppError> {
+        let (newer, judgments): (Vec<_>, Vec<_>) = judgments
+            .into_iter()
+            .partition(|judgment| judgment.form > SCHEMA_VERSION);
+        let people: BTreeSet<String> = newer.into_iter().map(|judgment| judgment.person).collect();
+        for person in people {
+            self.synced.problems.push(format!(
+                "judgments of {}: left out: a newer version of overrule stored them; update overrule",
+                sanitize::line(&person)
+            ));
+        }
         let mut waiting = vec![judgments];
         while let Some(mut page) = waiting.pop() {
             let Err(error) = self.merge_page(page.clone()).await else {
@@ -391,17 +450,31 @@ impl Sync<'_> {
     }
 
     async fn merge_page(&mut self, judgments: Vec<Judgment>) -> Result<(), AppError> {
+        let annotator = self.project.annotator.clone();
         let merged = self.store.write(move |db| {
             let mut rows = Vec::new();
             for judgment in &judgments {
-                if !db.has_judgment(&judgment.kind, &judgment.uid)? {
-                    rows.push(JudgmentRows::unpack(&judgment.body)?);
+                let Judgment {
+                    kind,
+                    uid,
+                    person,
+                    query,
+                    item,
+                    ..
+                } = judgment;
+                if db.has_judgment(kind, uid)? {
+                    continue;
+                }
+                let unpacked = JudgmentRows::unpack(&judgment.body)?;
+                rows.push(unpacked.check((kind, uid), person, query, item)?);
+                if reveals(kind) && annotator.as_ref() == Some(person) {
+                    db.note_revealed(item)?;
                 }
             }
             if rows.is_empty() {
                 return Ok(MergeCounts::default());
             }
-            let (judgments, refused) = judgments_as_project(db, &rows)?;
+            let (judgments, refused) = judgments_as_project(db, rows)?;
             db.merging(|db| {
                 let mut merged = merge_judgments(db, &judgments)?;
                 merged.refused.extend(refused);
@@ -419,15 +492,19 @@ impl Sync<'_> {
         // First, so that no state that cannot be sent holds them back. A copy that does not have their
         // query yet reads them again.
         loop {
+            let person = self.project.annotator.clone();
             let new = self
                 .store
-                .read(|db| db.unsynced_judgments(JUDGMENTS))
+                .read(move |db| db.unsynced_judgments(JUDGMENTS, person.as_deref()))
                 .await?;
             if new.is_empty() {
                 break;
             }
             self.send_judgments(new).await?;
             told(SyncProgress::Judgments(self.synced.sent_judgments));
+        }
+        if self.project.annotator.is_some() {
+            return Ok(());
         }
         let changed = self.store.read(|db| db.unsynced_states()).await?;
         for chunk in changed.chunks(STATES) {
@@ -549,7 +626,14 @@ impl Sync<'_> {
             .store_judgments(&self.project, self.shared.copy, &judgments)
             .await?;
         self.synced.sent_judgments += judgments.len();
+        let is_annotator = self.project.annotator.is_some();
         let noted = self.store.write(move |db| {
+            for judgment in judgments
+                .iter()
+                .filter(|one| is_annotator && reveals(&one.kind))
+            {
+                db.note_revealed(&judgment.item)?;
+            }
             for of in &new {
                 db.note_synced(of)?;
             }
@@ -559,11 +643,16 @@ impl Sync<'_> {
     }
 }
 
+/// Whether judgments of others on the same item can be read after a judgment of this kind.
+fn reveals(kind: &str) -> bool {
+    matches!(kind, "verdict" | "ruling")
+}
+
 /// A judgment with everything that it refers to.
 fn packed_judgment(db: &Db, of: &Unsynced) -> Result<Judgment, StoreError> {
     let rows = JudgmentRows::read(db, &of.kind, &of.subject)?;
     Ok(Judgment {
-        uid: of.subject.clone(),
+        uid: rows.server_uid(),
         kind: of.kind.clone(),
         person: rows.person().to_owned(),
         query: rows.query().to_owned(),

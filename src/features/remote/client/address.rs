@@ -3,6 +3,7 @@
 use super::error::ServerError;
 use crate::domain::sanitize;
 use reqwest::Url;
+use secrecy::SecretString;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio_postgres::Config;
@@ -11,10 +12,12 @@ use tokio_postgres::config::{Host, SslMode};
 /// How long to wait for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A valid address. It never contains a password.
+/// A valid address, which contains no password as text.
 #[derive(Clone, Debug)]
 pub struct Address {
     pub(super) config: Config,
+    /// The password that the user has typed.
+    pub(super) password: Option<SecretString>,
     /// `None` for an unencrypted connection on this machine.
     pub(super) tls: Option<Tls>,
     /// Host, port and database, for messages.
@@ -133,10 +136,16 @@ impl Address {
         let name = format!("{host}:{port}/{database}");
         Ok(Self {
             config,
+            password: None,
             tls,
             name: sanitize::line(&name).into_owned(),
             user,
         })
+    }
+
+    /// Uses a password that the user has typed.
+    pub fn set_password(&mut self, typed: SecretString) {
+        self.password = Some(typed);
     }
 
     /// Host, port and database, for messages.

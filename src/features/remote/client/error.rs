@@ -21,6 +21,12 @@ pub enum ServerError {
         user: String,
         why: String,
     },
+    /// The server asks for a password, and none is known.
+    #[error(
+        "{server}: asks for the password of {user:?}; set PGPASSWORD, or add it to the password \
+         file of PostgreSQL (~/.pgpass)"
+    )]
+    NoPassword { server: String, user: String },
     /// The database has no tables of Overrule.
     #[error("{0}: has no schema \"overrule\"; create it with `overrule remote init`")]
     NotPrepared(String),
@@ -73,8 +79,8 @@ impl ServerError {
             causes.dedup();
             let why = sanitize::line(&causes.join(": ")).into_owned();
             if why.contains("password missing") {
-                let (user, why) = (user.to_owned(), "the server asks for a password".to_owned());
-                return Self::Login { server, user, why };
+                let user = user.to_owned();
+                return Self::NoPassword { server, user };
             }
             return Self::Away { server, why };
         };

@@ -53,7 +53,11 @@ impl Server {
         };
         let port = config.get_ports().first().copied().unwrap_or(5432);
         let database = config.get_dbname().unwrap_or_default();
-        if let Some(found) = password(&host, port, database, &address.user)? {
+        let known = match &address.password {
+            Some(typed) => Some(typed.clone()),
+            None => password(&host, port, database, &address.user)?,
+        };
+        if let Some(found) = known {
             config.password(found.expose_secret());
         }
         let (client, connection) = match &address.tls {

@@ -14,7 +14,17 @@ pub struct SharedProject {
     pub id: i64,
     pub uid: Uuid,
     pub name: String,
+    /// The server's name of an annotator, who stores only judgments under this name, and reads
+    /// those of others on a pair or document after a judgment on it. `None`: the user may read and
+    /// store everything.
+    pub annotator: Option<String>,
 }
+
+/// The columns of a [`SharedProject`]. Annotators cannot replace states, and only they are subject to
+/// row-level security without that right.
+const PROJECT: &str = "id, uid, name,
+    CASE WHEN row_security_active('overrule.judgment')
+        AND NOT has_table_privilege('overrule.state', 'INSERT') THEN session_user::text END";
 
 /// A query, or a part of the project that belongs to no query, in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,25 +83,20 @@ pub struct Participant {
 impl Server {
     /// The project with this name, which is created if there is none.
     pub async fn share(&self, name: &str) -> Result<SharedProject, ServerError> {
-        let row = self
-            .answer(self.client.query_one(
-                "INSERT INTO overrule.project (name) VALUES ($1)
-                 ON CONFLICT (name) DO UPDATE SET name = excluded.name
-                 RETURNING id, uid, name",
-                &[&name],
-            ))
-            .await?;
+        let known = format!("SELECT {PROJECT} FROM overrule.project WHERE name = $1");
+        let new = "INSERT INTO overrule.project (name) VALUES ($1) ON CONFLICT DO NOTHING";
+        if let Some(row) = self.answer(self.client.query_opt(&known, &[&name])).await? {
+            return self.project(&row);
+        }
+        self.answer(self.client.execute(new, &[&name])).await?;
+        let row = self.answer(self.client.query_one(&known, &[&name])).await?;
         self.project(&row)
     }
 
     /// The project with this unique ID.
     pub async fn shared(&self, uid: Uuid) -> Result<Option<SharedProject>, ServerError> {
-        let row = self
-            .answer(self.client.query_opt(
-                "SELECT id, uid, name FROM overrule.project WHERE uid = $1",
-                &[&uid],
-            ))
-            .await?;
+        let known = format!("SELECT {PROJECT} FROM overrule.project WHERE uid = $1");
+        let row = self.answer(self.client.query_opt(&known, &[&uid])).await?;
         row.map(|row| self.project(&row)).transpose()
     }
 
@@ -101,27 +106,31 @@ impl Server {
                 id: row.try_get(0)?,
                 uid: row.try_get(1)?,
                 name: row.try_get(2)?,
+                annotator: row.try_get(3)?,
             })
         };
         project().map_err(|error| self.error(&error))
     }
 
-    /// Tells the server that a copy takes part, and how many of its changes are not there.
+    /// Tells the server that a copy takes part, and how many of its changes are not there. Returns the
+    /// server's time in milliseconds since the Unix epoch.
     pub async fn take_part(
         &self,
         project: &SharedProject,
         copy: Uuid,
         person: &str,
         waiting: i64,
-    ) -> Result<(), ServerError> {
-        self.answer(self.client.execute(
-            "INSERT INTO overrule.copy (id, project, person, waiting) VALUES ($1, $2, $3, $4)
+    ) -> Result<i64, ServerError> {
+        let row = self
+            .answer(self.client.query_one(
+                "INSERT INTO overrule.copy (id, project, person, waiting) VALUES ($1, $2, $3, $4)
              ON CONFLICT (id) DO UPDATE
-             SET person = excluded.person, waiting = excluded.waiting, seen = now()",
-            &[&copy, &project.id, &person, &waiting],
-        ))
-        .await?;
-        Ok(())
+             SET person = excluded.person, waiting = excluded.waiting, seen = now()
+             RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+                &[&copy, &project.id, &person, &waiting],
+            ))
+            .await?;
+        row.try_get(0).map_err(|error| self.error(&error))
     }
 
     /// Everyone who has taken part, the latest first.
@@ -393,22 +402,41 @@ impl Server {
             .await?;
         let mut page = JudgmentPage::default();
         for row in rows {
-            let judgment = || {
-                Ok(Judgment {
-                    uid: row.try_get(0)?,
-                    kind: row.try_get(1)?,
-                    person: row.try_get(2)?,
-                    query: row.try_get(3)?,
-                    item: row.try_get(4)?,
-                    form: row.try_get(5)?,
-                    body: row.try_get(6)?,
-                })
-            };
+            page.judgments.push(self.judgment(&row)?);
             let place = || Ok((Cursor(row.try_get(7)?), row.try_get(8)?));
-            page.judgments
-                .push(judgment().map_err(|error| self.error(&error))?);
             page.last = Some(place().map_err(|error| self.error(&error))?);
         }
         Ok(page)
+    }
+
+    /// The judgments on these items, in the order of their transactions.
+    pub async fn judgments_on(
+        &self,
+        project: &SharedProject,
+        items: &[Vec<u8>],
+    ) -> Result<Vec<Judgment>, ServerError> {
+        let rows = self
+            .answer(self.client.query(
+                "SELECT uid, kind, person, query, item, form, body FROM overrule.judgment
+                 WHERE project = $1 AND item = ANY ($2) ORDER BY changed, seq",
+                &[&project.id, &items],
+            ))
+            .await?;
+        rows.iter().map(|row| self.judgment(row)).collect()
+    }
+
+    fn judgment(&self, row: &Row) -> Result<Judgment, ServerError> {
+        let judgment = || {
+            Ok(Judgment {
+                uid: row.try_get(0)?,
+                kind: row.try_get(1)?,
+                person: row.try_get(2)?,
+                query: row.try_get(3)?,
+                item: row.try_get(4)?,
+                form: row.try_get(5)?,
+                body: row.try_get(6)?,
+            })
+        };
+        judgment().map_err(|error| self.error(&error))
     }
 }

@@ -11,7 +11,7 @@ use crate::domain::sanitize;
 use crate::features::remote::app::{
     Participation, SharedQuery, SharedRun, micros, open_job, queries, take_part, terms,
 };
-use crate::features::remote::client::{Address, Server};
+use crate::features::remote::client::Address;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::corpus::QueryKey;
 use clap::Args;
@@ -42,7 +42,7 @@ impl RemoteOptions {
         let Some(url) = &self.remote else {
             return Ok(());
         };
-        let address = Address::parse(url).map_err(AppError::from)?;
+        let mut address = Address::parse(url).map_err(AppError::from)?;
         let job_name = match &self.job {
             Some(name) => name.clone(),
             None => run
@@ -65,8 +65,8 @@ impl RemoteOptions {
         let (request, json) = (run.request.clone(), run.json);
         let runtime = signals::runtime()?;
         let result = runtime.block_on(async {
+            let mut server = super::log_in(&mut address).await?;
             let mut stops = signals::stops()?;
-            let mut server = Server::connect(&address).await.map_err(AppError::from)?;
             server.check().await.map_err(AppError::from)?;
             let job = open_job(&mut server, &job_name, &terms, budget, &queries, &request).await?;
             if budget.is_some() && budget != job.budget {

@@ -102,12 +102,13 @@ impl SyncCommand {
         let url = servers::known(store.path())?.ok_or_else(|| {
             usage!("no server is known for this project; name it with `overrule remote add`")
         })?;
-        let url = address(&url)?;
+        let mut url = address(&url)?;
         let person = context.annotator();
         if self.watch {
-            return watch(&url, store, &person).await;
+            let connected = super::log_in(&mut url).await.ok();
+            return watch(&url, connected, store, &person).await;
         }
-        let mut server = Server::connect(&url).await?;
+        let mut server = super::log_in(&mut url).await?;
         server.check().await?;
         let synced = once(&mut server, store, &person, self.again).await?;
         let (project, _) = opened(&server, store).await?;
@@ -145,7 +146,7 @@ async fn once(
             output::message(&match progress {
                 SyncProgress::Received(done, all) => format!("received {done} of {all}"),
                 SyncProgress::Sent(done) => format!("sent {done}"),
-                SyncProgress::Judgments(done) => format!("verdicts and rulings: {done}"),
+                SyncProgress::Judgments(done) => format!("judgments: {done}"),
             });
         }
     };
@@ -153,9 +154,13 @@ async fn once(
 }
 
 /// Synchronizes whenever there is something new. A lost server is tried again after a while.
-async fn watch(url: &Address, store: &Store, person: &str) -> CommandResult {
+async fn watch(
+    url: &Address,
+    mut connected: Option<Server>,
+    store: &Store,
+    person: &str,
+) -> CommandResult {
     let mut stops = signals::stops()?;
-    let mut connected: Option<Server> = None;
     let mut wait = LOOK_EVERY;
     let mut is_first = true;
     let mut seen = tokio::time::Instant::now();
@@ -238,7 +243,7 @@ fn summary(synced: &Synced) -> String {
     let sent = [
         (synced.sent_queries, "changed query"),
         (synced.sent_parts, "changed part"),
-        (synced.sent_judgments, "verdict or ruling"),
+        (synced.sent_judgments, "judgment"),
     ];
     let sent: Vec<String> = sent
         .into_iter()
@@ -269,7 +274,30 @@ fn problems(synced: &Synced) -> Vec<String> {
             counted(synced.waiting as usize, "change")
         ));
     }
+    if let Some(words) = clock_words(synced.ahead_ms) {
+        told.push(format!("note: {words}"));
+    }
+    if synced.kept_here > 0 {
+        told.push(format!(
+            "note: {} of this project stay here: annotators send their own judgments only",
+            counted(synced.kept_here as usize, "other change")
+        ));
+    }
     told
+}
+
+/// A difference of clocks that makes the times of judgments wrong.
+fn clock_words(ahead_ms: i64) -> Option<String> {
+    /// In seconds.
+    const NOTABLE: u64 = 30;
+    let seconds = ahead_ms.unsigned_abs() / 1_000;
+    let side = if ahead_ms > 0 { "ahead of" } else { "behind" };
+    (seconds >= NOTABLE).then(|| {
+        format!(
+            "the clock of this machine is {seconds} s {side} the server's, so the times of your \
+             judgments are wrong by as much"
+        )
+    })
 }
 
 fn as_json(synced: &Synced, people: &[Participant]) -> serde_json::Value {
@@ -305,6 +333,8 @@ fn as_json(synced: &Synced, people: &[Participant]) -> serde_json::Value {
             "judgments": synced.sent_judgments,
         },
         "waiting": synced.waiting,
+        "kept_here": synced.kept_here,
+        "clock_ahead_ms": synced.ahead_ms,
         "problems": synced.problems,
         "refused": refused.collect::<Vec<_>>(),
         "people": people.collect::<Vec<_>>(),

@@ -1,5 +1,9 @@
-//! Verdicts, rulings and their undos as self-contained rows, in which documents are named.
+//! Showings, verdicts, rulings and their undos as self-contained rows, in which documents are named.
+//!
+//! A row of the server may come from anyone who may write there. Its own judgment is checked against
+//! the person who stored it; other rows in it only say what it is about.
 
+use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::corpus::QueryId;
 use crate::store::merge::empty_project;
 use crate::store::{Db, Result, StoreError};
@@ -78,10 +82,16 @@ pub struct JudgmentRows {
     undos: Vec<Cells>,
     rulings: Vec<Cells>,
     ruling_undos: Vec<Cells>,
+    /// The table and the unique ID of the judgment.
+    #[serde(skip)]
+    own: (String, String),
     /// Who judged.
     #[serde(skip)]
     person: String,
 }
+
+/// The end of the server's ID of a showing that was put off. The same one without it has another ID.
+const LATER: &str = ":later";
 
 /// The hash of a text.
 pub fn text_hash(text: &str) -> Vec<u8> {
@@ -109,8 +119,16 @@ fn cells(row: &rusqlite::Row<'_>, from: usize, columns: &str) -> rusqlite::Resul
 impl JudgmentRows {
     /// A judgment of the project, given its table and unique ID.
     pub fn read(db: &Db, table: &str, uid: &str) -> Result<Self> {
-        let mut rows = Self::default();
+        let mut rows = Self {
+            own: (table.to_owned(), uid.to_owned()),
+            ..Self::default()
+        };
         let query: i64 = match table {
+            "shown" => {
+                let query = rows.shown(db, uid)?;
+                rows.person = db.value("SELECT annotator FROM shown WHERE uid = ?1", [uid])?;
+                query
+            }
             "verdict" => rows.verdict(db, uid)?,
             "undo" => {
                 let verdict: String = db.value("SELECT verdict FROM undo WHERE uid = ?1", [uid])?;
@@ -147,6 +165,18 @@ impl JudgmentRows {
         Ok(rows)
     }
 
+    /// Adds when a pair was shown. Returns the query.
+    fn shown(&mut self, db: &Db, uid: &str) -> Result<i64> {
+        let (query, a, b, cells) = db.one(
+            &format!("SELECT query, a, b, {SHOWN} FROM shown WHERE uid = ?1"),
+            [uid],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, cells(row, 3, SHOWN)?)),
+        )?;
+        let (a, b) = (self.place(db, query, a)?, self.place(db, query, b)?);
+        self.shown.push(PairRow { a, b, cells });
+        Ok(query)
+    }
+
     /// Adds a verdict, those that it replaces, and when its pair was shown. Returns the query.
     fn verdict(&mut self, db: &Db, uid: &str) -> Result<i64> {
         let (mut next, mut of) = (Some(uid.to_owned()), None);
@@ -177,13 +207,7 @@ impl JudgmentRows {
             let (a, b) = (self.place(db, query, a)?, self.place(db, query, b)?);
             self.verdicts.push(PairRow { a, b, cells: rest });
             if let Some(shown) = shown {
-                let (a, b, cells) = db.one(
-                    &format!("SELECT a, b, {SHOWN} FROM shown WHERE uid = ?1"),
-                    [&shown],
-                    |row| Ok((row.get(0)?, row.get(1)?, cells(row, 2, SHOWN)?)),
-                )?;
-                let (a, b) = (self.place(db, query, a)?, self.place(db, query, b)?);
-                self.shown.push(PairRow { a, b, cells });
+                self.shown(db, &shown)?;
             }
             next = replaces;
         }
@@ -259,6 +283,123 @@ impl JudgmentRows {
         &self.person
     }
 
+    /// Its unique ID on the server.
+    pub fn server_uid(&self) -> String {
+        let (table, uid) = &self.own;
+        let is_put_off = table == "shown"
+            && self.own_row().is_some_and(|row| {
+                matches!(cell(row.cells, SHOWN, "later_ms"), Some(Cell::Integer(_)))
+            });
+        format!("{uid}{}", if is_put_off { LATER } else { "" })
+    }
+
+    /// The row of the judgment itself.
+    fn own_row(&self) -> Option<OwnRow<'_>> {
+        fn pairs(rows: &[PairRow]) -> Vec<&Cells> {
+            rows.iter().map(|row| &row.cells).collect()
+        }
+        let (table, uid) = &self.own;
+        let (columns, rows, references): (_, Vec<&Cells>, &'static [_]) = match table.as_str() {
+            "shown" => (SHOWN, pairs(&self.shown), &[]),
+            "verdict" => {
+                let references = &[("verdict", "replaces"), ("shown", "shown")];
+                (VERDICT, pairs(&self.verdicts), references)
+            }
+            "undo" => (UNDO, self.undos.iter().collect(), &[("verdict", "verdict")]),
+            "ruling" => {
+                let references = &[("ruling", "replaces")];
+                (RULING, self.rulings.iter().collect(), references)
+            }
+            "ruling_undo" => {
+                let references = &[("ruling", "ruling")];
+                (RULING_UNDO, self.ruling_undos.iter().collect(), references)
+            }
+            _ => return None,
+        };
+        let mut rows = rows.into_iter();
+        let cells = rows.find(|cells| text(cells, columns, "uid") == Some(uid))?;
+        Some(OwnRow {
+            cells,
+            person: text(cells, columns, "annotator")?,
+            references: references
+                .iter()
+                .filter_map(|(table, column)| Some((*table, text(cells, columns, column)?)))
+                .collect(),
+        })
+    }
+
+    /// Checks that it is what its row of the server says. `uid` is the server's.
+    ///
+    /// # Errors
+    /// Whoever stored it there has named another person, query, pair or document.
+    pub fn check(
+        mut self,
+        (table, uid): (&str, &str),
+        person: &str,
+        query: &str,
+        item: &[u8],
+    ) -> Result<Self> {
+        let of_table = uid.strip_suffix(LATER).filter(|_| table == "shown");
+        self.own = (table.to_owned(), of_table.unwrap_or(uid).to_owned());
+        let is_by = |row: &OwnRow<'_>| stored_annotator_name(row.person) == person;
+        let differs = if !self.own_row().as_ref().is_some_and(is_by) {
+            "by another person"
+        } else if self.query != query || self.item() != item {
+            "about something else"
+        } else {
+            self.person = person.to_owned();
+            return Ok(self);
+        };
+        Err(StoreError::Corrupt(format!(
+            "it is {differs} than its row on the server says"
+        )))
+    }
+
+    /// Checks that it changes nothing of another person. `others` are the judgments that are merged
+    /// with it, with their persons.
+    fn check_references(&self, db: &Db, others: &HashMap<Own<'_>, &str>) -> Result<()> {
+        let Some(row) = self.own_row() else {
+            return Ok(());
+        };
+        let (table, uid) = &self.own;
+        let own = [(table.as_str(), uid.as_str())];
+        for of in own.into_iter().chain(row.references) {
+            let by = match db.annotator_of(of)? {
+                Some(by) => by,
+                None => others.get(&of).copied().unwrap_or_default().to_owned(),
+            };
+            if by.is_empty() {
+                return Err(StoreError::Corrupt(
+                    "it refers to a judgment that is not there".to_owned(),
+                ));
+            }
+            if by != self.person {
+                return Err(StoreError::Corrupt(
+                    "it changes a judgment of another person".to_owned(),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps only its own row, and others that a project has.
+    fn keep_known(&mut self, db: &Db) -> Result<()> {
+        let own = self.own.clone();
+        let is_kept = |table: &str, columns: &str, cells: &Cells| -> Result<bool> {
+            let uid = text(cells, columns, "uid").unwrap_or_default();
+            Ok((table, uid) == (&own.0, &own.1) || db.annotator_of((table, uid))?.is_some())
+        };
+        keep(&mut self.shown, |row| is_kept("shown", SHOWN, &row.cells))?;
+        keep(&mut self.verdicts, |row| {
+            is_kept("verdict", VERDICT, &row.cells)
+        })?;
+        keep(&mut self.undos, |row| is_kept("undo", UNDO, row))?;
+        keep(&mut self.rulings, |row| is_kept("ruling", RULING, row))?;
+        keep(&mut self.ruling_undos, |row| {
+            is_kept("ruling_undo", RULING_UNDO, row)
+        })
+    }
+
     /// The hash of what was judged: a pair or a document of a query.
     pub fn item(&self) -> Vec<u8> {
         let mut names: Vec<&str> = self
@@ -299,19 +440,66 @@ impl JudgmentRows {
     }
 }
 
+/// A table of judgments, and a unique ID.
+type Own<'a> = (&'a str, &'a str);
+
+/// The row of a judgment itself.
+struct OwnRow<'a> {
+    cells: &'a Cells,
+    person: &'a str,
+    /// The judgments that it replaces, takes back or answers.
+    references: Vec<Own<'a>>,
+}
+
+/// The value of a column.
+fn cell<'a>(cells: &'a Cells, columns: &str, name: &str) -> Option<&'a Cell> {
+    let mut names = columns.split(',').map(str::trim);
+    cells.get(names.position(|column| column == name)?)
+}
+
+fn text<'a>(cells: &'a Cells, columns: &str, name: &str) -> Option<&'a str> {
+    match cell(cells, columns, name)? {
+        Cell::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// `Vec::retain` with a condition that may fail.
+fn keep<T>(rows: &mut Vec<T>, is_kept: impl Fn(&T) -> Result<bool>) -> Result<()> {
+    let kept = rows.iter().map(is_kept).collect::<Result<Vec<bool>>>()?;
+    let mut kept = kept.into_iter();
+    rows.retain(|_| kept.next().unwrap_or(false));
+    Ok(())
+}
+
 /// A small project in memory with these judgments on queries of `db`. The others are named, with the
 /// reason.
+///
+/// # Errors
+/// A judgment changes one of another person, or one that is not there.
 pub fn judgments_as_project(
     db: &Db,
-    judgments: &[JudgmentRows],
+    mut judgments: Vec<JudgmentRows>,
 ) -> Result<(Db, Vec<(String, String)>)> {
+    let mut persons: HashMap<Own<'_>, &str> = HashMap::new();
+    for judgment in &judgments {
+        let (table, uid) = &judgment.own;
+        let own = (table.as_str(), uid.as_str());
+        persons.entry(own).or_insert(&judgment.person);
+    }
+    for judgment in &judgments {
+        judgment.check_references(db, &persons)?;
+    }
+    for judgment in &mut judgments {
+        judgment.keep_known(db)?;
+    }
     let project = empty_project()?;
     // A judgment that it refers to may be in the project that it is merged into.
     project
         .connection
         .pragma_update(None, "foreign_keys", false)?;
     let (mut queries, mut refused) = (HashMap::new(), Vec::new());
-    for judgment in judgments {
+    for judgment in &judgments {
         let known: Option<String> =
             db.maybe_value("SELECT text FROM query WHERE name = ?1", [&judgment.query])?;
         let reason = match &known {
@@ -352,7 +540,7 @@ fn add(project: &Db, rows: &JudgmentRows, text: &str, queries: &mut Queries) -> 
     };
     let query = *query;
     let mut places = Vec::new();
-    let is_about_pair = !rows.verdicts.is_empty();
+    let is_about_pair = !rows.verdicts.is_empty() || !rows.shown.is_empty();
     for (name, hash) in rows.documents.iter().filter(|_| is_about_pair) {
         let next = documents.len();
         let place = *documents.entry(name.clone()).or_insert(next);
@@ -433,15 +621,27 @@ fn values(cells: &[Cell]) -> impl Iterator<Item = Value> + '_ {
 }
 
 impl Db {
-    /// Whether the project has a judgment, given its table and unique ID.
+    /// Whether the project has a judgment, given its table and the server's ID.
     pub fn has_judgment(&self, table: &str, uid: &str) -> Result<bool> {
+        match uid.strip_suffix(LATER).filter(|_| table == "shown") {
+            Some(uid) => self.value(
+                "SELECT EXISTS (SELECT 1 FROM shown WHERE uid = ?1 AND later_ms IS NOT NULL)",
+                [uid],
+            ),
+            None => Ok(self.annotator_of((table, uid))?.is_some()),
+        }
+    }
+
+    /// Who gave a judgment; `None` if the project does not have it.
+    fn annotator_of(&self, (table, uid): Own<'_>) -> Result<Option<String>> {
         let sql = match table {
-            "verdict" => "SELECT EXISTS (SELECT 1 FROM verdict WHERE uid = ?1)",
-            "undo" => "SELECT EXISTS (SELECT 1 FROM undo WHERE uid = ?1)",
-            "ruling" => "SELECT EXISTS (SELECT 1 FROM ruling WHERE uid = ?1)",
-            "ruling_undo" => "SELECT EXISTS (SELECT 1 FROM ruling_undo WHERE uid = ?1)",
-            _ => return Ok(false),
+            "shown" => "SELECT annotator FROM shown WHERE uid = ?1",
+            "verdict" => "SELECT annotator FROM verdict WHERE uid = ?1",
+            "undo" => "SELECT annotator FROM undo WHERE uid = ?1",
+            "ruling" => "SELECT annotator FROM ruling WHERE uid = ?1",
+            "ruling_undo" => "SELECT annotator FROM ruling_undo WHERE uid = ?1",
+            _ => return Ok(None),
         };
-        self.value(sql, [uid])
+        self.maybe_value(sql, [uid])
     }
 }

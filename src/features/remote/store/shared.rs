@@ -18,6 +18,8 @@ pub struct Shared {
     pub file: Option<i64>,
     /// The server's transaction from which changes are read next.
     pub reached: String,
+    /// Whose rights judgments were read with; `None` if all of them can be read.
+    pub reader: Option<String>,
 }
 
 /// Something that was changed here and is not on the server.
@@ -43,6 +45,15 @@ impl Unsynced {
     }
 }
 
+/// Whether a change is a judgment of the person `?1`.
+const BY_PERSON: &str = "?1 = CASE kind
+    WHEN 'shown' THEN (SELECT annotator FROM shown WHERE uid = subject)
+    WHEN 'verdict' THEN (SELECT annotator FROM verdict WHERE uid = subject)
+    WHEN 'undo' THEN (SELECT annotator FROM undo WHERE uid = subject)
+    WHEN 'ruling' THEN (SELECT annotator FROM ruling WHERE uid = subject)
+    WHEN 'ruling_undo' THEN (SELECT annotator FROM ruling_undo WHERE uid = subject)
+    END";
+
 /// The tables of judgments as a JSON list.
 fn judgment_tables() -> Result<String> {
     Ok(serde_json::to_string(&JUDGMENT_TABLES)?)
@@ -51,22 +62,24 @@ fn judgment_tables() -> Result<String> {
 impl Db {
     /// How the project is shared; `None` if it is not.
     pub fn shared(&self) -> Result<Option<Shared>> {
-        type Columns = (Vec<u8>, Vec<u8>, Option<i64>, String);
-        let row: Option<Columns> =
-            self.maybe("SELECT project, copy, file, reached FROM sync", [], |row| {
-                row.try_into()
-            })?;
+        type Columns = (Vec<u8>, Vec<u8>, Option<i64>, String, Option<String>);
+        let row: Option<Columns> = self.maybe(
+            "SELECT project, copy, file, reached, reader FROM sync",
+            [],
+            |row| row.try_into(),
+        )?;
         let uuid = |bytes: Vec<u8>| {
             Uuid::from_slice(&bytes).map_err(|_| {
                 StoreError::Corrupt("the ID of a shared project is not one".to_owned())
             })
         };
-        row.map(|(project, copy, file, reached)| {
+        row.map(|(project, copy, file, reached, reader)| {
             Ok(Shared {
                 project: uuid(project)?,
                 copy: uuid(copy)?,
                 file,
                 reached,
+                reader,
             })
         })
         .transpose()
@@ -100,6 +113,33 @@ impl Db {
         self.change("DELETE FROM synced", [])?;
         self.change("UPDATE sync SET reached = '0'", [])?;
         self.note_everything()
+    }
+
+    /// Reads the judgments again, with other rights: some of them could not be read before.
+    pub fn read_as(&self, reader: Option<&str>) -> Result<()> {
+        self.change("UPDATE sync SET reader = ?1, reached = '0'", [reader])?;
+        Ok(())
+    }
+
+    /// Notes that judgments of others on an item can be read now.
+    pub fn note_revealed(&self, item: &[u8]) -> Result<()> {
+        self.change("INSERT OR IGNORE INTO revealed (item) VALUES (?1)", [item])?;
+        Ok(())
+    }
+
+    /// Up to `limit` items whose judgments can be read and were not read yet.
+    pub fn revealed(&self, limit: i64) -> Result<Vec<Vec<u8>>> {
+        self.all(
+            "SELECT item FROM revealed ORDER BY item LIMIT ?1",
+            [limit],
+            |row| row.get(0),
+        )
+    }
+
+    /// Notes that the judgments on an item were read.
+    pub fn note_read(&self, item: &[u8]) -> Result<()> {
+        self.change("DELETE FROM revealed WHERE item = ?1", [item])?;
+        Ok(())
     }
 
     /// Gives the file another place among the copies of the project.
@@ -144,9 +184,14 @@ impl Db {
         Ok(())
     }
 
-    /// Number of changed queries, parts and judgments that are not on the server.
-    pub fn unsynced_count(&self) -> Result<i64> {
-        self.value("SELECT count(*) FROM unsynced", [])
+    /// Number of changed queries, parts and judgments that are not on the server; with `person`, of
+    /// the judgments of this person.
+    pub fn unsynced_count(&self, person: Option<&str>) -> Result<i64> {
+        let count = "SELECT count(*) FROM unsynced";
+        match person {
+            None => self.value(count, []),
+            Some(person) => self.value(&format!("{count} WHERE {BY_PERSON}"), [person]),
+        }
     }
 
     /// All changed queries and parts, the queries first.
@@ -160,13 +205,25 @@ impl Db {
         )
     }
 
-    /// Up to `limit` new judgments.
-    pub fn unsynced_judgments(&self, limit: i64) -> Result<Vec<Unsynced>> {
-        self.unsynced(
-            "SELECT kind, subject, subject, change FROM unsynced
-             WHERE kind IN (SELECT value FROM json_each(?1)) ORDER BY kind, subject LIMIT ?2",
-            params![judgment_tables()?, limit],
-        )
+    /// Up to `limit` new judgments, each after those that it refers to; with `person`, only those of
+    /// this person.
+    pub fn unsynced_judgments(&self, limit: i64, person: Option<&str>) -> Result<Vec<Unsynced>> {
+        let tables = judgment_tables()?;
+        match person {
+            None => self.unsynced(
+                "SELECT kind, subject, subject, change FROM unsynced
+                 WHERE kind IN (SELECT value FROM json_each(?1))
+                 ORDER BY instr(?1, json_quote(kind)), subject LIMIT ?2",
+                params![tables, limit],
+            ),
+            Some(person) => self.unsynced(
+                &format!(
+                    "SELECT kind, subject, subject, change FROM unsynced
+                     WHERE {BY_PERSON} ORDER BY instr(?2, json_quote(kind)), subject LIMIT ?3"
+                ),
+                params![person, tables, limit],
+            ),
+        }
     }
 
     fn unsynced(&self, sql: &str, values: impl Params) -> Result<Vec<Unsynced>> {

@@ -39,7 +39,8 @@ const TABLES: [(&str, &str); 13] = [
     ("undo", "uid, verdict, annotator, created_ms FROM undo"),
     (
         "shown",
-        "query.name, uid, annotator, a, b, policy FROM shown JOIN query ON query.id = query",
+        "query.name, uid, annotator, a, b, policy, shown_ms, later_ms
+         FROM shown JOIN query ON query.id = query",
     ),
     (
         "ruling",
@@ -92,6 +93,9 @@ const MORE: &str = "
     INSERT INTO undo (uid, verdict, annotator, created_ms)
         SELECT 'u2', uid, annotator, 11 FROM verdict
         WHERE uid NOT IN (SELECT replaces FROM verdict WHERE replaces IS NOT NULL) LIMIT 1;
+    INSERT INTO shown (uid, annotator, query, a, b, policy, draw, shown_ms, later_ms)
+        VALUES ('s1', 'ada', 2, 0, 1, 'split', 'priority', 3, NULL),
+               ('s2', 'ada', 2, 0, 1, 'split', 'priority', 4, 5);
     INSERT INTO call (uid, purpose, service, sent_ms, ended_ms, cost_usd)
         VALUES (x'01', 'tests', 'gpt', 1, 2, 0.25);";
 
@@ -101,6 +105,7 @@ fn shared() -> Shared {
         copy: Uuid::now_v7(),
         file: None,
         reached: Cursor::start().0,
+        reader: None,
     }
 }
 
@@ -118,20 +123,26 @@ fn exchange(from: &Db, into: &Db) -> Result<(), StoreError> {
         })?;
         assert_eq!(merged.refused, []);
     }
-    let mut new = from.unsynced_judgments(100_000)?;
-    // They can come in any order.
-    new.reverse();
-    for page in new.chunks(7) {
-        let rows = page.iter().map(|of| {
-            let rows = JudgmentRows::read(from, &of.kind, &of.subject)?;
-            JudgmentRows::unpack(&rows.pack()?)
-        });
+    for page in from.unsynced_judgments(100_000, None)?.chunks(7) {
+        // Those of one page can come in any order.
+        let sent = page.iter().rev().map(|of| packed_judgment(from, of));
+        let rows = sent.map(|sent| received(&sent?));
         let rows: Vec<_> = rows.collect::<Result<_, StoreError>>()?;
-        let (judgments, refused) = judgments_as_project(into, &rows)?;
+        let (judgments, refused) = judgments_as_project(into, rows)?;
         assert_eq!(refused, []);
         into.merging(|db| merge_judgments(db, &judgments))?;
     }
     Ok(())
+}
+
+fn received(sent: &Judgment) -> Result<JudgmentRows, StoreError> {
+    let rows = JudgmentRows::unpack(&sent.body)?;
+    rows.check(
+        (&sent.kind, &sent.uid),
+        &sent.person,
+        &sent.query,
+        &sent.item,
+    )
 }
 
 #[test]
@@ -156,14 +167,14 @@ fn a_new_copy_equals_a_merged_one() {
         })
         .unwrap();
     for (table, found) in &of_merge {
-        assert!(!found.is_empty() || *table == "shown", "{table}");
+        assert!(!found.is_empty(), "{table}");
     }
     let of_copy = copied
         .write_blocking(move |db| {
             db.share(&shared())?;
             exchange(from.db(), db)?;
             // What comes from others is not sent back.
-            assert_eq!(db.unsynced_count()?, 0);
+            assert_eq!(db.unsynced_count(None)?, 0);
             exchange(from.db(), db)?;
             Ok(rows(db))
         })
@@ -208,19 +219,19 @@ fn judgments_of_other_texts_are_refused() {
     let checked = store.write_blocking(|db| {
         db.connection.execute_batch(MORE)?;
         db.share(&shared())?;
-        let new = db.unsynced_judgments(100_000)?;
-        let rows = new
-            .iter()
-            .map(|of| JudgmentRows::read(db, &of.kind, &of.subject));
-        let rows: Vec<_> = rows.collect::<Result<_, StoreError>>()?;
-        assert_eq!(judgments_as_project(db, &rows)?.1, []);
+        let sent = judgments(db, None)?;
+        let rows = || {
+            let rows = sent.iter().map(received);
+            rows.collect::<Result<Vec<_>, StoreError>>()
+        };
+        assert_eq!(judgments_as_project(db, rows()?)?.1, []);
         // The document of the ruling, of which others were judged too, has another text.
         db.change(
             "UPDATE content SET hash = zeroblob(32) WHERE id = (
                  SELECT content FROM document WHERE query = 2 AND position = 1)",
             [],
         )?;
-        let (taken, refused) = judgments_as_project(db, &rows)?;
+        let (taken, refused) = judgments_as_project(db, rows()?)?;
         let rulings: usize = taken.value("SELECT count(*) FROM ruling", [])?;
         assert_eq!(rulings, 0);
         let about = "SELECT count(*) FROM verdict WHERE query = 2 AND 1 IN (a, b)";
@@ -230,4 +241,94 @@ fn judgments_of_other_texts_are_refused() {
         Ok(())
     });
     checked.unwrap();
+}
+
+/// The verdicts of a sample, and an undo by ada.
+fn judged() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let store = open_sample(&path, &Config::default(), Sample::Pandalm).unwrap();
+    let ready = store.write_blocking(|db| {
+        db.connection.execute_batch(MORE)?;
+        db.share(&shared())
+    });
+    ready.unwrap();
+    (folder, store)
+}
+
+#[test]
+fn nobody_judges_as_someone_else() {
+    let (_folder, store) = judged();
+    let checked = store.write_blocking(|db| {
+        for sent in judgments(db, None)? {
+            assert!(received(&sent).is_ok());
+            let forged = [
+                Judgment {
+                    person: "eve".to_owned(),
+                    ..sent.clone()
+                },
+                Judgment {
+                    item: text_hash("another pair"),
+                    ..sent.clone()
+                },
+                Judgment {
+                    query: "another query".to_owned(),
+                    ..sent.clone()
+                },
+                Judgment {
+                    uid: "another".to_owned(),
+                    ..sent.clone()
+                },
+            ];
+            for forged in forged {
+                assert!(received(&forged).is_err(), "{forged:?}");
+            }
+        }
+        Ok(())
+    });
+    checked.unwrap();
+}
+
+#[test]
+fn nobody_changes_judgments_of_others() {
+    let (_folder, store) = judged();
+    let checked = store.write_blocking(|db| {
+        let known = judgments(db, None)?;
+        // Eve has rows of her own which replace, undo and put off those of others, or have their IDs.
+        let changes = [
+            "UPDATE verdict SET annotator = 'eve'",
+            "UPDATE undo SET annotator = 'eve', uid = 'e1'",
+            "UPDATE ruling SET annotator = 'eve' WHERE uid = 'r0'",
+            "UPDATE ruling_undo SET annotator = 'eve', uid = 'e2'",
+            "UPDATE shown SET annotator = 'eve', later_ms = 9 WHERE uid = 's1'",
+            "UPDATE verdict SET annotator = 'eve', uid = 'e3',
+                 replaces = (SELECT min(uid) FROM verdict)
+             WHERE uid = (SELECT max(uid) FROM verdict)",
+            "UPDATE ruling SET annotator = 'eve', uid = 'e4' WHERE uid = 'r0'",
+        ];
+        db.connection
+            .pragma_update(None, "defer_foreign_keys", true)?;
+        for change in changes {
+            db.connection.execute_batch("SAVEPOINT forging")?;
+            assert!(db.change(change, [])? > 0, "{change}");
+            let of_eve = judgments(db, Some("eve"))?;
+            db.connection
+                .execute_batch("ROLLBACK TO forging; RELEASE forging")?;
+            assert!(!of_eve.is_empty(), "{change}");
+            for sent in of_eve {
+                let merged = received(&sent).and_then(|rows| judgments_as_project(db, vec![rows]));
+                assert!(merged.is_err(), "{change}: {sent:?}");
+            }
+            assert_eq!(judgments(db, None)?, known);
+        }
+        Ok(())
+    });
+    checked.unwrap();
+}
+
+/// All judgments of a project, or those of a person, as they are sent.
+fn judgments(db: &Db, person: Option<&str>) -> Result<Vec<Judgment>, StoreError> {
+    db.note_everything()?;
+    let all = db.unsynced_judgments(100_000, person)?;
+    all.iter().map(|of| packed_judgment(db, of)).collect()
 }

@@ -1,0 +1,375 @@
+//! Roles of people who share a project, against clients that send SQL of their own.
+//! `OVERRULE_TEST_POSTGRES` names a database whose server lets the tests create users.
+
+use crate::desk::{CALLS, Desk, json_of, told};
+use serde_json::Value;
+use std::process::Output;
+use tokio_postgres::{Client, NoTls};
+
+/// A shared project with two annotators who have logins of their own.
+struct Office {
+    desk: Desk,
+    url: String,
+    name: String,
+    ann: String,
+    bob: String,
+}
+
+impl Office {
+    fn new() -> Option<Self> {
+        let url = std::env::var("OVERRULE_TEST_POSTGRES").ok()?;
+        let desk = Desk::new("");
+        let prepared = desk.run(&["remote", "init", "--roles", &url]);
+        assert!(prepared.status.success(), "{}", told(&prepared));
+        let name = uuid::Uuid::now_v7().simple().to_string();
+        let office = Self {
+            desk,
+            ann: format!("ann_{name}"),
+            bob: format!("bob_{name}"),
+            name,
+            url,
+        };
+        for (person, role) in [
+            (&office.ann, "overrule_annotator"),
+            (&office.bob, "overrule_annotator"),
+            (&format!("wes_{}", office.name), "overrule_worker"),
+            (&format!("cat_{}", office.name), "overrule_curator"),
+        ] {
+            office.sql(None, &format!("CREATE ROLE {person} LOGIN IN ROLE {role}"));
+        }
+        Some(office)
+    }
+
+    /// The address of the server for a login.
+    fn url_of(&self, login: &str) -> String {
+        let (before, user) = self.url.split_once("user=").unwrap();
+        let after = user.split_once('&').map_or("", |(_, after)| after);
+        format!("{before}user={login}&{after}")
+            .trim_end_matches('&')
+            .to_owned()
+    }
+
+    /// Runs SQL as a login, and returns the first column of the rows, or the error.
+    fn try_sql(&self, login: Option<&str>, sql: &str) -> Result<Vec<String>, String> {
+        let url = login.map_or(self.url.clone(), |login| self.url_of(login));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let config: tokio_postgres::Config = url.parse().unwrap();
+            let (client, connection): (Client, _) = config.connect(NoTls).await.unwrap();
+            let connection = tokio::spawn(connection);
+            let rows = client.simple_query(sql).await;
+            drop(client);
+            connection.await.unwrap().unwrap();
+            let rows = rows.map_err(|error| {
+                error
+                    .as_db_error()
+                    .map_or(error.to_string(), |found| found.message().to_owned())
+            })?;
+            let rows = rows.into_iter().filter_map(|row| match row {
+                tokio_postgres::SimpleQueryMessage::Row(row) => {
+                    Some(row.get(0).unwrap_or_default().to_owned())
+                }
+                _ => None,
+            });
+            Ok(rows.collect())
+        })
+    }
+
+    #[track_caller]
+    fn sql(&self, login: Option<&str>, sql: &str) -> Vec<String> {
+        self.try_sql(login, sql).unwrap()
+    }
+
+    /// Checks that a login may not run this SQL.
+    #[track_caller]
+    fn refuses(&self, login: &str, sql: &str) {
+        let refused = self.try_sql(Some(login), sql);
+        let refused = refused.expect_err(sql);
+        assert!(
+            refused.contains("permission denied") || refused.contains("row-level security"),
+            "{sql}: {refused}"
+        );
+    }
+
+    /// Runs a command on the project of a person, and expects that it succeeds.
+    #[track_caller]
+    fn run(&self, person: &str, arguments: &[&str]) -> String {
+        let output = self.output(person, arguments);
+        assert!(output.status.success(), "{}", told(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn output(&self, person: &str, arguments: &[&str]) -> Output {
+        self.output_as(person, person, arguments)
+    }
+
+    /// Runs a command on the project of one person under another name.
+    fn output_as(&self, project: &str, person: &str, arguments: &[&str]) -> Output {
+        let project = format!("{project}.db");
+        let options = ["--project", &project, "--annotator", person];
+        self.desk.run(&[&options[..], arguments].concat())
+    }
+
+    /// Lets a person take part with a login.
+    fn add(&self, person: &str, login: Option<&str>) {
+        let url = login.map_or(self.url.clone(), |login| self.url_of(login));
+        self.run(person, &["remote", "add", &url, "--name", &self.name]);
+    }
+
+    fn sync(&self, person: &str) -> Value {
+        let output = self.output(person, &["sync", "--json"]);
+        assert!(output.status.success(), "{}", told(&output));
+        json_of(&output)
+    }
+
+    fn judge(&self, person: &str, other: &str, verdict: &str) {
+        let pair = ["override", "--query", "q", "--a", "d0", "--b", other];
+        self.run(person, &[&pair[..], &["--verdict", verdict]].concat());
+    }
+
+    /// The verdicts in the project of a person.
+    fn verdicts(&self, person: &str) -> Vec<(String, String)> {
+        let path = self.desk.path(&format!("{person}.db"));
+        let project = rusqlite::Connection::open(path).unwrap();
+        let sql = "SELECT annotator, decision FROM verdict
+            WHERE NOT EXISTS (SELECT 1 FROM undo WHERE verdict = verdict.uid) ORDER BY 1, 2";
+        let mut statement = project.prepare(sql).unwrap();
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
+        rows.map(Result::unwrap).collect()
+    }
+
+    /// A project with votes on the server, in which both annotators take part.
+    fn open(&self) {
+        self.run(
+            "cat",
+            &["annotate", "in.jsonl", "out.jsonl", "--probe", "0", "--yes"],
+        );
+        self.add("cat", None);
+        self.sync("cat");
+        for person in [&self.ann, &self.bob] {
+            self.add(person, Some(person));
+            self.sync(person);
+        }
+    }
+}
+
+#[test]
+fn verdicts_of_others_come_after_the_own_one() {
+    let Some(office) = Office::new() else { return };
+    office.open();
+    let (ann, bob) = (&office.ann, &office.bob);
+    office.judge(ann, "d1", "a");
+    office.judge(ann, "d2", "a");
+    office.sync(ann);
+    // Bob's copy has read everything that he may read so far, which is nothing.
+    let quiet = office.sync(bob);
+    assert_eq!(quiet["received"]["verdicts"], 0, "{quiet}");
+    assert_eq!(office.verdicts(bob), []);
+
+    office.judge(bob, "d1", "b");
+    let synced = office.sync(bob);
+    assert_eq!(synced["sent"]["judgments"], 1, "{synced}");
+    assert_eq!(synced["received"]["verdicts"], 1, "{synced}");
+    assert_eq!(office.verdicts(bob).len(), 2);
+
+    // His other copy gets them too, and a curator gets all of them.
+    let url = office.url_of(bob);
+    let add = ["remote", "add", &url, "--name", &office.name];
+    assert!(office.output_as("other", bob, &add).status.success());
+    let received = office.output_as("other", bob, &["sync", "--json"]);
+    assert_eq!(json_of(&received)["received"]["verdicts"], 2);
+    let received = office.sync("cat");
+    assert_eq!(received["received"]["verdicts"], 3, "{received}");
+    assert_eq!(office.verdicts("cat").len(), 3);
+
+    // Whoever becomes a curator reads the rest.
+    office.sql(None, &format!("GRANT overrule_curator TO {bob}"));
+    assert_eq!(office.sync(bob)["received"]["verdicts"], 1);
+    assert_eq!(office.verdicts(bob), office.verdicts("cat"));
+}
+
+#[test]
+fn what_an_annotator_may_not_send_stays_in_the_copy() {
+    let Some(office) = Office::new() else { return };
+    office.open();
+    let ann = &office.ann;
+    // Under another name than that of the login.
+    let refused = office.output_as(ann, "someone", &["sync"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(
+        told(&refused).contains("knows you as"),
+        "{}",
+        told(&refused)
+    );
+
+    // Another person judges in the same copy.
+    let pair = [
+        "override",
+        "--query",
+        "q",
+        "--a",
+        "d0",
+        "--b",
+        "d1",
+        "--verdict",
+        "a",
+    ];
+    assert!(office.output_as(ann, "someone", &pair).status.success());
+    office.judge(ann, "d2", "b");
+    let synced = office.sync(ann);
+    assert_eq!(synced["sent"]["judgments"], 1, "{synced}");
+    assert_eq!(synced["sent"]["queries"], 0, "{synced}");
+    assert_eq!(synced["waiting"], 0, "{synced}");
+    assert!(synced["kept_here"].as_i64() >= Some(1), "{synced}");
+    office.sync("cat");
+    assert_eq!(office.verdicts("cat"), [(ann.clone(), "b".to_owned())]);
+}
+
+#[test]
+fn an_annotator_cannot_write_as_others_or_read_what_is_blind() {
+    let Some(office) = Office::new() else { return };
+    office.open();
+    let (ann, bob) = (&office.ann, &office.bob);
+    office.judge(ann, "d1", "a");
+    office.sync(ann);
+    let new = |columns: &str, person: &str, kind: &str| {
+        format!(
+            "INSERT INTO overrule.judgment
+                 (project, uid, kind, person, query, item, form, body, copy{columns})
+             SELECT id, gen_random_uuid()::text, '{kind}', '{person}', 'q', '\\x00', 1, '\\x00',
+                 gen_random_uuid(){} FROM overrule.project WHERE name = '{}'",
+            if columns.is_empty() { "" } else { ", '9'" },
+            office.name
+        )
+    };
+    for sql in [
+        new("", ann, "verdict"),
+        new("", bob, "query"),
+        new(", changed", bob, "verdict"),
+        "UPDATE overrule.judgment SET person = person".to_owned(),
+        "DELETE FROM overrule.judgment".to_owned(),
+        "TRUNCATE overrule.judgment".to_owned(),
+        "UPDATE overrule.state SET body = body".to_owned(),
+        "INSERT INTO overrule.state (project, kind, subject, place, copy, body)
+         SELECT id, 'query', 'q', 0, gen_random_uuid(), '' FROM overrule.project"
+            .to_owned(),
+        "DELETE FROM overrule.text".to_owned(),
+        "INSERT INTO overrule.text SELECT id, '\\x00', '\\x00' FROM overrule.project".to_owned(),
+        "UPDATE overrule.project SET name = 'mine'".to_owned(),
+        "SELECT * FROM overrule.job".to_owned(),
+        "SELECT * FROM overrule.piece".to_owned(),
+        format!(
+            "INSERT INTO overrule.copy (id, project, person)
+             SELECT gen_random_uuid(), id, '{ann}' FROM overrule.project"
+        ),
+        "ALTER TABLE overrule.judgment DISABLE ROW LEVEL SECURITY".to_owned(),
+        "CREATE TABLE overrule.mine (a int)".to_owned(),
+        "SET ROLE overrule_curator".to_owned(),
+        format!("SET SESSION AUTHORIZATION {ann}"),
+    ] {
+        let refused = office.try_sql(Some(bob), &sql).expect_err(&sql);
+        assert!(
+            ["permission denied", "row-level security", "must be owner"]
+                .iter()
+                .any(|words| refused.contains(words)),
+            "{sql}: {refused}"
+        );
+    }
+    let seen = format!("UPDATE overrule.copy SET waiting = 7 WHERE person = '{ann}' RETURNING id");
+    assert_eq!(office.sql(Some(bob), &seen), [""; 0]);
+
+    // Not even through functions, other names, or plans.
+    let of_ann = format!("SELECT uid FROM overrule.judgment WHERE person = '{ann}'");
+    assert_eq!(office.sql(Some(bob), &of_ann), [""; 0]);
+    assert_eq!(office.sql(None, &of_ann).len(), 1);
+    let leak = format!(
+        "CREATE FUNCTION pg_temp.leak(person text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001
+             AS $$ BEGIN IF person = '{ann}' THEN RAISE EXCEPTION 'leaked'; END IF; RETURN true;
+             END $$;
+         SELECT uid FROM overrule.judgment WHERE pg_temp.leak(person);"
+    );
+    assert_eq!(office.sql(Some(bob), &leak), [""; 0]);
+    let as_group = format!("SET ROLE overrule_annotator; {of_ann}");
+    assert_eq!(office.sql(Some(bob), &as_group), [""; 0]);
+    let as_group = format!(
+        "SET ROLE overrule_annotator; {}",
+        new("", "overrule_annotator", "verdict")
+    );
+    office.refuses(bob, &as_group);
+    let stats = "SELECT most_common_vals::text FROM pg_stats WHERE tablename = 'judgment'";
+    office.sql(None, "ANALYZE overrule.judgment");
+    assert_eq!(office.sql(Some(bob), stats), [""; 0]);
+    assert_eq!(
+        office.sql(
+            Some(bob),
+            "SELECT kind FROM overrule.state WHERE kind = 'duels'"
+        ),
+        [""; 0]
+    );
+
+    // A curator may add what others have judged, but changes nothing of it.
+    let cat = format!("cat_{}", office.name);
+    assert_eq!(office.sql(Some(&cat), &of_ann).len(), 1);
+    office.refuses(&cat, "DELETE FROM overrule.judgment");
+    office.refuses(&cat, "UPDATE overrule.judgment SET body = ''");
+}
+
+#[test]
+fn a_worker_only_leases_and_pushes() {
+    let Some(office) = Office::new() else { return };
+    let wes = format!("wes_{}", office.name);
+    for table in ["project", "copy", "state", "text", "judgment"] {
+        office.refuses(&wes, &format!("SELECT * FROM overrule.{table}"));
+    }
+    office.refuses(&wes, "UPDATE overrule.job SET budget = 1000000");
+    office.refuses(&wes, "DELETE FROM overrule.unit");
+    office.refuses(&wes, "DELETE FROM overrule.piece");
+
+    // A curator starts the job. Then all of it is done again, by the worker.
+    let run = |project: &str, login: &str| {
+        let url = office.url_of(login);
+        let shared = [
+            "annotate", "in.jsonl", "--probe", "0", "--yes", "--remote", &url,
+        ];
+        office.output(project, &[&shared[..], &["--job", &office.name]].concat())
+    };
+    let refused = run("wes", &wes);
+    assert!(
+        told(&refused).contains("permission denied"),
+        "{}",
+        told(&refused)
+    );
+    let started = run("cat", &format!("cat_{}", office.name));
+    assert!(started.status.success(), "{}", told(&started));
+    let of_job = format!(
+        "job = (SELECT id FROM overrule.job WHERE name = '{}')",
+        office.name
+    );
+    office.sql(
+        None,
+        &format!(
+            "DELETE FROM overrule.piece WHERE {of_job};
+             UPDATE overrule.unit SET done = false, worker = NULL WHERE {of_job}"
+        ),
+    );
+    let done = run("wes", &wes);
+    assert!(done.status.success(), "{}", told(&done));
+    let votes = format!("SELECT sum(votes) FROM overrule.piece WHERE {of_job}");
+    assert_eq!(office.sql(None, &votes), [CALLS.to_string()]);
+}
+
+#[test]
+fn the_statements_can_be_run_by_hand() {
+    let Some(office) = Office::new() else { return };
+    let printed = office
+        .desk
+        .run(&["remote", "init", "--roles", "--dry-run", &office.url]);
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let (_, roles) = printed.split_once("COMMIT;\n").unwrap();
+    office.sql(None, roles);
+}

@@ -222,6 +222,7 @@ pub fn taken_over(merged: &MergeCounts) -> Option<String> {
         (merged.rankings, "ranking"),
         (merged.picks, "pick"),
         (merged.rulings, "ruling"),
+        (merged.settings, "setting"),
     ];
     let of_features = added_counts()
         .filter(|of| of.rows == CountedRows::New)

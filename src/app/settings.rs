@@ -8,9 +8,13 @@ use crate::client::now_ms;
 use crate::domain::judge_report::{CalibratedMargins, ParameterBasis, judge_model, margin_curves};
 use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
+#[cfg(any(test, feature = "remote"))]
+use crate::store::StoreError;
 use crate::store::setting_changes::SettingChange;
 use crate::store::settings::{JudgeNote, guideline_hash};
 use crate::store::{Db, Result, Store};
+#[cfg(any(test, feature = "remote"))]
+use serde_json::Map;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -57,41 +61,91 @@ impl ProjectSettings {
             for change in &changes {
                 db.add_setting_change(change)?;
             }
-            if after.guideline != before.guideline {
-                db.set_guideline(after.guideline.as_deref())?;
-            }
-            let notes = [
-                (JudgeNote::Domain, &after.domain_note, &before.domain_note),
-                (
-                    JudgeNote::Language,
-                    &after.language_note,
-                    &before.language_note,
-                ),
-            ];
-            for (note, after, before) in notes {
-                if after != before {
-                    db.set_judge_note(note, after.as_deref())?;
-                }
-            }
-            if after.ranking != before.ranking {
-                db.set_settings(&after.ranking)?;
-                let other_scores = after.ranking.vote_rule != before.ranking.vote_rule;
-                if after.ranking.learns_prior() && (other_scores || !before.ranking.learns_prior())
-                {
-                    for ensemble in db.ensembles_in_force()? {
-                        db.keep_prior(ensemble, db.learn_prior(ensemble)?)?;
-                    }
-                }
-            }
-            if after.rule != before.rule {
-                db.set_final_rule(&after.rule)?;
-            }
-            Ok(())
+            after.replace(db, &before)
         })
     }
 
+    /// Stores the changes from `before`, without log entries.
+    pub fn replace(&self, db: &Db, before: &Self) -> Result<()> {
+        if self.guideline != before.guideline {
+            db.set_guideline(self.guideline.as_deref())?;
+        }
+        let notes = [
+            (JudgeNote::Domain, &self.domain_note, &before.domain_note),
+            (
+                JudgeNote::Language,
+                &self.language_note,
+                &before.language_note,
+            ),
+        ];
+        for (note, after, before) in notes {
+            if after != before {
+                db.set_judge_note(note, after.as_deref())?;
+            }
+        }
+        if self.ranking != before.ranking {
+            db.set_settings(&self.ranking)?;
+            let other_scores = self.ranking.vote_rule != before.ranking.vote_rule;
+            if self.ranking.learns_prior() && (other_scores || !before.ranking.learns_prior()) {
+                for ensemble in db.ensembles_in_force()? {
+                    db.keep_prior(ensemble, db.learn_prior(ensemble)?)?;
+                }
+            }
+        }
+        if self.rule != before.rule {
+            db.set_final_rule(&self.rule)?;
+        }
+        Ok(())
+    }
+
+    /// These settings, with those of another copy of the project that were changed there later than
+    /// here. A setting that nobody has changed is never taken.
+    ///
+    /// # Errors
+    /// The settings of the other copy do not go together with these.
+    #[cfg(any(test, feature = "remote"))]
+    pub fn with_later(
+        &self,
+        theirs: &Self,
+        [ours_changed, theirs_changed]: [&[SettingChange]; 2],
+    ) -> Result<Self> {
+        fn latest<'a>(changes: &'a [SettingChange], name: &str) -> Option<(i64, &'a str)> {
+            let of_name = changes.iter().filter(|change| change.setting == name);
+            of_name
+                .map(|change| (change.changed_ms, change.uid.as_str()))
+                .max()
+        }
+        let is_later = |name: &str| latest(theirs_changed, name) > latest(ours_changed, name);
+        let mut new = self.clone();
+        if is_later("final") {
+            new.rule.clone_from(&theirs.rule);
+        }
+        if is_later("guideline") {
+            new.guideline.clone_from(&theirs.guideline);
+        }
+        if is_later("domain-note") {
+            new.domain_note.clone_from(&theirs.domain_note);
+        }
+        if is_later("language-note") {
+            new.language_note.clone_from(&theirs.language_note);
+        }
+        let (ours, theirs) = (json_of(&self.ranking)?, json_of(&theirs.ranking)?);
+        let merged: Map<String, Value> = ours
+            .into_iter()
+            .map(|(name, value)| {
+                let later = theirs
+                    .get(&name)
+                    .filter(|_| is_later(&name.replace('_', "-")));
+                let value = later.cloned().unwrap_or(value);
+                (name, value)
+            })
+            .collect();
+        new.ranking = serde_json::from_value(merged.into())?;
+        Ok(new)
+    }
+
     /// The settings that differ, each with its old and new value in words.
-    fn changes_from(&self, before: &Self) -> Vec<(String, [String; 2])> {
+    pub fn changes_from(&self, before: &Self) -> Vec<(String, [String; 2])> {
         let words = [before, self].map(Self::words);
         let mut names: Vec<&String> = words.iter().flat_map(BTreeMap::keys).collect();
         names.sort();
@@ -133,6 +187,17 @@ impl ProjectSettings {
             words.extend(note.clone().map(|text| (name.to_owned(), text)));
         }
         words
+    }
+}
+
+/// The settings of a ranking by name; those that are not set are null.
+#[cfg(any(test, feature = "remote"))]
+fn json_of(settings: &RankingSettings) -> Result<Map<String, Value>> {
+    match serde_json::to_value(settings)? {
+        Value::Object(settings) => Ok(settings),
+        _ => Err(StoreError::Internal(
+            "the settings are no object".to_owned(),
+        )),
     }
 }
 

@@ -123,6 +123,35 @@ fn two_people_end_with_the_same_project() {
 }
 
 #[test]
+fn the_latest_change_of_a_setting_counts_in_every_copy() {
+    let Some(team) = Team::new("") else { return };
+    team.annotate("a.db");
+    for project in ["a.db", "b.db"] {
+        team.add(project);
+        team.sync(project);
+    }
+    std::fs::write(team.desk.path("one.md"), "Judge by the text.\n").unwrap();
+    std::fs::write(team.desk.path("two.md"), "Judge by the title.\n").unwrap();
+    let set = |project: &str, options: &[&str]| {
+        team.run(project, &[&["config", "project"], options].concat());
+    };
+    set("a.db", &["--guideline", "one.md", "--final", "majority"]);
+    set("b.db", &["--lambda", "0.2"]);
+    set("b.db", &["--guideline", "two.md"]);
+    for project in ["a.db", "b.db", "a.db"] {
+        team.sync(project);
+    }
+    let settings = "SELECT name || value FROM setting
+        WHERE name IN ('final', 'guideline', 'rating') ORDER BY name";
+    assert_eq!(team.same(settings), 3);
+    let all = team.rows("a.db", settings).concat();
+    for part in ["majority", "by the title", "0.2"] {
+        assert!(all.contains(part), "{all}");
+    }
+    assert_eq!(team.sync("b.db")["received"]["settings"], 0);
+}
+
+#[test]
 fn of_two_answers_to_a_question_the_first_one_on_the_server_counts() {
     let Some(team) = Team::new("price = { input = 1000.0, output = 1000.0 }\n") else {
         return;

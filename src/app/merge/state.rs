@@ -2,6 +2,7 @@
 //! without texts.
 
 use super::{judges, labels};
+use crate::app::settings::ProjectSettings;
 use crate::registry;
 use crate::store::corpus::QueryKey;
 use crate::store::merge::{
@@ -38,7 +39,27 @@ pub fn pack_part(db: &Db, part: &MergePart, refused: &Refused) -> Result<Vec<u8>
         }
     }
     merge(&mut merger, part)?;
+    if has_settings(part) {
+        let settings = ProjectSettings::read(db)?;
+        settings.replace(&piece, &ProjectSettings::read(&piece)?)?;
+    }
     packed(piece)
+}
+
+/// Whether the project's settings are exchanged with a part: the one with the log of their changes.
+fn has_settings(part: &MergePart) -> bool {
+    part.tables.contains(&"setting_change")
+}
+
+/// Takes over the settings that were changed later in another copy.
+fn merge_settings(db: &Db, theirs: &Db) -> Result<usize> {
+    let before = ProjectSettings::read(db)?;
+    let changes = [db.setting_changes()?, theirs.setting_changes()?];
+    let [ours_changed, theirs_changed] = &changes;
+    let theirs = ProjectSettings::read(theirs)?;
+    let after = before.with_later(&theirs, [ours_changed, theirs_changed])?;
+    after.replace(db, &before)?;
+    Ok(after.changes_from(&before).len())
 }
 
 /// Copies the rows that a project lacks from the state of a query. Its texts must be stored. To be
@@ -74,6 +95,9 @@ pub fn merge_part(
 ) -> Result<MergeCounts> {
     let mut merger = Merger::new(db, piece.db()).of_server();
     merger.merged.refused = refused.to_vec();
+    if has_settings(part) {
+        merger.merged.settings += merge_settings(db, piece.db())?;
+    }
     merge(&mut merger, part)?;
     merger.merged.refused.clear();
     Ok(merger.merged)

@@ -77,6 +77,8 @@ pub struct MergeCounts {
     /// New answers of judges about pools.
     pub picks: usize,
     pub rulings: usize,
+    /// Settings that were changed later in the other copy of a shared project.
+    pub settings: usize,
     /// Queries for which different judges count in the other file; the judges that count here are
     /// kept.
     pub keep_their_judges: usize,
@@ -117,6 +119,7 @@ impl MergeCounts {
         self.rankings += other.rankings;
         self.picks += other.picks;
         self.rulings += other.rulings;
+        self.settings += other.settings;
         self.keep_their_judges += other.keep_their_judges;
         self.conflicts = other.conflicts;
         for (name, pairs) in other.namesakes {

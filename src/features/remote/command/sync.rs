@@ -325,6 +325,7 @@ fn as_json(synced: &Synced, people: &[Participant]) -> serde_json::Value {
             "rankings": received.rankings,
             "picks": received.picks,
             "rulings": received.rulings,
+            "settings": received.settings,
             "spent_usd": received.spent_usd,
         },
         "sent": {

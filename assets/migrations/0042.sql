@@ -1,8 +1,9 @@
 -- Whose rights the judgments of the server were read with; NULL if all of them can be read.
 ALTER TABLE sync ADD COLUMN reader TEXT;
 
--- Hashes of pairs and documents whose judgments by others can be read since the person has judged them.
-CREATE TABLE revealed (
+-- Hashes of pairs and documents whose judgments are to be read although they may be older than `reached`: those that the person has judged
+-- since, and those of which a judgment could not be merged.
+CREATE TABLE unread (
     item BLOB PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
 

@@ -283,34 +283,69 @@ fn an_annotator_cannot_write_as_others_or_read_what_is_blind() {
     let seen = format!("UPDATE overrule.copy SET waiting = 7 WHERE person = '{ann}' RETURNING id");
     assert_eq!(office.sql(Some(bob), &seen), [""; 0]);
 
-    // Not even through functions, other names, or plans.
+    let of_project = format!(
+        "(SELECT id FROM overrule.project WHERE name = '{}')",
+        office.name
+    );
+    let readable = |items: &str| {
+        format!(
+            "SELECT uid FROM overrule.judgments({of_project}, {items}, '0', -1, 1000)
+             WHERE person = '{ann}'"
+        )
+    };
     let of_ann = format!("SELECT uid FROM overrule.judgment WHERE person = '{ann}'");
-    assert_eq!(office.sql(Some(bob), &of_ann), [""; 0]);
-    assert_eq!(office.sql(None, &of_ann).len(), 1);
-    let leak = format!(
-        "CREATE FUNCTION pg_temp.leak(person text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001
-             AS $$ BEGIN IF person = '{ann}' THEN RAISE EXCEPTION 'leaked'; END IF; RETURN true;
-             END $$;
-         SELECT uid FROM overrule.judgment WHERE pg_temp.leak(person);"
-    );
-    assert_eq!(office.sql(Some(bob), &leak), [""; 0]);
-    let as_group = format!("SET ROLE overrule_annotator; {of_ann}");
-    assert_eq!(office.sql(Some(bob), &as_group), [""; 0]);
-    let as_group = format!(
-        "SET ROLE overrule_annotator; {}",
-        new("", "overrule_annotator", "verdict")
-    );
-    office.refuses(bob, &as_group);
+    let uid = &office.sql(None, &of_ann)[0];
+    let item = &office.sql(
+        None,
+        &format!("SELECT item FROM overrule.judgment WHERE person = '{ann}'"),
+    )[0];
+
+    // Neither the tables nor their plans, nor as another role.
+    for sql in [
+        of_ann.clone(),
+        format!("EXPLAIN ANALYZE {of_ann}"),
+        format!("SET ROLE overrule_annotator; {of_ann}"),
+        "SELECT body FROM overrule.state".to_owned(),
+        "COPY overrule.judgment TO STDOUT".to_owned(),
+        "CREATE VIEW pg_temp.seen AS SELECT * FROM overrule.judgment; SELECT * FROM pg_temp.seen"
+            .to_owned(),
+        format!(
+            "SET ROLE overrule_annotator; {}",
+            new("", "overrule_annotator", "verdict")
+        ),
+        format!("UPDATE overrule.copy SET seen = 'infinity' WHERE person = '{bob}'"),
+    ] {
+        office.refuses(bob, &sql);
+    }
     let stats = "SELECT most_common_vals::text FROM pg_stats WHERE tablename = 'judgment'";
     office.sql(None, "ANALYZE overrule.judgment");
     assert_eq!(office.sql(Some(bob), stats), [""; 0]);
-    assert_eq!(
-        office.sql(
-            Some(bob),
-            "SELECT kind FROM overrule.state WHERE kind = 'duels'"
-        ),
-        [""; 0]
-    );
+    for items in ["NULL".to_owned(), format!("ARRAY['{item}'::bytea]")] {
+        assert_eq!(office.sql(Some(bob), &readable(&items)), [""; 0]);
+    }
+    let duels = format!("SELECT kind FROM overrule.states({of_project}, '{{duels}}', '{{\"\"}}')");
+    assert_eq!(office.sql(Some(bob), &duels), [""; 0]);
+
+    // Not even after a verdict that is taken back.
+    let own = new("", bob, "verdict").replace("'\\x00', 1,", &format!("'{item}', 1,"));
+    assert!(own.contains(item.as_str()), "{own}");
+    for undone in ["ROLLBACK", "ROLLBACK TO before; COMMIT"] {
+        let peek = format!(
+            "BEGIN; SAVEPOINT before; {own}; {}; {undone}",
+            readable("NULL")
+        );
+        assert_eq!(office.sql(Some(bob), &peek), [""; 0]);
+    }
+
+    // The ID of a judgment can be used by its person only, and another's does not replace it.
+    let theft = own.replace("gen_random_uuid()::text", &format!("'{uid}'"));
+    office.sql(Some(bob), &theft);
+    assert_eq!(office.sql(None, &of_ann).len(), 1);
+    let received = office.output("cat", &["sync", "--json"]);
+    assert_eq!(office.verdicts("cat"), [(ann.clone(), "a".to_owned())]);
+    assert_eq!(json_of(&received)["problems"].as_array().unwrap().len(), 1);
+    // It was reported, and stops nobody.
+    office.sync("cat");
 
     // A curator may add what others have judged, but changes nothing of it.
     let cat = format!("cat_{}", office.name);

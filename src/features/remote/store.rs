@@ -3,7 +3,7 @@
 mod judgments;
 mod shared;
 
-pub use judgments::{JudgmentRows, judgments_as_project, text_hash};
+pub use judgments::{JudgmentRows, RefusedJudgment, judgments_as_project, text_hash};
 pub use shared::{Shared, Unsynced};
 
 use crate::store::corpus::QueryKey;

@@ -12,14 +12,14 @@ use crate::features::remote::client::{
     Cursor, Judgment, Server, SharedProject, State, StateVersion,
 };
 use crate::features::remote::store::{
-    JudgmentRows, Shared, Unsynced, judgments_as_project, text_hash,
+    JudgmentRows, RefusedJudgment, Shared, Unsynced, judgments_as_project, text_hash,
 };
 use crate::registry;
 use crate::store::changes::QUERY_KIND;
 use crate::store::file::inode;
 use crate::store::merge::{MergeCounts, MergePart, Snapshot};
 use crate::store::{Db, SCHEMA_VERSION, Store, StoreError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use uuid::Uuid;
 
@@ -114,6 +114,10 @@ struct Sync<'a> {
     project: SharedProject,
     shared: Shared,
     synced: Synced,
+    /// Whether a query or part was left out, so that all states are read again next time.
+    is_incomplete: bool,
+    /// Judgments that were not sent since they cannot be packed.
+    unsent: HashSet<String>,
 }
 
 /// Synchronizes once. `person` is shown to the others as present. With `again`, everything is sent
@@ -133,17 +137,23 @@ pub async fn sync(
     let annotator = project.annotator.clone();
     if let Some(login) = annotator.as_deref().filter(|login| *login != person) {
         return Err(invalid!(
-            "{}: knows you as {:?}, and annotators judge under this name; use `--annotator`, or set \
-             `annotator` in the configuration, instead of {:?}",
+            "{}: knows you as {:?}, but you judge as {:?} here; use `--annotator {}`",
             server.name(),
             sanitize::line(login),
-            sanitize::line(person)
+            sanitize::line(person),
+            sanitize::line(login)
         ));
     }
     if shared.reader != annotator {
         shared.reached = Cursor::start().0;
-        let reader = annotator.clone();
-        store.write(move |db| db.read_as(reader.as_deref())).await?;
+        // On the server, the old copy belongs to another person.
+        (shared.copy, shared.reader) = (Uuid::now_v7(), annotator.clone());
+        let (copy, file, reader) = (shared.copy, shared.file, annotator.clone());
+        let noted = store.write(move |db| {
+            db.become_copy(copy, file)?;
+            db.read_as(reader.as_deref())
+        });
+        noted.await?;
     }
     let (_, horizon) = server
         .news(&project, shared.copy, &Cursor(shared.reached.clone()))
@@ -159,6 +169,8 @@ pub async fn sync(
         project,
         shared,
         synced: Synced::default(),
+        is_incomplete: false,
+        unsent: HashSet::new(),
     };
     let exchanged = sync.exchange(&horizon, told).await;
     if sync.synced.received != MergeCounts::default() {
@@ -241,31 +253,46 @@ impl Sync<'_> {
         told: &mut (dyn FnMut(SyncProgress) + Send),
     ) -> Result<(), AppError> {
         self.receive(told).await?;
-        if self.synced.problems.is_empty() && self.synced.received.refused.is_empty() {
+        if !self.is_incomplete {
             let reached = horizon.0.clone();
             self.store.write(move |db| db.reach(&reached)).await?;
         }
         self.send(told).await?;
-        self.receive_revealed().await
+        self.receive_unread().await
     }
 
-    /// Merges judgments of others that can be read since the annotator has judged the same. They
-    /// may be older than those read so far.
-    async fn receive_revealed(&mut self) -> Result<(), AppError> {
+    /// Merges judgments that may be older than those read so far: those of others that can be read
+    /// since the annotator has judged the same, and those that could not be merged before.
+    async fn receive_unread(&mut self) -> Result<(), AppError> {
+        let mut last = Vec::new();
         loop {
-            let items = self.store.read(|db| db.revealed(ITEMS)).await?;
-            if items.is_empty() {
+            let items = self.store.read(move |db| db.unread(&last, ITEMS)).await?;
+            let Some(end) = items.last() else {
                 return Ok(());
+            };
+            last = end.clone();
+            let (mut after, mut unmerged) = (None, HashSet::new());
+            loop {
+                let page = self
+                    .server
+                    .judgments(
+                        &self.project,
+                        Some(&items),
+                        &Cursor::start(),
+                        after.as_ref(),
+                        JUDGMENTS,
+                    )
+                    .await?;
+                if page.last.is_none() {
+                    break;
+                }
+                after = page.last;
+                unmerged.extend(self.merge_judgments(page.judgments, true).await?);
             }
-            let judgments = self.server.judgments_on(&self.project, &items).await?;
-            let before = self.synced.problems.len() + self.synced.received.refused.len();
-            self.merge_judgments(judgments).await?;
-            if self.synced.problems.len() + self.synced.received.refused.len() > before {
-                return Ok(());
-            }
-            let read = self
-                .store
-                .write(move |db| items.iter().try_for_each(|item| db.note_read(item)));
+            let read = self.store.write(move |db| {
+                let mut read = items.iter().filter(|item| !unmerged.contains(*item));
+                read.try_for_each(|item| db.note_read(item))
+            });
             read.await?;
         }
     }
@@ -317,6 +344,7 @@ impl Sync<'_> {
         for state in self.server.states(&self.project, of).await? {
             if let Err(error) = self.receive_state(&state).await {
                 let why = problem_of_rows(error)?;
+                self.is_incomplete = true;
                 self.synced.problems.push(format!(
                     "{}: left out: {why}",
                     described(&state.kind, &state.subject)
@@ -363,7 +391,9 @@ impl Sync<'_> {
             }
             Ok(merged)
         });
-        self.synced.received.add(merged.await?);
+        let merged = merged.await?;
+        self.is_incomplete |= !merged.refused.is_empty();
+        self.synced.received.add(merged);
         Ok(())
     }
 
@@ -406,50 +436,79 @@ impl Sync<'_> {
         loop {
             let page = self
                 .server
-                .judgments(&self.project, from, after.as_ref(), JUDGMENTS)
+                .judgments(&self.project, None, from, after.as_ref(), JUDGMENTS)
                 .await?;
             let Some(last) = page.last else {
                 return Ok(());
             };
             after = Some(last);
             done += page.judgments.len();
-            self.merge_judgments(page.judgments).await?;
+            let unmerged = self.merge_judgments(page.judgments, false).await?;
+            let noted = self
+                .store
+                .write(move |db| unmerged.iter().try_for_each(|item| db.note_unread(item)));
+            noted.await?;
             told(SyncProgress::Judgments(done));
         }
     }
 
-    /// Merges judgments, except those that cannot be merged.
-    async fn merge_judgments(&mut self, judgments: Vec<Judgment>) -> Result<(), AppError> {
+    /// Merges judgments, except those that cannot be merged. Returns the items of those that may be
+    /// merged later; they are named the `last` time that they are tried.
+    async fn merge_judgments(
+        &mut self,
+        judgments: Vec<Judgment>,
+        last: bool,
+    ) -> Result<HashSet<Vec<u8>>, AppError> {
         let (newer, judgments): (Vec<_>, Vec<_>) = judgments
             .into_iter()
             .partition(|judgment| judgment.form > SCHEMA_VERSION);
-        let people: BTreeSet<String> = newer.into_iter().map(|judgment| judgment.person).collect();
-        for person in people {
+        let people: BTreeSet<&str> = newer.iter().map(|one| one.person.as_str()).collect();
+        for person in people.into_iter().filter(|_| last) {
             self.synced.problems.push(format!(
                 "judgments of {}: left out: a newer version of overrule stored them; update overrule",
-                sanitize::line(&person)
+                sanitize::line(person)
             ));
         }
+        let mut unmerged: HashSet<Vec<u8>> = newer.into_iter().map(|one| one.item).collect();
         let mut waiting = vec![judgments];
         while let Some(mut page) = waiting.pop() {
-            let Err(error) = self.merge_page(page.clone()).await else {
+            let error = match self.merge_page(page.clone()).await {
+                Ok(refused) => {
+                    for of in refused {
+                        if last {
+                            let refused = (of.query, of.reason.to_owned());
+                            self.synced.received.refused.push(refused);
+                        }
+                        unmerged.insert(of.item);
+                    }
+                    continue;
+                }
+                Err(error) => error,
+            };
+            let may_be_merged_later = matches!(&error, AppError::Store(StoreError::NotFound(_)));
+            let why = problem_of_rows(error)?;
+            let [judgment] = &page[..] else {
+                let rest = page.split_off(page.len() / 2);
+                waiting.extend([rest, page]);
                 continue;
             };
-            let why = problem_of_rows(error)?;
-            if let [judgment] = &page[..] {
+            if may_be_merged_later {
+                unmerged.insert(judgment.item.clone());
+            }
+            if last || !may_be_merged_later {
                 let person = sanitize::line(&judgment.person);
                 self.synced
                     .problems
                     .push(format!("a judgment of {person}: left out: {why}"));
-            } else {
-                let rest = page.split_off(page.len() / 2);
-                waiting.extend([rest, page]);
             }
         }
-        Ok(())
+        Ok(unmerged)
     }
 
-    async fn merge_page(&mut self, judgments: Vec<Judgment>) -> Result<(), AppError> {
+    async fn merge_page(
+        &mut self,
+        judgments: Vec<Judgment>,
+    ) -> Result<Vec<RefusedJudgment>, AppError> {
         let annotator = self.project.annotator.clone();
         let merged = self.store.write(move |db| {
             let mut rows = Vec::new();
@@ -462,29 +521,30 @@ impl Sync<'_> {
                     item,
                     ..
                 } = judgment;
-                if db.has_judgment(kind, uid)? {
+                if db.has_judgment((kind, uid), person)? {
                     continue;
                 }
                 let unpacked = JudgmentRows::unpack(&judgment.body)?;
                 rows.push(unpacked.check((kind, uid), person, query, item)?);
                 if reveals(kind) && annotator.as_ref() == Some(person) {
-                    db.note_revealed(item)?;
+                    db.note_unread(item)?;
                 }
             }
             if rows.is_empty() {
-                return Ok(MergeCounts::default());
+                return Ok((MergeCounts::default(), Vec::new()));
             }
             let (judgments, refused) = judgments_as_project(db, rows)?;
-            db.merging(|db| {
-                let mut merged = merge_judgments(db, &judgments)?;
-                merged.refused.extend(refused);
+            let merged = db.merging(|db| {
+                let merged = merge_judgments(db, &judgments)?;
                 // Decisions from the future must not take precedence over new ones.
                 db.order_before(now_ms())?;
                 Ok(merged)
-            })
+            })?;
+            Ok((merged, refused))
         });
-        self.synced.received.add(merged.await?);
-        Ok(())
+        let (merged, refused) = merged.await?;
+        self.synced.received.add(merged);
+        Ok(refused)
     }
 
     /// Stores what was changed here.
@@ -493,10 +553,11 @@ impl Sync<'_> {
         // query yet reads them again.
         loop {
             let person = self.project.annotator.clone();
-            let new = self
+            let mut new = self
                 .store
                 .read(move |db| db.unsynced_judgments(JUDGMENTS, person.as_deref()))
                 .await?;
+            new.retain(|of| !self.unsent.contains(&of.subject));
             if new.is_empty() {
                 break;
             }
@@ -618,10 +679,25 @@ impl Sync<'_> {
 
     async fn send_judgments(&mut self, new: Vec<Unsynced>) -> Result<(), AppError> {
         let rows = new.clone();
-        let judgments = self
-            .store
-            .read(move |db| rows.iter().map(|of| packed_judgment(db, of)).collect());
-        let judgments: Vec<Judgment> = judgments.await?;
+        let packed = self.store.read(move |db| {
+            let packed = rows.iter().map(|of| packed_judgment(db, of));
+            Ok(packed.collect::<Vec<_>>())
+        });
+        let (mut judgments, mut sent) = (Vec::new(), Vec::new());
+        for (packed, of) in packed.await?.into_iter().zip(new) {
+            match packed {
+                Ok(judgment) => {
+                    judgments.push(judgment);
+                    sent.push(of);
+                }
+                Err(error) => {
+                    let why = problem_of_rows(error.into())?;
+                    let problem = format!("{} {}: not sent: {why}", of.kind, of.subject);
+                    self.synced.problems.push(problem);
+                    self.unsent.insert(of.subject);
+                }
+            }
+        }
         self.server
             .store_judgments(&self.project, self.shared.copy, &judgments)
             .await?;
@@ -632,9 +708,9 @@ impl Sync<'_> {
                 .iter()
                 .filter(|one| is_annotator && reveals(&one.kind))
             {
-                db.note_revealed(&judgment.item)?;
+                db.note_unread(&judgment.item)?;
             }
-            for of in &new {
+            for of in &sent {
                 db.note_synced(of)?;
             }
             Ok(())

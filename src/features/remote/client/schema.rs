@@ -4,9 +4,10 @@ use super::error::ServerError;
 use super::server::{Server, in_time};
 
 /// Numbered migrations, which are never changed.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../../../assets/remote/0001.sql"),
     include_str!("../../../../assets/remote/0002.sql"),
+    include_str!("../../../../assets/remote/0004.sql"),
 ];
 
 /// A key for a lock that keeps two processes from preparing a database at the same time.

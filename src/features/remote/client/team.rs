@@ -20,11 +20,9 @@ pub struct SharedProject {
     pub annotator: Option<String>,
 }
 
-/// The columns of a [`SharedProject`]. Annotators cannot replace states, and only they are subject to
-/// row-level security without that right.
-const PROJECT: &str = "id, uid, name,
-    CASE WHEN row_security_active('overrule.judgment')
-        AND NOT has_table_privilege('overrule.state', 'INSERT') THEN session_user::text END";
+/// The columns of a [`SharedProject`].
+const PROJECT: &str =
+    "id, uid, name, CASE WHEN NOT overrule.reads_all() THEN session_user::text END";
 
 /// A query, or a part of the project that belongs to no query, in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,12 +163,7 @@ impl Server {
     ) -> Result<(bool, Cursor), ServerError> {
         let row = self
             .answer(self.client.query_one(
-                "SELECT EXISTS (SELECT 1 FROM overrule.state
-                         WHERE project = $1 AND changed >= $3::text::xid8 AND copy <> $2
-                         AND changed < pg_snapshot_xmax(pg_current_snapshot()))
-                     OR EXISTS (SELECT 1 FROM overrule.judgment
-                         WHERE project = $1 AND changed >= $3::text::xid8 AND copy <> $2
-                         AND changed < pg_snapshot_xmax(pg_current_snapshot())),
+                "SELECT overrule.has_news($1, $2, $3::text::xid8),
                      pg_snapshot_xmin(pg_current_snapshot())::text",
                 &[&project.id, &copy, &from.0],
             ))
@@ -187,9 +180,8 @@ impl Server {
     ) -> Result<Vec<StateVersion>, ServerError> {
         let rows = self
             .answer(self.client.query(
-                "SELECT kind, subject, version, octet_length(body)::bigint FROM overrule.state
-                 WHERE project = $1 AND changed >= $2::text::xid8
-                 ORDER BY kind <> 'query', kind, place, subject",
+                "SELECT kind, subject, version, size
+                 FROM overrule.changed_states($1, $2::text::xid8)",
                 &[&project.id, &from.0],
             ))
             .await?;
@@ -217,10 +209,7 @@ impl Server {
         let rows = in_time(
             self.patience * 10,
             self.client.query(
-                "SELECT state.kind, state.subject, version, place, body FROM overrule.state
-                 JOIN unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (kind, subject, at)
-                 ON state.kind = wanted.kind AND state.subject = wanted.subject
-                 WHERE project = $1 ORDER BY at",
+                "SELECT kind, subject, version, place, body FROM overrule.states($1, $2, $3)",
                 &[&project.id, &kinds, &subjects],
             ),
         )
@@ -382,10 +371,11 @@ impl Server {
     }
 
     /// Up to `limit` judgments from transaction `from` on, after the place `after`, in the order of
-    /// their transactions.
+    /// their transactions; with `items`, only those on these items.
     pub async fn judgments(
         &self,
         project: &SharedProject,
+        items: Option<&[Vec<u8>]>,
         from: &Cursor,
         after: Option<&(Cursor, i64)>,
         limit: i64,
@@ -393,11 +383,9 @@ impl Server {
         let (changed, seq) = after.map_or((from, -1), |(changed, seq)| (changed, *seq));
         let rows = self
             .answer(self.client.query(
-                "SELECT uid, kind, person, query, item, form, body, changed::text, seq
-                 FROM overrule.judgment
-                 WHERE project = $1 AND (changed, seq) > ($2::text::xid8, $3)
-                 ORDER BY changed, seq LIMIT $4",
-                &[&project.id, &changed.0, &seq, &limit],
+                "SELECT uid, kind, person, query, item, form, body, changed, seq
+                 FROM overrule.judgments($1, $2, $3::text::xid8, $4, $5)",
+                &[&project.id, &items, &changed.0, &seq, &limit],
             ))
             .await?;
         let mut page = JudgmentPage::default();
@@ -407,22 +395,6 @@ impl Server {
             page.last = Some(place().map_err(|error| self.error(&error))?);
         }
         Ok(page)
-    }
-
-    /// The judgments on these items, in the order of their transactions.
-    pub async fn judgments_on(
-        &self,
-        project: &SharedProject,
-        items: &[Vec<u8>],
-    ) -> Result<Vec<Judgment>, ServerError> {
-        let rows = self
-            .answer(self.client.query(
-                "SELECT uid, kind, person, query, item, form, body FROM overrule.judgment
-                 WHERE project = $1 AND item = ANY ($2) ORDER BY changed, seq",
-                &[&project.id, &items],
-            ))
-            .await?;
-        rows.iter().map(|row| self.judgment(row)).collect()
     }
 
     fn judgment(&self, row: &Row) -> Result<Judgment, ServerError> {

@@ -175,7 +175,7 @@ impl Server {
                              AS new (unit, votes, failures, body)
                          ON CONFLICT (job, unit, worker) DO UPDATE
                          SET votes = excluded.votes, failures = excluded.failures,
-                             body = excluded.body, changed = pg_current_xact_id()
+                             body = excluded.body
                          WHERE piece.unit = 0 OR (piece.votes, piece.failures)
                              IS DISTINCT FROM (excluded.votes, excluded.failures)",
                         &[&seat.job, &seat.worker, &units, &votes, &failures, &bodies],

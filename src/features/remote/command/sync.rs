@@ -279,7 +279,7 @@ fn problems(synced: &Synced) -> Vec<String> {
     }
     if synced.kept_here > 0 {
         told.push(format!(
-            "note: {} of this project stay here: annotators send their own judgments only",
+            "note: {} not sent: annotators send only their own judgments",
             counted(synced.kept_here as usize, "other change")
         ));
     }

@@ -342,52 +342,92 @@ impl JudgmentRows {
         let of_table = uid.strip_suffix(LATER).filter(|_| table == "shown");
         self.own = (table.to_owned(), of_table.unwrap_or(uid).to_owned());
         let is_by = |row: &OwnRow<'_>| stored_annotator_name(row.person) == person;
-        let differs = if !self.own_row().as_ref().is_some_and(is_by) {
-            "by another person"
-        } else if self.query != query || self.item() != item {
-            "about something else"
-        } else {
-            self.person = person.to_owned();
-            return Ok(self);
-        };
-        Err(StoreError::Corrupt(format!(
-            "it is {differs} than its row on the server says"
-        )))
+        if !self.own_row().as_ref().is_some_and(is_by) {
+            return Err(corrupt("its author is not the one that the server names"));
+        }
+        if self.query != query || self.item() != item || !self.is_about_item() {
+            return Err(corrupt("it is not about what the server says"));
+        }
+        self.person = person.to_owned();
+        Ok(self)
     }
 
-    /// Checks that it changes nothing of another person. `others` are the judgments that are merged
-    /// with it, with their persons.
-    fn check_references(&self, db: &Db, others: &HashMap<Own<'_>, &str>) -> Result<()> {
+    /// Whether its own row is about the documents that it names.
+    fn is_about_item(&self) -> bool {
+        let is_pair = |rows: &[PairRow], columns: &str| {
+            let mut own = rows.iter();
+            let own = own.find(|row| text(&row.cells, columns, "uid") == Some(&self.own.1));
+            self.documents.len() == 2
+                && own.is_some_and(|row| matches!((row.a, row.b), (0, 1) | (1, 0)))
+        };
+        match self.own.0.as_str() {
+            "shown" => is_pair(&self.shown, SHOWN),
+            "verdict" => is_pair(&self.verdicts, VERDICT),
+            "ruling" => {
+                let document = self.own_row();
+                let document = document.and_then(|row| text(row.cells, RULING, "document"));
+                matches!(&self.documents[..], [(name, _)] if document == Some(name))
+            }
+            // Compared with what they take back.
+            _ => true,
+        }
+    }
+
+    /// What it replaces, takes back or answers must be by the same person, and about the same.
+    /// `others` are the judgments that are merged with it.
+    fn check_references(&self, db: &Db, others: &Others<'_>) -> Result<()> {
         let Some(row) = self.own_row() else {
             return Ok(());
         };
         let (table, uid) = &self.own;
         let own = [(table.as_str(), uid.as_str())];
         for of in own.into_iter().chain(row.references) {
-            let by = match db.annotator_of(of)? {
-                Some(by) => by,
-                None => others.get(&of).copied().unwrap_or_default().to_owned(),
+            let (by, item) = match (db.annotator_of(of)?, others.get(&of)) {
+                (Some(by), _) => (by, Self::read(db, of.0, of.1)?.item()),
+                (None, Some(other)) => (other.person.clone(), other.item()),
+                (None, None) if self.shows(of) => continue,
+                (None, None) => {
+                    return Err(StoreError::NotFound(
+                        "the judgment that it refers to".to_owned(),
+                    ));
+                }
             };
-            if by.is_empty() {
-                return Err(StoreError::Corrupt(
-                    "it refers to a judgment that is not there".to_owned(),
-                ));
-            }
             if by != self.person {
-                return Err(StoreError::Corrupt(
-                    "it changes a judgment of another person".to_owned(),
-                ));
+                return Err(corrupt("it changes a judgment of another person"));
+            }
+            if item != self.item() {
+                return Err(corrupt("it refers to a judgment about something else"));
             }
         }
         Ok(())
     }
 
-    /// Keeps only its own row, and others that a project has.
-    fn keep_known(&mut self, db: &Db) -> Result<()> {
-        let own = self.own.clone();
+    /// Whether it contains a showing to its person, as those of earlier versions do.
+    fn shows(&self, (table, uid): Own<'_>) -> bool {
+        table == "shown" && self.shown.iter().any(|row| self.is_own_showing(row, uid))
+    }
+
+    fn is_own_showing(&self, row: &PairRow, uid: &str) -> bool {
+        text(&row.cells, SHOWN, "uid") == Some(uid)
+            && text(&row.cells, SHOWN, "annotator") == Some(&self.person)
+    }
+
+    /// Keeps only its own row, and those of its person that a project has.
+    fn keep_known(&mut self, db: &Db, others: &HashSet<(String, String)>) -> Result<()> {
+        let (own, person) = (self.own.clone(), self.person.clone());
         let is_kept = |table: &str, columns: &str, cells: &Cells| -> Result<bool> {
             let uid = text(cells, columns, "uid").unwrap_or_default();
-            Ok((table, uid) == (&own.0, &own.1) || db.annotator_of((table, uid))?.is_some())
+            if (table, uid) == (&own.0, &own.1) {
+                return Ok(true);
+            }
+            Ok(match db.annotator_of((table, uid))? {
+                Some(by) => table != "shown" && by == person,
+                None => {
+                    let is_by = text(cells, columns, "annotator") == Some(&person);
+                    let is_sent = others.contains(&(table.to_owned(), uid.to_owned()));
+                    table == "shown" && is_by && !is_sent
+                }
+            })
         };
         keep(&mut self.shown, |row| is_kept("shown", SHOWN, &row.cells))?;
         keep(&mut self.verdicts, |row| {
@@ -399,7 +439,6 @@ impl JudgmentRows {
             is_kept("ruling_undo", RULING_UNDO, row)
         })
     }
-
     /// The hash of what was judged: a pair or a document of a query.
     pub fn item(&self) -> Vec<u8> {
         let mut names: Vec<&str> = self
@@ -438,10 +477,22 @@ impl JudgmentRows {
         }
         Ok(rows)
     }
+
+    /// Its table and unique ID.
+    fn own(&self) -> Own<'_> {
+        (&self.own.0, &self.own.1)
+    }
+}
+
+fn corrupt(why: &str) -> StoreError {
+    StoreError::Corrupt(why.to_owned())
 }
 
 /// A table of judgments, and a unique ID.
 type Own<'a> = (&'a str, &'a str);
+
+/// Judgments that are merged together.
+type Others<'a> = HashMap<Own<'a>, &'a JudgmentRows>;
 
 /// The row of a judgment itself.
 struct OwnRow<'a> {
@@ -472,26 +523,38 @@ fn keep<T>(rows: &mut Vec<T>, is_kept: impl Fn(&T) -> Result<bool>) -> Result<()
     Ok(())
 }
 
-/// A small project in memory with these judgments on queries of `db`. The others are named, with the
-/// reason.
+/// A judgment that is not merged, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedJudgment {
+    pub query: String,
+    pub item: Vec<u8>,
+    pub reason: &'static str,
+}
+
+/// A small project in memory with these judgments on queries of `db`. The others are named.
 ///
 /// # Errors
 /// A judgment changes one of another person, or one that is not there.
 pub fn judgments_as_project(
     db: &Db,
     mut judgments: Vec<JudgmentRows>,
-) -> Result<(Db, Vec<(String, String)>)> {
-    let mut persons: HashMap<Own<'_>, &str> = HashMap::new();
+) -> Result<(Db, Vec<RefusedJudgment>)> {
+    let mut others: Others<'_> = HashMap::new();
     for judgment in &judgments {
-        let (table, uid) = &judgment.own;
-        let own = (table.as_str(), uid.as_str());
-        persons.entry(own).or_insert(&judgment.person);
+        let known = others.entry(judgment.own()).or_insert(judgment);
+        if known.person != judgment.person {
+            return Err(corrupt("it has the ID of a judgment of another person"));
+        }
     }
     for judgment in &judgments {
-        judgment.check_references(db, &persons)?;
+        judgment.check_references(db, &others)?;
     }
+    let others: HashSet<(String, String)> = judgments
+        .iter()
+        .map(|judgment| judgment.own.clone())
+        .collect();
     for judgment in &mut judgments {
-        judgment.keep_known(db)?;
+        judgment.keep_known(db, &others)?;
     }
     let project = empty_project()?;
     // A judgment that it refers to may be in the project that it is merged into.
@@ -516,7 +579,11 @@ pub fn judgments_as_project(
                 continue;
             }
         };
-        refused.push((judgment.query.clone(), reason.to_owned()));
+        refused.push(RefusedJudgment {
+            query: judgment.query.clone(),
+            item: judgment.item(),
+            reason,
+        });
     }
     Ok((project, refused))
 }
@@ -571,8 +638,10 @@ fn add(project: &Db, rows: &JudgmentRows, text: &str, queries: &mut Queries) -> 
         let values = pair(row)?.into_iter().chain(values(&row.cells));
         project.change(
             &format!(
-                "INSERT OR IGNORE INTO shown (query, a, b, {SHOWN})
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+                "INSERT INTO shown (query, a, b, {SHOWN})
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                 ON CONFLICT (uid) DO UPDATE SET later_ms = excluded.later_ms
+                 WHERE later_ms IS NULL"
             ),
             params_from_iter(values),
         )?;
@@ -621,14 +690,24 @@ fn values(cells: &[Cell]) -> impl Iterator<Item = Value> + '_ {
 }
 
 impl Db {
-    /// Whether the project has a judgment, given its table and the server's ID.
-    pub fn has_judgment(&self, table: &str, uid: &str) -> Result<bool> {
-        match uid.strip_suffix(LATER).filter(|_| table == "shown") {
-            Some(uid) => self.value(
-                "SELECT EXISTS (SELECT 1 FROM shown WHERE uid = ?1 AND later_ms IS NOT NULL)",
-                [uid],
-            ),
-            None => Ok(self.annotator_of((table, uid))?.is_some()),
+    /// Whether the project has a judgment of a person, given its table and the server's ID.
+    ///
+    /// # Errors
+    /// A judgment of another person has this ID.
+    pub fn has_judgment(&self, (table, uid): (&str, &str), person: &str) -> Result<bool> {
+        let put_off = uid.strip_suffix(LATER).filter(|_| table == "shown");
+        match self.annotator_of((table, put_off.unwrap_or(uid)))? {
+            None => Ok(false),
+            Some(by) if by != person => {
+                Err(corrupt("it has the ID of a judgment of another person"))
+            }
+            Some(_) => match put_off {
+                Some(uid) => self.value(
+                    "SELECT EXISTS (SELECT 1 FROM shown WHERE uid = ?1 AND later_ms IS NOT NULL)",
+                    [uid],
+                ),
+                None => Ok(true),
+            },
         }
     }
 

@@ -121,24 +121,24 @@ impl Db {
         Ok(())
     }
 
-    /// Notes that judgments of others on an item can be read now.
-    pub fn note_revealed(&self, item: &[u8]) -> Result<()> {
-        self.change("INSERT OR IGNORE INTO revealed (item) VALUES (?1)", [item])?;
+    /// Notes that judgments on an item are to be read, whatever was read so far.
+    pub fn note_unread(&self, item: &[u8]) -> Result<()> {
+        self.change("INSERT OR IGNORE INTO unread (item) VALUES (?1)", [item])?;
         Ok(())
     }
 
-    /// Up to `limit` items whose judgments can be read and were not read yet.
-    pub fn revealed(&self, limit: i64) -> Result<Vec<Vec<u8>>> {
+    /// Up to `limit` items whose judgments are to be read, after an item in their order.
+    pub fn unread(&self, after: &[u8], limit: i64) -> Result<Vec<Vec<u8>>> {
         self.all(
-            "SELECT item FROM revealed ORDER BY item LIMIT ?1",
-            [limit],
+            "SELECT item FROM unread WHERE item > ?1 ORDER BY item LIMIT ?2",
+            params![after, limit],
             |row| row.get(0),
         )
     }
 
     /// Notes that the judgments on an item were read.
     pub fn note_read(&self, item: &[u8]) -> Result<()> {
-        self.change("DELETE FROM revealed WHERE item = ?1", [item])?;
+        self.change("DELETE FROM unread WHERE item = ?1", [item])?;
         Ok(())
     }
 

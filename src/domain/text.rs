@@ -4,10 +4,12 @@
 //! time linear in the text and read no more of it than [`readable`] returns.
 
 mod folding;
+mod numbered;
 mod passage;
 mod tokens;
 
 pub use folding::{fold_into, folded, is_ignorable};
+pub use numbered::{NumberedToken, NumberedTokens};
 pub use passage::{best_passage, clip, sentences};
 pub use tokens::{TextPart, each_part, each_token, is_unspaced};
 

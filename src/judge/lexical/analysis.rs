@@ -5,7 +5,7 @@ use super::assessment::Assessment;
 use super::method::LexicalMethod;
 use super::reading::PoolReading;
 use super::{bm25, margin, ngram, proximity, wording};
-use crate::domain::text::{self, Term};
+use crate::domain::text::{self, NumberedTokens, Term};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,8 +51,9 @@ impl MethodScores {
 pub struct LexicalScores([MethodScores; 3]);
 
 impl LexicalScores {
-    pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
-        let mut reading = PoolReading::new(query, documents);
+    /// The scores of documents with these tokens.
+    pub fn new(query: &str, documents: &[Arc<str>], tokens: &NumberedTokens) -> Self {
+        let mut reading = PoolReading::new(query, documents, tokens);
         reading.has_notes = false;
         Self(MethodScores::of(&reading))
     }
@@ -75,7 +76,7 @@ impl LexicalScores {
 impl LexicalAnalysis {
     /// Analyzes a pool in time linear in the length of its texts.
     pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
-        let reading = PoolReading::new(query, documents);
+        let reading = PoolReading::new(query, documents, &NumberedTokens::of(documents));
         Self {
             query_words: count_words(query),
             words: documents
@@ -258,7 +259,7 @@ mod tests {
         ) {
             let documents: Vec<Arc<str>> = texts.iter().map(|text| text.as_str().into()).collect();
             let (analysis, again) = (LexicalAnalysis::new(&query, &documents), LexicalAnalysis::new(&query, &documents));
-            let scores = LexicalScores::new(&query, &documents);
+            let scores = LexicalScores::new(&query, &documents, &NumberedTokens::of(&documents));
             for (method, at) in LexicalMethod::ALL.into_iter().flat_map(|method| (0..=documents.len()).map(move |at| (method, at))) {
                 prop_assert_eq!(scores.score(method, at).to_bits(), analysis.score(method, at).to_bits());
                 prop_assert_eq!(scores.matched(method, at), analysis.matched(method, at));

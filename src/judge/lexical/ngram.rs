@@ -196,14 +196,19 @@ impl GramSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::text::NumberedTokens;
     use crate::judge::lexical::reading::tests::pool;
 
     fn scores(query: &str, documents: &[&str]) -> Vec<f64> {
         let documents = pool(documents);
-        assess(&PoolReading::new(query, &documents))
-            .iter()
-            .map(Assessment::score)
-            .collect()
+        assess(&PoolReading::new(
+            query,
+            &documents,
+            &NumberedTokens::of(&documents),
+        ))
+        .iter()
+        .map(Assessment::score)
+        .collect()
     }
 
     #[test]

@@ -138,14 +138,19 @@ fn share(part: u32, whole: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::text::NumberedTokens;
     use crate::judge::lexical::reading::tests::pool;
 
     fn scores(query: &str, texts: &[&str]) -> Vec<f64> {
         let documents = pool(texts);
-        assess(&PoolReading::new(query, &documents))
-            .iter()
-            .map(Assessment::score)
-            .collect()
+        assess(&PoolReading::new(
+            query,
+            &documents,
+            &NumberedTokens::of(&documents),
+        ))
+        .iter()
+        .map(Assessment::score)
+        .collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Analyzes a pool in one pass: finds the words of each document that are related to the query,
 //! once for all three judges.
 
-use crate::domain::text::{self, Term};
+use crate::domain::text::{self, NumberedToken, NumberedTokens, Term};
 use foldhash::fast::RandomState;
 use std::collections;
 use std::ops::Range;
@@ -78,15 +78,15 @@ struct WordMeaning {
 struct Lexicon {
     grams: HashMap<u128, u16>,
     stems: HashMap<String, usize>,
-    /// Words seen so far; `None` is unrelated to the query.
-    words: HashMap<Box<str>, Option<u32>>,
+    /// By the number of the token; `None` is unrelated to the query.
+    words: Vec<Option<u32>>,
     meanings: Vec<WordMeaning>,
     /// The characters of a word, reused for the next one.
     padded: Vec<char>,
 }
 
 impl<'a> PoolReading<'a> {
-    pub(super) fn new(query: &str, documents: &'a [Arc<str>]) -> Self {
+    pub(super) fn new(query: &str, documents: &'a [Arc<str>], tokens: &NumberedTokens) -> Self {
         let terms = text::query_terms(query);
         let mut lexicon = Lexicon::default();
         let mut gram_terms: Vec<u64> = Vec::new();
@@ -104,9 +104,10 @@ impl<'a> PoolReading<'a> {
                 true
             });
         }
+        lexicon.words = tokens.forms().map(|form| lexicon.meaning(form)).collect();
+        let documents = documents.iter().zip(tokens.texts());
         let documents = documents
-            .iter()
-            .map(|document| lexicon.read(document))
+            .map(|(document, tokens)| lexicon.read(document, tokens))
             .collect();
         Self {
             terms,
@@ -142,14 +143,15 @@ impl<'a> PoolReading<'a> {
 }
 
 impl Lexicon {
-    fn read<'a>(&mut self, document: &'a str) -> DocumentReading<'a> {
+    fn read<'a>(&self, document: &'a str, tokens: &[NumberedToken]) -> DocumentReading<'a> {
         let text = text::readable(document);
         let mut sentences = text::sentences(text).into_iter();
         let mut passages: Vec<SentencePassage> = Vec::new();
         let mut hits = Vec::new();
         let mut words = 0;
         let mut last_start = None;
-        text::each_token(text, |range, normal| {
+        for token in tokens {
+            let range = token.range();
             while passages
                 .last()
                 .is_none_or(|passage| passage.range.end < range.end)
@@ -176,7 +178,8 @@ impl Lexicon {
                 }
                 words += 1;
             }
-            if let Some(word) = self.look_up(normal) {
+            let word = self.words.get(token.number as usize);
+            if let Some(word) = word.copied().flatten() {
                 hits.push(QueryHit {
                     at: words - 1,
                     passage: passages.len().saturating_sub(1) as u32,
@@ -185,7 +188,7 @@ impl Lexicon {
                     word,
                 });
             }
-        });
+        }
         DocumentReading {
             text,
             is_cut: text.len() < document.len(),
@@ -195,10 +198,8 @@ impl Lexicon {
         }
     }
 
-    fn look_up(&mut self, normal: &str) -> Option<u32> {
-        if let Some(known) = self.words.get(normal) {
-            return *known;
-        }
+    /// The index of a token's meaning, unless it is unrelated to the query.
+    fn meaning(&mut self, normal: &str) -> Option<u32> {
         // A stem keeps its word's first character, so most words need no stemming.
         let first = normal.chars().next();
         let term = self
@@ -215,12 +216,10 @@ impl Lexicon {
         });
         grams.sort_unstable();
         grams.dedup();
-        let found = (term.is_some() || !grams.is_empty()).then(|| {
+        (term.is_some() || !grams.is_empty()).then(|| {
             self.meanings.push(WordMeaning { term, grams });
             (self.meanings.len() - 1) as u32
-        });
-        self.words.insert(normal.into(), found);
-        found
+        })
     }
 }
 
@@ -256,7 +255,7 @@ pub(super) mod tests {
     #[test]
     fn hits_are_the_words_that_touch_the_query() {
         let documents = pool(&["No cells here. Two Cell's walls\nand cellular", ""]);
-        let reading = PoolReading::new("cell", &documents);
+        let reading = PoolReading::new("cell", &documents, &NumberedTokens::of(&documents));
         let hits: Vec<_> = reading.documents[0]
             .hits
             .iter()
@@ -289,7 +288,7 @@ pub(super) mod tests {
     #[test]
     fn an_endless_sentence_is_read_in_pieces() {
         let documents = pool(&["word ".repeat(130).trim()]);
-        let reading = PoolReading::new("word", &documents);
+        let reading = PoolReading::new("word", &documents, &NumberedTokens::of(&documents));
         let words: Vec<u32> = reading.documents[0]
             .passages
             .iter()

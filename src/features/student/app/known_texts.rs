@@ -1,5 +1,6 @@
 //! The built-in student's data on a query's documents: their texts, and numbers computed from them.
 
+use crate::domain::text::NumberedTokens;
 use crate::features::student::domain::features::DocumentNumbers;
 use crate::features::student::domain::texts::PoolTexts;
 use crate::judge::PoolText;
@@ -33,8 +34,9 @@ impl KnownTexts {
     pub(super) fn read(db: &Db, query: &str) -> Result<Self, StoreError> {
         let key = db.find_query(query)?;
         let pool = db.pool_text(key, None)?;
-        let analysis = LexicalScores::new(&pool.query, &pool.documents);
-        let texts = PoolTexts::read(&pool.query, &pool.documents);
+        let tokens = NumberedTokens::of(&pool.documents);
+        let analysis = LexicalScores::new(&pool.query, &pool.documents, &tokens);
+        let texts = PoolTexts::read(&pool.query, &tokens);
         let order = first_stage_order(pool.metadata.iter());
         let mut ranks = vec![0usize; pool.documents.len()];
         for (rank, at) in order.into_iter().enumerate() {

@@ -113,6 +113,7 @@ mod tests {
     use crate::domain::battle::all_pairs;
     use crate::domain::corpus::{DocId, QueryId};
     use crate::domain::ranking::PairTarget;
+    use crate::domain::text::NumberedTokens;
     use crate::store::corpus::QueryKey;
 
     #[test]
@@ -139,13 +140,13 @@ mod tests {
         let options = RatingOptions::default();
         let texts = PoolTexts::read(
             "",
-            &[
+            &NumberedTokens::of(&[
                 "red green blue",
                 "green blue grey",
                 "blue grey pink",
                 "grey pink white",
                 "pink white black",
-            ],
+            ]),
         );
         let gaps = |turned| {
             let found = OtherScores::of(&query(turned), &options, &texts);

@@ -160,6 +160,44 @@ impl OtherStudent {
     }
 }
 
+/// The judged pairs of a query, as the student predicts them, and how often the student, other
+/// students and each feature, in this order, agree with the ensemble's preference on those that all
+/// of them predict.
+#[derive(Default)]
+struct ComparedQuery {
+    rows: Vec<StudentRow>,
+    tallies: PreferenceTallies,
+    compared: usize,
+}
+
+impl ComparedQuery {
+    fn of(query: &TrainingQuery<'_>, student: &CrossValidation, others: &[OtherStudent]) -> Self {
+        let mut found = Self::default();
+        let mut pair = PairFeatures::default();
+        for (at, target) in query.pairs.iter().enumerate() {
+            query.read(at, &mut pair);
+            let predicted = student.predict(query.query, &pair);
+            found.rows.push(StudentRow {
+                score: target.score,
+                predicted,
+                query: query.query,
+            });
+            let place = (query.query, target.pair);
+            let of_others = others.iter().map(|other| other.preference(&place));
+            let Some(of_others) = of_others.collect::<Option<Vec<f64>>>() else {
+                continue;
+            };
+            found.compared += 1;
+            let preferences = std::iter::once(predicted.preference())
+                .chain(of_others)
+                .chain(pair.odd().iter().copied());
+            let tallies = &mut found.tallies;
+            tallies.add(query.query, target.score, preferences);
+        }
+        found
+    }
+}
+
 /// How often the student, other students and each feature, in this order, agree with the ensemble's
 /// preference, on the pairs that all of them predict. Adds all judged pairs to `rows`, as the student
 /// predicts them.
@@ -171,28 +209,11 @@ fn compared(
 ) -> Result<PreferenceTallies, AppError> {
     let mut tallies = PreferenceTallies::default();
     let mut compared = 0;
-    let mut pair = PairFeatures::default();
-    pairs.each(|query, _| {
-        for (at, target) in query.pairs.iter().enumerate() {
-            query.read(at, &mut pair);
-            let predicted = student.predict(query.query, &pair);
-            rows.push(StudentRow {
-                score: target.score,
-                predicted,
-                query: query.query,
-            })?;
-            let place = (query.query, target.pair);
-            let of_others = others.iter().map(|other| other.preference(&place));
-            let Some(of_others) = of_others.collect::<Option<Vec<f64>>>() else {
-                continue;
-            };
-            compared += 1;
-            let preferences = std::iter::once(predicted.preference())
-                .chain(of_others)
-                .chain(pair.odd().iter().copied());
-            tallies.add(query.query, target.score, preferences);
-        }
-        Ok::<(), AppError>(())
+    let of_query = |query: &TrainingQuery<'_>| ComparedQuery::of(query, student, others);
+    pairs.each_in_parallel(of_query, |found: ComparedQuery| {
+        compared += found.compared;
+        tallies.join(found.tallies);
+        found.rows.into_iter().try_for_each(|row| rows.push(row))
     })?;
     if compared == 0 {
         let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();

@@ -158,15 +158,17 @@ impl TrainingPools {
 /// Adds a query's training pairs with their features to a hash.
 fn hash_training(hash: &mut Sha256, name: &str, query: &TrainingQuery<'_>) {
     let (mut features, mut bytes) = (PairFeatures::default(), Vec::new());
+    let add = |numbers: &[f64], bytes: &mut Vec<u8>| {
+        for number in numbers {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+    };
     for (at, target) in query.pairs.iter().enumerate() {
         query.read(at, &mut features);
-        bytes.extend(name.as_bytes());
-        let targets = [target.score, target.weight];
-        let numbers = targets
-            .iter()
-            .chain(features.odd())
-            .chain(query.others_of(at));
-        bytes.extend(numbers.flat_map(|number| number.to_le_bytes()));
+        bytes.extend_from_slice(name.as_bytes());
+        add(&[target.score, target.weight], &mut bytes);
+        add(features.odd(), &mut bytes);
+        add(query.others_of(at), &mut bytes);
     }
     hash.update(&bytes);
 }

@@ -78,20 +78,14 @@ impl QueryFeatures {
         others: &[f64],
         into: &mut PairFeatures,
     ) {
-        let PairFeatures { odd, numbers } = into;
         let (a, b) = (self.document(a), self.document(b));
         let of_documents = a.len().min(b.len());
-        *odd = of_documents + differences.len();
+        into.resize(of_documents + differences.len(), others.len());
+        let (signed, even) = into.parts_mut();
         // The constant precedes the magnitudes.
-        let width = 2 * *odd + 1 + others.len();
-        if numbers.len() != width {
-            numbers.resize(width, 0.0);
-        }
-        let (signed, even) = numbers.split_at_mut(*odd);
-        let (sizes, symmetric) = even.split_at_mut(*odd + 1);
+        even[0] = 1.0;
+        let (sizes, symmetric) = even[1..].split_at_mut(signed.len());
         let (a, b) = (&a[..of_documents], &b[..of_documents]);
-        sizes[0] = 1.0;
-        let sizes = &mut sizes[1..];
         for at in 0..of_documents {
             let number = b[at] - a[at];
             signed[at] = number;
@@ -122,16 +116,43 @@ fn scaled(numbers: Vec<Option<f64>>) -> Vec<f64> {
     numbers.iter().map(scale).collect()
 }
 
+/// Number of features that are computed at once: the width of a vector register of every x86-64 and
+/// ARM64 processor.
+pub const LANES: usize = 2;
+
+/// [`LANES`] consecutive numbers.
+pub type Lanes = [f64; LANES];
+
 /// A pair as numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairFeatures {
-    /// Number of odd features.
+    /// Number of odd, and of even features.
     odd: usize,
-    /// The odd features, then the even ones.
+    even: usize,
+    /// The odd features, then the even ones, each followed by zeros up to whole lanes.
     numbers: Vec<f64>,
 }
 
 impl PairFeatures {
+    /// Prepares for this many odd features, and even ones besides the constant and the magnitudes.
+    #[inline]
+    fn resize(&mut self, odd: usize, others: usize) {
+        let even = odd + 1 + others;
+        if (self.odd, self.even) != (odd, even) {
+            (self.odd, self.even) = (odd, even);
+            self.numbers.clear();
+            let numbers = odd.next_multiple_of(LANES) + even.next_multiple_of(LANES);
+            self.numbers.resize(numbers, 0.0);
+        }
+    }
+
+    /// The odd and the even features.
+    #[inline]
+    fn parts_mut(&mut self) -> (&mut [f64], &mut [f64]) {
+        let (odd, even) = self.numbers.split_at_mut(self.odd.next_multiple_of(LANES));
+        (&mut odd[..self.odd], &mut even[..self.even])
+    }
+
     /// B minus A: they change sign when the documents are swapped.
     #[inline]
     pub fn odd(&self) -> &[f64] {
@@ -142,13 +163,14 @@ impl PairFeatures {
     /// they are symmetric.
     #[inline]
     pub fn even(&self) -> &[f64] {
-        &self.numbers[self.odd..]
+        let (_, even) = self.padded();
+        &even[..self.even]
     }
 
-    /// The odd features, then the even ones.
+    /// The odd and the even features, each followed by zeros up to whole lanes.
     #[inline]
-    pub fn all(&self) -> &[f64] {
-        &self.numbers
+    pub fn padded(&self) -> (&[f64], &[f64]) {
+        self.numbers.split_at(self.odd.next_multiple_of(LANES))
     }
 }
 

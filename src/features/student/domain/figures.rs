@@ -24,7 +24,7 @@ use crate::domain::numeric::{PairMeans, PairSpread};
 use crate::domain::parallel::both;
 use crate::domain::prediction::OutcomeProbabilities;
 use calibration::Divisions;
-use rows::SortingRows;
+use rows::{SortedRows, SortingRows};
 use serde::Serialize;
 
 /// One battle: the ensemble's score and the student's prediction.
@@ -136,6 +136,62 @@ impl Sums {
     }
 }
 
+/// What all rows have in common.
+struct WholeRows {
+    /// Whether there are rows, and all scores are in 0..=1.
+    is_sound: bool,
+    sums: Sums,
+    radii: groups::Radii,
+    /// E|C| and the ensemble's |C|.
+    decided: PairSpread,
+    kept: Vec<FoldedRow>,
+}
+
+impl WholeRows {
+    fn of(rows: &StudentRows, keeps_rows: bool) -> Result<Self, SpoolError> {
+        let mut is_sound = rows.len() > 0;
+        let mut sums = Sums::default();
+        let mut radii = groups::Radii::default();
+        let mut decided = PairMeans::of(rows.len());
+        let mut kept = Vec::new();
+        let decisiveness = |row: &FoldedRow| (row.decisiveness(), row.observed_decisiveness());
+        rows.each(|_, row| {
+            is_sound &= (0.0..=1.0).contains(&row.score);
+            let folded = FoldedRow::of(row);
+            sums.add(row, &folded);
+            radii.add(&folded);
+            decided.add(decisiveness(&folded));
+            kept.extend(keeps_rows.then_some(folded));
+        })?;
+        let mut decided = PairSpread::about(decided);
+        rows.each(|_, row| decided.add(decisiveness(&FoldedRow::of(row))))?;
+        Ok(Self {
+            is_sound,
+            sums,
+            radii,
+            decided,
+            kept,
+        })
+    }
+}
+
+/// The rows sorted by a number of each.
+fn sorted_by(
+    rows: &StudentRows,
+    key: fn(&FoldedRow) -> f64,
+    scratch: &dyn Scratch,
+) -> Result<SortedRows, SpoolError> {
+    let mut sorting = SortingRows::new(scratch)?;
+    let mut result = Ok(());
+    rows.each(|index, row| {
+        if result.is_ok() {
+            result = sorting.push(key(&FoldedRow::of(row)), row, index);
+        }
+    })?;
+    result?;
+    Ok(sorting.sorted())
+}
+
 impl Figures {
     /// Computes the figures of some rows, and keeps the rows; `None` without rows, or if a score is
     /// outside 0..=1.
@@ -157,54 +213,38 @@ impl Figures {
         scratch: &dyn Scratch,
     ) -> Result<Option<Self>, SpoolError> {
         let n = rows.len();
-        let mut is_sound = n > 0;
-        let mut sums = Sums::default();
-        let mut radii = groups::Radii::default();
-        let mut decided = PairMeans::of(n);
-        let mut kept = Vec::new();
-        let mut by_expected = SortingRows::new(scratch)?;
-        let mut by_radius = SortingRows::new(scratch)?;
-        let mut by_decisiveness = SortingRows::new(scratch)?;
-        let mut result = Ok(());
-        let decisiveness = |row: &FoldedRow| (row.decisiveness(), row.observed_decisiveness());
-        rows.each(|index, row| {
-            is_sound &= (0.0..=1.0).contains(&row.score);
-            let folded = FoldedRow::of(row);
-            sums.add(row, &folded);
-            radii.add(&folded);
-            decided.add(decisiveness(&folded));
-            kept.extend(keeps_rows.then_some(folded));
-            for (sorting, key) in [
-                (&mut by_expected, folded.expected()),
-                (&mut by_radius, folded.radius),
-                (&mut by_decisiveness, folded.decisiveness()),
-            ] {
-                if result.is_ok() {
-                    result = sorting.push(key, row, index);
-                }
-            }
-        })?;
-        result?;
+        let sorted = |key| sorted_by(rows, key, scratch);
+        let buckets = |sorted: &_| groups::buckets(sorted, options.buckets, keeps_rows);
+        let (by_expected, (whole, by_radius, by_decisiveness)) = both(
+            || {
+                let by_expected = sorted(FoldedRow::expected)?;
+                let segments = options.segments;
+                Ok::<_, SpoolError>((
+                    buckets(&by_expected)?,
+                    groups::segments(&by_expected, segments, keeps_rows, scratch)?,
+                ))
+            },
+            || {
+                let by_radius = sorted(|row| row.radius).and_then(|sorted| buckets(&sorted));
+                let by_decisiveness = sorted(FoldedRow::decisiveness);
+                (
+                    WholeRows::of(rows, keeps_rows),
+                    by_radius,
+                    by_decisiveness.and_then(|sorted| sorted.starts(options.buckets)),
+                )
+            },
+        );
+        let WholeRows {
+            is_sound,
+            sums,
+            radii,
+            decided,
+            kept,
+        } = whole?;
         if !is_sound {
             return Ok(None);
         }
-        let mut decided = PairSpread::about(decided);
-        rows.each(|_, row| decided.add(decisiveness(&FoldedRow::of(row))))?;
-        let (by_expected, by_radius) = (by_expected.sorted(), by_radius.sorted());
-        let by_decisiveness = by_decisiveness.sorted();
-        let buckets = |sorted| groups::buckets(sorted, options.buckets, keeps_rows);
-        let ((by_score, segments), (by_radius, by_decisiveness)) = both(
-            || {
-                let segments = options.segments;
-                (
-                    buckets(&by_expected),
-                    groups::segments(&by_expected, segments, keeps_rows, scratch),
-                )
-            },
-            || (buckets(&by_radius), by_decisiveness.starts(options.buckets)),
-        );
-        let (by_score, by_radius) = (by_score?, by_radius?);
-        drop(by_expected);
+        let ((by_score, segments), by_radius) = (by_expected?, by_radius?);
         let divisions = Divisions {
             buckets: options.buckets,
             by_score: by_score.starts,
@@ -230,7 +270,7 @@ impl Figures {
             residual_ties: residual_ties?,
             calibration: measured.calibration,
             decisiveness_correlation: decided.correlation(),
-            segments: segments?,
+            segments,
             mean_strength: mean(sums.strength),
             score_buckets: by_score.buckets,
             rows: kept,

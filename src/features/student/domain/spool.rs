@@ -2,8 +2,6 @@
 //! in sorted order, as often as needed.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 
 /// Bytes that are read or written at once.
 const CHUNK: usize = 1 << 16;
@@ -206,22 +204,12 @@ impl<const N: usize> Sorted<N> {
             start += rows;
         }
         runs.push(Run::InMemory(self.0.run.iter()));
-        let mut heads = BinaryHeap::with_capacity(runs.len());
-        for (run, rows) in runs.iter_mut().enumerate() {
-            heads.extend(rows.next()?.map(|row| Head {
-                row,
-                run,
-                keys: self.0.keys,
-            }));
-        }
-        while let Some(mut first) = heads.peek_mut() {
-            visit(first.row);
-            match runs.get_mut(first.run).map_or(Ok(None), Run::next)? {
-                Some(row) => first.row = row,
-                None => {
-                    PeekMut::pop(first);
-                }
-            }
+        let heads = runs.iter_mut().map(Run::next);
+        let mut merged = Tournament::new(self.0.keys, heads.collect::<Result<_, _>>()?);
+        while let Some((row, run)) = merged.first() {
+            visit(row);
+            let next = runs.get_mut(run).map_or(Ok(None), Run::next)?;
+            merged.replace_first(next);
         }
         Ok(())
     }
@@ -296,32 +284,77 @@ impl<const N: usize> Spool<N> {
     }
 }
 
-/// The first row of a run: the greatest one is the next to be visited.
-struct Head<const N: usize> {
-    row: [f64; N],
-    run: usize,
+/// The first rows of runs and the order of the next one among them: a tree of losers (Knuth, TAOCP
+/// 3, § 5.4.1), which compares one row per level.
+struct Tournament<const N: usize> {
     keys: usize,
+    /// The first row of each run, unless it has ended.
+    heads: Vec<Option<[f64; N]>>,
+    /// By match, the run that has lost it, once it was played. The winners of matches 2i and 2i + 1
+    /// meet in match i; the run at an index enters at that index plus the number of runs.
+    losers: Vec<Option<usize>>,
+    winner: usize,
 }
 
-impl<const N: usize> Ord for Head<N> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        order(self.keys, &other.row, &self.row).then(other.run.cmp(&self.run))
+impl<const N: usize> Tournament<N> {
+    fn new(keys: usize, heads: Vec<Option<[f64; N]>>) -> Self {
+        let mut found = Self {
+            keys,
+            losers: vec![None; heads.len()],
+            heads,
+            winner: 0,
+        };
+        (0..found.heads.len()).for_each(|run| found.play(run));
+        found
+    }
+
+    /// The first of all rows, with its run.
+    #[inline]
+    fn first(&self) -> Option<([f64; N], usize)> {
+        let head = self.heads.get(self.winner).copied().flatten();
+        head.map(|row| (row, self.winner))
+    }
+
+    /// Replaces the first of all rows by the next one of its run.
+    #[inline]
+    fn replace_first(&mut self, next: Option<[f64; N]>) {
+        if let Some(head) = self.heads.get_mut(self.winner) {
+            *head = next;
+            self.play(self.winner);
+        }
+    }
+
+    /// Plays the matches of a run and of those that win against it.
+    #[inline]
+    fn play(&mut self, run: usize) {
+        let mut winner = run;
+        let mut at = usize::midpoint(run, self.heads.len());
+        while at > 0 {
+            match self.losers[at] {
+                // The opponent comes later.
+                None => {
+                    self.losers[at] = Some(winner);
+                    return;
+                }
+                Some(other) if self.is_before(other, winner) => {
+                    self.losers[at] = Some(winner);
+                    winner = other;
+                }
+                Some(_) => (),
+            }
+            at /= 2;
+        }
+        self.winner = winner;
+    }
+
+    #[inline]
+    fn is_before(&self, run: usize, other: usize) -> bool {
+        match (&self.heads[run], &self.heads[other]) {
+            (Some(x), Some(y)) => order(self.keys, x, y).then(run.cmp(&other)).is_lt(),
+            (row, _) => row.is_some(),
+        }
     }
 }
-
-impl<const N: usize> PartialOrd for Head<N> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<const N: usize> PartialEq for Head<N> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl<const N: usize> Eq for Head<N> {}
 
 #[cfg(test)]
 mod tests {

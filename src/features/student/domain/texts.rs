@@ -1,7 +1,9 @@
 //! Text features of a query's documents for students: overlap with the query beyond the scores of
 //! the offline judges, and similarity to each other.
 
-use crate::domain::text::{each_token, is_stopword, query_terms, stem};
+use crate::domain::text::{
+    NumberedToken, NumberedTokens, each_token, is_stopword, query_terms, stem,
+};
 use foldhash::fast::RandomState;
 use std::collections;
 
@@ -33,13 +35,16 @@ pub struct PoolTexts {
 }
 
 impl PoolTexts {
-    /// Analyzes the texts in time linear in their lengths.
-    pub fn read(query: &str, texts: &[impl AsRef<str>]) -> Self {
+    /// Analyzes texts with these tokens in time linear in their lengths.
+    pub fn read(query: &str, tokens: &NumberedTokens) -> Self {
         let mut lexicon = Lexicon::default();
         let looked_for = QueryWords::new(query, &mut lexicon);
-        let read: Vec<ReadText> = texts
+        let words: Vec<KnownWord> = tokens.forms().map(|form| lexicon.word(form)).collect();
+        let known = |token: &NumberedToken| words.get(token.number as usize).copied();
+        let read: Vec<ReadText> = tokens
+            .texts()
             .iter()
-            .map(|text| lexicon.read(text.as_ref()))
+            .map(|text| ReadText::of(text.iter().filter_map(known)))
             .collect();
         let vectors = vectors(&read, lexicon.stems.len());
         let likeness = likeness(&vectors, lexicon.stems.len());
@@ -83,6 +88,17 @@ struct ReadText {
     stems: Vec<u32>,
 }
 
+impl ReadText {
+    fn of(words: impl Iterator<Item = KnownWord>) -> Self {
+        let (mut written, mut stems) = (Vec::new(), Vec::new());
+        for word in words {
+            written.push(word.written);
+            stems.extend(word.stem);
+        }
+        Self { written, stems }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct KnownWord {
     written: u32,
@@ -116,16 +132,9 @@ impl Lexicon {
     }
 
     fn read(&mut self, text: &str) -> ReadText {
-        let mut found = ReadText {
-            written: Vec::new(),
-            stems: Vec::new(),
-        };
-        each_token(text, |_, normal| {
-            let known = self.word(normal);
-            found.written.push(known.written);
-            found.stems.extend(known.stem);
-        });
-        found
+        let mut words = Vec::new();
+        each_token(text, |_, normal| words.push(self.word(normal)));
+        ReadText::of(words.into_iter())
     }
 }
 
@@ -254,7 +263,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn numbers(query: &str, texts: &[&str]) -> Vec<TextNumbers> {
-        PoolTexts::read(query, texts).numbers().to_vec()
+        PoolTexts::read(query, &NumberedTokens::of(texts))
+            .numbers()
+            .to_vec()
     }
 
     #[test]
@@ -290,7 +301,7 @@ mod tests {
     #[test]
     fn a_text_like_others_is_nearer_to_them() {
         let texts = ["fever and aspirin", "aspirin lowers", "fever in ovens", ""];
-        let pool = PoolTexts::read("aspirin", &texts);
+        let pool = PoolTexts::read("aspirin", &NumberedTokens::of(&texts));
         let near: Vec<f64> = pool.numbers().iter().map(|of| of.likeness).collect();
         assert!(near[0] > near[1] && near[1] > 0.1, "{near:?}");
         assert!((near[1] - near[2]).abs() < 1e-12 && near[3] == 0.0);
@@ -304,7 +315,7 @@ mod tests {
             query in "[ a-c]{0,8}|.{0,8}",
             texts in prop::collection::vec("[ a-e]{0,40}|.{0,20}", 0..6),
         ) {
-            let pool = PoolTexts::read(&query, &texts);
+            let pool = PoolTexts::read(&query, &NumberedTokens::of(&texts));
             for (at, of) in pool.numbers().iter().enumerate() {
                 let sum: f64 = (0..texts.len()).filter(|other| *other != at).map(|other| pool.cosine(at, other)).sum();
                 let mean = sum / (texts.len() - 1).max(1) as f64;

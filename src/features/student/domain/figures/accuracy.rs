@@ -47,6 +47,11 @@ impl PreferenceTallies {
         }
     }
 
+    /// Adds the battles of other queries.
+    pub fn join(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     /// One per model; empty without unanimous battles.
     pub fn accuracies(&self, resampling: &Resampling) -> Vec<ModelAccuracy> {
         accuracies(&self.0, resampling)

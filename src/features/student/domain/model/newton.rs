@@ -5,7 +5,7 @@ use super::probabilities;
 use super::training::TrainingPairs;
 use crate::domain::numeric::{dot, solve};
 use crate::domain::prediction::OutcomeProbabilities;
-use crate::features::student::domain::features::PairFeatures;
+use crate::features::student::domain::features::{LANES, Lanes, PairFeatures};
 use crate::features::student::domain::spool::SpoolError;
 
 const STEPS: usize = 60;
@@ -57,13 +57,22 @@ pub(super) struct Exponentials {
 impl Exponentials {
     #[inline]
     pub(super) fn of(eta: f64, tau: f64) -> Self {
-        let top = eta.abs().max(tau);
-        let exp = |logit: f64| match logit - top {
-            // The largest: nothing to compute.
-            0.0 => 1.0,
-            below => below.exp(),
+        // Selected without branches: neither the sign of η nor the larger one is predictable.
+        let size = eta.abs();
+        let (top, other) = if tau > size { (tau, size) } else { (size, tau) };
+        // 1, and not a number for an infinite logit.
+        let first = 1.0 + 0.0 * top;
+        let (second, least) = ((other - top).exp(), (-size - top).exp());
+        let (decisive, tie) = if tau > size {
+            (second, first)
+        } else {
+            (first, second)
         };
-        let (a, b, tie) = (exp(-eta), exp(eta), exp(tau));
+        let (a, b) = if eta < 0.0 {
+            (decisive, least)
+        } else {
+            (least, decisive)
+        };
         let sum = (a + b) + tie;
         Self {
             a,
@@ -156,9 +165,9 @@ impl Objective<'_> {
             .collect();
         let penalty: f64 = gradient.iter().zip(weights).map(|(g, w)| 0.5 * g * w).sum();
         let (_, odd) = self.shape;
-        let mut hessian = wants_hessian.then(|| self.of_penalty());
+        let mut hessian = wants_hessian.then(|| HessianSum::of_penalty(self));
         let weights = weights.split_at(odd);
-        let (of_odd, of_even) = gradient.split_at_mut(odd);
+        let mut slopes = [&gradient[..odd], &gradient[odd..]].map(padded);
         let (mut loss, mut all) = (0.0, 0.0);
         let mut pairs: [PairFeatures; TOGETHER] = Default::default();
         let mut curves = [[0.0; 3]; TOGETHER];
@@ -174,8 +183,10 @@ impl Objective<'_> {
                 let (preference, tie) = (soft.preference(), soft.tie());
                 all += target.weight;
                 loss += target.weight * (found.log_sum - (eta * preference + tau * tie));
-                add_scaled(of_odd, target.weight * (m - preference), pair.odd());
-                add_scaled(of_even, target.weight * (t - tie), pair.even());
+                let [of_odd, of_even] = &mut slopes;
+                let (odd, even) = pair.padded();
+                add_products(of_odd, [target.weight * (m - preference)], [lanes(odd)]);
+                add_products(of_even, [target.weight * (t - tie)], [lanes(even)]);
                 let Some(hessian) = &mut hessian else {
                     continue;
                 };
@@ -183,57 +194,118 @@ impl Objective<'_> {
                 read += 1;
                 if read == TOGETHER {
                     let [a, b, c, d] = &pairs;
-                    self.add(hessian, [a, b, c, d], curves);
+                    hessian.add([a, b, c, d], curves);
                     read = 0;
                 }
             }
         })?;
         if let Some(hessian) = &mut hessian {
             for (pair, curve) in pairs.iter().zip(curves).take(read) {
-                self.add(hessian, [pair], [curve]);
+                hessian.add([pair], [curve]);
             }
         }
+        let [of_odd, of_even] = &slopes;
+        gradient[..odd].copy_from_slice(&of_odd[..odd]);
+        let even = gradient.len() - odd;
+        gradient[odd..].copy_from_slice(&of_even[..even]);
         let slope = Slope {
             value: penalty + loss,
             pairs: all,
             gradient,
         };
-        Ok((slope, hessian))
+        Ok((slope, hessian.map(|hessian| hessian.rows())))
     }
+}
 
+/// The Hessian while pairs are added to it.
+struct HessianSum {
+    /// Number of odd, and of even features.
+    odd: usize,
+    even: usize,
+    /// Row by row, the cells with odd features, and in rows of even ones those with even features,
+    /// each up to whole lanes. Cells above the diagonal are not read.
+    cells: Vec<f64>,
+}
+
+impl HessianSum {
     /// The Hessian of the penalty.
-    fn of_penalty(&self) -> Hessian {
-        let (width, _) = self.shape;
-        let mut hessian: Hessian = (0..width).map(|at| vec![0.0; at + 1]).collect();
-        for (at, row) in hessian.iter_mut().enumerate() {
+    fn of_penalty(objective: &Objective<'_>) -> Self {
+        let (width, odd) = objective.shape;
+        let mut cells = Vec::new();
+        for at in 0..width {
+            let row = at.checked_sub(odd);
+            if row.is_some() {
+                cells.resize(cells.len() + odd.next_multiple_of(LANES), 0.0);
+            }
             // A tiny penalty on the constant keeps the matrix regular if no pair, or every pair, is
             // a tie.
-            row[at] = self.precision(at).max(1e-9);
+            let precision = objective.precision(at).max(1e-9);
+            let (row, start) = (row.unwrap_or(at), cells.len());
+            cells.resize(start + whole_lanes(row), 0.0);
+            cells[start + row] = precision;
         }
-        hessian
+        Self {
+            odd,
+            even: width - odd,
+            cells,
+        }
     }
 
     #[inline]
-    fn add<const N: usize>(
-        &self,
-        hessian: &mut [Vec<f64>],
-        pairs: [&PairFeatures; N],
-        curves: [[f64; 3]; N],
-    ) {
-        let (_, odd) = self.shape;
-        let mut rows = [&[][..]; N];
-        for (row, pair) in rows.iter_mut().zip(pairs) {
-            *row = pair.all();
+    fn add<const N: usize>(&mut self, pairs: [&PairFeatures; N], curves: [[f64; 3]; N]) {
+        let (mut odd, mut even) = ([&[][..]; N], [&[][..]; N]);
+        let (mut of_odd, mut of_even) = ([&[][..]; N], [&[][..]; N]);
+        for pair in 0..N {
+            (odd[pair], even[pair]) = pairs[pair].padded();
+            (of_odd[pair], of_even[pair]) = (lanes(odd[pair]), lanes(even[pair]));
         }
-        for (at, cells) in hessian.iter_mut().enumerate() {
-            let (with_odd, with_even) = cells.split_at_mut(odd.min(at + 1));
-            let kind = usize::from(at >= odd);
-            add_products(with_odd, at, curves, kind, rows, 0);
-            if at >= odd {
-                add_products(with_even, at, curves, 2, rows, odd);
-            }
+        let mut rest = &mut self.cells[..];
+        for at in 0..self.odd {
+            let (cells, others) = rest.split_at_mut(whole_lanes(at));
+            rest = others;
+            add_products(cells, scales(curves, 0, odd, at), of_odd);
+        }
+        for at in 0..self.even {
+            let (with_odd, others) = rest.split_at_mut(self.odd.next_multiple_of(LANES));
+            let (with_even, others) = others.split_at_mut(whole_lanes(at));
+            rest = others;
+            add_products(with_odd, scales(curves, 1, even, at), of_odd);
+            add_products(with_even, scales(curves, 2, even, at), of_even);
         }
     }
+
+    /// The sum of all pairs.
+    fn rows(&self) -> Hessian {
+        let mut rest = &self.cells[..];
+        let mut next = |cells: usize| {
+            let (of, others) = rest.split_at(cells.next_multiple_of(LANES));
+            rest = others;
+            &of[..cells]
+        };
+        let of_odd = (0..self.odd).map(|at| (at + 1, 0));
+        let of_even = (0..self.even).map(|at| (self.odd, at + 1));
+        let row = |(odd, even)| [next(odd), next(even)].concat();
+        of_odd.chain(of_even).map(row).collect()
+    }
+}
+
+/// Number of cells up to and including the one at an index, in whole lanes.
+#[inline]
+fn whole_lanes(at: usize) -> usize {
+    (at + 1).next_multiple_of(LANES)
+}
+
+#[inline]
+fn lanes(numbers: &[f64]) -> &[Lanes] {
+    let (lanes, _) = numbers.as_chunks();
+    lanes
+}
+
+/// Numbers followed by zeros up to whole lanes.
+fn padded(numbers: &[f64]) -> Vec<f64> {
+    let mut padded = numbers.to_vec();
+    padded.resize(numbers.len().next_multiple_of(LANES), 0.0);
+    padded
 }
 
 /// The second derivatives of a pair's loss by η and η, η and τ, and τ and τ.
@@ -247,37 +319,38 @@ fn curve(found: &Outcomes, weight: f64) -> [f64; 3] {
     ]
 }
 
+/// A second derivative of each pair times its number at an index.
 #[inline]
-fn add_scaled(to: &mut [f64], scale: f64, of: &[f64]) {
-    let of = &of[..to.len()];
-    for (at, to) in to.iter_mut().enumerate() {
-        *to += scale * of[at];
-    }
-}
-
-/// Adds Σ curve · x · y to each cell: x is the number of each row at an index, y that of the cell,
-/// starting with the one at `first`.
-#[inline]
-fn add_products<const N: usize>(
-    cells: &mut [f64],
-    at: usize,
+fn scales<const N: usize>(
     curves: [[f64; 3]; N],
     kind: usize,
-    rows: [&[f64]; N],
-    first: usize,
-) {
-    let mut scale = [0.0; N];
-    let mut numbers = [&[][..]; N];
-    for row in 0..N {
-        scale[row] = curves[row][kind] * rows[row][at];
-        numbers[row] = &rows[row][first..first + cells.len()];
+    numbers: [&[f64]; N],
+    at: usize,
+) -> [f64; N] {
+    let mut scales = [0.0; N];
+    for pair in 0..N {
+        scales[pair] = curves[pair][kind] * numbers[pair][at];
     }
-    for (at, cell) in cells.iter_mut().enumerate() {
-        let mut sum = *cell;
-        for row in 0..N {
-            sum += scale[row] * numbers[row][at];
+    scales
+}
+
+/// Adds Σ scale · number to each cell, pair by pair.
+#[inline]
+fn add_products<const N: usize>(cells: &mut [f64], scales: [f64; N], numbers: [&[Lanes]; N]) {
+    let (cells, _) = cells.as_chunks_mut::<LANES>();
+    let mut of_cells = [&[][..]; N];
+    for pair in 0..N {
+        of_cells[pair] = &numbers[pair][..cells.len()];
+    }
+    for at in 0..cells.len() {
+        let mut sum = cells[at];
+        for pair in 0..N {
+            let numbers = &of_cells[pair][at];
+            for lane in 0..LANES {
+                sum[lane] += scales[pair] * numbers[lane];
+            }
         }
-        *cell = sum;
+        cells[at] = sum;
     }
 }
 

@@ -2,6 +2,7 @@
 //! features of a pair are computed when it is read.
 
 use crate::domain::battle::Pair;
+use crate::domain::parallel::in_order;
 use crate::domain::ranking::PairTarget;
 use crate::features::student::domain::features::{PairFeatures, QueryFeatures};
 use crate::features::student::domain::spool::{Scratch, ScratchFile, SpoolError};
@@ -59,6 +60,9 @@ impl TrainingQuery<'_> {
 
 /// Bytes of the first queries that stay in main memory: fits read all queries a hundred times.
 const IN_MEMORY: usize = 40 << 20;
+
+/// Number of queries whose results are kept at once by [`TrainingPairs::each_in_parallel`].
+const IN_PARALLEL: usize = 128;
 
 /// The judged pairs of many queries: of the first ones in main memory, of others in a scratch file.
 pub struct TrainingPairs {
@@ -230,6 +234,26 @@ impl TrainingPairs {
         Ok(())
     }
 
+    /// Runs `work` for each query on all cores and passes the results to `take` in order. Keeps
+    /// those of a few queries in main memory.
+    pub fn each_in_parallel<T: Send>(
+        &self,
+        work: impl Fn(&TrainingQuery<'_>) -> T + Sync,
+        mut take: impl FnMut(T) -> Result<(), SpoolError>,
+    ) -> Result<(), SpoolError> {
+        for queries in self.queries.chunks(IN_PARALLEL) {
+            let read = |query: &StoredQuery| {
+                let mut read = ReadQuery::default();
+                read.fill(self, query, false)?;
+                Ok(work(&read.training(query.query)))
+            };
+            for found in in_order(queries, read) {
+                take(found?)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Visits the queries, with the numbers of their pairs that are not judged, as long as `visit`
     /// succeeds.
     pub fn each<E: From<SpoolError>>(
@@ -387,7 +411,7 @@ mod tests {
         };
         assert_eq!(
             shape(&[query]).unwrap(),
-            (read.all().len(), read.odd().len())
+            (read.odd().len() + read.even().len(), read.odd().len())
         );
         for wrong in [
             TrainingQuery {

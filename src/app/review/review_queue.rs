@@ -343,28 +343,29 @@ fn selected_entries(
         request.limit
     };
     let mut selection = QueueSelection::new(shown, design, limit);
+    let mut keys = HashMap::new();
     if design.has_controls() {
         let all = db.all_pairs(request.scope)?;
-        let of_query = all.queries().map(|(_, name, pairs)| {
+        let of_query = all.queries().map(|(key, name, pairs)| {
             let query = query_number(name);
-            let candidates = pairs.map(move |(pair, voted)| QueueCandidate {
-                key: PairKey { query, pair },
-                priority: None,
-                voted,
-            });
-            (query, candidates)
+            keys.insert(query, key);
+            (query, pairs)
         });
         let of_query: Vec<_> = of_query.collect();
-        for (query, candidates) in &of_query {
-            selection.count(*query, candidates.clone());
+        for (query, pairs) in &of_query {
+            selection.count(*query, pairs.clone());
         }
-        for (query, candidates) in of_query {
-            selection.draw(query, candidates);
+        for (query, pairs) in of_query {
+            selection.draw(query, pairs);
         }
+    }
+    if request.policy == Policy::Random {
+        // No pair has a priority.
+        return Ok((selection.entries(), keys));
     }
     // A design with controls takes pairs of other queries too.
     let only = request.only.as_ref().filter(|_| !design.has_controls());
-    let (mut keys, mut others) = (HashMap::new(), Vec::new());
+    let mut others = Vec::new();
     db.each_urgent(request.scope, request.policy, |urgent| {
         if only.is_some_and(|only| !only.contains(&urgent.query)) {
             return;
@@ -399,7 +400,7 @@ fn selected_entries(
         }
     }
     let mut entries = selection.entries();
-    if design.has_controls() && request.policy != Policy::Random {
+    if design.has_controls() {
         // Controls were drawn without their priorities.
         let mut read: HashMap<QueryKey, PolicyPriorities> = HashMap::new();
         for entry in &mut entries {

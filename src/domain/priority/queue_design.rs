@@ -214,12 +214,28 @@ pub fn build_queue(
     limit: usize,
 ) -> Vec<QueueEntry> {
     let mut selection = QueueSelection::new(shown, design, limit);
-    let of_query = || candidates.chunk_by(|x, y| x.key.query == y.key.query);
-    let number = |of: &[QueueCandidate]| of.first().map_or(0, |first| first.key.query);
-    of_query().for_each(|of| selection.count(number(of), of.iter().copied()));
-    of_query().for_each(|of| selection.draw(number(of), of.iter().copied()));
+    let of_queries = || {
+        let of_queries = candidates.chunk_by(|x, y| x.key.query == y.key.query);
+        of_queries.filter_map(|of| {
+            let pairs = of.iter().map(|one| (one.key.pair, one.voted));
+            Some((of.first()?.key.query, pairs))
+        })
+    };
+    of_queries().for_each(|(query, pairs)| selection.count(query, pairs));
+    of_queries().for_each(|(query, pairs)| selection.draw(query, pairs));
     candidates.iter().for_each(|one| selection.add(*one));
-    selection.entries()
+    let mut entries = selection.entries();
+    let controls = entries.iter_mut().filter_map(|entry| match entry.draw {
+        DrawReason::Control { .. } => Some((entry.key, &mut entry.priority)),
+        _ => None,
+    });
+    let mut controls: HashMap<PairKey, &mut Option<f64>> = controls.collect();
+    for candidate in candidates {
+        if let Some(priority) = controls.get_mut(&candidate.key) {
+            **priority = candidate.priority;
+        }
+    }
+    entries
 }
 
 /// Selects the next entries of a queue from candidates that are passed one by one. Memory depends
@@ -248,13 +264,10 @@ pub struct QueueSelection<'a> {
     /// Number of pairs of the frame that were not shown.
     left: usize,
     /// The pairs with the smallest hashes, for controls.
-    random: Vec<(u64, QueueCandidate)>,
-    /// The key of the last of these that can still be drawn, if that many are known.
-    last_random: Option<(u64, PairKey)>,
-}
-
-fn random_place((hash, candidate): &(u64, QueueCandidate)) -> (u64, PairKey) {
-    (*hash, candidate.key)
+    random: Vec<(u64, PairKey)>,
+    /// The greatest hash of these that can still be drawn, the greatest of all until that many are
+    /// known.
+    last_random: u64,
 }
 
 impl<'a> QueueSelection<'a> {
@@ -281,25 +294,32 @@ impl<'a> QueueSelection<'a> {
             frame: 0,
             left: 0,
             random: Vec::new(),
-            last_random: None,
+            last_random: u64::MAX,
         }
     }
 
-    /// Counts candidates of a query. If the design has controls, all candidates must be counted
-    /// before the first one is drawn.
-    pub fn count(&mut self, query: u64, candidates: impl Iterator<Item = QueueCandidate>) {
+    /// Counts pairs of a query, each with whether a judge has voted on it. If the design has
+    /// controls, all pairs must be counted before the first one is drawn.
+    pub fn count(&mut self, query: u64, pairs: impl Iterator<Item = (Pair, bool)>) {
         if !self.design.has_controls() {
             return;
         }
         let (state, seen) = (mixed(self.seeds.ties, query), self.seen.get(&query));
-        for QueueCandidate { key, .. } in candidates.filter(|candidate| candidate.voted) {
-            self.frame ^= hash_pair(state, key.pair);
-            self.left += usize::from(!seen.is_some_and(|seen| seen.contains(&key.pair)));
+        let (mut frame, mut left) = (0, 0);
+        // Loops instead of adapters, which would be calls that cost as much as the hash.
+        for (pair, voted) in pairs {
+            if voted {
+                frame ^= hash_pair(state, pair);
+                left += usize::from(!seen.is_some_and(|seen| seen.contains(&pair)));
+            }
         }
+        self.frame ^= frame;
+        self.left += left;
     }
 
-    /// Adds candidates of a query for the slots of controls.
-    pub fn draw(&mut self, query: u64, candidates: impl Iterator<Item = QueueCandidate>) {
+    /// Adds pairs of a query, each with whether a judge has voted on it, for the slots of controls.
+    /// These entries have no priority.
+    pub fn draw(&mut self, query: u64, pairs: impl Iterator<Item = (Pair, bool)>) {
         if !self.design.has_controls() {
             return;
         }
@@ -308,19 +328,20 @@ impl<'a> QueueSelection<'a> {
             self.seen.get(&query),
         );
         let keep = self.limit.saturating_mul(2);
-        for candidate in candidates.filter(|candidate| candidate.voted) {
-            let drawn = (hash_pair(state, candidate.key.pair), candidate);
-            let is_late = self
-                .last_random
-                .is_some_and(|last| random_place(&drawn) > last);
-            if is_late || seen.is_some_and(|seen| seen.contains(&candidate.key.pair)) {
+        let mut last = self.last_random;
+        for (pair, voted) in pairs {
+            let hash = hash_pair(state, pair);
+            if hash > last || !voted || seen.is_some_and(|seen| seen.contains(&pair)) {
                 continue;
             }
-            self.random.push(drawn);
-            if self.random.len() >= room(keep) {
-                self.last_random = keep_first(&mut self.random, keep, random_place);
+            self.random.push((hash, PairKey { query, pair }));
+            if self.random.len() >= room(keep)
+                && let Some((greatest, _)) = keep_first(&mut self.random, keep, |drawn| *drawn)
+            {
+                last = greatest;
             }
         }
+        self.last_random = last;
     }
 
     /// Adds a candidate for the slots by priority.
@@ -343,8 +364,13 @@ impl<'a> QueueSelection<'a> {
 
     /// The entries, in order.
     pub fn entries(mut self) -> Vec<QueueEntry> {
-        self.random.sort_unstable_by_key(random_place);
-        let mut random = self.random.into_iter().map(|(_, candidate)| candidate);
+        self.random.sort_unstable();
+        let drawn = |(_, key)| QueueCandidate {
+            key,
+            priority: None,
+            voted: true,
+        };
+        let mut random = self.random.into_iter().map(drawn);
         let mut urgent = self.urgent.sorted();
         let mut left = self.left;
         let (shown, design) = (self.shown, &self.design);

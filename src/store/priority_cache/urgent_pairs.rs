@@ -175,7 +175,24 @@ fn put_pair(bytes: &mut Vec<u8>, pair: Pair, voted: bool) {
 
 #[inline]
 fn take_pair(bytes: &mut &[u8]) -> Option<(Pair, bool)> {
-    let (low, coded) = (take(bytes)?, take(bytes)?);
+    let (low, coded) = match **bytes {
+        // Most pairs of up to 128 documents take two or three bytes.
+        [low @ ..0x80, coded @ ..0x80, ref rest @ ..] => {
+            *bytes = rest;
+            (usize::from(low), usize::from(coded))
+        }
+        [
+            low @ ..0x80,
+            first @ 0x80..=0xff,
+            next @ ..0x80,
+            ref rest @ ..,
+        ] => {
+            *bytes = rest;
+            let coded = usize::from(first & 0x7f) | usize::from(next) << 7;
+            (usize::from(low), coded)
+        }
+        _ => (take(bytes)?, take(bytes)?),
+    };
     let pair = Pair::new(low, low.checked_add(coded / 2)?)?;
     Some((pair, coded % 2 == 1))
 }

@@ -9,7 +9,7 @@ use crate::domain::sampling::{PlannedBattle, SeenOrders};
 use crate::domain::vote::JudgeId;
 use crate::judge::FailureCause;
 use rusqlite::params;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// A call that a plan still needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,8 +224,8 @@ impl Db {
         planned: &[PlannedBattle],
         judges: &[(JudgeId, bool)],
     ) -> Result<bool> {
-        let battles: HashSet<(usize, usize, u32)> = self.all(
-            "SELECT min(a, b), max(a, b), game FROM battle WHERE query = ?1",
+        let battles: Vec<(usize, usize, u32)> = self.all(
+            "SELECT min(a, b), max(a, b), game FROM battle WHERE query = ?1 ORDER BY 1, 2, 3",
             [query.0],
             |row| row.try_into(),
         )?;
@@ -248,9 +248,11 @@ impl Db {
                 return Ok(false);
             }
         }
-        Ok(planned
-            .iter()
-            .all(|plan| battles.contains(&(plan.pair.low(), plan.pair.high(), plan.game))))
+        let is_entered = |plan: &PlannedBattle| {
+            let battle = (plan.pair.low(), plan.pair.high(), plan.game);
+            battles.binary_search(&battle).is_ok()
+        };
+        Ok(planned.iter().all(is_entered))
     }
 
     /// The calls that a plan needs, whether or not its battles have been entered.

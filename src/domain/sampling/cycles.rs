@@ -4,7 +4,10 @@
 use super::walecki::walecki;
 use super::{MAX_GAMES, SeededRng};
 use crate::domain::battle::Pair;
-use std::collections::HashMap;
+use foldhash::fast::RandomState;
+use std::collections;
+
+type HashMap<K, V> = collections::HashMap<K, V, RandomState>;
 
 /// Pools up to this size get their cycles from one exact decomposition of the complete graph.
 const EXACT_LIMIT: usize = 32;
@@ -17,6 +20,11 @@ pub struct PlannedBattle {
     pub game: u32,
     /// The cycle that contains it, from 0.
     pub cycle: usize,
+}
+
+/// A map with room for this many pairs.
+fn with_room<T>(pairs: usize) -> HashMap<Pair, T> {
+    HashMap::with_capacity_and_hasher(pairs, RandomState::default())
 }
 
 /// The battles of one query: `cycles` random cycles through its documents, ordered by cycle.
@@ -34,7 +42,7 @@ pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<Plan
     } else {
         random_rounds(documents, cycles, &mut rng)
     };
-    let mut games: HashMap<Pair, u32> = HashMap::new();
+    let mut games: HashMap<Pair, u32> = with_room(documents * cycles);
     let mut planned = Vec::with_capacity(documents * cycles);
     for (cycle, round) in rounds.into_iter().enumerate() {
         for pair in round {
@@ -103,7 +111,7 @@ fn exact_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec
 /// Cycles for a large pool: random permutations, repaired by reversing segments (2-opt) until no
 /// pair repeats an earlier battle, or as few as possible.
 fn random_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec<Pair>> {
-    let mut fought: HashMap<Pair, u32> = HashMap::new();
+    let mut fought: HashMap<Pair, u32> = with_room(documents * cycles);
     let mut rounds = Vec::with_capacity(cycles);
     for _ in 0..cycles.min((documents - 1) * MAX_GAMES as usize / 2) {
         let mut tour: Vec<usize> = (0..documents).collect();
@@ -162,7 +170,7 @@ fn repair(tour: &mut [usize], fought: &HashMap<Pair, u32>, rng: &mut SeededRng) 
 /// Within each cycle, half of the battles (±½) are swapped, chosen at random for each judge; a
 /// pair's second battle is shown in the opposite order of its first.
 pub fn presentations(seed: u64, query: &str, judge: &str, planned: &[PlannedBattle]) -> Vec<bool> {
-    let mut first_game: HashMap<Pair, bool> = HashMap::new();
+    let mut first_game: HashMap<Pair, bool> = with_room(planned.len());
     let mut swapped = vec![false; planned.len()];
     let mut start = 0;
     while start < planned.len() {

@@ -2,7 +2,8 @@
 //! matrix, in battles and in the queue of a project of 100,000 battles with 200 documents per query,
 //! and of one with 500, go through the update, the view and the diff to the previous frame, in
 //! bytes, at 200×60. The project's response to a key arrives in a later message and is drawn in
-//! another frame; it is listed separately.
+//! another frame; it is listed separately. Last, each order of the queue is chosen: the time until
+//! the frame with its pairs, including reading them from the project.
 //!
 //! `cargo bench --features internals --bench keys [-- PROJECT]`; without a project it judges one
 //! first, for about a minute.
@@ -26,6 +27,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const KEYS: usize = 2_000;
+/// Number of times that another order is chosen, each several times.
+const ORDERS: usize = 60;
 const SIZE: (u16, u16) = (200, 60);
 /// Queries, documents and cycles: 100,000 battles, and large matrices.
 const PROJECTS: [(usize, usize, usize); 2] = [(250, 200, 2), (8, 500, 10)];
@@ -86,6 +89,17 @@ fn measure(project: &Path) {
         tell("key to frame", &mut session.keys);
         tell("answer to frame", &mut session.answers);
     }
+    let mut session = Session::new(store);
+    ["w", "P"].iter().for_each(|key| session.press(key));
+    let mut orders: Vec<Duration> = (0..ORDERS)
+        .map(|_| {
+            let began = Instant::now();
+            session.press("o");
+            began.elapsed()
+        })
+        .collect();
+    println!("queue, another order, bound 30 ms");
+    tell("key to the frame with its pairs", &mut orders);
 }
 
 fn judged(folder: &Path, (queries, documents, cycles): (usize, usize, usize)) -> PathBuf {

@@ -58,7 +58,7 @@ fn main() {
     };
     let bench = RemoteBench { program, options };
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    bench.program.run(
+    bench.run(
         "remote init",
         "none.db",
         &["remote", "init", &bench.options.url],
@@ -141,7 +141,7 @@ impl RemoteBench {
     /// A run of one process without a server, and the same run shared by many.
     fn shared_run(&self) {
         let alone = ["annotate", "in.jsonl", "out.jsonl", "--yes", "--probe", "0"];
-        let took = self.program.run("annotate, alone", "alone.db", &alone);
+        let took = self.run("annotate, alone", "alone.db", &alone);
         let votes = 12 * self.options.queries * self.options.documents;
         println!("    {:8.0} votes/s", votes as f64 / took.as_secs_f64());
         let job = Uuid::now_v7().to_string();
@@ -171,14 +171,14 @@ impl RemoteBench {
     /// Sends projects whose judges say why or do not, and fetches them into new copies.
     fn projects(&self, runtime: &tokio::runtime::Runtime) {
         let export = ["export", "votes", "--out", "votes.jsonl"];
-        self.program.run("export votes", "alone.db", &export);
+        self.run("export votes", "alone.db", &export);
         let votes = give_reasons(
             &self.program.folder.join("votes.jsonl"),
             &self.program.folder.join("said.jsonl"),
         );
         self.program
             .run("import dataset", "said.db", &["import", "in.jsonl"]);
-        self.program.run(
+        self.run(
             "import votes",
             "said.db",
             &["import", "votes", "said.jsonl"],
@@ -187,7 +187,7 @@ impl RemoteBench {
             let before = runtime.block_on(self.sizes());
             let name = Uuid::now_v7().to_string();
             let add = ["remote", "add", &self.options.url, "--name", &name];
-            self.program.run("remote add", project, &add);
+            self.run("remote add", project, &add);
             let took = self
                 .program
                 .run(&format!("sync, sending, {what}"), project, &["sync"]);
@@ -200,12 +200,16 @@ impl RemoteBench {
                 per_vote(1)
             );
             let copy = format!("copy of {project}");
-            self.program.run("remote add", &copy, &add);
+            self.run("remote add", &copy, &add);
             let took = self
                 .program
                 .run(&format!("sync, fetching, {what}"), &copy, &["sync"]);
             println!("    {:8.0} votes/s", votes as f64 / took.as_secs_f64());
         }
+    }
+
+    fn run(&self, name: &str, project: &str, arguments: &[&str]) -> Duration {
+        self.program.run(name, "none", project, arguments)
     }
 
     /// The sizes of the tables of rows and of texts, with their indexes, in bytes.

@@ -33,8 +33,8 @@ impl Bench {
         command
     }
 
-    /// Runs a command on a project, and prints what it took.
-    pub fn run(&self, name: &str, project: &str, arguments: &[&str]) -> Duration {
+    /// Runs a command on a project, and prints what it took, with the bound for it if there is one.
+    pub fn run(&self, name: &str, bound: &str, project: &str, arguments: &[&str]) -> Duration {
         let started = Instant::now();
         let mut child = self.command(project, arguments).spawn().unwrap();
         let mut peak = None;
@@ -49,7 +49,11 @@ impl Bench {
         let peak = peak.map_or(String::new(), |kib| {
             format!("{:8.1} MiB", kib as f64 / 1024.0)
         });
-        println!("  {name:28} {:8.2} s {peak}", took.as_secs_f64());
+        let bound = match bound {
+            "none" => String::new(),
+            bound => format!("  bound {bound}"),
+        };
+        println!("  {name:28} {:8.2} s {peak}{bound}", took.as_secs_f64());
         assert!(status.success(), "{name}: {status}");
         took
     }

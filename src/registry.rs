@@ -41,6 +41,7 @@ use crate::tui::keymap::{Command, Screen};
 use crate::tui::screens;
 use crate::tui::screens::additions::{AddedRaters, AddedSettings};
 use crate::tui::screens::behavior::ScreenBehavior;
+use crate::tui::service::Service;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::Path;
 use std::sync::Arc;
@@ -549,6 +550,8 @@ pub(crate) const SCREENS: &[&dyn ScreenBehavior] = &[
     &screens::ruling::RulingScreen,
     &duel::screen::DuelScreen,
     &duel::screen::passage::PassageScreen,
+    #[cfg(feature = "remote")]
+    &remote::screen::TeamScreen,
 ];
 
 /// The behavior of a screen.
@@ -576,6 +579,12 @@ type ReadRunNotes = fn(&Store) -> Result<Vec<String>, AppError>;
 /// Notes of features on the run screen.
 pub const RUN_NOTES: &[ReadRunNotes] = &[drift::app::run_notes];
 
+/// Services that run in the background while the workbench is open.
+pub(crate) const SERVICES: &[&dyn Service] = &[
+    #[cfg(feature = "remote")]
+    &remote::screen::Synchronization,
+];
+
 /// Settings in the dialog of settings, below those of the core.
 pub(crate) const SETTINGS: &[&dyn AddedSettings] = &[&student::screen::settings::StudentSettings];
 
@@ -587,6 +596,8 @@ pub(crate) const ADDED_KEYS: &[&[(Screen, Binding)]] = &[
     scale::screen::ADDED_KEYS,
     prompts::screen::ADDED_KEYS,
     measure::screen::ADDED_KEYS,
+    #[cfg(feature = "remote")]
+    remote::screen::ADDED_KEYS,
 ];
 
 /// Questions outside a run, each with the command that offers them.

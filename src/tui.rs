@@ -15,6 +15,7 @@ pub(crate) mod navigation;
 pub(crate) mod panes;
 mod requests;
 pub mod screens;
+pub(crate) mod service;
 mod signals;
 pub(crate) mod slot;
 pub mod terminal;

@@ -4,6 +4,8 @@ use crate::features::duel::screen::commands as duel;
 use crate::features::measure::screen::commands as measure;
 use crate::features::methods::screen::commands as methods;
 use crate::features::prompts::screen::commands as prompts;
+#[cfg(feature = "remote")]
+use crate::features::remote::screen::commands as remote;
 use crate::features::student::screen::commands as student;
 use crate::tui::keymap::binding::{ENTER, ESC, TAB};
 use crate::tui::keymap::{Command, KeyChord, Scope, commands};
@@ -90,13 +92,15 @@ const FAMILIES: [&[Command]; 32] = [
     ],
     // Input by a person: a reason or, on the list of queries, where there are no decisions, a file.
     &[Command::WriteNote, Command::Import],
-    // Another view of the same data: a layer of the matrix, a truth, a figure; or a different
-    // amount of it.
+    // Another view of the same data: a layer of the matrix, a truth, a figure, the verdicts of a
+    // person; or a different amount of it.
     &[
         Command::NextLayer,
         methods::NEXT_TRUTH,
         student::NEXT_FIGURE,
         measure::NEXT_METRIC,
+        #[cfg(feature = "remote")]
+        remote::SHOW_VERDICTS,
     ],
     // The matrix of a query, the measurement of a method, or its margin.
     &[
@@ -155,8 +159,13 @@ const FAMILIES: [&[Command]; 32] = [
         Command::ChooseJudge,
         Command::ColorSlices,
     ],
-    // The end of a run, or of setting up judges.
-    &[Command::StopRun, Command::SaveJudges],
+    // The end of a run, or of setting up judges; or what was decided goes to the others.
+    &[
+        Command::StopRun,
+        Command::SaveJudges,
+        #[cfg(feature = "remote")]
+        remote::SYNCHRONIZE,
+    ],
     &[Command::CannotTell, Command::RuleCannotTell],
     // Parentheses make something smaller or larger: the first pane, or the marked passage.
     &[Command::BorderBack, duel::FEWER_SENTENCES],

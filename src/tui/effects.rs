@@ -11,6 +11,7 @@ use super::model::TuiOptions;
 use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
+use crate::registry;
 use crate::store::{self, Db, Store};
 use std::pin::pin;
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub struct Runner {
     end: Option<JoinHandle<Option<String>>>,
     /// A person's decisions that are being written; each yields an error if the screen is gone.
     writes: Vec<JoinHandle<Option<String>>>,
+    /// Services of features.
+    services: Vec<JoinHandle<()>>,
 }
 
 /// Waits longer than this are announced.
@@ -39,6 +42,9 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How long to wait on an immediate exit for received answers to be written.
 const LAST_WRITES: Duration = Duration::from_secs(1);
+
+/// How long to wait on exit for services, which have nothing to lose.
+const LAST_SERVICES: Duration = Duration::from_millis(500);
 
 /// Named in the announcement while a person's decisions, an import or an export are being written.
 const WRITING: &str = "pending writes";
@@ -67,6 +73,7 @@ impl Runner {
             asking: None,
             end: None,
             writes: Vec::new(),
+            services: Vec::new(),
         }
     }
 
@@ -75,7 +82,10 @@ impl Runner {
     pub fn carry_out(&mut self, effect: Effect, control: RunControl) {
         match effect {
             Effect::Job(job) => self.start_job(job, control),
-            Effect::Watch => self.watch(),
+            Effect::Watch => {
+                self.watch();
+                self.start_services();
+            }
             Effect::Rename(name) => self.bench.rename(name),
             Effect::Start(scope) => self.start(&scope, control),
             Effect::Steer(control) => {
@@ -96,6 +106,15 @@ impl Runner {
             | Effect::Redraw
             | Effect::Quit => {}
         }
+    }
+
+    fn start_services(&mut self) {
+        let (store, person) = (self.bench.store(), &self.bench.options().annotator);
+        let started = registry::SERVICES.iter().map(|service| {
+            let (store, person) = (store.clone(), person.clone());
+            service.start(store, person, self.results.clone())
+        });
+        self.services.extend(started);
     }
 
     /// Applies a budget to the current run and questions.
@@ -133,6 +152,8 @@ impl Runner {
             }
             let written = self.bench.store().write(|_| Ok(()));
             drop(noticed(written, WRITING, &mut told, tell).await);
+            let ended = futures::future::join_all(self.services.drain(..));
+            drop(tokio::time::timeout(LAST_SERVICES, ended).await);
             all
         };
         tokio::select! {

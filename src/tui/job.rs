@@ -318,7 +318,8 @@ impl Answer {
         self
     }
 
-    fn progress(ticket: Ticket, then: Continuation) -> Self {
+    /// A step whose continuation changes the model; with the default ticket, in any case.
+    pub(crate) fn progress(ticket: Ticket, then: Continuation) -> Self {
         Self {
             ticket,
             ends: false,

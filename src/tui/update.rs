@@ -74,7 +74,7 @@ fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Mouse(event) => return mouse::on_mouse(model, event),
         Msg::Resize(columns, rows) => model.size = (columns, rows),
         Msg::Tick => {}
-        Msg::ChangedElsewhere => return results::changed_elsewhere(model),
+        Msg::ChangedElsewhere => return model.show_changes(),
         Msg::Answer(answer) => {
             let mut effects = answer.apply(model);
             effects.extend(destination::follow(model));

@@ -52,10 +52,16 @@ pub fn view(
     let mut areas = model
         .behavior()
         .view(model, Canvas::new(theme, body, buf), caches);
-    let header = Header {
+    let mut header = Header {
         crumbs: crumbs(model),
         facts: facts(model, areas.position, theme),
     };
+    for service in registry::SERVICES {
+        if let Some((words, level)) = service.state(model) {
+            let columns = usize::from(inset(top).width);
+            header.add_fitting(&words, style_of(level, theme), columns);
+        }
+    }
     header.render(theme, top, buf);
     let footer = update::offers::footer(model, usize::from(area.width));
     // An open box shows its own keys.
@@ -190,12 +196,16 @@ fn ended_run(model: &Model, theme: &Theme) -> Option<(String, Style)> {
         .map(RunProgress::spend)
         .filter(|spend| *spend != Spend::default())
         .map_or(String::new(), |spend| format!(" · {}", spend.in_short()));
-    let style = match ended.level {
+    let style = style_of(ended.level, theme);
+    Some((format!("■ {}{spend}", ended.badge), style))
+}
+
+fn style_of(level: Level, theme: &Theme) -> Style {
+    match level {
         Level::Info | Level::Good => theme.muted(),
         Level::Warn => theme.warn(),
         Level::Error => theme.error(),
-    };
-    Some((format!("■ {}{spend}", ended.badge), style))
+    }
 }
 
 /// The current activity in a few words: import, export and questions, then the run.

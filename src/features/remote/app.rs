@@ -1,5 +1,6 @@
 //! Working on a shared job, and fetching its answers.
 
+pub mod background;
 pub mod fetch;
 mod identity;
 mod job;
@@ -7,6 +8,8 @@ mod lessee;
 pub mod servers;
 mod shared_run;
 pub mod sync;
+pub mod team;
+pub mod watch;
 mod worker;
 
 pub use job::{SharedQuery, open_job, queries, terms};

@@ -3,6 +3,7 @@
 mod address;
 mod error;
 mod jobs;
+mod notices;
 mod passwords;
 mod roles;
 mod schema;

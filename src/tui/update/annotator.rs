@@ -154,6 +154,9 @@ fn rename(model: &mut Model, name: String) -> Vec<Effect> {
     for screen in model.stack.clone() {
         effects.extend(registry::screen(screen).renamed(model));
     }
+    for service in registry::SERVICES {
+        service.renamed(model);
+    }
     effects
 }
 

@@ -69,14 +69,16 @@ impl Model {
     }
 }
 
-/// Shows the changes made by another program. A pair under review stays unchanged.
-pub(super) fn changed_elsewhere(model: &mut Model) -> Vec<Effect> {
-    model.forget_prefetched();
-    let mut effects = vec![model.list()];
-    if model.screen() != Screen::REVIEW {
-        effects.extend(reload_when_all_is_stored(model));
+impl Model {
+    /// Shows changes that were not made on the screen. A pair under review stays unchanged.
+    pub(crate) fn show_changes(&mut self) -> Vec<Effect> {
+        self.forget_prefetched();
+        let mut effects = vec![self.list()];
+        if self.screen() != Screen::REVIEW {
+            effects.extend(reload_when_all_is_stored(self));
+        }
+        effects
     }
-    effects
 }
 
 /// A verdict is on disk; `before` is what this person had decided on the pair elsewhere in the

@@ -65,6 +65,18 @@ impl Header {
         facts
     }
 
+    /// Adds the first of these words before which everything else has room in `columns` columns; if
+    /// there are none, the last ones. Empty words are not added.
+    pub fn add_fitting(&mut self, words: &[String], style: Style, columns: usize) {
+        let facts = self.facts.iter().map(|(words, _)| width(words));
+        let separators = SEPARATOR.chars().count() * self.facts.len();
+        let taken = width(&self.crumbs.join(ARROW)) + GAP + facts.sum::<usize>() + separators;
+        let chosen = words.iter().find(|words| taken + width(words) <= columns);
+        if let Some(words) = chosen.or(words.last()).filter(|words| !words.is_empty()) {
+            self.facts.insert(0, (words.clone(), style));
+        }
+    }
+
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let whole = first_row(area, buf.area);
         buf.set_style(whole, theme.header());
@@ -141,6 +153,26 @@ mod tests {
         );
         assert_eq!(shown(&header, 28), " … › queries  dana · 1 of 8");
         assert_eq!(shown(&header, 20), " queries     1 of 8");
+    }
+
+    #[test]
+    fn added_words_are_as_long_as_the_rest_allows() {
+        let words = ["synced just now · 2 people here", "synced", ""].map(str::to_owned);
+        let added = |words: &[String], columns: u16| {
+            let mut header = header(&["bench", "queries"], &["dana", "1 of 8"]);
+            header.add_fitting(words, Style::default(), usize::from(columns) - 2);
+            shown(&header, columns)
+        };
+        assert!(added(&words, 70).contains("synced just now · 2 people here · dana · 1 of 8"));
+        assert_eq!(
+            added(&words, 44),
+            " bench › queries     synced · dana · 1 of 8"
+        );
+        assert_eq!(added(&words, 35), " bench › queries     dana · 1 of 8");
+        assert_eq!(
+            added(&words[..2], 38),
+            " … › queries   synced · dana · 1 of 8"
+        );
     }
 
     #[test]

@@ -61,6 +61,13 @@ pub struct Synced {
     pub problems: Vec<String>,
 }
 
+impl Synced {
+    /// Whether nothing was left out.
+    pub fn is_complete(&self) -> bool {
+        self.problems.is_empty() && self.received.refused.is_empty() && self.waiting == 0
+    }
+}
+
 /// Progress of a synchronization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SyncProgress {
@@ -186,7 +193,8 @@ pub async fn sync(
         mut synced,
         ..
     } = sync;
-    (synced.waiting, synced.kept_here) = waiting(store, annotator).await?;
+    let counts = store.read(|db| Ok((db.unsynced_count()?, db.kept_count()?)));
+    (synced.waiting, synced.kept_here) = counts.await?;
     let server_ms = server
         .take_part(&project, shared.copy, person, synced.waiting)
         .await?;
@@ -194,31 +202,6 @@ pub async fn sync(
     synced.received.refused.sort();
     synced.received.refused.dedup();
     Ok(synced)
-}
-
-/// Number of changes to send, and of those that stay here.
-async fn waiting(store: &Store, annotator: Option<String>) -> Result<(i64, i64), AppError> {
-    let counts = store.read(move |db| {
-        let all = db.unsynced_count(None)?;
-        let waiting = match annotator {
-            Some(_) => db.unsynced_count(annotator.as_deref())?,
-            None => all,
-        };
-        Ok((waiting, all - waiting))
-    });
-    Ok(counts.await?)
-}
-
-/// Whether there is anything to exchange.
-pub async fn has_news(server: &Server, store: &Store) -> Result<bool, AppError> {
-    let (project, shared) = opened(server, store).await?;
-    if waiting(store, project.annotator.clone()).await?.0 > 0 {
-        return Ok(true);
-    }
-    let (news, _) = server
-        .news(&project, shared.copy, &Cursor(shared.reached.clone()))
-        .await?;
-    Ok(news)
 }
 
 /// The shared project, and how this file takes part in it.

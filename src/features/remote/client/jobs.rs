@@ -6,6 +6,9 @@ use super::error::ServerError;
 use super::server::{Server, in_time};
 use uuid::Uuid;
 
+/// A worker that was not heard of for longer than this is silent, in seconds.
+const SILENT_S: f64 = 60.0;
+
 /// A job on the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
@@ -69,12 +72,26 @@ pub struct WorkerStatus {
     pub reserved: i64,
     /// Number of units that it has leased.
     pub leased: i64,
+    /// Number of units that it has finished.
+    pub done: i64,
     /// Whether it has ended in order.
     pub has_ended: bool,
     /// Since it was last heard of, in seconds.
     pub silent_s: f64,
     /// Between its start and when it was last heard of, in seconds.
     pub worked_s: f64,
+}
+
+impl WorkerStatus {
+    /// Votes per second between its start and its last sign of life.
+    pub fn votes_per_s(&self) -> Option<f64> {
+        (self.worked_s > 0.0).then(|| self.votes as f64 / self.worked_s)
+    }
+
+    /// Whether it was not heard of for a while, although it has not ended.
+    pub fn is_silent(&self) -> bool {
+        !self.has_ended && self.silent_s > SILENT_S
+    }
 }
 
 impl Server {
@@ -347,6 +364,8 @@ impl Server {
                 "SELECT id, name, votes, failures, spent, reserved,
                      (SELECT count(*) FROM overrule.unit WHERE unit.job = $1 AND NOT done
                          AND unit.worker = worker.id AND leased_until >= now()),
+                     (SELECT count(*) FROM overrule.unit WHERE unit.job = $1 AND done
+                         AND unit.worker = worker.id),
                      ended IS NOT NULL,
                      extract(epoch FROM now() - seen)::float8,
                      extract(epoch FROM seen - started)::float8
@@ -363,9 +382,10 @@ impl Server {
                 spent: row.try_get(4)?,
                 reserved: row.try_get(5)?,
                 leased: row.try_get(6)?,
-                has_ended: row.try_get(7)?,
-                silent_s: row.try_get(8)?,
-                worked_s: row.try_get(9)?,
+                done: row.try_get(7)?,
+                has_ended: row.try_get(8)?,
+                silent_s: row.try_get(9)?,
+                worked_s: row.try_get(10)?,
             })
         };
         self.each(rows, worker)

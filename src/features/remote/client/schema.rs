@@ -4,9 +4,10 @@ use super::error::ServerError;
 use super::server::{Server, in_time};
 
 /// Numbered migrations, which are never changed.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../../../assets/remote/0001.sql"),
     include_str!("../../../../assets/remote/0002.sql"),
+    include_str!("../../../../assets/remote/0003.sql"),
     include_str!("../../../../assets/remote/0004.sql"),
 ];
 

@@ -11,14 +11,18 @@ use secrecy::ExposeSecret as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::Host;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{Client, NoTls, Row, Socket};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Notification, Row, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long one request may take, unless set otherwise.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Maximum number of notifications that are waiting to be read; later ones are dropped.
+const NOTICES: usize = 64;
 
 /// A connection to the server, which closes on drop.
 pub struct Server {
@@ -26,6 +30,10 @@ pub struct Server {
     address: Address,
     connection: JoinHandle<()>,
     pub(super) patience: Duration,
+    /// Notifications, until the connection is lost.
+    pub(super) notices: mpsc::Receiver<Notification>,
+    /// The number of the server's process behind this connection, once it listens.
+    pub(super) process: i32,
 }
 
 impl std::fmt::Debug for Server {
@@ -60,7 +68,7 @@ impl Server {
         if let Some(found) = known {
             config.password(found.expose_secret());
         }
-        let (client, connection) = match &address.tls {
+        let (client, connection, notices) = match &address.tls {
             None => open(address, &config, NoTls).await?,
             Some(tls) => open(address, &config, MakeRustlsConnect::new(trusting(tls)?)).await?,
         };
@@ -69,6 +77,8 @@ impl Server {
             address: address.clone(),
             connection,
             patience: REQUEST_TIMEOUT,
+            notices,
+            process: 0,
         };
         // Otherwise the server keeps the locks of a machine that was cut off for hours.
         let limits = "SET idle_in_transaction_session_timeout = '60s';
@@ -132,26 +142,40 @@ pub(super) async fn in_time<T>(patience: Duration, request: impl Future<Output =
     tokio::time::timeout(patience, request).await.ok()
 }
 
+/// A client, its connection, and the notifications that arrive on it.
+type Opened = (Client, JoinHandle<()>, mpsc::Receiver<Notification>);
+
 async fn open<T>(
     address: &Address,
     config: &tokio_postgres::Config,
     tls: T,
-) -> Result<(Client, JoinHandle<()>), ServerError>
+) -> Result<Opened, ServerError>
 where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
-    let (client, connection) = config
+    let (client, mut connection) = config
         .connect(tls)
         .await
         .map_err(|error| ServerError::of(&address.name, &address.user, &error))?;
+    let (told, notices) = mpsc::channel(NOTICES);
     let connection = tokio::spawn(async move {
-        // The requests report the error too.
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "the connection to the server has ended");
+        loop {
+            let message = std::future::poll_fn(|context| connection.poll_message(context));
+            match message.await {
+                // Whoever has others to read looks at the project anyway.
+                Some(Ok(AsyncMessage::Notification(notice))) => drop(told.try_send(notice)),
+                Some(Ok(_)) => {}
+                Some(Err(error)) => {
+                    // The requests report the error too.
+                    tracing::debug!(%error, "the connection to the server has ended");
+                    return;
+                }
+                None => return,
+            }
         }
     });
-    Ok((client, connection))
+    Ok((client, connection, notices))
 }
 
 /// A configuration that accepts only certificates of these authorities, for the name of the server.

@@ -1,8 +1,12 @@
 //! Tests on a real server: see `tests/service/remote.rs`.
 
-use super::{Address, Cursor, Job, NewUnit, Seat, Server, ServerError, WorkerReport};
+use super::{
+    Address, Cursor, Job, Judgment, NewUnit, Seat, Server, ServerError, SharedProject, State,
+    WorkerReport,
+};
 use crate::store::merge::Piece;
 use std::collections::HashSet;
+use std::time::Duration;
 use uuid::Uuid;
 
 fn address() -> Option<Address> {
@@ -200,4 +204,56 @@ async fn read(server: &Server, job: &Job, start: &Cursor, pieces: usize) -> (Vec
         }
     }
     panic!("pieces are held back for too long");
+}
+
+/// A new shared project.
+async fn project(server: &Server) -> SharedProject {
+    server.share(&Uuid::now_v7().to_string()).await.unwrap()
+}
+
+fn judgment() -> Judgment {
+    Judgment {
+        uid: Uuid::now_v7().to_string(),
+        kind: "verdict".to_owned(),
+        person: "lee".to_owned(),
+        query: "q".to_owned(),
+        item: b"item".to_vec(),
+        form: 1,
+        body: b"body".to_vec(),
+    }
+}
+
+/// Whether a connection is told about a change within a while.
+async fn is_told(listener: &mut Server, project: &SharedProject, within: Duration) -> bool {
+    let noticed = listener.noticed(project);
+    tokio::time::timeout(within, noticed).await.is_ok()
+}
+
+#[tokio::test]
+async fn others_are_told_about_new_rows_at_once_and_the_writer_is_not() {
+    let Some(address) = address() else { return };
+    let (mut here, mut there) = (server(&address).await, server(&address).await);
+    let (mine, other) = (project(&here).await, project(&here).await);
+    for listener in [&mut here, &mut there] {
+        listener.listen().await.unwrap();
+    }
+    let (soon, never) = (Duration::from_secs(10), Duration::from_millis(50));
+    let copy = Uuid::now_v7();
+    for about in [&other, &mine] {
+        here.store_judgments(about, copy, &[judgment(), judgment()])
+            .await
+            .unwrap();
+    }
+    assert!(is_told(&mut there, &mine, soon).await);
+    assert!(!is_told(&mut there, &mine, never).await, "told once");
+    assert!(!is_told(&mut here, &mine, never).await, "its own rows");
+    let state = State {
+        kind: "query".to_owned(),
+        subject: "q".to_owned(),
+        version: 0,
+        place: 1,
+        body: b"body".to_vec(),
+    };
+    here.store_states(&mine, copy, &[state]).await.unwrap();
+    assert!(is_told(&mut there, &mine, soon).await);
 }

@@ -7,9 +7,6 @@ use crate::features::remote::app::dollars;
 use crate::features::remote::client::{JobStatus, WorkerStatus};
 use serde_json::{Value, json};
 
-/// A worker that was silent for longer than this is shown as such, in seconds.
-const SILENT_S: f64 = 60.0;
-
 pub(super) fn print(jobs: &[JobStatus], json: bool) -> CommandResult {
     if json {
         let jobs: Vec<Value> = jobs.iter().map(as_json).collect();
@@ -45,10 +42,11 @@ fn as_json(job: &JobStatus) -> Value {
                 "name": worker.name,
                 "votes": worker.votes,
                 "failures": worker.failures,
-                "votes_per_s": votes_per_s(worker),
+                "votes_per_s": worker.votes_per_s(),
                 "spent_usd": dollars(worker.spent),
                 "reserved_usd": dollars(worker.reserved),
                 "leased": worker.leased,
+                "done": worker.done,
                 "ended": worker.has_ended,
                 "silent_s": worker.silent_s,
             })
@@ -65,11 +63,6 @@ fn as_json(job: &JobStatus) -> Value {
         "budget_usd": job.budget.map(dollars),
         "workers": workers,
     })
-}
-
-/// Votes per second between a worker's start and its last sign of life.
-fn votes_per_s(worker: &WorkerStatus) -> Option<f64> {
-    (worker.worked_s > 0.0).then(|| worker.votes as f64 / worker.worked_s)
 }
 
 fn words(job: &JobStatus) -> String {
@@ -107,7 +100,7 @@ fn words(job: &JobStatus) -> String {
 fn row(worker: &WorkerStatus) -> Vec<String> {
     let state = if worker.has_ended {
         "ended".to_owned()
-    } else if worker.silent_s > SILENT_S {
+    } else if worker.is_silent() {
         format!("silent for {}", number_words::duration(worker.silent_s))
     } else {
         "working".to_owned()
@@ -117,7 +110,9 @@ fn row(worker: &WorkerStatus) -> Vec<String> {
         worker.id.to_string(),
         count(worker.votes as u64),
         count(worker.failures as u64),
-        votes_per_s(worker).map_or("—".to_owned(), |pace| format!("{pace:.1}")),
+        worker
+            .votes_per_s()
+            .map_or("—".to_owned(), |pace| format!("{pace:.1}")),
         count(worker.leased as u64),
         number_words::usd(dollars(worker.spent)),
         state,

@@ -1,6 +1,7 @@
 //! `overrule sync` and `overrule remote add`: several people work on copies of one project.
 
 use super::address;
+use crate::app::error::AppError;
 use crate::app::merge::{notes, taken_over};
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
@@ -8,24 +9,12 @@ use crate::cli::output::ProgressPace;
 use crate::cli::{output, signals};
 use crate::domain::sanitize;
 use crate::features::remote::app::servers;
-use crate::features::remote::app::sync::{SyncProgress, Synced, has_news, opened, share, sync};
+use crate::features::remote::app::sync::{SyncProgress, Synced, opened, share, sync};
+use crate::features::remote::app::watch::{Pauses, Watch, present};
 use crate::features::remote::client::{Address, Participant, Server};
 use crate::store::Store;
 use clap::Args;
 use serde_json::json;
-use std::time::Duration;
-
-/// How often `--watch` looks for news.
-const LOOK_EVERY: Duration = Duration::from_secs(3);
-
-/// How often `--watch` tells the server that the person is present.
-const SEEN_EVERY: Duration = Duration::from_secs(60);
-
-/// How long to wait before a lost server is tried again, at most.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
-/// Since when a person who was not heard of counts as absent, in seconds.
-const ABSENT_S: f64 = 120.0;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -105,28 +94,27 @@ impl SyncCommand {
         let mut url = address(&url)?;
         let person = context.annotator();
         if self.watch {
-            let connected = super::log_in(&mut url).await.ok();
-            return watch(&url, connected, store, &person).await;
+            // Asks for a password that is needed. The server may be away.
+            drop(super::log_in(&mut url).await);
+            return watch(&url, store, &person).await;
         }
         let mut server = super::log_in(&mut url).await?;
         server.check().await?;
-        let synced = once(&mut server, store, &person, self.again).await?;
+        let told = &mut tell_progress();
+        let synced = sync(&mut server, store, &person, self.again, told).await?;
         let (project, _) = opened(&server, store).await?;
         let people = server.participants(&project).await?;
         if self.json {
             output::json(&as_json(&synced, &people))?;
         } else {
             output::text(&format!("{}: {}\n", server.name(), summary(&synced)))?;
-            let online = people.iter().filter(|one| one.silent_s < ABSENT_S);
-            let online = online.map(|one| sanitize::line(&one.person));
-            let mut online: Vec<_> = online.collect();
-            online.sort();
-            online.dedup();
+            let online = present(&people).into_iter().map(sanitize::line);
+            let online: Vec<_> = online.collect();
             output::text(&format!("online: {}\n", online.join(", ")))?;
         }
         let problems = problems(&synced);
         problems.iter().for_each(|problem| output::message(problem));
-        if is_complete(&synced) {
+        if synced.is_complete() {
             Ok(())
         } else {
             Err(CommandFailure::incomplete())
@@ -134,14 +122,10 @@ impl SyncCommand {
     }
 }
 
-async fn once(
-    server: &mut Server,
-    store: &Store,
-    person: &str,
-    again: bool,
-) -> Result<Synced, CommandFailure> {
+/// Prints the progress of a synchronization.
+fn tell_progress() -> impl FnMut(SyncProgress) + Send {
     let mut pace = ProgressPace::new();
-    let mut told = |progress| {
+    move |progress| {
         if pace.is_due() {
             output::message(&match progress {
                 SyncProgress::Received(done, all) => format!("received {done} of {all}"),
@@ -149,40 +133,35 @@ async fn once(
                 SyncProgress::Judgments(done) => format!("judgments: {done}"),
             });
         }
-    };
-    Ok(sync(server, store, person, again, &mut told).await?)
+    }
 }
 
 /// Synchronizes whenever there is something new. A lost server is tried again after a while.
-async fn watch(
-    url: &Address,
-    mut connected: Option<Server>,
-    store: &Store,
-    person: &str,
-) -> CommandResult {
+async fn watch(url: &Address, store: &Store, person: &str) -> CommandResult {
     let mut stops = signals::stops()?;
-    let mut wait = LOOK_EVERY;
+    let mut connected: Option<Watch> = None;
+    let mut pauses = Pauses::default();
     let mut is_first = true;
-    let mut seen = tokio::time::Instant::now();
     let mut told = Vec::new();
     loop {
         let turn = async {
-            let server = match connected.take() {
-                Some(server) => server,
+            let watch = match connected.take() {
+                Some(mut watch) => {
+                    watch.wait(store).await.map_err(AppError::from)?;
+                    watch
+                }
                 None => {
-                    let server = Server::connect(url).await?;
-                    server.check().await?;
-                    output::message(&format!("{}: connected", server.name()));
-                    server
+                    let watch = Watch::open(url, store).await.map_err(AppError::from)?;
+                    output::message(&format!("{}: connected", watch.name()));
+                    watch
                 }
             };
-            let server = connected.insert(server);
-            let is_due = is_first || seen.elapsed() >= SEEN_EVERY;
-            if !is_due && !has_news(server, store).await? {
-                return Ok(true);
-            }
-            let synced = once(server, store, person, false).await?;
-            seen = tokio::time::Instant::now();
+            let watch = connected.insert(watch);
+            let told_progress = &mut tell_progress();
+            let synced = watch.exchange(store, person, told_progress).await;
+            let Some(synced) = synced.map_err(AppError::from)? else {
+                return Ok(());
+            };
             if is_first || is_news(&synced) {
                 output::message(&summary(&synced));
             }
@@ -191,20 +170,15 @@ async fn watch(
                 problems.iter().for_each(|problem| output::message(problem));
             }
             told = problems;
-            Ok::<_, CommandFailure>(is_complete(&synced))
+            Ok::<_, CommandFailure>(())
         };
         let turned = tokio::select! {
             turned = turn => turned,
             _ = stops.recv() => return Ok(()),
         };
         match turned {
-            // What was left out is read again, which need not be often.
-            Ok(is_complete) => {
-                wait = if is_complete {
-                    LOOK_EVERY
-                } else {
-                    LONGEST_WAIT
-                };
+            Ok(()) => {
+                pauses = Pauses::default();
                 is_first = false;
             }
             Err(failure) if failure.code == 2 => return Err(failure),
@@ -212,22 +186,18 @@ async fn watch(
                 connected = None;
                 let why = failure.error.map(|error| error.to_string());
                 let why = why.unwrap_or_default();
+                let pause = pauses.next();
                 output::message(&format!(
                     "{why}; the changes wait in the project, and the server is tried again in {} s",
-                    wait.as_secs()
+                    pause.as_secs()
                 ));
-                wait = (wait * 2).min(LONGEST_WAIT);
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    _ = stops.recv() => return Ok(()),
+                }
             }
         }
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            _ = stops.recv() => return Ok(()),
-        }
     }
-}
-
-fn is_complete(synced: &Synced) -> bool {
-    synced.problems.is_empty() && synced.received.refused.is_empty() && synced.waiting == 0
 }
 
 fn is_news(synced: &Synced) -> bool {

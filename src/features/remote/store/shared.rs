@@ -45,6 +45,8 @@ impl Unsynced {
     }
 }
 
+const UNSYNCED: &str = "SELECT count(*) FROM unsynced";
+
 /// Whether a change is a judgment of the person `?1`.
 const BY_PERSON: &str = "?1 = CASE kind
     WHEN 'shown' THEN (SELECT annotator FROM shown WHERE uid = subject)
@@ -184,14 +186,24 @@ impl Db {
         Ok(())
     }
 
-    /// Number of changed queries, parts and judgments that are not on the server; with `person`, of
-    /// the judgments of this person.
-    pub fn unsynced_count(&self, person: Option<&str>) -> Result<i64> {
-        let count = "SELECT count(*) FROM unsynced";
-        match person {
-            None => self.value(count, []),
-            Some(person) => self.value(&format!("{count} WHERE {BY_PERSON}"), [person]),
+    /// Number of changed queries, parts and judgments that wait for the server. Of annotators, only
+    /// their own judgments do.
+    pub fn unsynced_count(&self) -> Result<i64> {
+        match self.reader()? {
+            None => self.value(UNSYNCED, []),
+            Some(reader) => self.value(&format!("{UNSYNCED} WHERE {BY_PERSON}"), [reader]),
         }
+    }
+
+    /// Number of changes that stay here, since an annotator does not send them.
+    pub fn kept_count(&self) -> Result<i64> {
+        Ok(self.value::<i64>(UNSYNCED, [])? - self.unsynced_count()?)
+    }
+
+    /// Whose rights judgments were read with; `None` if all of them can be read.
+    fn reader(&self) -> Result<Option<String>> {
+        let reader = self.maybe_value("SELECT reader FROM sync", [])?;
+        Ok(reader.flatten())
     }
 
     /// All changed queries and parts, the queries first.

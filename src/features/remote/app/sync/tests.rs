@@ -174,7 +174,7 @@ fn a_new_copy_equals_a_merged_one() {
             db.share(&shared())?;
             exchange(from.db(), db)?;
             // What comes from others is not sent back.
-            assert_eq!(db.unsynced_count(None)?, 0);
+            assert_eq!(db.unsynced_count()?, 0);
             exchange(from.db(), db)?;
             Ok(rows(db))
         })

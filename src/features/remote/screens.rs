@@ -1,0 +1,194 @@
+//! The team and the header of a shared project, at three sizes.
+
+use crate::domain::verdict::Decision;
+use crate::features::remote::app::background::{Event, Look, Order};
+use crate::features::remote::client::{JobStatus, Participant, WorkerStatus};
+use crate::features::remote::screen::state::happened;
+use crate::store::corpus::QueryKey;
+use crate::store::verdicts::NewVerdict;
+use crate::suites::screens::bench::Bench;
+use crate::tui::message::Msg;
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// A judged project in which three people gave verdicts.
+fn judged(columns: u16, rows: u16) -> Bench {
+    let bench = Bench::judged(columns, rows);
+    let given = bench.store.write_blocking(|db| {
+        for (person, pairs) in [("lee", 0..5), ("dana", 0..4), ("eve\u{1b}[31m", 3..6)] {
+            for (query, b) in pairs.map(|at| (1 + at / 3, 1 + at % 3)) {
+                let is_odd = person == "dana" && b == 2;
+                let decision = if is_odd { Decision::B } else { Decision::A };
+                let query = QueryKey(query as i64);
+                db.add_verdict(&NewVerdict {
+                    created_ms: 1,
+                    ..NewVerdict::open(query, 0, b, decision, person)
+                })?;
+            }
+        }
+        Ok(())
+    });
+    given.unwrap();
+    bench
+}
+
+/// Lets something happen to the open project.
+fn tell(bench: &mut Bench, event: Event) {
+    let effects = happened(&mut bench.model, event);
+    assert!(effects.is_empty());
+    bench.tell(Msg::Tick);
+}
+
+fn share(bench: &mut Bench) -> mpsc::UnboundedReceiver<Order> {
+    let (orders, taken) = mpsc::unbounded_channel();
+    bench.model.team_mut().begin(orders);
+    taken
+}
+
+fn participant(person: &str, silent_s: f64) -> Participant {
+    Participant {
+        person: person.to_owned(),
+        waiting: 0,
+        silent_s,
+    }
+}
+
+fn look() -> Look {
+    let worker = |name: &str, done, silent_s| WorkerStatus {
+        id: Uuid::nil(),
+        name: name.to_owned(),
+        votes: 3_100,
+        failures: 0,
+        spent: 1_200_000,
+        reserved: 4_000_000,
+        leased: 4,
+        done,
+        has_ended: false,
+        silent_s,
+        worked_s: 600.0,
+    };
+    Look {
+        waiting: 0,
+        people: vec![
+            participant("ana", 1.0),
+            participant("lee", 3.0),
+            participant("dana", 176_400.0),
+            participant("kim", 20.0),
+        ],
+        jobs: Some(vec![JobStatus {
+            name: "scifact".to_owned(),
+            done: 112,
+            leased: 8,
+            waiting: 12,
+            budget: Some(40_000_000),
+            reserved: 8_000_000,
+            spent: 2_400_000,
+            elapsed_s: 600.0,
+            workers: vec![worker("node-03", 112, 2.0), worker("node\u{9b}4", 7, 300.0)],
+        }]),
+        synced: None,
+    }
+}
+
+fn looked() -> Event {
+    Event::Looked(Box::new(look()))
+}
+
+#[test]
+fn the_team_at_every_size() {
+    let mut bench = judged(80, 24);
+    let _orders = share(&mut bench);
+    tell(&mut bench, looked());
+    bench.press("\"");
+    assert_eq!(bench.model.screen(), Screen::TEAM);
+    bench.press("down");
+    bench.snapshots("team");
+    let shot = bench.shot();
+    assert!(!shot.contains('\u{1b}') && !shot.contains('\u{9b}'));
+}
+
+#[test]
+fn without_the_server_the_team_shows_what_the_project_knows() {
+    let mut bench = judged(80, 24);
+    let _orders = share(&mut bench);
+    let lost = Event::Lost {
+        why: "db.example.org:5432/search: connection refused".to_owned(),
+        is_temporary: true,
+        waiting: Some(12),
+    };
+    tell(&mut bench, looked());
+    tell(&mut bench, lost);
+    bench.press("\"");
+    bench.snapshots("team-offline");
+    tell(&mut bench, Event::Waiting(1));
+    let shot = bench.shot();
+    assert!(shot.contains("server offline · 1 change waiting"), "{shot}");
+}
+
+#[test]
+fn a_project_that_is_not_shared_has_a_team_too() {
+    let mut bench = judged(80, 24);
+    bench.press("\"");
+    let shot = bench.shot();
+    assert!(shot.contains("overrule remote add"), "{shot}");
+    assert!(shot.contains("lee") && !shot.contains("synced"), "{shot}");
+    assert!(!shot.contains("sync now"), "{shot}");
+}
+
+#[test]
+fn verdicts_on_pairs_that_the_reader_has_not_judged_are_hidden() {
+    let mut bench = judged(120, 40);
+    let own = bench.store.write_blocking(|db| {
+        db.add_verdict(&NewVerdict::open(QueryKey(1), 1, 0, Decision::Tie, "ana"))
+    });
+    own.unwrap();
+    bench.press("\" down down down v");
+    let shot = bench.shot();
+    for words in [
+        "lee: ",
+        "you: about equal",
+        "4 verdicts on pairs that you have not judged",
+    ] {
+        assert!(shot.contains(words), "{words}: {shot}");
+    }
+}
+
+#[test]
+fn the_header_never_claims_more_than_is_known() {
+    let header = |model: &Model, columns: usize| {
+        let (words, _) = model.team().words(model.now).unwrap();
+        words
+            .into_iter()
+            .find(|words| words.chars().count() <= columns)
+    };
+    let mut bench = judged(120, 40);
+    assert!(bench.model.team().words(bench.model.now).is_none());
+    let _orders = share(&mut bench);
+    let said = |bench: &Bench| header(&bench.model, 100).unwrap_or_default();
+    assert_eq!(said(&bench), "connecting to the server");
+    tell(&mut bench, looked());
+    let now = "synced just now · 0 changes waiting · 3 people here";
+    assert_eq!(said(&bench), now);
+    assert_eq!(header(&bench.model, 30).as_deref(), Some("synced · 3 here"));
+    assert_eq!(header(&bench.model, 10).as_deref(), Some(""));
+    // The server hangs.
+    let before = bench.model.now;
+    bench.model.now = before + Duration::from_secs(75);
+    assert!(said(&bench).starts_with("synced 1 min 15 s ago"));
+    bench.model.now = before;
+    let lost = |waiting, is_temporary| Event::Lost {
+        why: "gone".to_owned(),
+        is_temporary,
+        waiting,
+    };
+    tell(&mut bench, lost(Some(12), true));
+    assert_eq!(said(&bench), "server offline · 12 changes waiting");
+    tell(&mut bench, lost(None, false));
+    assert_eq!(said(&bench), "not synced · 12 changes waiting");
+    assert!(bench.model.toast.take().is_some());
+    tell(&mut bench, lost(None, false));
+    assert!(bench.model.toast.is_none(), "said once");
+}

@@ -28,7 +28,7 @@ use super::model::Model;
 use super::screens::run;
 use super::widgets::toast::Level;
 use crate::app::text_editor::{EditedText, EditorFailure};
-use crate::registry::SCREENS;
+use crate::registry::{self, SCREENS};
 use std::time::Instant;
 
 pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
@@ -37,6 +37,9 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     effects.extend(question_set::open_offered(model));
     if model.subject() != before {
         model.search = None;
+        for service in registry::SERVICES {
+            service.opened(model);
+        }
     }
     effects
 }

@@ -502,6 +502,12 @@ fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
     *items = mixed;
 }
 
+/// Whether several people are to judge a pair, given the share of such pairs.
+pub fn is_overlapping(seed: u64, overlap: f64, query: &str, pair: Pair) -> bool {
+    let query = query_number(query);
+    share_of(seed, PairKey { query, pair }) < overlap
+}
+
 /// A fixed pseudo-random number in 0..1 for a pair.
 fn share_of(seed: u64, key: PairKey) -> f64 {
     let pair = format!("{}/{}/{}", key.query, key.pair.low(), key.pair.high());

@@ -3,6 +3,7 @@
 mod address;
 mod error;
 mod jobs;
+mod leases;
 mod notices;
 mod passwords;
 mod roles;
@@ -16,6 +17,7 @@ mod work;
 pub use address::Address;
 pub use error::ServerError;
 pub use jobs::{Job, JobStatus, JoinedWorker, NewUnit, Seat, WorkerStatus};
+pub use leases::{Lease, Lessee};
 pub use server::Server;
 pub use team::{Judgment, Participant, SharedProject, State, StateVersion};
 pub use work::{Cursor, LEDGER_UNIT, StoredPiece, Unit, WorkerReport};

@@ -3,6 +3,7 @@
 pub(crate) mod commands;
 mod jobs;
 mod keys;
+mod leases;
 mod service;
 pub(crate) mod state;
 mod update;

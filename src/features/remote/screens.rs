@@ -1,18 +1,34 @@
 //! The team and the header of a shared project, at three sizes.
 
+use crate::domain::corpus::DocId;
 use crate::domain::verdict::Decision;
-use crate::features::remote::app::background::{Event, Look, Order};
-use crate::features::remote::client::{JobStatus, Participant, WorkerStatus};
+use crate::features::remote::app::background::{Event, HeldItem, Look, Order};
+use crate::features::remote::client::{JobStatus, Lease, Participant, WorkerStatus};
 use crate::features::remote::screen::state::happened;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
-use crate::suites::screens::bench::Bench;
+use crate::suites::screens::bench::{Bench, styled};
+use crate::suites::screens::{SIZES, name, snapshot};
 use crate::tui::message::Msg;
-use crate::tui::model::Model;
+use crate::tui::model::{Model, Subject};
 use crate::tui::screens::Screen;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use uuid::Uuid;
+
+/// A lease of a pair or document of the project.
+fn held(person: &str, subject: Subject) -> HeldItem {
+    HeldItem {
+        lease: Lease {
+            person: person.to_owned(),
+            query: "scifact-641".to_owned(),
+            documents: Vec::new(),
+            place: "review".to_owned(),
+            held_s: 130.0,
+        },
+        subject: Some(subject),
+    }
+}
 
 /// A judged project in which three people gave verdicts.
 fn judged(columns: u16, rows: u16) -> Bench {
@@ -89,6 +105,7 @@ fn look() -> Look {
             elapsed_s: 600.0,
             workers: vec![worker("node-03", 112, 2.0), worker("node\u{9b}4", 7, 300.0)],
         }]),
+        leases: vec![held("lee", Subject::Document(QueryKey(1), DocId::new("d")))],
         synced: None,
     }
 }
@@ -191,4 +208,93 @@ fn the_header_never_claims_more_than_is_known() {
     assert!(bench.model.toast.take().is_some());
     tell(&mut bench, lost(None, false));
     assert!(bench.model.toast.is_none(), "said once");
+}
+
+/// The pair at this place of the queue.
+fn queued(bench: &Bench, at: usize) -> Subject {
+    let item = bench.model.queue.items[at];
+    Subject::Pair(item.query, item.pair)
+}
+
+fn with_leases(leases: Vec<HeldItem>) -> Event {
+    Event::Looked(Box::new(Look { leases, ..look() }))
+}
+
+/// What the server was told to be open.
+fn told_open(orders: &mut mpsc::UnboundedReceiver<Order>) -> Vec<Option<Subject>> {
+    std::iter::from_fn(|| orders.try_recv().ok())
+        .filter_map(|order| match order {
+            Order::Open(open) => Some(open.map(|open| open.subject)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_pair_that_another_person_has_open_is_skipped_and_can_be_judged() {
+    let mut bench = judged(80, 24);
+    let mut orders = share(&mut bench);
+    bench.press("w");
+    let pairs: Vec<Subject> = (0..4).map(|at| queued(&bench, at)).collect();
+    let leases = || {
+        let lee = held("lee", pairs[1].clone());
+        vec![
+            lee,
+            held("kim", pairs[2].clone()),
+            held("ana", pairs[2].clone()),
+        ]
+    };
+    tell(&mut bench, with_leases(leases()));
+    bench.snapshots("queue-taken");
+
+    bench.press("enter");
+    assert_eq!(told_open(&mut orders), [Some(pairs[0].clone())]);
+    // The pair of the person's own lease is not skipped.
+    bench.press("n");
+    assert_eq!(bench.model.subject(), Some(pairs[2].clone()));
+    bench.press("N");
+    assert_eq!(bench.model.subject(), Some(pairs[0].clone()));
+    bench.press("esc");
+    let told = told_open(&mut orders);
+    assert_eq!(told.last(), Some(&None), "{told:?}");
+
+    // It is opened from the list on purpose.
+    bench.press("down enter");
+    assert_eq!(bench.model.subject(), Some(pairs[1].clone()));
+    let decided = Event::Decided(pairs[0].clone(), "lee".to_owned());
+    assert!(happened(&mut bench.model, decided).is_empty());
+    assert!(bench.model.toast.is_none(), "it is not open any more");
+    // A screen on top does not close the pair.
+    told_open(&mut orders);
+    bench.press("a : t e a m enter");
+    assert_eq!(bench.model.screen(), Screen::TEAM);
+    bench.model.typed = None;
+    bench.press("esc");
+    assert_eq!(told_open(&mut orders), []);
+    assert_eq!(bench.model.saving, 0);
+    let given = bench.store.read_blocking(|db| db.standing_verdicts(None));
+    let own = given
+        .unwrap()
+        .into_iter()
+        .filter(|of| of.verdict.annotator == "ana");
+    assert_eq!(own.count(), 1, "a second opinion");
+
+    // The next pair after the verdict is free too.
+    tell(&mut bench, with_leases(vec![held("lee", pairs[2].clone())]));
+    bench.press("enter");
+    assert_ne!(bench.model.subject(), Some(pairs[2].clone()));
+}
+
+#[test]
+fn one_line_says_who_has_a_pair_open() {
+    for size in SIZES {
+        let mut bench = judged(size.0, size.1);
+        let _orders = share(&mut bench);
+        tell(&mut bench, looked());
+        bench.press("w enter");
+        let pair = queued(&bench, 0);
+        let lease = held("lee\u{1b}[7m", pair.clone()).lease;
+        happened(&mut bench.model, Event::Taken(pair, vec![lease]));
+        snapshot(name("review-taken", size), styled(&bench.draw()));
+    }
 }

@@ -1,8 +1,10 @@
 //! What the feature reads and keeps in a project.
 
+mod items;
 mod judgments;
 mod shared;
 
+pub use items::Item;
 pub use judgments::{JudgmentRows, RefusedJudgment, judgments_as_project, text_hash};
 pub use shared::{Shared, Unsynced};
 

@@ -16,6 +16,29 @@ impl Model {
         self.behavior().subject(self)
     }
 
+    /// Who is deciding on it now, if no more people are wanted.
+    pub(crate) fn taken_by(&self, subject: &Subject) -> Option<String> {
+        let mut services = registry::SERVICES.iter();
+        services.find_map(|service| service.taken_by(self, subject))
+    }
+
+    /// The index of the first of `count` subjects from `at` on, or back from there, on which nobody
+    /// else is deciding.
+    pub(crate) fn first_free(
+        &self,
+        subjects: impl Fn(usize) -> Subject,
+        count: usize,
+        at: usize,
+        forward: bool,
+    ) -> Option<usize> {
+        let is_free = |at: &usize| self.taken_by(&subjects(*at)).is_none();
+        if forward {
+            (at..count).find(is_free)
+        } else {
+            (0..count.min(at + 1)).rev().find(is_free)
+        }
+    }
+
     /// The draft reason for the decision on screen.
     pub(crate) fn draft(&self) -> Option<&str> {
         self.drafts.get(&self.subject()?).map(String::as_str)

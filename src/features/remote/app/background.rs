@@ -2,15 +2,20 @@
 
 use super::sync::Synced;
 use super::watch::{Pauses, Watch, WatchError};
-use crate::features::remote::client::{Address, JobStatus, Participant};
-use crate::store::Store;
+use crate::features::remote::client::{Address, JobStatus, Lease, Participant};
+use crate::features::remote::store::Item;
+use crate::store::drafts::DecisionSubject;
+use crate::store::{Store, StoreError};
 use std::ops::ControlFlow;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 /// How often to count the changes that wait for a lost server.
 const COUNT_EVERY: Duration = Duration::from_secs(2);
+
+/// How often a lease is extended while its item is open.
+const EXTEND_EVERY: Duration = Duration::from_secs(60);
 
 /// How long the last changes may take to reach the server when the project is closed.
 const PARTING: Duration = Duration::from_millis(400);
@@ -24,6 +29,27 @@ pub enum Order {
     Rename(String),
     /// Whether the jobs of the server are shown.
     ShowJobs(bool),
+    /// The person has opened this, or nothing.
+    Open(Option<OpenItem>),
+}
+
+/// What a person has open to decide on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenItem {
+    pub subject: DecisionSubject,
+    /// Number of people who may have it open at a time.
+    pub slots: i32,
+    /// Whether one person's decision is enough.
+    pub is_alone: bool,
+    /// The name of the screen.
+    pub place: &'static str,
+}
+
+/// What a person has open, as a pair or document of this project, if it is in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldItem {
+    pub lease: Lease,
+    pub subject: Option<DecisionSubject>,
 }
 
 /// What has happened.
@@ -41,6 +67,10 @@ pub enum Event {
     },
     /// Another number of changes wait for the server.
     Waiting(i64),
+    /// What was opened is open at these people, and no more are wanted.
+    Taken(DecisionSubject, Vec<Lease>),
+    /// This person has decided on what was opened since then.
+    Decided(DecisionSubject, String),
 }
 
 /// The state of the project on the server.
@@ -50,10 +80,22 @@ pub struct Look {
     pub waiting: i64,
     /// Everyone who has taken part, the latest first.
     pub people: Vec<Participant>,
+    /// What people have open, the oldest first.
+    pub leases: Vec<HeldItem>,
     /// The jobs of the server, if they are shown and the person may read them.
     pub jobs: Option<Vec<JobStatus>>,
     /// What was exchanged, if there was anything new.
     pub synced: Option<Synced>,
+}
+
+/// A lease that the server was asked for.
+#[derive(Debug)]
+struct AskedLease {
+    item: Item,
+    /// When it was asked for or extended.
+    since: Instant,
+    /// Whether someone else had decided on it before.
+    was_decided: bool,
 }
 
 /// The synchronization of an open project.
@@ -62,6 +104,12 @@ pub struct Background {
     url: Address,
     person: String,
     shows_jobs: bool,
+    /// What the person has open.
+    open: Option<OpenItem>,
+    /// The lease of it, once the server was asked.
+    asked: Option<AskedLease>,
+    /// Whether the server may have leases of what is not open any more.
+    has_left: bool,
     orders: mpsc::UnboundedReceiver<Order>,
     events: mpsc::Sender<Event>,
 }
@@ -80,6 +128,9 @@ impl Background {
             url,
             person,
             shows_jobs: false,
+            open: None,
+            asked: None,
+            has_left: true,
             orders,
             events,
         }
@@ -110,7 +161,10 @@ impl Background {
 
     /// Synchronizes through a connection until it is lost, or until nobody gives orders any more.
     async fn connected(&mut self, mut watch: Watch, pauses: &mut Pauses) -> Result<(), WatchError> {
+        // Leases of an earlier connection may have expired.
+        (self.asked, self.has_left) = (None, true);
         loop {
+            self.lease(&watch).await?;
             let look = self.look(&mut watch).await?;
             *pauses = Pauses::default();
             if self
@@ -123,9 +177,14 @@ impl Background {
             }
             tokio::select! {
                 order = self.orders.recv() => match order {
-                    Some(order) => self.take(order),
+                    Some(order) => {
+                        self.take(order);
+                        while let Ok(order) = self.orders.try_recv() {
+                            self.take(order);
+                        }
+                    }
                     None => {
-                        // What is not sent in time waits in the project.
+                        // What is not sent in time waits in the project, and leases expire.
                         drop(timeout(PARTING, self.part(watch)).await);
                         return Ok(());
                     }
@@ -135,18 +194,105 @@ impl Background {
         }
     }
 
-    /// Sends the last changes.
+    /// Sends the last changes and ends the leases.
     async fn part(&self, mut watch: Watch) -> Result<(), WatchError> {
         watch
             .exchange(&self.store, &self.person, &mut |_| {})
             .await?;
+        Ok(watch.release(&self.person, None).await?)
+    }
+
+    /// Leases what is open, or extends the lease.
+    async fn lease(&mut self, watch: &Watch) -> Result<(), WatchError> {
+        let Some(open) = self.open.clone() else {
+            return Ok(());
+        };
+        let is_fresh = |asked: &AskedLease| asked.since.elapsed() < EXTEND_EVERY;
+        if self.asked.as_ref().is_some_and(is_fresh) {
+            return Ok(());
+        }
+        let (subject, person) = (open.subject.clone(), self.person.clone());
+        let found = self.store.read(move |db| {
+            Ok(db
+                .shared_item(&subject)?
+                .zip(Some(db.judged_by(&subject, &person)?)))
+        });
+        let Some((item, decided)) = found.await? else {
+            return Ok(());
+        };
+        let held = watch
+            .lease(&item, open.slots, &self.person, open.place)
+            .await?;
+        let was_decided = match self.asked.take() {
+            Some(asked) => asked.was_decided,
+            None => {
+                if !held {
+                    let leases = watch.leases().await?.into_iter();
+                    let others = leases.filter(|lease| {
+                        lease.query == item.query
+                            && lease.documents == item.documents
+                            && lease.person != self.person
+                    });
+                    self.tell(Event::Taken(open.subject, others.collect()))
+                        .await;
+                }
+                decided.is_some()
+            }
+        };
+        self.asked = Some(AskedLease {
+            item,
+            since: Instant::now(),
+            was_decided,
+        });
         Ok(())
     }
 
-    async fn look(&self, watch: &mut Watch) -> Result<Look, WatchError> {
+    /// Tells who has decided in the meantime on what is open, if one decision is enough.
+    async fn tell_decided(&mut self) -> Result<(), WatchError> {
+        let (Some(open), Some(asked)) = (&self.open, &mut self.asked) else {
+            return Ok(());
+        };
+        if asked.was_decided || !open.is_alone {
+            return Ok(());
+        }
+        let (subject, person) = (open.subject.clone(), self.person.clone());
+        let decided = self.store.read(move |db| db.judged_by(&subject, &person));
+        if let Some(by) = decided.await? {
+            asked.was_decided = true;
+            let subject = open.subject.clone();
+            self.tell(Event::Decided(subject, by)).await;
+        }
+        Ok(())
+    }
+
+    async fn tell(&self, event: Event) {
+        // If nobody listens any more, the next order is the last one.
+        drop(self.events.send(event).await);
+    }
+
+    async fn look(&mut self, watch: &mut Watch) -> Result<Look, WatchError> {
+        // A lease ends after the decision was sent. So, if the leases are read first, the decision
+        // on an item that is not among them has arrived too.
+        let leases = watch.leases().await?;
         let synced = watch
             .exchange(&self.store, &self.person, &mut |_| {})
             .await?;
+        if self.has_left {
+            let item = self.asked.as_ref().map(|asked| &asked.item);
+            watch.release(&self.person, item).await?;
+            self.has_left = false;
+        }
+        if synced.is_some() {
+            self.tell_decided().await?;
+        }
+        let leases = self.store.read(|db| {
+            let held = leases.into_iter().map(|lease| {
+                let subject = db.subject_of(&lease.query, &lease.documents)?;
+                Ok(HeldItem { lease, subject })
+            });
+            held.collect::<Result<Vec<_>, StoreError>>()
+        });
+        let leases = leases.await?;
         let jobs = match self.shows_jobs {
             true => watch.jobs().await.map(Some).or_else(|error| {
                 // Whoever only judges need not be allowed to see them.
@@ -161,6 +307,7 @@ impl Background {
         Ok(Look {
             people: watch.participants().await?,
             waiting: self.store.read(|db| db.unsynced_count()).await?,
+            leases,
             jobs,
             synced,
         })
@@ -171,6 +318,10 @@ impl Background {
             Order::Synchronize => {}
             Order::Rename(person) => self.person = person,
             Order::ShowJobs(shows) => self.shows_jobs = shows,
+            Order::Open(open) => {
+                self.open = open;
+                self.has_left |= self.asked.take().is_some();
+            }
         }
     }
 

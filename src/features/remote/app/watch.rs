@@ -3,12 +3,14 @@
 use super::sync::{SyncProgress, Synced, opened, sync};
 use crate::app::error::AppError;
 use crate::features::remote::client::{
-    Address, Cursor, JobStatus, Participant, Server, ServerError, SharedProject,
+    Address, Cursor, JobStatus, Lease, Lessee, Participant, Server, ServerError, SharedProject,
 };
+use crate::features::remote::store::Item;
 use crate::store::{Store, StoreError};
 use std::pin::pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
+use uuid::Uuid;
 
 /// How often to look at the server if it tells nothing.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
@@ -85,6 +87,8 @@ impl WatchError {
 pub struct Watch {
     server: Server,
     project: SharedProject,
+    /// This file among the copies of the project.
+    copy: Uuid,
     /// When the server was last told that the person is present.
     seen: Option<Instant>,
     /// When the server was last looked at.
@@ -105,11 +109,12 @@ impl Watch {
     pub async fn open(url: &Address, store: &Store) -> Result<Self, WatchError> {
         let mut server = Server::connect(url).await?.with_patience(PATIENCE);
         server.check().await?;
-        let (project, _) = opened(&server, store).await?;
+        let (project, shared) = opened(&server, store).await?;
         server.listen().await?;
         Ok(Self {
             server,
             project,
+            copy: shared.copy,
             seen: None,
             looked: Instant::now(),
             is_noticed: false,
@@ -174,6 +179,48 @@ impl Watch {
     /// The server cannot be reached.
     pub async fn participants(&self) -> Result<Vec<Participant>, ServerError> {
         self.server.participants(&self.project).await
+    }
+
+    /// What people have open, the oldest first.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub async fn leases(&self) -> Result<Vec<Lease>, ServerError> {
+        self.server.leases(&self.project).await
+    }
+
+    /// Leases an item for a person, or extends the lease; `slots` people may have one each. Returns
+    /// whether the person has it now. `place` is shown to the others.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub async fn lease(
+        &self,
+        item: &Item,
+        slots: i32,
+        person: &str,
+        place: &str,
+    ) -> Result<bool, ServerError> {
+        let by = self.lessee(person);
+        self.server
+            .lease_item(&self.project, item, slots, by, place)
+            .await
+    }
+
+    /// Ends all leases of a person, except for one item.
+    ///
+    /// # Errors
+    /// The server cannot be reached.
+    pub async fn release(&self, person: &str, except: Option<&Item>) -> Result<(), ServerError> {
+        let by = self.lessee(person);
+        self.server.release_items(&self.project, by, except).await
+    }
+
+    fn lessee<'a>(&self, person: &'a str) -> Lessee<'a> {
+        Lessee {
+            copy: self.copy,
+            person,
+        }
     }
 
     /// The jobs of the server.

@@ -1,9 +1,10 @@
 //! Tests on a real server: see `tests/service/remote.rs`.
 
 use super::{
-    Address, Cursor, Job, Judgment, NewUnit, Seat, Server, ServerError, SharedProject, State,
-    WorkerReport,
+    Address, Cursor, Job, Judgment, Lessee, NewUnit, Seat, Server, ServerError, SharedProject,
+    State, WorkerReport,
 };
+use crate::features::remote::store::Item;
 use crate::store::merge::Piece;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -256,4 +257,120 @@ async fn others_are_told_about_new_rows_at_once_and_the_writer_is_not() {
     };
     here.store_states(&mine, copy, &[state]).await.unwrap();
     assert!(is_told(&mut there, &mine, soon).await);
+}
+
+fn item(name: &str) -> Item {
+    Item {
+        hash: name.as_bytes().to_vec(),
+        query: "q".to_owned(),
+        documents: vec!["d1".to_owned(), name.to_owned()],
+    }
+}
+
+/// A person with a copy of the project.
+#[derive(Clone)]
+struct Person(&'static str, Uuid);
+
+impl Person {
+    fn new(name: &'static str) -> Self {
+        Self(name, Uuid::now_v7())
+    }
+
+    fn lessee(&self) -> Lessee<'_> {
+        Lessee {
+            copy: self.1,
+            person: self.0,
+        }
+    }
+
+    async fn leases(&self, server: &Server, of: &SharedProject, item: &Item, slots: i32) -> bool {
+        server
+            .lease_item(of, item, slots, self.lessee(), "review")
+            .await
+            .unwrap()
+    }
+}
+
+/// The names of those who have leases.
+async fn holders(server: &Server, project: &SharedProject) -> Vec<String> {
+    let leases = server.leases(project).await.unwrap();
+    leases.into_iter().map(|lease| lease.person).collect()
+}
+
+#[tokio::test]
+async fn an_item_is_leased_to_one_person_until_the_lease_ends_or_expires() {
+    let Some(address) = address() else { return };
+    let server = server(&address).await;
+    let project = project(&server).await;
+    let (ada, bob) = (Person::new("ada"), Person::new("bob"));
+    let (first, second) = (item("x"), item("y"));
+    assert!(ada.leases(&server, &project, &first, 1).await);
+    assert!(!bob.leases(&server, &project, &first, 1).await);
+    // The own lease is extended, from another copy too.
+    assert!(ada.leases(&server, &project, &first, 1).await);
+    assert!(
+        Person::new("ada")
+            .leases(&server, &project, &first, 1)
+            .await
+    );
+    assert_eq!(holders(&server, &project).await, ["ada"]);
+    assert!(bob.leases(&server, &project, &second, 1).await);
+    // The lease of a program that has died expires, whoever held it.
+    let expire = "UPDATE overrule.lease SET until = now() - interval '1 second' WHERE item = $1";
+    server.client.execute(expire, &[&first.hash]).await.unwrap();
+    assert_eq!(holders(&server, &project).await, ["bob"]);
+    assert!(bob.leases(&server, &project, &first, 1).await);
+    assert!(!ada.leases(&server, &project, &first, 1).await);
+    // Another item is opened: the first one is free.
+    let except = Some(&second);
+    server
+        .release_items(&project, bob.lessee(), except)
+        .await
+        .unwrap();
+    assert!(ada.leases(&server, &project, &first, 1).await);
+    server
+        .release_items(&project, ada.lessee(), None)
+        .await
+        .unwrap();
+    assert_eq!(holders(&server, &project).await, ["bob"]);
+}
+
+#[tokio::test]
+async fn as_many_people_as_slots_get_an_item_at_the_same_time() {
+    const PEOPLE: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let Some(address) = address() else { return };
+    let mut servers = Vec::new();
+    for _ in PEOPLE {
+        servers.push(server(&address).await);
+    }
+    let project = project(&servers[0]).await;
+    for slots in 1..=3 {
+        let item = item(&slots.to_string());
+        let people = PEOPLE.map(Person::new);
+        let asked = servers
+            .iter()
+            .zip(&people)
+            .map(|(server, person)| person.leases(server, &project, &item, slots));
+        let held = futures::future::join_all(asked).await;
+        let held = held.into_iter().filter(|held| *held).count();
+        assert_eq!(held, slots as usize);
+    }
+}
+
+#[tokio::test]
+async fn leases_are_told_to_the_others() {
+    let Some(address) = address() else { return };
+    let (here, mut there) = (server(&address).await, server(&address).await);
+    let project = project(&here).await;
+    there.listen().await.unwrap();
+    let (soon, never) = (Duration::from_secs(10), Duration::from_millis(50));
+    let ada = Person::new("ada");
+    assert!(ada.leases(&here, &project, &item("x"), 1).await);
+    assert!(is_told(&mut there, &project, soon).await);
+    assert!(ada.leases(&here, &project, &item("x"), 1).await);
+    assert!(!is_told(&mut there, &project, never).await, "an extension");
+    here.release_items(&project, ada.lessee(), None)
+        .await
+        .unwrap();
+    assert!(is_told(&mut there, &project, soon).await);
 }

@@ -1,5 +1,6 @@
 //! Starts the synchronization of a shared project, and passes on what it tells.
 
+use super::leases::{opened, taken_by};
 use super::state::happened;
 use crate::app::error::AppError;
 use crate::features::remote::app::background::{Background, Event, Order};
@@ -8,7 +9,7 @@ use crate::features::remote::client::Address;
 use crate::store::Store;
 use crate::tui::job::Answer;
 use crate::tui::message::{Effect, Msg};
-use crate::tui::model::Model;
+use crate::tui::model::{Model, Subject};
 use crate::tui::service::Service;
 use crate::tui::slot::Ticket;
 use crate::tui::widgets::toast::Level;
@@ -59,6 +60,14 @@ impl Service for Synchronization {
 
     fn state(&self, model: &Model) -> Option<(Vec<String>, Level)> {
         model.team().words(model.now)
+    }
+
+    fn opened(&self, model: &mut Model) {
+        opened(model);
+    }
+
+    fn taken_by(&self, model: &Model, subject: &Subject) -> Option<String> {
+        taken_by(model, subject)
     }
 
     fn renamed(&self, model: &mut Model) {

@@ -1,7 +1,8 @@
 //! State of a shared project that is open.
 
+use super::leases;
 use crate::domain::agreement::Share;
-use crate::features::remote::app::background::{Event, Look, Order};
+use crate::features::remote::app::background::{Event, HeldItem, Look, OpenItem, Order};
 use crate::features::remote::app::team::{Member, TeamReport};
 use crate::features::remote::app::watch::{ABSENT_S, present};
 use crate::features::remote::client::{JobStatus, Participant};
@@ -28,6 +29,10 @@ pub(crate) struct TeamState {
     pub(super) synced: Option<Instant>,
     /// Everyone who has taken part, as far as they were read.
     pub(super) people: Vec<Participant>,
+    /// What people have open, the oldest first, as far as it was read.
+    pub(super) leases: Vec<HeldItem>,
+    /// What the server was last told to be open here.
+    pub(super) open: Option<OpenItem>,
     /// The jobs of the server, while they are shown and known.
     pub(super) jobs: Option<Vec<JobStatus>>,
     /// What was left out of the last synchronization, and why.
@@ -55,7 +60,8 @@ pub(super) enum Presence {
     Unknown,
     /// Last heard of this many seconds ago.
     Absent(f64),
-    Present,
+    /// With the query that is open, and where.
+    Present(Option<(String, String)>),
 }
 
 /// The connection to the server.
@@ -111,7 +117,12 @@ impl TeamState {
         let copies = self.people.iter().filter(|one| one.person == name);
         match copies.map(|one| one.silent_s).min_by(f64::total_cmp) {
             None => Presence::Unknown,
-            Some(silent_s) if silent_s < ABSENT_S => Presence::Present,
+            Some(silent_s) if silent_s < ABSENT_S => {
+                let mut leases = self.leases.iter().rev().map(|held| &held.lease);
+                let last = leases.find(|lease| lease.person == name);
+                let at = last.map(|lease| (lease.query.clone(), lease.place.clone()));
+                Presence::Present(at)
+            }
             Some(silent_s) => Presence::Absent(silent_s),
         }
     }
@@ -235,11 +246,20 @@ pub(crate) fn happened(model: &mut Model, event: Event) -> Vec<Effect> {
             team.link = link;
             team.waiting = waiting.or(team.waiting);
             team.people.clear();
+            team.leases.clear();
             team.jobs = None;
             Vec::new()
         }
         Event::Waiting(waiting) => {
             model.team_mut().waiting = Some(waiting);
+            Vec::new()
+        }
+        Event::Taken(subject, by) => {
+            leases::tell_taken(model, &subject, &by);
+            Vec::new()
+        }
+        Event::Decided(subject, by) => {
+            leases::tell_decided(model, &subject, &by);
             Vec::new()
         }
     }
@@ -252,6 +272,7 @@ fn looked(model: &mut Model, look: Look) -> Vec<Effect> {
     team.waiting = Some(look.waiting);
     team.synced = Some(now);
     team.people = look.people;
+    team.leases = look.leases;
     team.jobs = look.jobs;
     let Some(synced) = look.synced else {
         return Vec::new();

@@ -82,7 +82,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>) -> Areas {
             text::pad_left(number.as_deref().unwrap_or(UNKNOWN), NUMBER)
         };
         let style = match row.now {
-            Presence::Present => theme.text(),
+            Presence::Present(_) => theme.text(),
             Presence::Absent(_) | Presence::Unknown => theme.muted(),
         };
         Line::from(vec![
@@ -167,7 +167,10 @@ fn now_words(now: &Presence) -> String {
     match now {
         Presence::Unknown => UNKNOWN.to_owned(),
         Presence::Absent(seconds) => format!("last seen {} ago", duration(*seconds)),
-        Presence::Present => "here".to_owned(),
+        Presence::Present(None) => "here".to_owned(),
+        Presence::Present(Some((query, place))) => {
+            format!("{}, {}", sanitize::line(query), sanitize::line(place))
+        }
     }
 }
 
@@ -253,6 +256,9 @@ fn totals(team: &TeamState, theme: &Theme, columns: usize) -> Line<'static> {
             conflicts += &format!(", {} for you to adjudicate", count(open));
         }
         parts.push(conflicts);
+        if team.link == Link::Connected && team.is_shared() {
+            parts.push(format!("{} open", counted(team.leases.len(), "item")));
+        }
         let spent = report.spent.in_short();
         parts.push(match report.budget_usd {
             Some(budget) => format!("budget {spent} of {}", usd(budget)),

@@ -3,6 +3,7 @@
 //! A row of the server may come from anyone who may write there. Its own judgment is checked against
 //! the person who stored it; other rows in it only say what it is about.
 
+use super::items::item_hash;
 use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::corpus::QueryId;
 use crate::store::merge::empty_project;
@@ -439,15 +440,11 @@ impl JudgmentRows {
             is_kept("ruling_undo", RULING_UNDO, row)
         })
     }
+
     /// The hash of what was judged: a pair or a document of a query.
     pub fn item(&self) -> Vec<u8> {
-        let mut names: Vec<&str> = self
-            .documents
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
-        names.sort_unstable();
-        text_hash(&serde_json::json!([self.query, names]).to_string())
+        let names = self.documents.iter().map(|(name, _)| name.as_str());
+        item_hash(&self.query, names.collect())
     }
 
     /// The rows as bytes.

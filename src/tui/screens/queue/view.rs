@@ -9,7 +9,7 @@ use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches, ListPosition};
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::layout::inset;
-use crate::tui::model::Model;
+use crate::tui::model::{Model, Subject};
 use crate::tui::screens::Screen;
 use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;
@@ -25,6 +25,9 @@ use ratatui::widgets::{Paragraph, Widget};
 /// Minimum columns of texts and titles next to metadata.
 const TEXT_MIN: usize = 30;
 const WITH_TITLES: usize = 84;
+
+/// Columns of the name of a person who is judging a pair.
+const NAME: usize = 12;
 
 /// Below this P(a verdict corrects something in the top), a verdict hardly matters.
 const CUT: f64 = 0.05;
@@ -107,7 +110,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     };
     let policy = model.queue.policy;
     let priorities = shown.iter().skip(first).take(page);
-    let priorities = priorities.map(|at| priority_text(policy, &model.queue.items[*at]));
+    let priorities = priorities.map(|at| {
+        let item = &model.queue.items[*at];
+        let taken = model.taken_by(&Subject::Pair(item.query, item.pair));
+        match taken {
+            Some(name) => format!("with {}", text::truncate(&sanitize::line(&name), NAME)),
+            None => priority_text(policy, item),
+        }
+    });
     let priorities: Vec<String> = priorities.collect();
     let words = priorities.iter().map(|words| text::width(words));
     let last = words.max().unwrap_or(0).max(text::width(unit));

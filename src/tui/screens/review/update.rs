@@ -13,7 +13,7 @@ use crate::tui::keymap::{Command, key_on};
 use crate::tui::message::Effect;
 use crate::tui::model::battle::BattleState;
 use crate::tui::model::review::{CurrentItem, active_ms};
-use crate::tui::model::{Model, Overlay};
+use crate::tui::model::{Model, Overlay, Subject};
 use crate::tui::navigation::neighbor;
 use crate::tui::requests;
 use crate::tui::screens::battle::verdict::decision_of;
@@ -115,9 +115,10 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
         model.queue.current = None;
         return Vec::new();
     };
+    let is_first = free(model, 0, true).is_none_or(|first| at <= first) && !model.queue.narrowed;
     model.queue.current = Some(CurrentItem {
         in_sight: model.queue.conflicts || item.standing == QueueItemState::Again,
-        ..CurrentItem::new(item, at == 0 && !model.queue.narrowed)
+        ..CurrentItem::new(item, is_first)
     });
     show_pair(model, &item);
     let open = model.open.as_ref().map(|open| open.info.key);
@@ -127,8 +128,19 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
         model.open_query(item.query)
     };
     ready(model);
-    effects.extend(look_ahead(model, at + 1));
+    let next = free(model, at + 1, true).unwrap_or(at + 1);
+    effects.extend(look_ahead(model, next));
     effects
+}
+
+/// The index of the first item from `at` on, or back from there, that nobody else is judging.
+pub(crate) fn free(model: &Model, at: usize, forward: bool) -> Option<usize> {
+    let items = &model.queue.items;
+    model.first_free(|at| subject(&items[at]), items.len(), at, forward)
+}
+
+fn subject(item: &QueueItem) -> Subject {
+    Subject::Pair(item.query, item.pair)
 }
 
 /// Shows an item's pair: blind, unless other people's verdicts are to be weighed.
@@ -336,7 +348,9 @@ fn finish_item(model: &mut Model) -> Vec<Effect> {
     }
     let shown = model.shown_items();
     let at = shown.get(model.queue.cursor).or(shown.last()).copied();
-    effects.extend(review_item(model, at.unwrap_or(0)));
+    let at = at.unwrap_or(0);
+    let free = free(model, at, true).or_else(|| free(model, at, false));
+    effects.extend(review_item(model, free.unwrap_or(at)));
     effects
 }
 
@@ -491,6 +505,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         remove(model, judged);
         next -= usize::from(next > here);
     }
+    next = free(model, next, forward).unwrap_or(next);
     model.queue.cursor = next;
     effects.extend(review_item(model, next));
     effects

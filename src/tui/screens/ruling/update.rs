@@ -13,7 +13,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::review::active_ms;
 use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::model::ruling_session::RuledDocument;
-use crate::tui::model::{Model, Overlay};
+use crate::tui::model::{Model, Overlay, Subject};
 use crate::tui::navigation::{neighbor, scrolled};
 use crate::tui::screens::Screen;
 use crate::tui::screens::behavior::Copied;
@@ -120,7 +120,8 @@ pub(crate) fn begin_ruling(model: &mut Model, at: usize) -> Vec<Effect> {
     // If people disagree, their findings and reasons are to be weighed.
     let contested = model.adjudication.list == AdjudicationList::Contested;
     let open = contested || !model.options.judging.queue_blind;
-    model.adjudication.current = Some(CurrentRuling::new(disagreement, at == 0, open));
+    let is_first = free(model, 0, true).is_none_or(|first| at <= first);
+    model.adjudication.current = Some(CurrentRuling::new(disagreement, is_first, open));
     let mut effects = match model.adjudication.prefetched.take() {
         Some(ahead) if ahead.query == query && ahead.document == document => loaded(model, ahead),
         _ => vec![model.read_evidence(query, document)],
@@ -130,6 +131,14 @@ pub(crate) fn begin_ruling(model: &mut Model, at: usize) -> Vec<Effect> {
         effects.push(model.read_evidence(query, document));
     }
     effects
+}
+
+/// The index of the first disagreement from `at` on, or back from there, on which nobody else is
+/// ruling.
+fn free(model: &Model, at: usize, forward: bool) -> Option<usize> {
+    let items = &model.adjudication.disagreements;
+    let subject = |at: usize| Subject::Document(items[at].query, items[at].document.clone());
+    model.first_free(subject, items.len(), at, forward)
 }
 
 /// Receives a document: either the current one, whose clock starts, or one loaded ahead.
@@ -339,6 +348,7 @@ fn next(model: &mut Model) -> Vec<Effect> {
     if model.adjudication.list != AdjudicationList::Open {
         return match at.map(|(at, _)| at + 1) {
             Some(next) if next < model.adjudication.disagreements.len() => {
+                let next = free(model, next, true).unwrap_or(next);
                 effects.extend(go(model, next));
                 effects
             }
@@ -354,7 +364,9 @@ fn next(model: &mut Model) -> Vec<Effect> {
         let done = model.adjudication.disagreements.remove(at);
         model.adjudication.done.push(done);
     }
-    effects.extend(go(model, at.map_or(0, |(at, _)| at)));
+    let at = at.map_or(0, |(at, _)| at);
+    let free = free(model, at, true).or_else(|| free(model, 0, true));
+    effects.extend(go(model, free.unwrap_or(at)));
     effects
 }
 
@@ -395,7 +407,7 @@ fn put_off(model: &mut Model) -> Vec<Effect> {
             let mut effects = vec![model.postpone_ruling(named.0, named.1.clone())];
             model.adjudication.put_off.push(named);
             model.adjudication.disagreements.push(disagreement);
-            effects.extend(go(model, at));
+            effects.extend(go(model, free(model, at, true).unwrap_or(at)));
             effects
         }
         None => next(model),
@@ -421,6 +433,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         model.adjudication.done.push(done);
         to -= usize::from(to > at);
     }
+    to = free(model, to, forward).unwrap_or(to);
     effects.extend(go(model, to));
     effects
 }

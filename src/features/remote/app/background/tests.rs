@@ -3,6 +3,7 @@
 use super::*;
 use crate::app::project::{Sample, open_sample};
 use crate::config::Config;
+use crate::domain::battle::Pair;
 use crate::domain::verdict::Decision;
 use crate::features::remote::app::sync::share;
 use crate::features::remote::client::{Cursor, Server};
@@ -153,5 +154,71 @@ async fn a_verdict_reaches_the_others_at_once_and_also_the_last_one() {
     bob.judge(2, "bob").await;
     bob.close().await;
     assert_eq!(ada.until(verdicts_received).await, 1);
+    ada.close().await;
+}
+
+fn names(leases: &[HeldItem]) -> Vec<&str> {
+    leases.iter().map(|held| &*held.lease.person).collect()
+}
+
+#[tokio::test]
+async fn what_is_open_is_told_to_the_others_until_the_verdict_has_arrived() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((url, [a, b])) = team(&folder).await else {
+        return;
+    };
+    let pair = Pair::new(0, 1).map(|pair| DecisionSubject::Pair(QueryKey(1), pair));
+    let open = Order::Open(pair.clone().map(|subject| OpenItem {
+        subject,
+        slots: 1,
+        is_alone: true,
+        place: "review",
+    }));
+    let mut ada = Desk::open(a, &url, "ada");
+    ada.until_look(|look| look.waiting == 0).await;
+    let mut bob = Desk::open(b, &url, "bob");
+    bob.until_look(|look| look.waiting == 0).await;
+    ada.orders.send(open.clone()).unwrap();
+    bob.until_look(|look| names(&look.leases) == ["ada"] && look.leases[0].subject == pair)
+        .await;
+    bob.orders.send(open.clone()).unwrap();
+    let taken = bob.until(|event| match event {
+        Event::Taken(subject, by) => Some((Some(subject), by)),
+        _ => None,
+    });
+    let (subject, by) = taken.await;
+    assert_eq!((subject, &*by[0].person), (pair.clone(), "ada"));
+
+    ada.judge(1, "ada").await;
+    ada.orders.send(Order::Open(None)).unwrap();
+    let mut is_decided = false;
+    let ended = bob.until(|event| match event {
+        Event::Decided(subject, by) => {
+            is_decided = Some(subject) == pair && by == "ada";
+            None
+        }
+        Event::Looked(look) => look.leases.is_empty().then_some(()),
+        _ => None,
+    });
+    ended.await;
+    assert!(is_decided);
+
+    // A second opinion can be given, and a program that is closed has nothing open.
+    bob.orders.send(Order::Open(None)).unwrap();
+    bob.orders.send(open).unwrap();
+    ada.until_look(|look| names(&look.leases) == ["bob"]).await;
+    bob.judge(1, "bob").await;
+    bob.close().await;
+    let mut received = 0;
+    ada.until(|event| {
+        let Event::Looked(look) = event else {
+            return None;
+        };
+        let synced = look.synced.as_ref();
+        received += synced.map_or(0, |synced| synced.received.verdicts);
+        look.leases.is_empty().then_some(())
+    })
+    .await;
+    assert_eq!(received, 1);
     ada.close().await;
 }

@@ -59,7 +59,8 @@ pub fn view(
     for service in registry::SERVICES {
         if let Some((words, level)) = service.state(model) {
             let columns = usize::from(inset(top).width);
-            header.add_fitting(&words, style_of(level, theme), columns);
+            let is_important = matches!(level, Level::Warn | Level::Error);
+            header.add_fitting(&words, style_of(level, theme), columns, is_important);
         }
     }
     header.render(theme, top, buf);

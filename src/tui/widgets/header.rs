@@ -65,15 +65,23 @@ impl Header {
         facts
     }
 
-    /// Adds the first of these words before which everything else has room in `columns` columns; if
-    /// there are none, the last ones. Empty words are not added.
-    pub fn add_fitting(&mut self, words: &[String], style: Style, columns: usize) {
+    /// Adds the first of these words that leave room for everything else in `columns` columns; if
+    /// there are none, the last ones. Empty words are not added. They give way to the other facts,
+    /// unless they are important.
+    pub fn add_fitting(
+        &mut self,
+        words: &[String],
+        style: Style,
+        columns: usize,
+        is_important: bool,
+    ) {
         let facts = self.facts.iter().map(|(words, _)| width(words));
         let separators = SEPARATOR.chars().count() * self.facts.len();
         let taken = width(&self.crumbs.join(ARROW)) + GAP + facts.sum::<usize>() + separators;
         let chosen = words.iter().find(|words| taken + width(words) <= columns);
         if let Some(words) = chosen.or(words.last()).filter(|words| !words.is_empty()) {
-            self.facts.insert(0, (words.clone(), style));
+            let place = if is_important { self.facts.len() } else { 0 };
+            self.facts.insert(place, (words.clone(), style));
         }
     }
 
@@ -158,11 +166,13 @@ mod tests {
     #[test]
     fn added_words_are_as_long_as_the_rest_allows() {
         let words = ["synced just now · 2 people here", "synced", ""].map(str::to_owned);
-        let added = |words: &[String], columns: u16| {
+        let shown_with = |words: &[String], columns: u16, is_important| {
             let mut header = header(&["bench", "queries"], &["dana", "1 of 8"]);
-            header.add_fitting(words, Style::default(), usize::from(columns) - 2);
+            let room = usize::from(columns) - 2;
+            header.add_fitting(words, Style::default(), room, is_important);
             shown(&header, columns)
         };
+        let added = |words: &[String], columns: u16| shown_with(words, columns, false);
         assert!(added(&words, 70).contains("synced just now · 2 people here · dana · 1 of 8"));
         assert_eq!(
             added(&words, 44),
@@ -172,6 +182,10 @@ mod tests {
         assert_eq!(
             added(&words[..2], 38),
             " … › queries   synced · dana · 1 of 8"
+        );
+        assert_eq!(
+            shown_with(&words[..2], 30, true),
+            " … › queries  1 of 8 · synced"
         );
     }
 

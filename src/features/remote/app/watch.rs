@@ -19,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(15);
 const LOOK_HERE_EVERY: Duration = Duration::from_secs(2);
 
 /// Minimum time between two looks at the server, however often it tells something.
-const LOOK_AFTER: Duration = Duration::from_millis(500);
+const LOOK_AFTER: Duration = Duration::from_secs(1);
 
 /// How often to tell the server that the person is present.
 const SEEN_EVERY: Duration = Duration::from_secs(60);

@@ -176,8 +176,7 @@ impl RemoteBench {
             &self.program.folder.join("votes.jsonl"),
             &self.program.folder.join("said.jsonl"),
         );
-        self.program
-            .run("import dataset", "said.db", &["import", "in.jsonl"]);
+        self.run("import dataset", "said.db", &["import", "in.jsonl"]);
         self.run(
             "import votes",
             "said.db",
@@ -188,9 +187,7 @@ impl RemoteBench {
             let name = Uuid::now_v7().to_string();
             let add = ["remote", "add", &self.options.url, "--name", &name];
             self.run("remote add", project, &add);
-            let took = self
-                .program
-                .run(&format!("sync, sending, {what}"), project, &["sync"]);
+            let took = self.run(&format!("sync, sending, {what}"), project, &["sync"]);
             println!("    {:8.0} votes/s", votes as f64 / took.as_secs_f64());
             let after = runtime.block_on(self.sizes());
             let per_vote = |at: usize| (after[at] - before[at]) as f64 / votes as f64;
@@ -201,9 +198,7 @@ impl RemoteBench {
             );
             let copy = format!("copy of {project}");
             self.run("remote add", &copy, &add);
-            let took = self
-                .program
-                .run(&format!("sync, fetching, {what}"), &copy, &["sync"]);
+            let took = self.run(&format!("sync, fetching, {what}"), &copy, &["sync"]);
             println!("    {:8.0} votes/s", votes as f64 / took.as_secs_f64());
         }
     }

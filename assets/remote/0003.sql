@@ -26,12 +26,12 @@ CREATE TABLE overrule.lease (
     PRIMARY KEY (project, item, slot)
 );
 
--- The person who leases: whoever is connected if row-level security restricts the leases, and
+-- The person who leases: whoever is connected if they may not read the judgments of all people, and
 -- otherwise the given name.
 CREATE FUNCTION overrule.lessee(named text) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT CASE WHEN relrowsecurity THEN session_user::text ELSE named END
-    FROM pg_class WHERE oid = 'overrule.lease'::regclass
+    SELECT CASE WHEN has_table_privilege(session_user, 'overrule.judgment', 'SELECT') THEN named
+        ELSE session_user::text END
 $$;
 
 -- Leases an item, or extends the lease, and returns whether it is held now. The person's own lease

@@ -36,7 +36,7 @@ GRANT INSERT (job, unit, worker, votes, failures, body), UPDATE (votes, failures
     ON overrule.piece TO overrule_worker;
 
 -- Annotators judge under the names of their logins, and read states and judgments through functions.
-GRANT SELECT ON overrule.project, overrule.copy, overrule.text TO overrule_annotator;
+GRANT SELECT ON overrule.project, overrule.copy, overrule.text, overrule.lease TO overrule_annotator;
 GRANT INSERT (id, project, person, waiting), UPDATE (person, waiting, seen) ON overrule.copy
     TO overrule_annotator;
 GRANT INSERT (project, uid, kind, person, query, item, form, body, copy) ON overrule.judgment

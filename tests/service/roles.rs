@@ -347,6 +347,27 @@ fn an_annotator_cannot_write_as_others_or_read_what_is_blind() {
     // It was reported, and stops nobody.
     office.sync("cat");
 
+    // Leases are under the name of the login, and only its own ones end.
+    let lease = |named: &str| {
+        format!(
+            "SELECT overrule.lease_item({of_project}, '{item}', 1, gen_random_uuid(), '{named}', 'q',
+                 '{{}}', 'here')"
+        )
+    };
+    assert_eq!(office.sql(Some(bob), &lease(ann)), ["t"]);
+    assert_eq!(office.sql(Some(ann), &lease(bob)), ["f"]);
+    let holder = format!("SELECT person, copy FROM overrule.lease WHERE item = '{item}'");
+    assert_eq!(office.sql(Some(ann), &holder), [bob.clone()]);
+    office.sql(
+        Some(ann),
+        &format!(
+            "SELECT overrule.release_items({of_project}, copy, person, NULL)
+             FROM overrule.lease WHERE item = '{item}'"
+        ),
+    );
+    assert_eq!(office.sql(Some(ann), &holder), [bob.clone()]);
+    office.refuses(ann, "DELETE FROM overrule.lease");
+
     // A curator may add what others have judged, but changes nothing of it.
     let cat = format!("cat_{}", office.name);
     assert_eq!(office.sql(Some(&cat), &of_ann).len(), 1);

@@ -11,7 +11,7 @@ use crate::domain::sanitize;
 use crate::features::remote::app::servers;
 use crate::features::remote::app::sync::{SyncProgress, Synced, opened, share, sync};
 use crate::features::remote::app::watch::{Pauses, Watch, present};
-use crate::features::remote::client::{Address, Participant, Server};
+use crate::features::remote::client::{Address, Participant};
 use crate::store::Store;
 use clap::Args;
 use serde_json::json;

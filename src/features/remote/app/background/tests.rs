@@ -115,6 +115,7 @@ async fn without_the_server_changes_are_counted_and_closing_does_not_wait() {
         copy: Uuid::now_v7(),
         file: None,
         reached: Cursor::start().0,
+        reader: None,
     };
     store.write(move |db| db.share(&shared)).await.unwrap();
     let all = store.read(|db| db.unsynced_count()).await.unwrap();

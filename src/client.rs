@@ -22,6 +22,6 @@ mod slots;
 pub mod window;
 pub(crate) mod worker;
 
-pub use clock::{day_began_ms, now_ms, today};
+pub use clock::{now_ms, today};
 pub use control::RunControl;
 pub(crate) use lock::lock;

@@ -123,7 +123,7 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
         if !others.is_empty() {
             for candidate in &mut candidates {
                 let query = keys.get(&candidate.key.query).copied();
-                let wanted = share_of(request.seed, candidate.key) < request.overlap;
+                let wanted = is_overlapping(request.seed, request.overlap, candidate.key);
                 if wanted
                     && query.is_some_and(|query| others.contains(&(query, candidate.key.pair)))
                 {
@@ -503,9 +503,8 @@ fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
 }
 
 /// Whether several people are to judge a pair, given the share of such pairs.
-pub fn is_overlapping(seed: u64, overlap: f64, query: &str, pair: Pair) -> bool {
-    let query = query_number(query);
-    share_of(seed, PairKey { query, pair }) < overlap
+pub fn is_overlapping(seed: u64, overlap: f64, key: PairKey) -> bool {
+    share_of(seed, key) < overlap
 }
 
 /// A fixed pseudo-random number in 0..1 for a pair.

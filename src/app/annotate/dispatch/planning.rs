@@ -147,9 +147,10 @@ impl Dispatcher {
         });
         let mut found = HashSet::new();
         while let Some((query, forecast)) = receive.recv().await {
-            if let Some(plan) = forecast {
+            if let Some(plan) = forecast
+                && found.insert(query)
+            {
                 self.count_plan(query, plan, &mut Vec::new());
-                found.insert(query);
             }
             self.report(false);
         }

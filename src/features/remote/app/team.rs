@@ -9,6 +9,8 @@ use crate::features::remote::domain::{TeamAgreement, team_agreement};
 use crate::store::corpus::QueryKey;
 use crate::store::ledger::Spent;
 use crate::store::{Db, Result};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, HashMap};
 
 /// A person with verdicts or rulings that were not undone or replaced.
@@ -50,6 +52,14 @@ fn latest(db: &Db) -> Result<Latest> {
             Some(((stored.query, pair, verdict.annotator.clone()), verdict))
         })
         .collect())
+}
+
+/// When the day of a time began in the system's time zone, both in milliseconds since the Unix
+/// epoch.
+pub fn day_began_ms(ms: i64) -> i64 {
+    let began = Timestamp::from_millisecond(ms)
+        .and_then(|time| time.to_zoned(TimeZone::system()).start_of_day());
+    began.map_or(ms, |began| began.timestamp().as_millisecond())
 }
 
 /// Counts what people have judged, for one of them. `since_ms`: when the day began, in milliseconds

@@ -1,9 +1,8 @@
 //! Reads what people have judged.
 
-use crate::client::day_began_ms;
 use crate::domain::sanitize;
 use crate::features::remote::app::team::{
-    ComparedVerdicts, TeamReport, compared_verdicts, team_report,
+    ComparedVerdicts, TeamReport, compared_verdicts, day_began_ms, team_report,
 };
 use crate::store::{self, Db};
 use crate::tui::job::{Job, JobContext, Request};

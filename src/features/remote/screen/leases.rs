@@ -1,11 +1,12 @@
 //! What people have open: what is told to the server, and what of the others is skipped.
 
 use crate::app::review::review_queue::{QueueItemState, is_overlapping};
-use crate::domain::priority::Policy;
+use crate::domain::priority::{PairKey, Policy};
 use crate::domain::sanitize;
 use crate::features::remote::app::background::{OpenItem, Order};
 use crate::features::remote::client::Lease;
 use crate::registry;
+use crate::store::assignments::query_number;
 use crate::tui::keymap::{Command, key_on};
 use crate::tui::model::{Model, Subject};
 use crate::tui::screens::Screen;
@@ -62,8 +63,11 @@ fn slots(model: &Model, subject: &Subject) -> i32 {
     };
     let (seed, overlap) = (model.options.request.seed, model.options.judging.overlap);
     let info = model.queries.info(*query);
-    let is_wanted = |name: &str| is_overlapping(seed, overlap, name, *pair);
-    if info.is_some_and(|info| is_wanted(info.id.as_str())) {
+    let key = info.map(|info| PairKey {
+        query: query_number(info.id.as_str()),
+        pair: *pair,
+    });
+    if key.is_some_and(|key| is_overlapping(seed, overlap, key)) {
         OVERLAPPING
     } else {
         ALONE

@@ -47,6 +47,8 @@ DECLARE
     me text := overrule.lessee(by_person);
     term interval := '5 minutes';
 BEGIN
+    -- Copies of one person that ask at once get one lease.
+    PERFORM pg_advisory_xact_lock(hashtextextended(encode(of_item, 'hex'), of_project));
     UPDATE overrule.lease SET until = now() + term, copy = by_copy, place = at_place
     WHERE project = of_project AND item = of_item AND person = me AND until > now();
     IF FOUND THEN
@@ -76,9 +78,16 @@ CREATE FUNCTION overrule.release_items(
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    DELETE FROM overrule.lease WHERE project = of_project
-        AND (copy = by_copy AND person = overrule.lessee(by_person)
-            AND item IS DISTINCT FROM except_item OR until < now() - interval '1 hour');
+    -- In one order, so that two of them never wait for each other.
+    WITH ended AS (
+        SELECT item, slot FROM overrule.lease WHERE project = of_project
+        AND (copy = by_copy AND overrule.lessee(person) = person
+            AND (item IS DISTINCT FROM except_item OR person <> overrule.lessee(by_person))
+            OR until < now() - interval '1 hour')
+        ORDER BY item, slot FOR UPDATE
+    )
+    DELETE FROM overrule.lease USING ended
+    WHERE project = of_project AND lease.item = ended.item AND lease.slot = ended.slot;
     IF FOUND THEN
         PERFORM pg_notify('overrule', of_project::text);
     END IF;

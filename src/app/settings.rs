@@ -109,13 +109,23 @@ impl ProjectSettings {
         theirs: &Self,
         [ours_changed, theirs_changed]: [&[SettingChange]; 2],
     ) -> Result<Self> {
-        fn latest<'a>(changes: &'a [SettingChange], name: &str) -> Option<(i64, &'a str)> {
-            let of_name = changes.iter().filter(|change| change.setting == name);
+        /// The latest change to the value in force: a log may have been merged without the values.
+        fn latest<'a>(
+            changes: &'a [SettingChange],
+            words: &BTreeMap<String, String>,
+            name: &str,
+        ) -> Option<(i64, &'a str)> {
+            let now = words.get(name).map_or("none", String::as_str);
+            let of_name = changes.iter();
+            let of_name = of_name.filter(|change| change.setting == name && change.after == now);
             of_name
                 .map(|change| (change.changed_ms, change.uid.as_str()))
                 .max()
         }
-        let is_later = |name: &str| latest(theirs_changed, name) > latest(ours_changed, name);
+        let words = [self.words(), theirs.words()];
+        let is_later = |name: &str| {
+            latest(theirs_changed, &words[1], name) > latest(ours_changed, &words[0], name)
+        };
         let mut new = self.clone();
         if is_later("final") {
             new.rule.clone_from(&theirs.rule);

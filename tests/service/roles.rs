@@ -357,7 +357,7 @@ fn an_annotator_cannot_write_as_others_or_read_what_is_blind() {
     assert_eq!(office.sql(Some(bob), &lease(ann)), ["t"]);
     assert_eq!(office.sql(Some(ann), &lease(bob)), ["f"]);
     let holder = format!("SELECT person, copy FROM overrule.lease WHERE item = '{item}'");
-    assert_eq!(office.sql(Some(ann), &holder), [bob.clone()]);
+    assert_eq!(office.sql(Some(ann), &holder), [bob.as_str()]);
     office.sql(
         Some(ann),
         &format!(
@@ -365,7 +365,7 @@ fn an_annotator_cannot_write_as_others_or_read_what_is_blind() {
              FROM overrule.lease WHERE item = '{item}'"
         ),
     );
-    assert_eq!(office.sql(Some(ann), &holder), [bob.clone()]);
+    assert_eq!(office.sql(Some(ann), &holder), [bob.as_str()]);
     office.refuses(ann, "DELETE FROM overrule.lease");
 
     // A curator may add what others have judged, but changes nothing of it.

@@ -17,8 +17,9 @@ const COUNT_EVERY: Duration = Duration::from_secs(2);
 /// How often a lease is extended while its item is open.
 const EXTEND_EVERY: Duration = Duration::from_secs(60);
 
-/// How long the last changes may take to reach the server when the project is closed.
-const PARTING: Duration = Duration::from_millis(400);
+/// How long the last changes, and the end of the leases, may each take to reach the server when the
+/// project is closed.
+const PARTING: Duration = Duration::from_millis(200);
 
 /// What the person wants.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,7 +186,7 @@ impl Background {
                     }
                     None => {
                         // What is not sent in time waits in the project, and leases expire.
-                        drop(timeout(PARTING, self.part(watch)).await);
+                        self.part(watch).await;
                         return Ok(());
                     }
                 },
@@ -194,12 +195,12 @@ impl Background {
         }
     }
 
-    /// Sends the last changes and ends the leases.
-    async fn part(&self, mut watch: Watch) -> Result<(), WatchError> {
-        watch
-            .exchange(&self.store, &self.person, &mut |_| {})
-            .await?;
-        Ok(watch.release(&self.person, None).await?)
+    /// Sends the last changes and ends the leases, as far as the server answers in time.
+    async fn part(&self, mut watch: Watch) {
+        let mut tell = |_| {};
+        let exchange = watch.exchange(&self.store, &self.person, &mut tell);
+        drop(timeout(PARTING, exchange).await);
+        drop(timeout(PARTING, watch.release(&self.person, None)).await);
     }
 
     /// Leases what is open, or extends the lease.
@@ -316,7 +317,11 @@ impl Background {
     fn take(&mut self, order: Order) {
         match order {
             Order::Synchronize => {}
-            Order::Rename(person) => self.person = person,
+            Order::Rename(person) => {
+                self.person = person;
+                // The lease is under the old name.
+                (self.asked, self.has_left) = (None, true);
+            }
             Order::ShowJobs(shows) => self.shows_jobs = shows,
             Order::Open(open) => {
                 self.open = open;

@@ -25,6 +25,9 @@ pub struct Member {
 /// The people of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TeamReport {
+    /// The only person whose judgments are all here: an annotator does not get those of others on
+    /// pairs and documents that they have not judged. `None` if all judgments are here.
+    pub only: Option<String>,
     /// By name.
     pub members: Vec<Member>,
     /// Number of pairs with a verdict.
@@ -106,6 +109,7 @@ pub fn team_report(db: &Db, reader: &str, since_ms: i64) -> Result<TeamReport> {
         .collect();
     pairs.dedup();
     Ok(TeamReport {
+        only: db.judgment_reader()?,
         judged: pairs.len(),
         agreement: team_agreement(&votes, members.len()),
         conflicts: db.conflicts(None)?.len(),
@@ -136,6 +140,8 @@ pub struct ComparedVerdicts {
     pub more: usize,
     /// Number of verdicts on pairs that the reader has not judged.
     pub hidden: usize,
+    /// Whether the server may have more of them.
+    pub is_partial: bool,
 }
 
 /// A person's latest verdicts, at most `limit`: only those on pairs that the reader has judged too,
@@ -150,7 +156,10 @@ pub fn compared_verdicts(
     limit: usize,
 ) -> Result<ComparedVerdicts> {
     let verdicts = latest(db)?;
-    let mut found = ComparedVerdicts::default();
+    let mut found = ComparedVerdicts {
+        is_partial: db.judgment_reader()?.is_some_and(|only| only != person),
+        ..ComparedVerdicts::default()
+    };
     let mut visible: Vec<(QueryKey, &Verdict, Option<&Verdict>)> = Vec::new();
     for ((query, pair, name), verdict) in &verdicts {
         if name != person {

@@ -21,6 +21,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// How long one request may take, unless set otherwise.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long a connection may take, with TLS and the check of the password.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+
 /// Maximum number of notifications that are waiting to be read; later ones are dropped.
 const NOTICES: usize = 64;
 
@@ -154,10 +157,13 @@ where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
 {
-    let (client, mut connection) = config
-        .connect(tls)
-        .await
-        .map_err(|error| ServerError::of(&address.name, &address.user, &error))?;
+    let connected = in_time(CONNECT_TIMEOUT, config.connect(tls)).await;
+    let connected = connected.ok_or_else(|| ServerError::Away {
+        server: address.name.clone(),
+        why: format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()),
+    })?;
+    let (client, mut connection) =
+        connected.map_err(|error| ServerError::of(&address.name, &address.user, &error))?;
     let (told, notices) = mpsc::channel(NOTICES);
     let connection = tokio::spawn(async move {
         loop {

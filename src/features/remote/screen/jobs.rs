@@ -95,6 +95,12 @@ fn verdict_words(person: &str, found: &ComparedVerdicts) -> String {
         let _ = writeln!(words, "{more} not shown");
     }
     match (found.hidden, found.shown.is_empty()) {
+        (0, _) if found.is_partial => {
+            let _ = writeln!(
+                words,
+                "Verdicts of {person} on other pairs come after you have judged them."
+            );
+        }
         (0, true) => {
             let _ = writeln!(words, "No verdict of {person} yet.");
         }

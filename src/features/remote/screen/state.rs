@@ -106,7 +106,9 @@ impl TeamState {
             PersonRow {
                 name,
                 now: self.presence(name),
-                counts: report.map(|_| counts),
+                counts: report
+                    .filter(|report| report.only.as_deref().is_none_or(|only| only == name))
+                    .map(|_| counts),
                 agreement: at.and_then(|at| report?.agreement.people.get(at)?.as_ref()),
             }
         };

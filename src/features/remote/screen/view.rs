@@ -117,6 +117,9 @@ fn sentence(team: &TeamState) -> String {
         Some(Ok(report)) => report,
     };
     let judged = match report.judged {
+        pairs if report.only.is_some() => {
+            format!("You can see verdicts on {}.", counted(pairs, "pair"))
+        }
         0 => return "Nobody has judged a pair yet.".to_owned(),
         1 => "1 pair has a verdict.".to_owned(),
         judged => format!("{} pairs have a verdict.", count(judged)),
@@ -126,7 +129,7 @@ fn sentence(team: &TeamState) -> String {
 
 fn agreement_words(report: &TeamReport) -> String {
     let Some(share) = &report.agreement.share else {
-        return "No pair was judged by two people yet.".to_owned();
+        return "No pair has been judged by two people yet.".to_owned();
     };
     let alpha = &report.agreement.alpha;
     let alpha = alpha.as_ref().map_or(String::new(), |alpha| {
@@ -137,7 +140,7 @@ fn agreement_words(report: &TeamReport) -> String {
         pairs => format!("the {} pairs", count(pairs)),
     };
     format!(
-        "People agree on {} % of {pairs} that two have judged{alpha}.",
+        "People agree on {} % of {pairs} that at least two have judged{alpha}.",
         fixed(100.0 * share.value, 0)
     )
 }

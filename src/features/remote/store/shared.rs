@@ -189,7 +189,7 @@ impl Db {
     /// Number of changed queries, parts and judgments that wait for the server. Of annotators, only
     /// their own judgments do.
     pub fn unsynced_count(&self) -> Result<i64> {
-        match self.reader()? {
+        match self.judgment_reader()? {
             None => self.value(UNSYNCED, []),
             Some(reader) => self.value(&format!("{UNSYNCED} WHERE {BY_PERSON}"), [reader]),
         }
@@ -201,7 +201,7 @@ impl Db {
     }
 
     /// Whose rights judgments were read with; `None` if all of them can be read.
-    fn reader(&self) -> Result<Option<String>> {
+    pub fn judgment_reader(&self) -> Result<Option<String>> {
         let reader = self.maybe_value("SELECT reader FROM sync", [])?;
         Ok(reader.flatten())
     }

@@ -71,8 +71,8 @@ pub(crate) fn queued(
     let last = shown.len().saturating_sub(1);
     model.queue.cursor = place.unwrap_or(model.queue.cursor.min(last));
     if model.screen() == Screen::REVIEW && model.queue.current.is_none() {
+        model.queue.cursor = 0;
         let first = review::update::free(model, 0, true).unwrap_or(0);
-        model.queue.cursor = first;
         return review::update::review_item(model, first);
     }
     model.queue.described = None;

@@ -133,10 +133,16 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     effects
 }
 
-/// The index of the first item from `at` on, or back from there, that nobody else is judging.
+/// The index of the first item shown from `at` on, or back from there, that nobody else is judging.
 pub(crate) fn free(model: &Model, at: usize, forward: bool) -> Option<usize> {
-    let items = &model.queue.items;
-    model.first_free(|at| subject(&items[at]), items.len(), at, forward)
+    let (items, shown) = (&model.queue.items, model.shown_items());
+    let from = match forward {
+        true => shown.partition_point(|shown| *shown < at),
+        false => shown.partition_point(|shown| *shown <= at).checked_sub(1)?,
+    };
+    let subject = |place: usize| subject(&items[shown[place]]);
+    let place = model.first_free(subject, shown.len(), from, forward)?;
+    Some(shown[place])
 }
 
 fn subject(item: &QueueItem) -> Subject {

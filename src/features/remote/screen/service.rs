@@ -41,6 +41,8 @@ impl Service for Synchronization {
             let (told, mut events) = mpsc::channel(EVENTS);
             let begin = message(|model| {
                 model.team_mut().begin(orders);
+                // Something may have been opened before.
+                opened(model);
                 Vec::new()
             });
             if results.send(begin).await.is_err() {

@@ -292,8 +292,12 @@ fn show_news(model: &mut Model) -> Vec<Effect> {
     if model.screen() == Screen::TEAM {
         effects.push(model.read_team());
     }
-    if matches!(model.screen(), Screen::QUEUE | Screen::REVIEW) && model.queue.loaded {
-        effects.extend(model.build_queue());
+    match model.screen() {
+        Screen::QUEUE | Screen::REVIEW if model.queue.loaded => {
+            effects.extend(model.build_queue());
+        }
+        Screen::ADJUDICATION => effects.extend(model.read_overview()),
+        _ => {}
     }
     effects
 }

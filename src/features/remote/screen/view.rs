@@ -117,8 +117,13 @@ fn sentence(team: &TeamState) -> String {
         Some(Ok(report)) => report,
     };
     let judged = match report.judged {
+        // Others may have judged more.
         pairs if report.only.is_some() => {
-            format!("You can see verdicts on {}.", counted(pairs, "pair"))
+            let seen = format!("You can see verdicts on {}.", counted(pairs, "pair"));
+            return match &report.agreement.share {
+                None => seen,
+                Some(_) => format!("{seen} {}", agreement_words(report)),
+            };
         }
         0 => return "Nobody has judged a pair yet.".to_owned(),
         1 => "1 pair has a verdict.".to_owned(),

@@ -38,6 +38,7 @@ pub const CHAPTERS: &[Chapter] = chapters![
     "money",
     "batches",
     "machines",
+    "limits",
     "numbers",
     "review",
     "accept",

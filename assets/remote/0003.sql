@@ -78,7 +78,8 @@ CREATE FUNCTION overrule.release_items(
 ) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    -- In one order, so that two of them never wait for each other.
+    -- In one order, so that two of them never wait for each other. For whoever chooses the name, the
+    -- leases of the copy under an earlier name end too.
     WITH ended AS (
         SELECT item, slot FROM overrule.lease WHERE project = of_project
         AND (copy = by_copy AND overrule.lessee(person) = person

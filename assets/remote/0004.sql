@@ -13,18 +13,19 @@ $$;
 CREATE TRIGGER piece_noted BEFORE INSERT OR UPDATE ON overrule.piece
     FOR EACH ROW EXECUTE FUNCTION overrule.note_change();
 
--- Clients read states and judgments through the functions below, as conditions of their own would be
--- tried on hidden rows too. With the right to read the table of judgments, all rows can be read.
+-- Clients read states and judgments through the functions below, since a condition in a client's
+-- statement could be tried on hidden rows first. Whoever may read the table of judgments reads all rows.
 CREATE FUNCTION overrule.reads_all() RETURNS boolean
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT has_table_privilege(session_user, 'overrule.judgment', 'SELECT') $$;
 
--- Without that right, the parts of a project that tell nothing about the judgments of people.
-CREATE FUNCTION overrule.reads_state(kind text) RETURNS boolean
+-- The kinds of states that the user may read, NULL for all: without that right, the parts of a project
+-- that tell nothing about the judgments of people.
+CREATE FUNCTION overrule.readable_kinds() RETURNS text[]
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT overrule.reads_all() OR kind IN ('query', 'labels', 'rankings', 'ledger', 'log',
-        'reranking calls', 'links', 'lists', 'drift sets', 'batteries')
+    SELECT CASE WHEN NOT overrule.reads_all() THEN ARRAY['query', 'labels', 'rankings', 'ledger',
+        'log', 'reranking calls', 'links', 'lists', 'drift sets', 'batteries'] END
 $$;
 
 -- The items that the user has judged, in transactions that cannot be rolled back any more.
@@ -39,11 +40,13 @@ $$;
 CREATE FUNCTION overrule.changed_states(of_project bigint, from_transaction xid8)
 RETURNS TABLE (kind text, subject text, version bigint, size bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    readable text[] := overrule.readable_kinds();
 BEGIN
     RETURN QUERY SELECT state.kind, state.subject, state.version, octet_length(state.body)::bigint
     FROM overrule.state
     WHERE state.project = of_project AND state.changed >= from_transaction
-    AND overrule.reads_state(state.kind)
+    AND (readable IS NULL OR state.kind = ANY (readable))
     ORDER BY state.kind <> 'query', state.kind, state.place, state.subject;
 END
 $$;
@@ -51,12 +54,14 @@ $$;
 CREATE FUNCTION overrule.states(of_project bigint, kinds text[], subjects text[])
 RETURNS TABLE (kind text, subject text, version bigint, place bigint, body bytea)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    readable text[] := overrule.readable_kinds();
 BEGIN
     RETURN QUERY SELECT state.kind, state.subject, state.version, state.place, state.body
     FROM unnest(kinds, subjects) WITH ORDINALITY AS wanted (kind, subject, at)
     JOIN overrule.state ON state.project = of_project AND state.kind = wanted.kind
         AND state.subject = wanted.subject
-    WHERE overrule.reads_state(state.kind) ORDER BY wanted.at;
+    WHERE readable IS NULL OR state.kind = ANY (readable) ORDER BY wanted.at;
 END
 $$;
 
@@ -99,12 +104,13 @@ RETURNS boolean
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     reads_all boolean := overrule.reads_all();
+    readable text[] := overrule.readable_kinds();
     me text := session_user;
 BEGIN
     RETURN EXISTS (SELECT FROM overrule.state
         WHERE state.project = of_project AND state.changed >= from_transaction
         AND state.copy <> not_of AND state.changed < pg_snapshot_xmax(pg_current_snapshot())
-        AND overrule.reads_state(state.kind))
+        AND (readable IS NULL OR state.kind = ANY (readable)))
     OR EXISTS (SELECT FROM overrule.judgment AS j
         WHERE j.project = of_project AND j.changed >= from_transaction
         AND j.copy <> not_of AND j.changed < pg_snapshot_xmax(pg_current_snapshot())

@@ -109,7 +109,8 @@ impl ProjectSettings {
         theirs: &Self,
         [ours_changed, theirs_changed]: [&[SettingChange]; 2],
     ) -> Result<Self> {
-        /// The latest change to the value in force: a log may have been merged without the values.
+        /// The latest change to the current value. A merged log may have later changes whose values
+        /// were not merged.
         fn latest<'a>(
             changes: &'a [SettingChange],
             words: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! Roles of people who share a project, against clients that send SQL of their own.
+//! Roles of people who share a project, against people who send their own SQL.
 //! `OVERRULE_TEST_POSTGRES` names a database whose server lets the tests create users.
 
 use crate::desk::{CALLS, Desk, json_of, told};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::process::Output;
 use tokio_postgres::{Client, NoTls};
 
-/// A shared project with two annotators who have logins of their own.
+/// A shared project with two annotators, each with a login.
 struct Office {
     desk: Desk,
     url: String,

@@ -95,24 +95,16 @@ fn best_passage(reading: &PoolReading, document: &DocumentReading, weights: &[f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::text::NumberedTokens;
-    use crate::judge::lexical::reading::tests::pool;
+    use crate::judge::lexical::reading::tests::scores;
 
     #[test]
     fn scores_follow_the_formula() {
-        let documents = pool(&[
+        let texts = [
             "fever fever aspirin",
             "fever",
             "nothing of that kind at all",
-        ]);
-        let scores: Vec<f64> = assess(&PoolReading::new(
-            "aspirin fevers",
-            &documents,
-            &NumberedTokens::of(&documents),
-        ))
-        .iter()
-        .map(Assessment::score)
-        .collect();
+        ];
+        let scores = scores(assess, "aspirin fevers", &texts);
         let mean = 10.0 / 3.0;
         let gain = |tf: f64, words: f64| tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * words / mean));
         let (aspirin, fever) = ((1.0 + 2.5 / 1.5f64).ln(), (1.0 + 1.5 / 2.5f64).ln());

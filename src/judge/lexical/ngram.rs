@@ -196,19 +196,10 @@ impl GramSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::text::NumberedTokens;
-    use crate::judge::lexical::reading::tests::pool;
+    use crate::judge::lexical::reading;
 
-    fn scores(query: &str, documents: &[&str]) -> Vec<f64> {
-        let documents = pool(documents);
-        assess(&PoolReading::new(
-            query,
-            &documents,
-            &NumberedTokens::of(&documents),
-        ))
-        .iter()
-        .map(Assessment::score)
-        .collect()
+    fn scores(query: &str, texts: &[&str]) -> Vec<f64> {
+        reading::tests::scores(assess, query, texts)
     }
 
     #[test]

@@ -138,19 +138,10 @@ fn share(part: u32, whole: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::text::NumberedTokens;
-    use crate::judge::lexical::reading::tests::pool;
+    use crate::judge::lexical::reading;
 
     fn scores(query: &str, texts: &[&str]) -> Vec<f64> {
-        let documents = pool(texts);
-        assess(&PoolReading::new(
-            query,
-            &documents,
-            &NumberedTokens::of(&documents),
-        ))
-        .iter()
-        .map(Assessment::score)
-        .collect()
+        reading::tests::scores(assess, query, texts)
     }
 
     #[test]

@@ -246,10 +246,22 @@ fn each_gram(normal: &str, padded: &mut Vec<char>, mut take: impl FnMut(u128) ->
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::judge::lexical::assessment::Assessment;
 
     /// A pool of texts.
     pub(in crate::judge::lexical) fn pool(texts: &[&str]) -> Vec<Arc<str>> {
         texts.iter().map(|text| (*text).into()).collect()
+    }
+
+    /// The scores of texts by one of the offline judges.
+    pub(in crate::judge::lexical) fn scores(
+        assess: impl Fn(&PoolReading<'_>) -> Vec<Assessment>,
+        query: &str,
+        texts: &[&str],
+    ) -> Vec<f64> {
+        let documents = pool(texts);
+        let reading = PoolReading::new(query, &documents, &NumberedTokens::of(&documents));
+        assess(&reading).iter().map(Assessment::score).collect()
     }
 
     #[test]

@@ -162,9 +162,7 @@ pub async fn sync(
         });
         noted.await?;
     }
-    let (_, horizon) = server
-        .news(&project, shared.copy, &Cursor(shared.reached.clone()))
-        .await?;
+    let horizon = server.horizon().await?;
     if again || horizon.is_before(&Cursor(shared.reached.clone())) {
         // The server was restored, and counts its transactions anew.
         shared.reached = Cursor::start().0;

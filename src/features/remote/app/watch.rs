@@ -146,6 +146,7 @@ impl Watch {
         let Some(shared) = shared else {
             return Ok(None);
         };
+        self.copy = shared.copy;
         let reached = Cursor(shared.reached);
         let (news, horizon) = self
             .server

@@ -217,8 +217,8 @@ impl Server {
         self.stored(rows)
     }
 
-    /// The number of the oldest transaction in progress. All pieces of earlier ones can be read,
-    /// and later ones may still get pieces.
+    /// The number of the oldest transaction in progress. All rows of earlier ones can be read, and
+    /// later ones may still get rows.
     pub async fn horizon(&self) -> Result<Cursor, ServerError> {
         let oldest = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
         let row = self.answer(self.client.query_one(oldest, &[])).await?;

@@ -405,12 +405,11 @@ impl JudgmentRows {
 
     /// Whether it contains a showing to its person, as those of earlier versions do.
     fn shows(&self, (table, uid): Own<'_>) -> bool {
-        table == "shown" && self.shown.iter().any(|row| self.is_own_showing(row, uid))
-    }
-
-    fn is_own_showing(&self, row: &PairRow, uid: &str) -> bool {
-        text(&row.cells, SHOWN, "uid") == Some(uid)
-            && text(&row.cells, SHOWN, "annotator") == Some(&self.person)
+        let is_it = |row: &PairRow| {
+            text(&row.cells, SHOWN, "uid") == Some(uid)
+                && text(&row.cells, SHOWN, "annotator") == Some(&self.person)
+        };
+        table == "shown" && self.shown.iter().any(is_it)
     }
 
     /// Keeps only its own row, and those of its person that a project has.

@@ -53,6 +53,7 @@ fn rows(k: usize, cycles: usize) -> QueryRows {
         by_identifier: Vec::new(),
         probes: Vec::new(),
         curves: Vec::new(),
+        answers: None,
         student: None,
         responses: Vec::new(),
         documents: k,

@@ -15,7 +15,7 @@ use crate::domain::common_scale::ProjectScale;
 use crate::domain::metrics::JudgedRanking;
 use crate::domain::prediction::QueryPredictions;
 use crate::domain::priority::Policy;
-use crate::domain::ranking::{NamedOpinion, OpinionEffect, PriorOpinion};
+use crate::domain::ranking::{CountedAnswers, NamedOpinion, OpinionEffect, PriorOpinion};
 use crate::domain::verdict::AnnotatorVerdicts;
 pub use crate::features::accept::app::{AcceptanceOffer, AcceptedBattles, OfferedBattle};
 use crate::features::duel::command::DuelSubcommand;
@@ -91,6 +91,16 @@ pub fn named_opinion(db: &Db) -> store::Result<Option<NamedOpinion>> {
 /// The predictions of the named source for a query.
 pub fn prior_opinion(db: &Db, query: QueryKey) -> store::Result<Option<PriorOpinion>> {
     db.student_opinion(query)
+}
+
+/// The answers outside battles that count in the fit of a query; `None` if none do in the project.
+pub fn counted_answers(db: &Db, query: QueryKey) -> store::Result<Option<CountedAnswers>> {
+    lists::app::counted_answers(db, query)
+}
+
+/// Marks the numbers of a query, or of all queries, as changed if answers outside battles count.
+pub fn answers_changed(db: &Db, query: Option<QueryKey>) -> store::Result<()> {
+    db.list_answers_changed(query)
 }
 
 /// The weight of the named source in the fits of these queries.

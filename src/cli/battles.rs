@@ -131,6 +131,9 @@ fn battle_json(loaded: &QueryBattles, index: usize, votes: &[VoteDetail]) -> Val
         "replaced": numbers.replaced,
         "flips": flips,
         "votes": votes,
+        "other_answers": loaded.view.answer_words([battle.a, battle.b], |at| {
+            loaded.documents[at].id.to_string()
+        }),
     })
 }
 
@@ -266,6 +269,10 @@ fn as_text(loaded: &QueryBattles) -> String {
         ));
         if let Some(pair) = Pair::new(battle.a, battle.b) {
             text.push_str(&people_text(loaded, pair, name));
+        }
+        let letter = |at: usize| if at == battle.a { "A" } else { "B" }.to_owned();
+        for words in loaded.view.answer_words(sides, letter) {
+            text.push_str(&format!("  {words}\n"));
         }
         for vote in votes {
             let spec = loaded.judge(vote.judge);

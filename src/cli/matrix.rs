@@ -360,6 +360,7 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
             "student": &*student.name, "weight": share.weight, "weight_set": student.weight,
             "pairs": share.pairs,
         })),
+        "other_answers_in_fit": view.answers_in_fit().len(),
         "warnings": view.warnings.iter().map(|warning| warning.words(name)).collect::<Vec<_>>(),
     })
 }
@@ -495,6 +496,9 @@ fn as_text(
     }
     if let Some((student, share)) = view.student_in_fit() {
         text.push_str(&format!("note: {}\n", student.words(share)));
+    }
+    if let Some(note) = view.answers_note() {
+        text.push_str(&format!("note: {note}\n"));
     }
     for warning in &view.warnings {
         text.push_str(&format!("note: {}\n", warning.words(name)));

@@ -115,6 +115,9 @@ fn as_text(orders: &QueryOrders) -> String {
     if let Some((student, share)) = orders.view.student_in_fit() {
         text.push_str(&format!("note: {}\n", student.words(share)));
     }
+    if let Some(note) = orders.view.answers_note() {
+        text.push_str(&format!("note: {note}\n"));
+    }
     if orders.offline {
         text.push_str(&format!("note: {OFFLINE_LABEL}\n"));
     }

@@ -23,6 +23,18 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     signed(value, decimals).trim_start_matches('+').to_owned()
 }
 
+/// `1st`, `2nd`, `3rd`, `4th`, `11th`, `21st`.
+pub fn ordinal(number: usize) -> String {
+    let ending = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
 /// A count with its noun: `1 document`, `2 documents`, `3 queries`, `4 days`, `5 batches`,
 /// `12,000 votes`.
 pub fn counted(number: usize, noun: &str) -> String {

@@ -1,6 +1,7 @@
 //! A query's view: scores, intervals, expectations and warnings, computed as a pure function of the
 //! query's rows.
 
+mod counted_answers;
 mod fit_inputs;
 mod fitted_rows;
 mod matrix_grid;
@@ -19,6 +20,7 @@ mod standing;
 mod verdict_effect;
 mod warning;
 
+pub use counted_answers::{AnswerScore, CountedAnswer, CountedAnswers};
 pub use matrix_grid::MatrixGrid;
 pub use named_opinion::{
     CHOOSING_WEIGHT, LearnedWeight, NamedOpinion, NotLearned, OPINION_WEIGHTS, OpinionWeight,
@@ -46,6 +48,7 @@ use super::analysis;
 use super::battle::Pair;
 use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError, RatingModel};
 use super::verdict::Verdict;
+use counted_answers::higher_score;
 use fit_inputs::{FitInputs, consensus, counted_votes};
 use fitted_rows::FittedRows;
 use opinion_battles::opinion_observations;
@@ -103,6 +106,8 @@ pub struct PairCell {
     pub planned: bool,
     /// The score of the effective verdict, for the row's document; `Some(None)` is *cannot tell*.
     pub verdict: Option<Option<f64>>,
+    /// The share of answers outside battles that count, for the row's document.
+    pub answers: Option<AnswerScore>,
 }
 
 #[derive(Clone, Debug)]
@@ -128,6 +133,7 @@ pub struct View {
     pub triads: (usize, usize),
     rows: QueryRows,
     by_pair: HashMap<Pair, Vec<usize>>,
+    answered: HashMap<Pair, Vec<usize>>,
     verdict_of: HashMap<Pair, usize>,
     effects: HashMap<Pair, VerdictEffect>,
     opinion_pairs: usize,
@@ -181,6 +187,13 @@ impl View {
                 by_pair.entry(pair).or_default().push(index);
             }
         }
+        let mut answered: HashMap<Pair, Vec<usize>> = HashMap::new();
+        for (index, answer) in rows.answers_in_fit(&settings).iter().enumerate() {
+            let pairs = answer.pairs.iter();
+            for pair in pairs.filter_map(|of| Pair::new(of.a, of.b)) {
+                answered.entry(pair).or_default().push(index);
+            }
+        }
         let standings = standings(
             rows.documents,
             &entered,
@@ -224,6 +237,7 @@ impl View {
             warnings,
             rows,
             by_pair,
+            answered,
             verdict_of,
             effects,
             opinion_pairs,
@@ -268,8 +282,42 @@ impl View {
         Some((student, share))
     }
 
-    /// The input of the fit: the votes that are not replaced and the verdicts, followed by the
-    /// student's predictions.
+    /// The answers outside battles that count in the fit.
+    pub fn answers_in_fit(&self) -> &[CountedAnswer] {
+        self.rows.answers_in_fit(&self.settings)
+    }
+
+    /// The note printed with scores in which answers outside battles count.
+    pub fn answers_note(&self) -> Option<String> {
+        let has_some = !self.answers_in_fit().is_empty();
+        let counted = self.rows().answers.as_ref().filter(|_| has_some);
+        counted.map(CountedAnswers::words)
+    }
+
+    /// The answers outside battles that decide a pair and count.
+    pub fn answers_of(&self, pair: Pair) -> impl Iterator<Item = &CountedAnswer> {
+        let on_pair = self.answered.get(&pair).map_or(&[][..], Vec::as_slice);
+        let answers = self.answers_in_fit();
+        on_pair.iter().filter_map(|index| answers.get(*index))
+    }
+
+    /// What each answer outside battles says about two documents, in one sentence each; `name`
+    /// returns the name of a document.
+    pub fn answer_words(&self, pair: [usize; 2], name: impl Fn(usize) -> String) -> Vec<String> {
+        let has_some = !self.answers_in_fit().is_empty();
+        let counted = self.rows.answers.as_ref().filter(|_| has_some);
+        counted.map_or_else(Vec::new, |counted| counted.on_pair(pair, name))
+    }
+
+    /// Whether a verdict on the documents of this pair takes it out of the fit.
+    pub fn is_masked(&self, of: &Observation) -> bool {
+        Pair::new(of.a, of.b)
+            .and_then(|pair| self.effects.get(&pair))
+            .is_some_and(|effect| effect.masks(higher_score(of)))
+    }
+
+    /// The input of the fit: the votes that are not replaced, other answers and the verdicts,
+    /// followed by the student's predictions.
     pub fn observations(&self) -> &[Observation] {
         &self.observations
     }
@@ -305,6 +353,11 @@ impl View {
             .keys()
             .filter(|pair| !self.by_pair.contains_key(pair));
         self.by_pair.keys().chain(judged).copied()
+    }
+
+    /// Every pair that an answer outside battles decides, in arbitrary order.
+    pub fn answered_pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+        self.answered.keys().copied()
     }
 
     pub fn battles_of(&self, pair: Pair) -> &[usize] {
@@ -388,6 +441,9 @@ impl View {
             let score = verdict.decision.score()?;
             Some(if verdict.b == row { score } else { 1.0 - score })
         });
+        let on_pair = self.answers_of(pair).flat_map(|answer| &answer.pairs);
+        let on_pair = on_pair.filter(|of| Pair::new(of.a, of.b) == Some(pair));
+        cell.answers = AnswerScore::of(row, on_pair, |of| self.is_masked(of));
         cell
     }
 
@@ -422,6 +478,9 @@ impl View {
 
     /// [`dispersion`] of the rows of this view.
     pub fn dispersion(&self) -> Option<rating::Dispersion> {
+        if !self.answers_in_fit().is_empty() {
+            return dispersion(&self.rows, &self.settings);
+        }
         let fit = self.fit.as_ref().ok()?;
         let votes = counted_votes(&self.rows, &self.settings, &self.compact, &self.effects);
         rating::dispersion(
@@ -485,8 +544,15 @@ impl View {
 
 /// Numerator, denominator and battles of the dispersion estimate of a query
 /// (science.md § Dispersion), to be pooled over queries. Only uses the judges' votes that are in
-/// the fit, and computes no intervals.
+/// the fit, without answers outside battles, and computes no intervals.
 pub fn dispersion(rows: &QueryRows, settings: &RankingSettings) -> Option<rating::Dispersion> {
+    let of_votes;
+    let rows = if rows.answers.is_some() {
+        of_votes = rows.without_answers();
+        &of_votes
+    } else {
+        rows
+    };
     let fitted = FittedRows::new(rows, settings, rating::MAX_DENSE);
     let FitInputs {
         compact, effects, ..
@@ -504,11 +570,12 @@ pub fn dispersion(rows: &QueryRows, settings: &RankingSettings) -> Option<rating
 const EVEN: f64 = 1e-9;
 
 /// The evidence of a query's votes about the precision of the prior. Verdicts are excluded: they
-/// cover a few selected pairs, and giving or undoing one must not move other scores.
+/// cover a few selected pairs, and giving or undoing one must not move other scores. So are answers
+/// outside battles, of which only some queries may have any.
 pub fn prior_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<PriorEvidence> {
     let votes = QueryRows {
         verdicts: Vec::new(),
-        ..rows.clone()
+        ..rows.without_answers()
     };
     let inputs = FitInputs::new(&votes, settings);
     PriorEvidence::of(inputs.entered.len(), &inputs.observations, settings.model)

@@ -130,6 +130,7 @@ impl Db {
             responses: Vec::new(),
             curves: Vec::new(),
             student: None,
+            answers: None,
             documents,
             depth,
             judges,
@@ -220,10 +221,12 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
-    /// The pairs that the fit of a query uses, each with its score as the fit counts it.
+    /// The pairs with votes and verdicts that the fit of a query uses, each with its score as the
+    /// fit counts it.
     pub fn pair_targets(&self, query: QueryKey) -> Result<Vec<PairTarget>> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
-        let rows = self.fitted_rows(query, &settings)?;
+        let mut rows = self.fitted_rows(query, &settings)?;
+        rows.answers = None;
         Ok(ranking::pair_targets(&rows, &settings))
     }
 
@@ -253,8 +256,16 @@ impl Db {
                 asked.retain(|id| !left_out.contains(id));
             }
         }
-        let nothing =
-            rows.verdicts.is_empty() && rows.battles.iter().all(|record| record.votes.is_empty());
+        if let Some(counted) = &mut rows.answers {
+            let answers = &mut counted.answers;
+            answers.retain(|answer| !names.contains(&answer.judge));
+        }
+        let nothing = rows.verdicts.is_empty()
+            && rows.battles.iter().all(|record| record.votes.is_empty())
+            && rows
+                .answers
+                .as_ref()
+                .is_none_or(|counted| counted.answers.is_empty());
         if nothing {
             Ok(Ok(vec![None; rows.documents]))
         } else {
@@ -262,8 +273,8 @@ impl Db {
         }
     }
 
-    /// A query's rows, with the judges' responses and margin curves if the fit uses them, and with
-    /// the project's student.
+    /// A query's rows, with the judges' responses and margin curves if the fit uses them, with the
+    /// project's student, and with answers outside battles that count.
     pub(crate) fn fitted_rows(
         &self,
         query: QueryKey,
@@ -276,6 +287,7 @@ impl Db {
             rows.responses = rows.judges.iter().map(of).collect();
         }
         rows.student = registry::prior_opinion(self, query)?;
+        rows.answers = registry::counted_answers(self, query)?;
         if settings.vote_rule == VoteRule::Calibrated {
             let mut known = self.margin_curves()?;
             let judges = rows.judges.iter();

@@ -621,3 +621,80 @@ fn impossible_lists_are_refused() {
     }
     assert_eq!(desk.server.requests().len(), 0);
 }
+
+/// The numbers of a query, without the times of the project.
+#[track_caller]
+fn matrix(desk: &Desk, query: &str) -> Value {
+    desk.reported(&["matrix", "--query", query, "--json"], 0)
+}
+
+#[test]
+fn lists_that_count_are_in_all_scores_and_the_switch_restores_them() {
+    let desk = desk();
+    voted(&desk, true);
+    let refused = desk.run(&["lists", "count"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    asked(
+        &desk,
+        &["--calls", "4", "--query", "long1", "--query", "q1"],
+    );
+    let refused = desk.run(&["lists", "count"]);
+    assert!(
+        told(&refused).contains("not qualified"),
+        "{}",
+        told(&refused)
+    );
+    qualify(&desk, 0);
+    let names = ["long1", "long2", "q1"];
+    let before = names.map(|query| matrix(&desk, query));
+    let queries = desk.reported(&["queries", "--json"], 0);
+    let dry = desk.reported(&["lists", "count", "--dry-run", "--json"], 0);
+    assert_eq!(
+        [
+            &dry["counts"],
+            &dry["changed"],
+            &dry["lists"],
+            &dry["queries"]
+        ],
+        [&json!(false), &json!(false), &json!(8), &json!(2)],
+        "{dry}"
+    );
+    assert_eq!(matrix(&desk, "long1"), before[0]);
+    let on = desk.reported(&["lists", "count", "--json"], 0);
+    assert_eq!(on["weights"], dry["weights"]);
+    assert_eq!(on["changed"], json!(true));
+    let again = desk.reported(&["lists", "count", "--json"], 0);
+    assert_eq!(again["changed"], json!(false), "the same weights");
+
+    let counted = names.map(|query| matrix(&desk, query));
+    assert_ne!(counted[0]["documents"], before[0]["documents"]);
+    assert_eq!(counted[1], before[1], "no list is about it");
+    assert_eq!(counted[0]["other_answers_in_fit"], json!(4));
+    // Nobody voted on this query: the lists alone rank it.
+    assert!(before[2]["documents"][0]["zelo"].is_null(), "{}", before[2]);
+    let best = counted[2]["documents"][0]["document"].as_str().unwrap();
+    assert!(counted[2]["documents"][0]["zelo"].is_number());
+    assert_eq!(relevance(1, best[1..].parse().unwrap()), DOCUMENTS - 1);
+    assert!(
+        told(&desk.run(&["matrix", "--query", "q1"])).contains("scores count 4 list calls too")
+    );
+    assert_ne!(desk.reported(&["queries", "--json"], 0), queries);
+    let log = told(&desk.run(&["log"]));
+    assert!(log.contains("list calls count in scores"), "{log}");
+
+    // A new list counts without another command, and a copy that merges the calls agrees.
+    asked(&desk, &["--calls", "5", "--query", "long1"]);
+    let more = matrix(&desk, "long1");
+    assert_eq!(more["other_answers_in_fit"], json!(5));
+    assert_ne!(more["documents"], counted[0]["documents"]);
+    let copy = self::desk();
+    voted(&copy, true);
+    let path = desk.path("overrule.db");
+    json_of(&copy.run(&["merge", path.to_str().unwrap(), "--json"]));
+    assert_eq!(matrix(&copy, "long1")["documents"], more["documents"]);
+
+    let off = desk.reported(&["lists", "count", "--off", "--json"], 0);
+    assert_eq!(off["changed"], json!(true));
+    assert_eq!(names.map(|query| matrix(&desk, query)), before);
+    assert_eq!(desk.reported(&["queries", "--json"], 0), queries);
+}

@@ -59,6 +59,7 @@ fn a_project_of_an_earlier_version_asks_nothing_and_knows_the_prompts_of_its_vot
          DROP TABLE measurement; DROP TABLE drift_set; DROP TABLE drift_pair;
          DROP TABLE drift_round; DROP TABLE proposal; DROP TABLE battery_set;
          DROP TABLE battery_pair; DROP TABLE list_call; DROP TABLE list_qualification;
+         DROP TABLE list_counting;
          DROP TABLE sync; DROP TABLE unsynced; DROP TABLE synced; DROP TABLE duplicate_vote;
          DROP TABLE unread;
          DROP TABLE urgency_part; DROP TABLE urgent; DROP TABLE fitted_scores;

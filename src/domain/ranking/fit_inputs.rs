@@ -1,5 +1,6 @@
 //! Builds the input of the fit from a query's rows.
 
+use super::counted_answers::higher_score;
 use super::verdict_effect::{VerdictEffect, verdict_effects};
 use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
 use crate::domain::battle::{Battle, Pair};
@@ -21,7 +22,7 @@ pub(super) struct FitInputs {
 
 impl FitInputs {
     pub(super) fn new(rows: &QueryRows, settings: &RankingSettings) -> Self {
-        let entered = entered(rows);
+        let entered = entered(rows, settings);
         let mut compact = vec![None; rows.documents];
         for (index, document) in entered.iter().enumerate() {
             compact[*document] = Some(index);
@@ -45,9 +46,9 @@ impl FitInputs {
 }
 
 /// Pool indexes of the documents that have a score: those entered by a plan, and those with a
-/// battle or a verdict. There are no scores until somebody has voted or decided something, except
-/// for a single document.
-fn entered(rows: &QueryRows) -> Vec<usize> {
+/// battle, another answer or a verdict. There are no scores until somebody has voted or decided
+/// something, except for a single document.
+fn entered(rows: &QueryRows, settings: &RankingSettings) -> Vec<usize> {
     let mut entered = vec![false; rows.documents];
     for flag in entered.iter_mut().take(rows.depth.unwrap_or(0)) {
         *flag = true;
@@ -57,7 +58,10 @@ fn entered(rows: &QueryRows) -> Vec<usize> {
         .iter()
         .map(|record| (record.battle.a, record.battle.b));
     let judged = rows.verdicts.iter().map(|verdict| (verdict.a, verdict.b));
-    for (a, b) in fought.chain(judged) {
+    let answers = rows.answers_in_fit(settings);
+    let answered = answers.iter().flat_map(|answer| &answer.pairs);
+    let answered = answered.map(|of| (of.a, of.b));
+    for (a, b) in fought.chain(judged).chain(answered) {
         for document in [a, b] {
             if let Some(flag) = entered.get_mut(document) {
                 *flag = true;
@@ -72,13 +76,14 @@ fn entered(rows: &QueryRows) -> Vec<usize> {
         .verdicts
         .iter()
         .any(|verdict| verdict.decision.score().is_some());
-    if entered.len() > 1 && !voted && !decided {
+    if entered.len() > 1 && !voted && !decided && answers.is_empty() {
         return Vec::new();
     }
     entered
 }
 
-/// The observations for the fit: the votes that no verdict replaces, followed by the verdicts.
+/// The observations for the fit: the votes that no verdict replaces, the other answers that none
+/// masks, and the verdicts.
 fn observations(
     rows: &QueryRows,
     settings: &RankingSettings,
@@ -87,6 +92,14 @@ fn observations(
 ) -> Vec<Observation> {
     let index = |document: usize| compact.get(document).copied().flatten();
     let mut observations = counted_votes(rows, settings, compact, effects);
+    let answers = rows.answers_in_fit(settings).iter();
+    for of in answers.flat_map(|answer| &answer.pairs) {
+        let effect = Pair::new(of.a, of.b).and_then(|pair| effects.get(&pair));
+        let is_masked = effect.is_some_and(|effect| effect.masks(higher_score(of)));
+        if let (Some(a), Some(b), false) = (index(of.a), index(of.b), is_masked) {
+            observations.push(Observation { a, b, ..*of });
+        }
+    }
     for verdict in &rows.verdicts {
         let effect = Pair::new(verdict.a, verdict.b).and_then(|pair| effects.get(&pair));
         if let (Some(effect), Some(a), Some(b)) = (effect, index(verdict.a), index(verdict.b)) {

@@ -6,7 +6,7 @@ use super::{QueryRows, RankingSettings};
 use crate::domain::rating::{self, Covariance, Fit, RatingError, Structure};
 
 pub(super) struct FittedRows {
-    /// The votes and verdicts in the fit, followed by the predictions of a student.
+    /// The votes, other answers and verdicts in the fit, followed by the predictions of a student.
     pub(super) inputs: FitInputs,
     /// Of votes and verdicts alone: gaps are reported even if a student fills them.
     pub(super) structure: Structure,
@@ -28,9 +28,10 @@ impl FittedRows {
         let opinion_pairs = student.len();
         inputs.observations.extend(student);
         let options = settings.rating();
-        let phi = settings
-            .phi
-            .unwrap_or(1.0 / rows.judges.len().max(1) as f64);
+        let phi = settings.phi.unwrap_or_else(|| match &rows.answers {
+            Some(counted) if rows.judges.is_empty() => counted.phi,
+            _ => 1.0 / rows.judges.len().max(1) as f64,
+        });
         let fit = rating::fit(entered, &inputs.observations, &options, None);
         let covariance = fit
             .as_ref()

@@ -14,6 +14,7 @@ pub struct MatrixGrid {
     observed: Vec<f64>,
     verdicts: Vec<f64>,
     surprises: Vec<f64>,
+    answers: Vec<f64>,
     /// Each judge's mean margins, in the order of the rows' judges.
     margins: Vec<Vec<f64>>,
     planned: Vec<bool>,
@@ -39,6 +40,7 @@ impl MatrixGrid {
             observed: vec![f64::NAN; pairs],
             verdicts: vec![f64::NAN; pairs],
             surprises: vec![f64::NAN; pairs],
+            answers: vec![f64::NAN; pairs],
             margins: vec![vec![f64::NAN; pairs]; rows.judges.len()],
             planned: vec![false; pairs],
             missing: vec![false; pairs],
@@ -81,6 +83,13 @@ impl MatrixGrid {
             }
             (verdict.a, verdict.b, verdict.decision).hash(&mut hash);
         }
+        for pair in view.answered_pairs() {
+            let answers = view.cell(pair.high(), pair.low()).answers;
+            grid.answers[place(pair)] = answers.map_or(f64::NAN, |of| of.score);
+        }
+        for answer in view.answers_in_fit() {
+            answer.uid.hash(&mut hash);
+        }
         games.write(&mut grid.observed);
         for (means, margins) in votes.iter().zip(&mut grid.margins) {
             means.write(margins);
@@ -105,6 +114,11 @@ impl MatrixGrid {
         Self::seen(&self.verdicts, row, column, |score| 1.0 - score)
     }
 
+    /// The score of [`super::PairCell::answers`].
+    pub fn answers(&self, row: usize, column: usize) -> Option<f64> {
+        Self::seen(&self.answers, row, column, |score| 1.0 - score)
+    }
+
     /// [`super::PairCell::surprise`].
     pub fn surprise(&self, row: usize, column: usize) -> Option<f64> {
         Self::seen(&self.surprises, row, column, |surprise| 0.0 - surprise)
@@ -123,7 +137,7 @@ impl MatrixGrid {
         (is(&self.planned), is(&self.missing))
     }
 
-    /// A hash that changes with any battle's score, missing votes or verdict.
+    /// A hash that changes with any battle's score, missing votes, other answer or verdict.
     pub fn stamp(&self) -> u64 {
         self.stamp
     }
@@ -235,6 +249,7 @@ mod tests {
             by_identifier: Vec::new(),
             responses: Vec::new(),
             curves: Vec::new(),
+            answers: None,
             student: None,
             documents: 9,
             depth: None,

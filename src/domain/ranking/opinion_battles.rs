@@ -78,7 +78,7 @@ pub(super) fn opinion_observations(
     }
 }
 
-/// The predictions for pairs without a vote, by positions in the fit.
+/// The predictions for pairs without a vote or another answer, by positions in the fit.
 ///
 /// A verdict leaves the prediction for its pair in the fit, as it leaves votes: removing it could
 /// lower the document that the verdict prefers. The legacy modes remove it.
@@ -98,8 +98,11 @@ fn unjudged(
         .iter()
         .filter(|_| settings.override_mode.is_legacy())
         .map(|verdict| (verdict.a, verdict.b));
+    let answers = rows.answers_in_fit(settings).iter();
+    let answered = answers.flat_map(|answer| answer.pairs.iter().map(|of| (of.a, of.b)));
     let judged: HashSet<Pair> = voted
         .chain(decided)
+        .chain(answered)
         .filter_map(|(a, b)| Pair::new(a, b))
         .collect();
     let place = |document: usize| compact.get(document).copied().flatten();

@@ -277,6 +277,7 @@ mod tests {
             by_identifier: Vec::new(),
             responses: Vec::new(),
             curves: Vec::new(),
+            answers: None,
             student: None,
             documents,
             depth: None,

@@ -1,7 +1,7 @@
 //! The input of a view: the query's rows, and the settings that turn them into numbers.
 
-use super::PriorOpinion;
 use super::prior::{LearnedPrior, PriorPrecision};
+use super::{CountedAnswer, CountedAnswers, PriorOpinion};
 use crate::domain::battle::Battle;
 use crate::domain::rating::{self, RatingModel};
 use crate::domain::verdict::{OverrideMode, Verdict};
@@ -214,9 +214,27 @@ pub struct QueryRows {
     pub curves: Vec<Option<MarginCurve>>,
     /// The student that the project has named, if it has predictions for the query.
     pub student: Option<PriorOpinion>,
+    /// Answers outside battles, if they count in the project.
+    pub answers: Option<CountedAnswers>,
 }
 
 impl QueryRows {
+    /// The answers that count in a fit of these rows: none under zBench's model.
+    pub(super) fn answers_in_fit(&self, settings: &RankingSettings) -> &[CountedAnswer] {
+        match &self.answers {
+            Some(counted) if settings.model != RatingModel::Zbench => &counted.answers,
+            _ => &[],
+        }
+    }
+
+    /// The rows of battles and verdicts alone.
+    pub(super) fn without_answers(&self) -> Self {
+        Self {
+            answers: None,
+            ..self.clone()
+        }
+    }
+
     /// A battle's score under a rule in 0..=1 (1: B is better), or `None` without votes.
     pub fn score(&self, record: &BattleRecord, rule: VoteRule) -> Option<f64> {
         let votes = record.votes.iter();

@@ -37,6 +37,9 @@ pub struct VerdictEffect {
     pub battles: Option<VerdictBattles>,
     /// Whether the preferred document is the verdict's B; `None` for a tie.
     prefers_b: Option<bool>,
+    /// The score of the higher document of the pair, if the verdict masks answers outside battles
+    /// that contradict it.
+    masked_by: Option<f64>,
 }
 
 /// Battles between the documents of a verdict.
@@ -114,7 +117,19 @@ impl VerdictEffect {
         verdict: &Verdict,
     ) -> Option<Self> {
         let votes = PairVotes::of(rows, settings, verdict);
-        Self::given(settings, verdict.decision, &votes)
+        let effect = Self::given(settings, verdict.decision, &votes)?;
+        let replaces = settings.effective_override_mode() == OverrideMode::Replace;
+        let score = verdict.decision.score().filter(|_| replaces);
+        Some(Self {
+            masked_by: score.map(|score| {
+                if verdict.b > verdict.a {
+                    score
+                } else {
+                    1.0 - score
+                }
+            }),
+            ..effect
+        })
     }
 
     fn given(settings: &RankingSettings, decision: Decision, votes: &PairVotes) -> Option<Self> {
@@ -134,6 +149,7 @@ impl VerdictEffect {
             direction_slope: None,
             battles: None,
             prefers_b,
+            masked_by: None,
         };
         let plain = matches!(decision, Decision::A | Decision::B);
         let weight = settings.override_weight;
@@ -180,6 +196,14 @@ impl VerdictEffect {
             effect.battles = battles(win, if plain { 1.0 } else { 1.0 + weight });
         }
         Some(effect)
+    }
+
+    /// Whether the verdict masks an answer outside battles with this score of the pair's higher
+    /// document. Only answers that contradict the verdict are masked, so that it never lowers the
+    /// document that it prefers.
+    pub(super) fn masks(&self, score: f64) -> bool {
+        self.masked_by
+            .is_some_and(|decided| direction(score) != direction(decided))
     }
 
     /// Whether the votes on the pair contradict the verdict.

@@ -2,6 +2,8 @@
 
 mod answered;
 mod ask;
+mod counted_lists;
+mod counting;
 mod export;
 mod identities;
 mod import;
@@ -14,6 +16,7 @@ mod ranking;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
 pub use ask::{ListEstimate, ListWish, prepare_lists};
+pub use counting::{CountingOffer, counted_answers, offer_counting, set_counting};
 pub use export::ListExport;
 pub use import::import_lists;
 pub use log::log_entries;

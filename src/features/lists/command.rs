@@ -1,6 +1,7 @@
 //! `overrule lists`: list calls, which show several documents at once.
 
 mod ask;
+mod count;
 mod import;
 mod qualify;
 mod ranking;
@@ -13,12 +14,13 @@ pub(crate) use import::ImportListsCommand;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A list call shows several documents of a query, and the judge answers their order. \
-List calls are stored with their replies and are never paid for twice. They do not change the scores \
-of the project; `lists ranking` uses those of judges that have qualified.
+List calls are stored with their replies and are never paid for twice. They change the scores of the \
+project only after `lists count`, and only those of judges that have qualified.
 
 Examples:
   overrule lists ask --calls 60 --dry-run
   overrule lists qualify --dry-run
+  overrule lists count --dry-run
   overrule lists ranking --query q1"
 )]
 pub(crate) struct ListsCommand {
@@ -32,6 +34,8 @@ enum ListsAction {
     Ask(ask::AskCommand),
     /// Test whether the lists of judges may count
     Qualify(qualify::QualifyCommand),
+    /// Let list calls count in the scores of the project
+    Count(count::CountCommand),
     /// Rank a query by votes and the list calls that count
     Ranking(ranking::RankingCommand),
     /// Print the list calls of the project or of a query
@@ -43,6 +47,7 @@ impl ListsCommand {
         match self.action {
             ListsAction::Ask(ask) => ask.run(context),
             ListsAction::Qualify(qualify) => qualify.run(context),
+            ListsAction::Count(count) => count.run(context),
             ListsAction::Ranking(ranking) => ranking.run(context),
             ListsAction::Show(show) => show.run(context),
         }

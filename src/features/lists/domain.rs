@@ -8,6 +8,7 @@
 //! document represents it.
 
 mod block;
+mod counting;
 mod estimate;
 mod estimator;
 mod kind;
@@ -15,6 +16,7 @@ mod plan;
 mod qualification;
 
 pub use block::Block;
+pub use counting::CountingModel;
 pub use estimate::{QueryBlocks, estimate};
 pub use estimator::{ListModel, fit_blocks};
 pub use kind::{AnswerForm, KindError, ListKind};

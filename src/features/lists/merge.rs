@@ -8,17 +8,20 @@ const LISTS: AddedCount = AddedCount::new("list_calls", "list call");
 const QUALIFICATIONS: AddedCount =
     AddedCount::detail("list_qualifications", "qualification for list calls");
 
+const COUNTINGS: AddedCount =
+    AddedCount::detail("list_countings", "decision on whether list calls count");
+
 /// What is merged that belongs to no query.
 pub(crate) const PART: MergePart = MergePart {
     name: "lists",
-    tables: &["list_call", "list_qualification"],
+    tables: &["list_call", "list_qualification", "list_counting"],
     is_about_queries: false,
     merge: lists,
 };
 
-pub(crate) const COUNTS: &[AddedCount] = &[LISTS, QUALIFICATIONS];
+pub(crate) const COUNTS: &[AddedCount] = &[LISTS, QUALIFICATIONS, COUNTINGS];
 
-/// Copies list calls and qualifications. They refer to queries and documents by name, so nothing needs matching.
+/// Copies list calls, qualifications and decisions. They refer to queries and documents by name, so nothing needs matching.
 fn lists(merger: &mut Merger<'_>) -> Result<()> {
     for list in merger.other.list_calls(None)? {
         let is_new = merger.db.add_list_call(&list)?;
@@ -27,6 +30,14 @@ fn lists(merger: &mut Merger<'_>) -> Result<()> {
     for of in merger.other.list_qualifications()? {
         let is_new = merger.db.add_list_qualification(&of)?;
         merger.merged.count(&QUALIFICATIONS, usize::from(is_new));
+    }
+    let did_count = merger.db.counting_model()?.is_some();
+    for of in merger.other.list_countings()? {
+        let is_new = merger.db.add_list_counting(&of)?;
+        merger.merged.count(&COUNTINGS, usize::from(is_new));
+    }
+    if did_count || merger.db.counting_model()?.is_some() {
+        merger.db.touch_queries_with_lists()?;
     }
     Ok(())
 }

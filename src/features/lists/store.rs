@@ -4,7 +4,8 @@
 use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::candidate_question::Answer;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::features::lists::domain::{ProbeFigures, Qualification};
+use crate::features::lists::domain::{CountingModel, ProbeFigures, Qualification};
+use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, StoreError};
 use rusqlite::{Row, params};
 
@@ -64,6 +65,18 @@ pub struct StoredQualification {
     pub created_ms: i64,
 }
 
+/// A decision on whether list calls count in the scores of the project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredCounting {
+    /// Globally unique.
+    pub uid: String,
+    /// Their weights; `None` if they do not count.
+    pub model: Option<CountingModel>,
+    pub author: String,
+    /// Milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
 impl StoredList {
     /// The same list under another name of its judge.
     #[must_use]
@@ -80,6 +93,21 @@ const QUALIFICATION: &str = "uid, judge, identity, size, form, result, figures, 
 const LIST: &str = "list_call.uid, list_call.query, list_call.judge, list_call.identity,
      list_call.form, list_call.shown, list_call.plan, list_call.round, list_call.key,
      list_call.created_ms";
+
+fn read_counting(row: &Row<'_>) -> Result<StoredCounting> {
+    let model: Option<String> = row.get(1)?;
+    let model = model.map(|text| {
+        serde_json::from_str(&text).map_err(|error| {
+            StoreError::Corrupt(format!("the weights of list calls cannot be read: {error}"))
+        })
+    });
+    Ok(StoredCounting {
+        uid: row.get(0)?,
+        model: model.transpose()?,
+        author: row.get(2)?,
+        created_ms: row.get(3)?,
+    })
+}
 
 fn read_list(row: &Row<'_>) -> Result<StoredList> {
     let shown: Vec<String> = serde_json::from_str(&row.get::<_, String>(5)?)?;
@@ -252,6 +280,72 @@ impl Db {
             [judge],
             |row| row.get(0),
         )
+    }
+
+    /// The decision on whether list calls count that applies, if there is one: the latest.
+    pub fn list_counting(&self) -> Result<Option<StoredCounting>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, model, author, created_ms FROM list_counting
+             ORDER BY created_ms DESC, uid DESC LIMIT 1",
+        )?;
+        let mut rows = statement.query([])?;
+        rows.next()?.map(read_counting).transpose()
+    }
+
+    /// The weights of list calls in the scores of the project; `None` if they do not count.
+    pub fn counting_model(&self) -> Result<Option<CountingModel>> {
+        Ok(self.list_counting()?.and_then(|latest| latest.model))
+    }
+
+    /// All decisions on whether list calls count, the latest last.
+    pub fn list_countings(&self) -> Result<Vec<StoredCounting>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, model, author, created_ms FROM list_counting ORDER BY created_ms, uid",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read_counting(row)?);
+        }
+        Ok(found)
+    }
+
+    /// Stores a decision on whether list calls count unless it is known. Returns whether it is new.
+    pub fn add_list_counting(&self, of: &StoredCounting) -> Result<bool> {
+        let model = of.model.as_ref().map(serde_json::to_string).transpose()?;
+        let added = self.change(
+            "INSERT OR IGNORE INTO list_counting (uid, model, author, created_ms)
+             VALUES (?1, ?2, ?3, ?4)",
+            params![
+                of.uid,
+                model,
+                stored_annotator_name(&of.author),
+                of.created_ms
+            ],
+        )?;
+        Ok(added > 0)
+    }
+
+    /// Marks the numbers of all queries with list calls as changed.
+    pub fn touch_queries_with_lists(&self) -> Result<()> {
+        self.change(
+            "UPDATE query SET revision = revision + 1
+             WHERE name IN (SELECT query FROM list_call)",
+            [],
+        )?;
+        Ok(())
+    }
+
+    /// Marks the numbers of a query, or of all queries with list calls, as changed if list calls
+    /// count.
+    pub fn list_answers_changed(&self, query: Option<QueryKey>) -> Result<()> {
+        if self.counting_model()?.is_none() {
+            return Ok(());
+        }
+        match query {
+            Some(query) => self.touch(query),
+            None => self.touch_queries_with_lists(),
+        }
     }
 
     /// All qualifications, the latest last.

@@ -1,5 +1,6 @@
 //! Calls and results of reranking methods in the other file.
 
+use crate::registry;
 use crate::store::Result;
 use crate::store::merge::{AddedCount, MatchedQuery, MergePart, Merger};
 use rusqlite::params_from_iter;
@@ -35,6 +36,7 @@ fn calls(merger: &mut Merger<'_>) -> Result<()> {
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT
          DO NOTHING"
     );
+    let mut is_new = false;
     while let Some(row) = rows.next()? {
         let values: Vec<Value> = (0..columns(CALL))
             .map(|at| row.get(at))
@@ -42,7 +44,11 @@ fn calls(merger: &mut Merger<'_>) -> Result<()> {
         if merger.db.change(&sql, params_from_iter(values))? > 0 {
             merger.merged.count(&CALLS, 1);
             merger.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
+            is_new = true;
         }
+    }
+    if is_new {
+        registry::answers_changed(merger.db, None)?;
     }
     Ok(())
 }

@@ -110,6 +110,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
         by_identifier: Vec::new(),
         responses: Vec::new(),
         curves: Vec::new(),
+        answers: None,
         student: None,
         documents,
         depth: Some(documents),

@@ -4,9 +4,10 @@ use super::views::{given, record, rows};
 use crate::domain::battle::Pair;
 use crate::domain::prediction::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::ranking::{
-    JudgeWeights, PriorOpinion, PriorPrecision, QueryRows, RankingSettings, View, prior_evidence,
+    CountedAnswer, CountedAnswers, JudgeWeights, PriorOpinion, PriorPrecision, QueryRows,
+    RankingSettings, View, prior_evidence,
 };
-use crate::domain::rating::RatingModel;
+use crate::domain::rating::{Observation, RatingModel};
 use crate::domain::verdict::{Decision, OverrideMode};
 use crate::domain::vote::{JudgeId, VoteRule};
 use proptest::prelude::*;
@@ -46,8 +47,8 @@ fn settings() -> impl Strategy<Value = RankingSettings> {
         )
 }
 
-/// Judges with sharpness and position bias, battles that only some judges were asked about, and a
-/// student that predicts every pair.
+/// Judges with sharpness and position bias, battles that only some judges were asked about, orders
+/// of several documents, and a student that predicts every pair.
 fn project() -> impl Strategy<Value = QueryRows> {
     let response = (0.2..3.0f64, -1.0..1.0f64);
     (
@@ -55,8 +56,9 @@ fn project() -> impl Strategy<Value = QueryRows> {
         prop::array::uniform3(response),
         any::<bool>(),
         prop::option::of((0.0..=1.0f64, 0.1..4.0f64)),
+        prop::option::of(prop::collection::vec(order(), 0..4)),
     )
-        .prop_map(|(rows, responses, some_asked, student)| {
+        .prop_map(|(rows, responses, some_asked, student, orders)| {
             let mut rows = QueryRows {
                 verdicts: Vec::new(),
                 responses: responses.to_vec(),
@@ -71,6 +73,7 @@ fn project() -> impl Strategy<Value = QueryRows> {
                     vote.swapped = (at as i64 + vote.judge.0) % 2 == 0;
                 }
             }
+            rows.answers = orders.map(|orders| answers(rows.documents, &orders));
             rows.student = student.map(|(b, weight)| PriorOpinion {
                 name: "s".into(),
                 predictions: predictions(rows.documents, b).into(),
@@ -78,6 +81,35 @@ fn project() -> impl Strategy<Value = QueryRows> {
             });
             rows
         })
+}
+
+/// Some of eight documents, best first.
+fn order() -> impl Strategy<Value = Vec<usize>> {
+    Just((0..8).collect::<Vec<usize>>()).prop_shuffle()
+}
+
+/// Orders of the documents of a pool, whose pairs count as half a battle.
+fn answers(documents: usize, orders: &[Vec<usize>]) -> CountedAnswers {
+    let answer = |order: &Vec<usize>| {
+        let mut order = order.clone();
+        order.retain(|document| *document < documents);
+        order.truncate(5);
+        let pairs = (0..order.len()).flat_map(|i| (i + 1..order.len()).map(move |j| (i, j)));
+        CountedAnswer {
+            uid: String::new(),
+            number: 1,
+            shown: Vec::new(),
+            judge: "one".to_owned(),
+            pairs: pairs
+                .map(|(i, j)| Observation::new(order[j], order[i], 1.0, 0.5))
+                .collect(),
+        }
+    };
+    CountedAnswers {
+        noun: "list call",
+        phi: 1.0,
+        answers: orders.iter().map(answer).collect(),
+    }
 }
 
 fn predictions(documents: usize, b: f64) -> QueryPredictions {
@@ -131,6 +163,23 @@ proptest! {
         let turned = gap(&rows, settings, Some(Decision::B), l, w);
         if let (Some(plain), Some(turned)) = (plain, turned) {
             prop_assert!((plain + turned).abs() < ROUNDING, "{plain} against {turned}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_that_replaces_votes_masks_its_pair_where_an_order_contradicts_it(
+        rows in project(),
+        settings in settings(),
+        (w, l) in (0..8usize, 0..8usize),
+    ) {
+        prop_assume!(w != l && w < rows.documents && l < rows.documents);
+        let mut rows = rows;
+        rows.verdicts = vec![given(w, l, Decision::A)];
+        let view = View::new(rows, settings);
+        let replaces = settings.effective_override_mode() == OverrideMode::Replace;
+        for of in view.answers_in_fit().iter().flat_map(|answer| &answer.pairs) {
+            let loses = of.a == w && of.b == l;
+            prop_assert_eq!(view.is_masked(of), replaces && loses);
         }
     }
 

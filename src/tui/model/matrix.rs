@@ -13,6 +13,8 @@ pub enum Layer {
     Residual,
     /// One judge's votes, by its index in the ensemble.
     Judge(usize),
+    /// The share in answers outside battles.
+    Answers,
     /// A student's expected scores, by its index among the students.
     Student(usize),
     Verdicts,

@@ -125,6 +125,7 @@ fn rows(judges: usize, documents: usize) -> QueryRows {
         by_identifier: Vec::new(),
         responses: Vec::new(),
         curves: Vec::new(),
+        answers: None,
         student: None,
         documents,
         depth: Some(documents.min(5)),

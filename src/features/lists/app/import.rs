@@ -129,6 +129,7 @@ pub fn import_lists(
             }
             let import = importer.import(file);
             if import.lists_added + import.calls_added > 0 {
+                db.list_answers_changed(None)?;
                 db.add_import(&ImportRow::new(&annotator, &import.to_string(), now_ms()))?;
             }
             let is_kept = !dry_run && problems.count == 0;

@@ -3,12 +3,13 @@
 use super::answered::PROBE;
 use crate::app::log::{FeatureEvent, LogEntry, LogEvent};
 use crate::app::text_format::counted;
+use crate::features::lists::store::StoredCounting;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::BTreeMap;
 
 /// The rounds in which list calls were planned, for one query or all. All lists of one judge,
-/// plan and round of a query are one entry.
+/// plan and round of a query are one entry. Also the decisions on whether list calls count.
 pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
     let query = query.map(|key| db.query(key)).transpose()?;
     let mut rounds: BTreeMap<_, (usize, i64, String)> = BTreeMap::new();
@@ -42,5 +43,27 @@ pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
                 event: LogEvent::Feature(Box::new(event)),
             }
         });
-    Ok(entries.collect())
+    let mut entries: Vec<LogEntry> = entries.collect();
+    if query.is_none() {
+        entries.extend(db.list_countings()?.into_iter().map(counting_entry));
+    }
+    Ok(entries)
+}
+
+fn counting_entry(of: StoredCounting) -> LogEntry {
+    let about = of.model.map_or_else(
+        || "list calls do not count in scores".to_owned(),
+        |model| format!("list calls count in scores: {}", model.words()),
+    );
+    let event = FeatureEvent {
+        name: "lists",
+        who: Some(of.author),
+        about: Some(about),
+        ..FeatureEvent::default()
+    };
+    LogEntry {
+        when_ms: of.created_ms,
+        uid: format!("lists:{}", of.uid),
+        event: LogEvent::Feature(Box::new(event)),
+    }
 }

@@ -208,6 +208,7 @@ impl ProbePlan {
                     }
                     found.push(qualification);
                 }
+                db.list_answers_changed(None)?;
                 Ok(found)
             })
             .await?)

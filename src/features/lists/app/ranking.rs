@@ -1,7 +1,6 @@
 //! The ranking of a query from votes and the list calls that count.
 
-use super::answered::answered_lists;
-use super::qualify::is_qualified;
+use super::counted_lists::CountedLists;
 use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::numeric::best_first;
@@ -67,16 +66,8 @@ pub fn list_ranking(store: &Store, query: &str) -> std::result::Result<ListRanki
             .map(|list| list.query)
             .collect();
         asked.remove(&wanted.id);
-        let mut others = Vec::new();
-        for other in asked {
-            if others.len() + 1 == ESTIMATED_FROM {
-                break;
-            }
-            if db.known_query(other.as_str())?.is_some() {
-                let other = JudgedQuery::read(db, &other, &qualifications)?;
-                others.extend((other.lists > 0).then_some(other.blocks));
-            }
-        }
+        let mut others = pooled_queries(db, asked, &qualifications)?;
+        others.truncate(ESTIMATED_FROM - 1);
         Ok((judged, others, db.document_ids(wanted.key)?))
     })?;
     let shown = sanitize::line(&name);
@@ -116,11 +107,30 @@ pub fn list_ranking(store: &Store, query: &str) -> std::result::Result<ListRanki
     })
 }
 
+/// The answers about the first of these queries with lists that count, from which the model is
+/// estimated.
+pub(super) fn pooled_queries(
+    db: &Db,
+    asked: impl IntoIterator<Item = QueryId>,
+    qualifications: &[StoredQualification],
+) -> Result<Vec<QueryBlocks>> {
+    let mut pooled = Vec::new();
+    for query in asked {
+        if pooled.len() == ESTIMATED_FROM {
+            break;
+        }
+        if db.known_query(query.as_str())?.is_some() {
+            let judged = JudgedQuery::read(db, &query, qualifications)?;
+            pooled.extend((judged.lists > 0).then_some(judged.blocks));
+        }
+    }
+    Ok(pooled)
+}
+
 impl JudgedQuery {
     fn read(db: &Db, name: &QueryId, qualifications: &[StoredQualification]) -> Result<Self> {
         let key = db.find_query(name.as_str())?;
         let documents = db.document_ids(key)?;
-        let place = |name: &DocId| documents.iter().position(|of| of == name);
         let mut seats: HashMap<String, usize> = HashMap::new();
         let mut seat = |judge: &str| {
             let next = seats.len();
@@ -150,21 +160,10 @@ impl JudgedQuery {
                 }
             }
         }
-        // The same call is one answer, however often it was planned.
-        let mut seen = BTreeSet::new();
-        for of in answered_lists(db, Some(name))? {
-            let (Some(kind), Some(order)) = (of.kind, of.order()) else {
-                continue;
-            };
-            let order: Option<Vec<usize>> = order.into_iter().map(place).collect();
-            let Some(order) = order.filter(|_| !of.is_probe() && seen.insert(of.list.key)) else {
-                continue;
-            };
-            if !is_qualified(qualifications, &of.list.identity, kind) {
-                judged.unqualified += 1;
-                continue;
-            }
-            let block = Block::list(seat(&of.list.judge), kind, &order);
+        let counted = CountedLists::read(db, name, &documents, qualifications)?;
+        judged.unqualified = counted.unqualified;
+        for of in counted.lists {
+            let block = Block::list(seat(&of.list.list.judge), of.kind, &of.order);
             judged.lists += usize::from(block.is_some());
             judged.blocks.blocks.extend(block);
         }

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 #[command(
     after_help = "Lists count only if their judge has passed `overrule lists qualify` for this kind \
 of list, with the same model, prompt and parameters. All votes of the query count. Verdicts of people \
-do not: the scores of the project are those of `overrule matrix`, and list calls do not change them.
+do not: the scores of the project are those of `overrule matrix`, in which lists count after \
+`overrule lists count`.
 
 The dispersion of votes and lists, the tastes of judges and the variance of scores are estimated from \
 this query and up to 49 others with lists that count.

@@ -1,6 +1,7 @@
 //! The kinds of list calls: how many documents are shown, and which part of their order the judge
 //! answers.
 
+use crate::domain::number_words::ordinal;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -88,6 +89,17 @@ impl ListKind {
                 AnswerForm::BestWorst => better == 0 || worse + 1 == self.size,
                 AnswerForm::Best(best) => better < best && best <= worse,
             }
+    }
+
+    /// What the answer says about the document at a place of its order: `ranked 2nd`, `chosen`.
+    pub fn place_words(self, place: usize) -> String {
+        match self.form {
+            AnswerForm::Order => format!("ranked {}", ordinal(place + 1)),
+            AnswerForm::BestWorst if place == 0 => "chosen as best".to_owned(),
+            AnswerForm::BestWorst if place + 1 == self.size => "chosen as worst".to_owned(),
+            AnswerForm::Best(best) if place < best => "chosen".to_owned(),
+            AnswerForm::BestWorst | AnswerForm::Best(_) => "not chosen".to_owned(),
+        }
     }
 }
 

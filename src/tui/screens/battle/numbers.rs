@@ -29,8 +29,15 @@ pub(super) fn parts(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
     let mut parts = vec![ensemble(open, a, b)];
     parts.extend(expectation(open, a, b));
     parts.extend(unanswered(open, a, b));
+    parts.extend(answers(open, a, b));
     parts.extend(students(open, a, b));
     parts
+}
+
+/// What each answer outside battles says about the pair, one per line.
+pub(crate) fn answers(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
+    open.view
+        .answer_words([a, b], |document| open.name(document))
 }
 
 /// Each student's prediction, one per line.

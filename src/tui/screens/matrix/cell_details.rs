@@ -135,6 +135,8 @@ fn sentences(
         let words = std::iter::once(words).chain(surprise);
         sentences.push((words.collect::<Vec<_>>().join(gap), Style::new()));
     }
+    let answers = numbers::answers(open, row, column).into_iter();
+    sentences.extend(answers.map(|words| (words, theme.muted())));
     let students = numbers::students(open, row, column).into_iter();
     sentences.extend(students.map(|words| (words, theme.muted())));
     sentences
@@ -169,6 +171,9 @@ fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> S
     let pair = Pair::new(row, column);
     if battles.is_empty() && pair.is_some_and(|pair| open.view.verdict(pair).is_some()) {
         return format!("No judge was asked about {name_row} and {name_column}.");
+    }
+    if battles.is_empty() && cell.answers.is_some() {
+        return format!("{name_row} and {name_column} never fought.");
     }
     if battles.is_empty() {
         let enter = key_on(Command::Open, Screen::MATRIX);

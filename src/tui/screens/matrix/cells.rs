@@ -1,5 +1,6 @@
 //! The open query as the cells and margins of a heatmap.
 
+use crate::domain::battle::Pair;
 use crate::domain::prediction::prediction_of;
 use crate::domain::ranking::MatrixGrid;
 use crate::tui::model::Model;
@@ -62,6 +63,9 @@ impl<'a> MatrixCells<'a> {
                 for verdict in &open.view.rows().verdicts {
                     (verdict.a, verdict.b, verdict.decision).hash(&mut hash);
                 }
+                for answer in open.view.answers_in_fit() {
+                    answer.uid.hash(&mut hash);
+                }
             }
         }
         let judge = match layer {
@@ -109,6 +113,7 @@ impl<'a> MatrixCells<'a> {
                 signed.map(|signed| (0.5 + signed / (2.0 * reach)).clamp(0.0, 1.0))
             }
             Layer::Verdicts => cell.verdict,
+            Layer::Answers => cell.answers,
             // Pairs without votes are expectations, and are drawn as such.
             Layer::Student(_) => self
                 .student(*row, *column)
@@ -118,7 +123,14 @@ impl<'a> MatrixCells<'a> {
             value,
             signed,
             expected: None,
-            planned: cell.planned && !matches!(self.layer, Layer::Verdicts | Layer::Student(_)),
+            answered: cell
+                .answers
+                .filter(|_| self.layer == Layer::Observed && value.is_none()),
+            planned: cell.planned
+                && !matches!(
+                    self.layer,
+                    Layer::Verdicts | Layer::Student(_) | Layer::Answers
+                ),
             missing: cell.planned
                 && cell.missing
                 && matches!(self.layer, Layer::Observed | Layer::Judge(_)),
@@ -152,6 +164,7 @@ impl<'a> MatrixCells<'a> {
                 surprise: cell.surprise,
                 verdict: cell.verdict.flatten(),
                 margin: judge.and_then(|judge| view.mean_margin(*judge, row, column)),
+                answers: cell.answers.map(|of| of.score),
                 planned: cell.planned,
                 missing: cell.missing > 0,
             };
@@ -163,6 +176,7 @@ impl<'a> MatrixCells<'a> {
             surprise: grid.surprise(row, column),
             verdict: grid.verdict(row, column),
             margin: self.judge.and_then(|judge| grid.margin(judge, row, column)),
+            answers: grid.answers(row, column),
             planned,
             missing,
         }
@@ -178,6 +192,8 @@ struct KnownCell {
     verdict: Option<f64>,
     /// Mean margin of the layer's judge.
     margin: Option<f64>,
+    /// The share given by answers outside battles.
+    answers: Option<f64>,
     planned: bool,
     missing: bool,
 }
@@ -188,8 +204,9 @@ fn layer_number(layer: Layer) -> usize {
         Layer::Fitted => 1,
         Layer::Residual => 2,
         Layer::Verdicts => 3,
-        Layer::Judge(index) => 4 + 2 * index,
-        Layer::Student(index) => 5 + 2 * index,
+        Layer::Answers => 4,
+        Layer::Judge(index) => 5 + 2 * index,
+        Layer::Student(index) => 6 + 2 * index,
     }
 }
 
@@ -200,8 +217,11 @@ impl CellSource for MatrixCells<'_> {
 
     fn cell(&self, row: usize, column: usize) -> HeatCell {
         let cell = self.plain_cell(row, column);
-        let silent =
-            cell.value.is_none() && !cell.planned && cell.overruled.is_none() && !cell.diagonal;
+        let silent = cell.value.is_none()
+            && cell.answered.is_none()
+            && !cell.planned
+            && cell.overruled.is_none()
+            && !cell.diagonal;
         let pair = self.order.get(row).zip(self.order.get(column));
         let expected = pair
             .filter(|_| silent)
@@ -258,7 +278,11 @@ impl CellSource for MatrixCells<'_> {
         for (at, document) in self.order.iter().enumerate() {
             place[*document] = at;
         }
-        for pair in self.open.view.pairs() {
+        let view = &self.open.view;
+        let is_answered_only =
+            |pair: &Pair| view.battles_of(*pair).is_empty() && view.verdict(*pair).is_none();
+        let answered = view.answered_pairs().filter(is_answered_only);
+        for pair in view.pairs().chain(answered) {
             let (low, high) = (place[pair.low()], place[pair.high()]);
             cell(low, high, self.plain_cell(low, high));
             cell(high, low, self.plain_cell(high, low));

@@ -86,6 +86,9 @@ fn step(heat: &mut HeatmapState, command: Command, page: isize, count: usize) {
 
 fn next_layer(layer: Layer, open: &OpenQuery, forward: bool) -> Layer {
     let mut layers = vec![Layer::Observed, Layer::Fitted, Layer::Residual];
+    if !open.view.answers_in_fit().is_empty() {
+        layers.push(Layer::Answers);
+    }
     layers.extend((0..open.judges.len()).map(Layer::Judge));
     layers.extend((0..open.students.len()).map(Layer::Student));
     layers.push(Layer::Verdicts);
@@ -100,9 +103,10 @@ pub(crate) fn look_at_first(model: &mut Model) {
         return;
     };
     let fought = |column: &usize| {
-        order
-            .first()
-            .is_some_and(|row| open.view.cell(*row, order[*column]).planned)
+        order.first().is_some_and(|row| {
+            let cell = open.view.cell(*row, order[*column]);
+            cell.planned || cell.answers.is_some()
+        })
     };
     let second = usize::from(order.len() > 1);
     let column = (1..order.len()).find(fought).unwrap_or(second);

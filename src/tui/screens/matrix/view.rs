@@ -36,6 +36,7 @@ pub(super) fn layer_text(open: &OpenQuery, layer: Layer) -> String {
                 open.student_name(index)
             )
         }
+        Layer::Answers => format!("{}: share of the row", answers_name(open)),
         Layer::Verdicts => "verdicts: what people decided".to_owned(),
     }
 }
@@ -48,8 +49,15 @@ fn layer_name(open: &OpenQuery, layer: Layer) -> String {
         Layer::Residual => "residual".to_owned(),
         Layer::Judge(index) => format!("judge {}", open.judge_name(index)),
         Layer::Student(index) => format!("student {}", open.student_name(index)),
+        Layer::Answers => answers_name(open),
         Layer::Verdicts => "verdicts".to_owned(),
     }
+}
+
+/// What answers outside battles are called.
+fn answers_name(open: &OpenQuery) -> String {
+    let answers = open.view.rows().answers.as_ref();
+    answers.map_or_else(String::new, |answers| format!("{}s", answers.noun))
 }
 
 pub(super) fn order_text(order: DocumentOrder) -> &'static str {
@@ -182,6 +190,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         "{lead}{} · {order_name}{colors}",
         layer_name(open, model.matrix.layer)
     );
+    let answers_name = answers_name(open);
     let options = HeatmapOptions {
         caption: &caption,
         brief: &brief,
@@ -199,7 +208,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
             }
             _ => None,
         },
+        answers: Some(answers_name.as_str()).filter(|_| {
+            model.matrix.layer == Layer::Observed && !open.view.answers_in_fit().is_empty()
+        }),
         absent: match model.matrix.layer {
+            Layer::Answers => Some("in none"),
             Layer::Verdicts => Some("no verdict"),
             Layer::Fitted => None,
             _ => Some("not fought"),
@@ -258,7 +271,13 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         second.push(Span::styled(words, theme.warn()));
         second.push(Span::raw("  "));
     }
+    if let Some(words) = open.view.answers_note() {
+        room = room.saturating_sub(text::width(&words) + 2);
+        second.push(Span::styled(words, theme.muted()));
+        second.push(Span::raw("  "));
+    }
     let list = match judges.len() {
+        0 if !open.view.answers_in_fit().is_empty() => String::new(),
         0 => format!(
             "not judged yet: press {} to start",
             key_name(Command::StartRun, Scope::Screen(Screen::MATRIX))

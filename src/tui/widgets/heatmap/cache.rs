@@ -23,6 +23,7 @@ pub(super) struct Pixel {
     pub(super) planned: bool,
     pub(super) missing: bool,
     verdicts: (f64, u32),
+    answers: (f64, u32),
     pub(super) diagonal: bool,
 }
 
@@ -37,7 +38,16 @@ impl Pixel {
         if let Some(verdict) = cell.overruled {
             self.verdicts = (self.verdicts.0 + verdict, self.verdicts.1 + 1);
         }
+        if let Some(share) = cell.answered {
+            self.answers = (self.answers.0 + share, self.answers.1 + 1);
+        }
         self.diagonal |= cell.diagonal;
+    }
+
+    /// The mean of its cells whose results come from answers outside battles.
+    pub(super) fn answered(&self) -> Option<f64> {
+        let (sum, count) = self.answers;
+        (count > 0).then(|| sum / f64::from(count))
     }
 
     /// The mean of its verdicts.

@@ -9,7 +9,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::cache::HeatmapCache;
 use super::paint::{
-    OVERRULED, OVERRULED_LOST, PLANNED, expectation, expectation_style, hatch, unfought,
+    OVERRULED, OVERRULED_LOST, PLANNED, answered_style, expectation, expectation_style, half_tone,
+    hatch, unfought,
 };
 use super::painter::{Painter, few_colors, plain};
 use super::source::{CellScale, RowLabel};
@@ -188,6 +189,11 @@ fn marks(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
         } else {
             mark(unfought(theme).to_string(), theme.faint(), absent)
         });
+    }
+    if let Some(answers) = painter.options.answers {
+        let style = answered_style(theme, &theme.heat(1.0));
+        let words = format!("from {answers}");
+        all.insert(0, mark(half_tone(theme).to_string(), style, &words));
     }
     if painter.options.labels {
         let [relevant, not] = [RowLabel::Relevant, RowLabel::NotRelevant];

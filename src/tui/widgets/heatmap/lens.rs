@@ -137,6 +137,11 @@ fn cell_text(cell: HeatCell, options: &HeatmapOptions<'_>) -> String {
             format!("margin {} for the row", crate::tui::text::signed(signed, 2))
         }
         (Some(value), None) => format!("share of the row {value:.2}"),
+        (None, _) if cell.answered.is_some() => format!(
+            "share of the row {:.2}, from {}",
+            cell.answered.unwrap_or(0.5),
+            options.answers.unwrap_or("other answers")
+        ),
         (None, _) if cell.planned => "planned, not judged yet".to_owned(),
         (None, _) => options.absent.unwrap_or("not scored").to_owned(),
     };

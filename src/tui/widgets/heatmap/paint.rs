@@ -25,6 +25,12 @@ pub(super) fn hatch(theme: &Theme) -> char {
     if plain(theme) { '%' } else { '▒' }
 }
 
+/// The mark of a result that comes from answers outside battles; without color, the shades belong to
+/// the ramp.
+pub(super) fn half_tone(theme: &Theme) -> char {
+    if plain(theme) { '~' } else { '░' }
+}
+
 /// The symbol of a cell without a battle; if glyphs show values, a dot means an even battle.
 pub(super) fn unfought(theme: &Theme) -> char {
     if few_colors(theme) { ' ' } else { '·' }
@@ -251,6 +257,15 @@ pub(super) fn expectation_style(theme: &Theme, expected: f64) -> Style {
     }
 }
 
+/// The style of a result from answers outside battles: its color without the background of a vote.
+pub(super) fn answered_style(theme: &Theme, heat: &Heat) -> Style {
+    if few_colors(theme) {
+        Style::new()
+    } else {
+        Style::new().fg(tint(heat))
+    }
+}
+
 fn empty(
     painter: &Painter<'_>,
     cell: HeatCell,
@@ -258,6 +273,23 @@ fn empty(
     (in_row, in_col): (bool, bool),
 ) -> ([char; 4], Style) {
     let theme = painter.theme;
+    if let HeatCell {
+        answered: Some(share),
+        overruled: None,
+        planned: false,
+        ..
+    } = cell
+    {
+        let heat = theme.heat(share);
+        let (mark, style) = (half_tone(theme), answered_style(theme, &heat));
+        let [a, b, c] = digits(share);
+        let sign = if painter.signs { heat.sign } else { mark };
+        return if number {
+            ([mark, a, b, c], style)
+        } else {
+            ([mark, sign, ' ', ' '], style)
+        };
+    }
     let (symbol, style) = match cell {
         HeatCell {
             label: Some(label), ..
@@ -406,6 +438,9 @@ fn pair(
             Some(gray) if diagonal => (symbol, style.bg(gray)),
             _ => (symbol, style),
         };
+    }
+    if let Some(share) = upper.answered().or(lower.answered()) {
+        return (half_tone(theme), answered_style(theme, &theme.heat(share)));
     }
     match (upper.diagonal, lower.diagonal) {
         (true, _) | (_, true) if plain(theme) => (DIAGONAL, theme.faint()),

@@ -13,6 +13,8 @@ pub struct HeatCell {
     pub signed: Option<f64>,
     /// A model's expectation for the row's document, 0 to 1, if there is no value.
     pub expected: Option<f64>,
+    /// The result of the row's document by answers outside battles, 0 to 1, if there is no value.
+    pub answered: Option<f64>,
     /// The battle is planned but has no value yet.
     pub planned: bool,
     pub missing: bool,
@@ -135,6 +137,9 @@ pub struct HeatmapOptions<'a> {
     pub cut: Option<usize>,
     /// The meaning of an expectation in a cell, for the legend, if cells may contain one.
     pub expectations: Option<&'static str>,
+    /// Where the result of a cell without a battle comes from, for the legend, if there are such
+    /// cells.
+    pub answers: Option<&'a str>,
     /// The meaning of a cell without a value; `None` if only documents without a score have such
     /// cells.
     pub absent: Option<&'static str>,
@@ -160,6 +165,7 @@ impl Default for HeatmapOptions<'_> {
             ids: false,
             cut: None,
             expectations: None,
+            answers: None,
             absent: Some("not fought"),
             gaps: true,
             lens: true,

@@ -20,6 +20,8 @@ use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgePrompt, JudgeQuestion, JudgeSpec, MAX_CHARGED,
     Presented, PresentedPair, PresentedQuestion, opinion_of, read_answer, read_answer_strictly,
 };
+use crate::registry;
+use crate::store::corpus::QueryKey;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
@@ -559,8 +561,12 @@ impl ServiceQuestion for RerankQuestion {
                 )
             },
         };
+        let query = self.case.map(|case| QueryKey(case.0));
         Some(Box::new(move |db| {
             db.add_rerank_call(&record)?;
+            if query.is_some() {
+                registry::answers_changed(db, query)?;
+            }
             Ok(RecordOutcome::Row)
         }))
     }

@@ -28,6 +28,7 @@ impl CellSource for Triangle {
             value: (apart > 0 && apart % 4 != 3).then_some(if row < col { 0.9 } else { 0.1 }),
             signed: None,
             expected: None,
+            answered: None,
             planned: apart % 8 == 3,
             missing: apart % 16 == 1,
             overruled: (self.overruled == Some((row, col))).then_some(1.0),

@@ -1,0 +1,8 @@
+-- Decisions on whether list calls count in the scores of the project. The latest row applies. `model`: their weights as a JSON object;
+-- NULL if they do not count.
+CREATE TABLE list_counting (
+    uid        TEXT PRIMARY KEY,
+    model      TEXT,
+    author     TEXT NOT NULL,
+    created_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

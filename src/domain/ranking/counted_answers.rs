@@ -1,0 +1,135 @@
+//! Answers of judges outside battles that count in the fit, such as orders of several documents.
+
+use crate::domain::battle::Pair;
+use crate::domain::number_words::{counted, fixed, ordinal};
+use crate::domain::rating::Observation;
+use crate::domain::sanitize;
+
+/// One answer of a judge, with the pairs that it decides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountedAnswer {
+    /// Globally unique.
+    pub uid: String,
+    /// Its number among the answers about the query, from 1.
+    pub number: usize,
+    /// The name of the judge.
+    pub judge: String,
+    /// The documents in the order in which they were shown, each with its place in the answer in
+    /// words: `1st`, or `not chosen`.
+    pub shown: Vec<(usize, String)>,
+    /// Documents are pool indexes. Weights are in battles, above 0.
+    pub pairs: Vec<Observation>,
+}
+
+/// The answers about a query that count, in an order that does not depend on the copy of the
+/// project.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CountedAnswers {
+    /// What the answers are, in singular: `list call`.
+    pub noun: &'static str,
+    /// The dispersion φ of battles for which the weights were chosen. It applies if the query has no
+    /// ensemble.
+    pub phi: f64,
+    pub answers: Vec<CountedAnswer>,
+}
+
+/// The share of a pair that answers give to a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AnswerScore {
+    /// Number of answers that decide the pair.
+    pub answers: usize,
+    /// Weighted mean in 0..=1 (1: the document is better).
+    pub score: f64,
+    /// In battles.
+    pub weight: f64,
+    /// Number of these answers that a verdict on the pair masks.
+    pub masked: usize,
+}
+
+impl CountedAnswer {
+    /// What the answer says about two documents: `(one): d1 shown 2nd, ranked 1st; d2 shown 4th of 5,
+    /// ranked 3rd; weight .18 battles`. `None` unless it decides this pair.
+    fn words(&self, [a, b]: [usize; 2], name: &impl Fn(usize) -> String) -> Option<String> {
+        let pair = Pair::new(a, b)?;
+        let mut pairs = self.pairs.iter();
+        let of = pairs.find(|of| Pair::new(of.a, of.b) == Some(pair))?;
+        let place = |document: usize| {
+            let at = self
+                .shown
+                .iter()
+                .position(|(shown, _)| *shown == document)?;
+            Some((ordinal(at + 1), self.shown[at].1.as_str()))
+        };
+        let ((first, first_place), (second, second_place)) = (place(a)?, place(b)?);
+        Some(format!(
+            "{}: {} shown {first}, {first_place}; {} shown {second} of {}, {second_place}; weight {} \
+             battles",
+            sanitize::line(&self.judge),
+            name(a),
+            name(b),
+            self.shown.len(),
+            fixed(of.weight, 2)
+        ))
+    }
+}
+
+impl CountedAnswers {
+    /// What each answer that decides a pair says about it, one per line; `name` returns the name of
+    /// a document.
+    pub(super) fn on_pair(&self, pair: [usize; 2], name: impl Fn(usize) -> String) -> Vec<String> {
+        let answers = self.answers.iter();
+        let on_pair = answers.filter_map(|answer| {
+            let words = answer.words(pair, &name)?;
+            Some(format!("{} {} by {words}", self.noun, answer.number))
+        });
+        on_pair.collect()
+    }
+
+    /// The note printed with scores in which they count: `scores count 12 list calls too`.
+    pub(super) fn words(&self) -> String {
+        format!(
+            "scores count {} too",
+            counted(self.answers.len(), self.noun)
+        )
+    }
+}
+
+impl AnswerScore {
+    /// The share of a pair's answers that `row`, one of its documents, has; `None` without answers.
+    pub(super) fn of<'a>(
+        row: usize,
+        on_pair: impl Iterator<Item = &'a Observation>,
+        is_masked: impl Fn(&Observation) -> bool,
+    ) -> Option<Self> {
+        let mut found = Self {
+            answers: 0,
+            score: 0.0,
+            weight: 0.0,
+            masked: 0,
+        };
+        for of in on_pair {
+            let share = if of.b == row {
+                of.score
+            } else {
+                1.0 - of.score
+            };
+            found.answers += 1;
+            found.score += of.weight * share;
+            found.weight += of.weight;
+            found.masked += usize::from(is_masked(of));
+        }
+        (found.weight > 0.0).then(|| Self {
+            score: found.score / found.weight,
+            ..found
+        })
+    }
+}
+
+/// The score of the document with the higher pool index.
+pub(super) fn higher_score(of: &Observation) -> f64 {
+    if of.b > of.a {
+        of.score
+    } else {
+        1.0 - of.score
+    }
+}

@@ -1,0 +1,154 @@
+//! Whether list calls count in the scores of the project, and the answers that do.
+
+use super::counted_lists::{CountedList, CountedLists};
+use super::ranking::pooled_queries;
+use crate::app::error::{AppError, invalid};
+use crate::client::now_ms;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::ranking::{CountedAnswer, CountedAnswers};
+use crate::features::lists::domain::{Block, CountingModel, estimate};
+use crate::features::lists::store::StoredCounting;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result, Store};
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// The list answers that count in the scores of a query; `None` if none count in the project.
+pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers>> {
+    let Some(model) = db.counting_model()? else {
+        return Ok(None);
+    };
+    let name = db.query(query)?.id;
+    let qualifications = db.list_qualifications()?;
+    let documents = db.document_ids(query)?;
+    let counted = CountedLists::read(db, &name, &documents, &qualifications)?;
+    let answers = counted.lists.into_iter().filter_map(|of| {
+        let block = Block::list(0, of.kind, &of.order)?;
+        Some(CountedAnswer {
+            number: of.number,
+            shown: shown(&of, &documents),
+            uid: of.list.list.uid,
+            judge: of.list.list.judge,
+            pairs: model.battles(&block)?,
+        })
+    });
+    Ok(Some(CountedAnswers {
+        noun: "list call",
+        phi: model.battle_phi,
+        answers: answers.collect(),
+    }))
+}
+
+/// The documents in the order shown, each with its place in the answer.
+fn shown(of: &CountedList, documents: &[DocId]) -> Vec<(usize, String)> {
+    let shown = of.list.list.shown.iter();
+    let shown = shown.filter_map(|name| documents.iter().position(|known| known == name));
+    shown
+        .map(|document| {
+            let mut places = of.order.iter();
+            let place = places.position(|of| *of == document).unwrap_or(0);
+            (document, of.kind.place_words(place))
+        })
+        .collect()
+}
+
+/// The effect of counting list calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountingOffer {
+    pub model: CountingModel,
+    /// Lists that count.
+    pub lists: usize,
+    /// Queries with such lists.
+    pub queries: usize,
+    /// Answered lists of judges that have not qualified.
+    pub unqualified: usize,
+}
+
+/// Estimates the weights of list calls for the scores of the project. Changes nothing.
+///
+/// # Errors
+/// No list call counts, or judges have tastes: the scores of the project do not model them, and
+/// their intervals would be too narrow.
+pub fn offer_counting(store: &Store) -> std::result::Result<CountingOffer, AppError> {
+    let (pooled, battle_phi, lists, queries, unqualified) = store.read_blocking(|db| {
+        let mut asked: BTreeSet<QueryId> = BTreeSet::new();
+        asked.extend(db.list_calls(None)?.into_iter().map(|list| list.query));
+        let qualifications = db.list_qualifications()?;
+        let (mut lists, mut queries, mut unqualified) = (0, 0, 0);
+        let mut judges = BTreeSet::new();
+        // The dispersion of battles, by the number of queries for which it applies.
+        let mut dispersions: BTreeMap<u64, (f64, usize)> = BTreeMap::new();
+        for name in &asked {
+            let Some(key) = db.known_query(name.as_str())? else {
+                continue;
+            };
+            let documents = db.document_ids(key)?;
+            let counted = CountedLists::read(db, name, &documents, &qualifications)?;
+            unqualified += counted.unqualified;
+            if counted.lists.is_empty() {
+                continue;
+            }
+            lists += counted.lists.len();
+            queries += 1;
+            judges.extend(counted.lists.into_iter().map(|of| of.list.list.judge));
+            let seats = db.judges_of(key)?.len();
+            if seats > 0 {
+                let phi = db.view_inputs(key)?.1.phi.unwrap_or(1.0 / seats as f64);
+                dispersions.entry(phi.to_bits()).or_insert((phi, 0)).1 += 1;
+            }
+        }
+        let usual = dispersions.into_values().rev().max_by_key(|(_, n)| *n);
+        let battle_phi = match (usual, db.settings()?.phi) {
+            (Some((phi, _)), _) => phi,
+            (None, Some(phi)) => phi,
+            (None, None) => 1.0 / judges.len().max(1) as f64,
+        };
+        let pooled = pooled_queries(db, asked, &qualifications)?;
+        Ok((pooled, battle_phi, lists, queries, unqualified))
+    })?;
+    if lists == 0 {
+        return Err(if unqualified > 0 {
+            invalid!(
+                "no list call counts: the judges have not qualified; run `overrule lists qualify`"
+            )
+        } else {
+            invalid!("there are no answered list calls; run `overrule lists ask`")
+        });
+    }
+    let model = estimate(&pooled);
+    if model.taste > 0.0 {
+        return Err(invalid!(
+            "judges have tastes ({:.2} of the variance of scores), which the scores of the project \
+             do not model: their intervals would be too narrow; `overrule lists ranking` models them",
+            model.taste * model.precision
+        ));
+    }
+    Ok(CountingOffer {
+        model: CountingModel::new(battle_phi, &model, pooled.len()),
+        lists,
+        queries,
+        unqualified,
+    })
+}
+
+/// Makes list calls count with these weights, or no longer count. Returns whether anything changed.
+pub fn set_counting(
+    store: &Store,
+    model: Option<CountingModel>,
+    author: &str,
+) -> std::result::Result<bool, AppError> {
+    let counting = StoredCounting {
+        uid: Uuid::now_v7().to_string(),
+        model,
+        author: author.to_owned(),
+        created_ms: now_ms(),
+    };
+    Ok(store.write_blocking(move |db| {
+        if db.counting_model()? == counting.model {
+            return Ok(false);
+        }
+        db.add_list_counting(&counting)?;
+        db.touch_queries_with_lists()?;
+        Ok(true)
+    })?)
+}

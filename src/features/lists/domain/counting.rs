@@ -1,0 +1,147 @@
+//! How list calls count in the scores of a project.
+
+use super::{Block, ListKind, ListModel};
+use crate::domain::number_words::fixed;
+use crate::domain::rating::Observation;
+use serde::{Deserialize, Serialize};
+
+/// The weights of list calls in the scores of a project. They are estimated once and stored, so that
+/// scores depend only on rows of the project.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CountingModel {
+    /// The dispersion φ of a battle's score, for which the weights were chosen.
+    pub battle_phi: f64,
+    /// The kinds of lists that count.
+    pub kinds: Vec<KindWeight>,
+    /// Number of queries from which the dispersions were estimated.
+    pub queries: usize,
+}
+
+/// The weight of one kind of list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KindWeight {
+    /// Number of documents shown.
+    pub size: usize,
+    /// The form of the answer, in words.
+    pub answer: String,
+    /// The dispersion of these answers, where votes that follow the model have 1.
+    pub phi: f64,
+    /// The weight of each pair, in battles.
+    pub weight: f64,
+}
+
+impl CountingModel {
+    /// The weights under estimated dispersions. A pair of a list of m documents counts
+    /// w_m · φ_battle / φ_list battles. Scores have the covariance φ_battle · H⁻¹, so the pair adds
+    /// the information w_m / φ_list, as in the list model.
+    pub fn new(battle_phi: f64, model: &ListModel, queries: usize) -> Self {
+        let lists = model
+            .phi
+            .iter()
+            .filter(|(kind, _)| **kind != ListKind::PAIR);
+        let kinds = lists.map(|(kind, phi)| KindWeight {
+            size: kind.size(),
+            answer: kind.form().to_string(),
+            phi: *phi,
+            weight: kind.weight() * battle_phi / phi,
+        });
+        Self {
+            battle_phi,
+            kinds: kinds.collect(),
+            queries,
+        }
+    }
+
+    /// The weights in words: `a pair of a list of 5 (order) is .18 battles`.
+    pub fn words(&self) -> String {
+        let kinds = self.kinds.iter().map(|kind| {
+            format!(
+                "a pair of a list of {} ({}) is {} battles",
+                kind.size,
+                kind.answer,
+                fixed(kind.weight, 2)
+            )
+        });
+        kinds.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The pairs of an answer as battles of a fit; `None` if its kind does not count.
+    pub fn battles(&self, block: &Block) -> Option<Vec<Observation>> {
+        let (size, answer) = (block.kind().size(), block.kind().form().to_string());
+        let mut kinds = self.kinds.iter();
+        let kind = kinds.find(|kind| kind.size == size && kind.answer == answer)?;
+        let pairs = block.battles().iter();
+        Some(
+            pairs
+                .map(|pair| Observation {
+                    weight: kind.weight,
+                    ..*pair
+                })
+                .collect(),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rating::{self, RatingOptions};
+    use crate::features::lists::domain::{AnswerForm, fit_blocks};
+
+    /// Lists that count in the fit of battles have the scores and the covariance of the list model
+    /// with the same dispersions.
+    #[test]
+    fn weights_are_those_of_the_list_model_in_units_of_battles() {
+        let five = ListKind::new(5, AnswerForm::Order).unwrap();
+        let blocks: Vec<Block> = [[0, 1, 2, 3, 4], [1, 0, 5, 3, 2], [4, 5, 0, 2, 1]]
+            .iter()
+            .map(|order| Block::list(0, five, order).unwrap())
+            .collect();
+        let model = ListModel {
+            precision: 0.3,
+            phi: [(five, 0.8)].into(),
+            taste: 0.0,
+        };
+        let expected = fit_blocks(6, &blocks, &model).unwrap();
+        for battle_phi in [1.0, 1.0 / 3.0] {
+            let counting = CountingModel::new(battle_phi, &model, 1);
+            let battles: Vec<Observation> = blocks
+                .iter()
+                .flat_map(|block| counting.battles(block).unwrap())
+                .collect();
+            let options = RatingOptions {
+                lambda: battle_phi * model.precision,
+                ..RatingOptions::default()
+            };
+            let fit = rating::fit(6, &battles, &options, None).unwrap();
+            let covariance = rating::covariance(6, &battles, &fit, &options, battle_phi).unwrap();
+            for i in 0..6 {
+                assert!((fit.scores[i] - expected.scores[i]).abs() < 1e-9);
+                assert!((covariance.se(i) - expected.covariance.se(i)).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn a_kind_without_a_weight_does_not_count() {
+        let kind = |size| ListKind::new(size, AnswerForm::Order).unwrap();
+        let model = ListModel {
+            phi: [(kind(5), 1.0), (ListKind::PAIR, 0.9)].into(),
+            ..ListModel::default()
+        };
+        let counting = CountingModel::new(0.5, &model, 3);
+        assert_eq!(counting.kinds.len(), 1);
+        let block = |size: usize| {
+            let order: Vec<usize> = (0..size).collect();
+            Block::list(0, kind(size), &order).unwrap()
+        };
+        assert!(counting.battles(&block(4)).is_none());
+        let pairs = counting.battles(&block(5)).unwrap();
+        assert_eq!(pairs.len(), 10);
+        assert!(
+            pairs
+                .iter()
+                .all(|pair| pair.weight == kind(5).weight() / 2.0)
+        );
+    }
+}

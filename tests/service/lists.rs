@@ -648,6 +648,23 @@ fn lists_that_count_are_in_all_scores_and_the_switch_restores_them() {
     let names = ["long1", "long2", "q1"];
     let before = names.map(|query| matrix(&desk, query));
     let queries = desk.reported(&["queries", "--json"], 0);
+    let prices = desk.reported(
+        &[
+            "lists",
+            "ask",
+            "--calls",
+            "8",
+            "--dry-run",
+            "--query",
+            "q3",
+            "--json",
+        ],
+        0,
+    );
+    let calls = |key: &str| prices[key]["calls"].as_f64().unwrap();
+    assert!((calls("votes") - 8.0 * 5.43333).abs() < 1e-3, "{prices}");
+    assert_eq!((calls("expected"), calls("probes")), (8.0, 0.0), "{prices}");
+    assert!(prices["votes"]["usd"].as_f64() > prices["expected"]["usd"].as_f64());
     let dry = desk.reported(&["lists", "count", "--dry-run", "--json"], 0);
     assert_eq!(
         [

@@ -16,7 +16,7 @@ use crate::features::lists::store::StoredList;
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::app::rerank::list_judge::{ListQuestion, ask_lists};
 use crate::features::methods::app::rerank::run::RerankEvent;
-use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText};
+use crate::judge::{JudgeEnsemble, JudgeQuestion, JudgeSpec, PoolText, PresentedPair};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, Store};
 use serde::Serialize;
@@ -63,6 +63,8 @@ pub struct ListEstimate {
     /// Calls whose answers the project holds, malformed ones included.
     pub answered: usize,
     pub expected: CallVolume,
+    /// Votes on pairs with the same information ([`ListKind::votes`]), one per call.
+    pub votes: CallVolume,
     /// If every list shows the longest documents of its query and every reply is as long as allowed.
     pub most: CallVolume,
 }
@@ -406,24 +408,25 @@ impl ListRun {
                 queries: run.queries.len(),
                 answered: 0,
                 expected: CallVolume::NONE,
+                votes: CallVolume::NONE,
                 most: CallVolume::NONE,
             };
             for (key, name) in &run.queries {
                 let query = run.read(db, *key, name)?;
                 let answered = query.lists.iter().filter(|of| of.reply.is_some()).count();
                 estimate.answered += answered;
-                let next: Vec<CallVolume> = run
-                    .next(&query)
-                    .iter()
-                    .map(|open| open.question.estimate().0)
-                    .collect();
+                let next = run.next(&query);
                 let left = run.left(&query);
                 if next.is_empty() || left == 0 {
                     continue;
                 }
-                let of_round: CallVolume = next.iter().copied().sum();
                 let share = left as f64 / next.len() as f64;
+                let questions = || next.iter().map(|open| &open.question);
+                let of_round: CallVolume = questions().map(|of| of.estimate().0).sum();
+                let votes: CallVolume = questions().map(vote_on_its_pairs).sum();
+                let votes = votes.times(share * run.kind.votes());
                 estimate.expected = [estimate.expected, of_round.times(share)].into_iter().sum();
+                estimate.votes = [estimate.votes, votes].into_iter().sum();
                 let mut longest: Vec<usize> = (0..query.documents.len()).collect();
                 longest.sort_by_key(|at| {
                     std::cmp::Reverse(query.pool.documents.get(*at).map_or(0, |text| text.len()))
@@ -493,6 +496,29 @@ impl ListRun {
             .await?;
         Ok(missing)
     }
+}
+
+/// The effort of a vote of the same judge on a pair of the list's documents: the mean over those
+/// that are shown next to each other.
+fn vote_on_its_pairs(list: &ListQuestion) -> CallVolume {
+    let shown = &list.shown.shown;
+    let votes = shown.windows(2).map(|pair| {
+        let case = PresentedPair {
+            pool: Arc::clone(&list.shown.pool),
+            first: pair[0],
+            second: pair[1],
+        };
+        let prompt = list.judge.prompt(JudgeQuestion::Pair(&case));
+        let (usage, usd) = list.judge.estimate(&prompt);
+        CallVolume {
+            calls: 1.0,
+            tokens_input: usage.input as f64,
+            tokens_output: usage.output as f64,
+            usd,
+        }
+    });
+    let votes: CallVolume = votes.sum();
+    votes.times(1.0 / shown.len().saturating_sub(1).max(1) as f64)
 }
 
 impl QueryLists {

@@ -1,11 +1,14 @@
 //! `overrule lists ask`: asks judges for the order of several documents.
 
+use crate::app::error::AppError;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::spending::{SpendingOptions, confirm_spending};
-use crate::features::lists::app::{ListEstimate, ListWish, prepare_lists};
+use crate::domain::number_words::{count, usd};
+use crate::features::lists::app::{ListEstimate, ListWish, ProbePlan, prepare_lists};
 use crate::features::lists::domain::{AnswerForm, ListKind, ListPlan};
+use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::{AnswersEnd, watch_answers};
 use clap::Args;
@@ -106,7 +109,8 @@ impl AskCommand {
         }
         let estimate = run.estimate(&store)?;
         if self.spending.dry_run {
-            return self.dry_run(&estimate);
+            let probes = ProbePlan::of(&store, &run)?;
+            return self.dry_run(&estimate, &probes);
         }
         let end = if estimate.expected.calls > 0.0 {
             if run.is_paid() {
@@ -135,13 +139,43 @@ impl AskCommand {
         Ok(())
     }
 
-    fn dry_run(&self, estimate: &ListEstimate) -> CommandResult {
+    fn dry_run(&self, estimate: &ListEstimate, probes: &ProbePlan) -> CommandResult {
+        let (of_probes, _) = probes.estimate();
         if self.json {
-            return output::json(estimate);
+            let mut json = serde_json::to_value(estimate).map_err(AppError::failed)?;
+            json["probes"] = json!(of_probes);
+            return output::json(&json);
         }
         output::text(&describe(estimate))?;
+        output::text(&compared(estimate, &of_probes))?;
         output::text("dry run: nothing was called and nothing was changed\n")
     }
+}
+
+/// The price of votes with the same information, and of the probes that the judges lack.
+fn compared(estimate: &ListEstimate, probes: &CallVolume) -> String {
+    let (lists, votes) = (&estimate.expected, &estimate.votes);
+    if lists.calls == 0.0 {
+        return String::new();
+    }
+    let mut text = format!(
+        "lists {}; votes on pairs with the same information: {} calls, {}\n",
+        or_unknown(lists.usd),
+        count(votes.calls.round() as usize),
+        or_unknown(votes.usd)
+    );
+    if probes.calls > 0.0 {
+        text += &format!(
+            "lists count only if the judges qualify: {}, {} (`overrule lists qualify`)\n",
+            counted(probes.calls.round() as usize, "probe"),
+            or_unknown(probes.usd)
+        );
+    }
+    text
+}
+
+fn or_unknown(cost: Option<f64>) -> String {
+    cost.map_or_else(|| "at an unknown price".to_owned(), usd)
 }
 
 fn describe(estimate: &ListEstimate) -> String {

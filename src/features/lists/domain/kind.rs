@@ -80,6 +80,15 @@ impl ListKind {
         4.0 * (size - harmonic) / (size * (size - 1.0))
     }
 
+    /// Number of votes with the same information at equal scores: the weight of all decided pairs.
+    /// Equal information over the same documents gives intervals of the same expected width.
+    pub fn votes(self) -> f64 {
+        let places = || 0..self.size;
+        let pairs = places().flat_map(|i| places().map(move |j| (i, j)));
+        let decided = pairs.filter(|(i, j)| self.decides(*i, *j)).count();
+        decided as f64 * self.weight()
+    }
+
     /// Whether the answer decides between the documents at two places of its order, the first of
     /// which is better.
     pub fn decides(self, better: usize, worse: usize) -> bool {
@@ -153,6 +162,15 @@ mod tests {
             decided(kind(AnswerForm::Best(2))),
             [(0, 2), (0, 3), (1, 2), (1, 3)]
         );
+    }
+
+    #[test]
+    fn a_list_is_worth_as_many_votes_as_its_pairs_weigh() {
+        assert_eq!(ListKind::PAIR.votes(), 1.0);
+        let five = |form| ListKind::new(5, form).unwrap();
+        let order = five(AnswerForm::Order);
+        assert!((order.votes() - 5.43333).abs() < 1e-5);
+        assert!((five(AnswerForm::Best(2)).votes() - 0.6 * order.votes()).abs() < 1e-12);
     }
 
     #[test]

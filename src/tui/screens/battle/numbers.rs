@@ -36,8 +36,8 @@ pub(super) fn parts(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
 
 /// What each answer outside battles says about the pair, one per line.
 pub(crate) fn answers(open: &OpenQuery, a: usize, b: usize) -> Vec<String> {
-    open.view
-        .answer_words([a, b], |document| open.name(document))
+    let letter = |document| if document == a { "A" } else { "B" }.to_owned();
+    open.view.answer_words([a, b], letter)
 }
 
 /// Each student's prediction, one per line.

@@ -464,3 +464,66 @@ fn an_expectation_is_told_apart_from_a_vote_and_a_cut_is_drawn() {
         }
     }
 }
+
+#[test]
+fn a_result_without_a_battle_is_a_half_tone_with_its_share() {
+    struct Answered;
+    impl CellSource for Answered {
+        fn len(&self) -> usize {
+            4
+        }
+        fn cell(&self, row: usize, _: usize) -> HeatCell {
+            HeatCell {
+                value: (row == 0).then_some(1.0),
+                answered: (row > 0).then_some(0.25),
+                ..HeatCell::default()
+            }
+        }
+        fn margin(&self, _: usize) -> MarginRow {
+            MarginRow::default()
+        }
+        fn generation(&self) -> u64 {
+            0
+        }
+    }
+    for zoom in [
+        Zoom::Dense,
+        Zoom::Block,
+        Zoom::Number,
+        Zoom::Tile,
+        Zoom::Huge,
+    ] {
+        for depth in DEPTHS {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 140, 40));
+            let state = HeatmapState {
+                cursor: (0, 0),
+                zoom: Some(zoom),
+            };
+            let options = HeatmapOptions {
+                answers: Some("list calls"),
+                ..HeatmapOptions::default()
+            };
+            let mut cache = HeatmapCache::default();
+            let theme = theme(depth);
+            let view = render(
+                buf.area, &mut buf, &theme, &state, &mut cache, &Answered, &options,
+            );
+            let page = text(&buf);
+            assert!(
+                page.contains("from list calls"),
+                "{zoom:?} {depth:?}\n{page}"
+            );
+            let mark = if depth == ColorDepth::None {
+                "~"
+            } else {
+                "░"
+            };
+            let body = (view.body.left()..view.body.right())
+                .flat_map(|x| (view.body.top()..view.body.bottom()).map(move |y| (x, y)));
+            let marked: Vec<_> = body.filter(|at| buf[*at].symbol() == mark).collect();
+            assert!(!marked.is_empty(), "{zoom:?} {depth:?}\n{page}");
+            let is_numbered = zoom >= Zoom::Number;
+            assert_eq!(page.contains(&format!("{mark}.25")), is_numbered, "{page}");
+        }
+    }
+}

@@ -98,9 +98,10 @@ pub fn counted_answers(db: &Db, query: QueryKey) -> store::Result<Option<Counted
     lists::app::counted_answers(db, query)
 }
 
-/// Marks the numbers of a query, or of all queries, as changed if answers outside battles count.
-pub fn answers_changed(db: &Db, query: Option<QueryKey>) -> store::Result<()> {
-    db.list_answers_changed(query)
+/// If answers outside battles count, marks the numbers as changed that are based on the call with
+/// this hash, or on any call.
+pub fn answers_changed(db: &Db, call_key: Option<&[u8; 32]>) -> store::Result<()> {
+    db.list_answers_changed(call_key)
 }
 
 /// The weight of the named source in the fits of these queries.

@@ -6,3 +6,5 @@ CREATE TABLE list_counting (
     author     TEXT NOT NULL,
     created_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX list_call_of_key ON list_call (key);

@@ -304,9 +304,18 @@ impl View {
     /// What each answer outside battles says about two documents, in one sentence each; `name`
     /// returns the name of a document.
     pub fn answer_words(&self, pair: [usize; 2], name: impl Fn(usize) -> String) -> Vec<String> {
-        let has_some = !self.answers_in_fit().is_empty();
-        let counted = self.rows.answers.as_ref().filter(|_| has_some);
-        counted.map_or_else(Vec::new, |counted| counted.on_pair(pair, name))
+        let noun = self
+            .rows
+            .answers
+            .as_ref()
+            .map_or("", |counted| counted.noun);
+        let answers = Pair::new(pair[0], pair[1]).into_iter();
+        let on_pair = answers.flat_map(|pair| self.answers_of(pair));
+        let words = on_pair.filter_map(|answer| {
+            let words = answer.words(pair, &name, |of| self.is_masked(of))?;
+            Some(format!("{noun} {} by {words}", answer.number))
+        });
+        words.collect()
     }
 
     /// Whether a verdict on the documents of this pair takes it out of the fit.

@@ -158,6 +158,7 @@ impl Db {
     pub fn view_without_student(&self, query: QueryKey) -> Result<View> {
         let (mut rows, settings) = self.view_inputs(query)?;
         rows.student = None;
+        rows.answers = None;
         Ok(View::new(rows, settings))
     }
 
@@ -215,9 +216,12 @@ impl Db {
     ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let mut rows = self.fitted_rows(query, &settings)?;
-        if rows.student.take().is_none() {
+        let is_usual = rows.student.is_none() && rows.answers_in_fit(&settings).is_empty();
+        if is_usual {
             return self.scores(query);
         }
+        rows.student = None;
+        rows.answers = None;
         Ok(ranking::scores(&rows, &settings))
     }
 
@@ -262,10 +266,7 @@ impl Db {
         }
         let nothing = rows.verdicts.is_empty()
             && rows.battles.iter().all(|record| record.votes.is_empty())
-            && rows
-                .answers
-                .as_ref()
-                .is_none_or(|counted| counted.answers.is_empty());
+            && rows.answers_in_fit(&settings).is_empty();
         if nothing {
             Ok(Ok(vec![None; rows.documents]))
         } else {

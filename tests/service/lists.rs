@@ -622,7 +622,6 @@ fn impossible_lists_are_refused() {
     assert_eq!(desk.server.requests().len(), 0);
 }
 
-/// The numbers of a query, without the times of the project.
 #[track_caller]
 fn matrix(desk: &Desk, query: &str) -> Value {
     desk.reported(&["matrix", "--query", query, "--json"], 0)
@@ -693,7 +692,7 @@ fn lists_that_count_are_in_all_scores_and_the_switch_restores_them() {
     assert!(counted[2]["documents"][0]["zelo"].is_number());
     assert_eq!(relevance(1, best[1..].parse().unwrap()), DOCUMENTS - 1);
     assert!(
-        told(&desk.run(&["matrix", "--query", "q1"])).contains("scores count 4 list calls too")
+        told(&desk.run(&["matrix", "--query", "q1"])).contains("scores also count 4 list calls")
     );
     assert_ne!(desk.reported(&["queries", "--json"], 0), queries);
     let log = told(&desk.run(&["log"]));

@@ -47,12 +47,22 @@ pub struct AnswerScore {
 }
 
 impl CountedAnswer {
-    /// What the answer says about two documents: `(one): d1 shown 2nd, ranked 1st; d2 shown 4th of 5,
-    /// ranked 3rd; weight .18 battles`. `None` unless it decides this pair.
-    fn words(&self, [a, b]: [usize; 2], name: &impl Fn(usize) -> String) -> Option<String> {
+    /// What the answer says about two documents: `one: d1 shown 2nd, ranked 1st; d2 shown 4th of 5,
+    /// ranked 3rd; weight 0.18 battles`. `None` unless it decides this pair.
+    pub(super) fn words(
+        &self,
+        [a, b]: [usize; 2],
+        name: &impl Fn(usize) -> String,
+        is_masked: impl Fn(&Observation) -> bool,
+    ) -> Option<String> {
         let pair = Pair::new(a, b)?;
         let mut pairs = self.pairs.iter();
         let of = pairs.find(|of| Pair::new(of.a, of.b) == Some(pair))?;
+        let weight = if is_masked(of) {
+            "not counted, because a verdict replaces it".to_owned()
+        } else {
+            format!("weight {} battles", fixed(of.weight, 2))
+        };
         let place = |document: usize| {
             let at = self
                 .shown
@@ -62,33 +72,20 @@ impl CountedAnswer {
         };
         let ((first, first_place), (second, second_place)) = (place(a)?, place(b)?);
         Some(format!(
-            "{}: {} shown {first}, {first_place}; {} shown {second} of {}, {second_place}; weight {} \
-             battles",
+            "{}: {} shown {first}, {first_place}; {} shown {second} of {}, {second_place}; {weight}",
             sanitize::line(&self.judge),
             name(a),
             name(b),
-            self.shown.len(),
-            fixed(of.weight, 2)
+            self.shown.len()
         ))
     }
 }
 
 impl CountedAnswers {
-    /// What each answer that decides a pair says about it, one per line; `name` returns the name of
-    /// a document.
-    pub(super) fn on_pair(&self, pair: [usize; 2], name: impl Fn(usize) -> String) -> Vec<String> {
-        let answers = self.answers.iter();
-        let on_pair = answers.filter_map(|answer| {
-            let words = answer.words(pair, &name)?;
-            Some(format!("{} {} by {words}", self.noun, answer.number))
-        });
-        on_pair.collect()
-    }
-
-    /// The note printed with scores in which they count: `scores count 12 list calls too`.
+    /// The note printed with scores in which they count: `scores also count 12 list calls`.
     pub(super) fn words(&self) -> String {
         format!(
-            "scores count {} too",
+            "scores also count {}",
             counted(self.answers.len(), self.noun)
         )
     }

@@ -88,7 +88,9 @@ impl MatrixGrid {
             grid.answers[place(pair)] = answers.map_or(f64::NAN, |of| of.score);
         }
         for answer in view.answers_in_fit() {
-            answer.uid.hash(&mut hash);
+            for of in &answer.pairs {
+                (of.a, of.b, of.score.to_bits(), of.weight.to_bits()).hash(&mut hash);
+            }
         }
         games.write(&mut grid.observed);
         for (means, margins) in votes.iter().zip(&mut grid.margins) {

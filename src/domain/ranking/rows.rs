@@ -220,7 +220,7 @@ pub struct QueryRows {
 
 impl QueryRows {
     /// The answers that count in a fit of these rows: none under zBench's model.
-    pub(super) fn answers_in_fit(&self, settings: &RankingSettings) -> &[CountedAnswer] {
+    pub fn answers_in_fit(&self, settings: &RankingSettings) -> &[CountedAnswer] {
         match &self.answers {
             Some(counted) if settings.model != RatingModel::Zbench => &counted.answers,
             _ => &[],

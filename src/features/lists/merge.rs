@@ -21,22 +21,25 @@ pub(crate) const PART: MergePart = MergePart {
 
 pub(crate) const COUNTS: &[AddedCount] = &[LISTS, QUALIFICATIONS, COUNTINGS];
 
-/// Copies list calls, qualifications and decisions. They refer to queries and documents by name, so nothing needs matching.
+/// Copies list calls, qualifications and decisions. They refer to queries and documents by name, so
+/// nothing needs matching.
 fn lists(merger: &mut Merger<'_>) -> Result<()> {
     for list in merger.other.list_calls(None)? {
         let is_new = merger.db.add_list_call(&list)?;
         merger.merged.count(&LISTS, usize::from(is_new));
     }
+    let mut has_changed = false;
     for of in merger.other.list_qualifications()? {
         let is_new = merger.db.add_list_qualification(&of)?;
+        has_changed |= is_new;
         merger.merged.count(&QUALIFICATIONS, usize::from(is_new));
     }
-    let did_count = merger.db.counting_model()?.is_some();
     for of in merger.other.list_countings()? {
         let is_new = merger.db.add_list_counting(&of)?;
+        has_changed |= is_new;
         merger.merged.count(&COUNTINGS, usize::from(is_new));
     }
-    if did_count || merger.db.counting_model()?.is_some() {
+    if has_changed {
         merger.db.touch_queries_with_lists()?;
     }
     Ok(())

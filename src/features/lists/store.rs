@@ -5,7 +5,6 @@ use crate::domain::annotator_name::stored_annotator_name;
 use crate::domain::candidate_question::Answer;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::lists::domain::{CountingModel, ProbeFigures, Qualification};
-use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, StoreError};
 use rusqlite::{Row, params};
 
@@ -96,10 +95,19 @@ const LIST: &str = "list_call.uid, list_call.query, list_call.judge, list_call.i
 
 fn read_counting(row: &Row<'_>) -> Result<StoredCounting> {
     let model: Option<String> = row.get(1)?;
+    let corrupt = |why: String| {
+        StoreError::Corrupt(format!(
+            "the weights of list calls cannot be read: {why}; `overrule lists count --off` ignores them"
+        ))
+    };
     let model = model.map(|text| {
-        serde_json::from_str(&text).map_err(|error| {
-            StoreError::Corrupt(format!("the weights of list calls cannot be read: {error}"))
-        })
+        let model: CountingModel =
+            serde_json::from_str(&text).map_err(|error| corrupt(error.to_string()))?;
+        if model.is_valid() {
+            Ok(model)
+        } else {
+            Err(corrupt("a number is out of range".to_owned()))
+        }
     });
     Ok(StoredCounting {
         uid: row.get(0)?,
@@ -126,7 +134,8 @@ fn read_list(row: &Row<'_>) -> Result<StoredList> {
 }
 
 impl Db {
-    /// Stores a list call unless it is known. Returns whether it is new.
+    /// Stores a list call unless it is known. Returns whether it is new. It may have an answer
+    /// already, from an identical call.
     pub fn add_list_call(&self, list: &StoredList) -> Result<bool> {
         let shown: Vec<&str> = list.shown.iter().map(DocId::as_str).collect();
         let added = self.change(
@@ -146,6 +155,12 @@ impl Db {
                 list.created_ms,
             ],
         )?;
+        if added > 0 && self.counting_model()?.is_some() {
+            self.change(
+                "UPDATE query SET revision = revision + 1 WHERE name = ?1",
+                [list.query.as_str()],
+            )?;
+        }
         Ok(added > 0)
     }
 
@@ -292,6 +307,16 @@ impl Db {
         rows.next()?.map(read_counting).transpose()
     }
 
+    /// The stored weights of list calls as text, and the time of the decision, without reading them.
+    pub fn list_counting_text(&self) -> Result<Option<(Option<String>, i64)>> {
+        self.maybe(
+            "SELECT model, created_ms FROM list_counting
+             ORDER BY created_ms DESC, uid DESC LIMIT 1",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    }
+
     /// The weights of list calls in the scores of the project; `None` if they do not count.
     pub fn counting_model(&self) -> Result<Option<CountingModel>> {
         Ok(self.list_counting()?.and_then(|latest| latest.model))
@@ -336,16 +361,29 @@ impl Db {
         Ok(())
     }
 
-    /// Marks the numbers of a query, or of all queries with list calls, as changed if list calls
-    /// count.
-    pub fn list_answers_changed(&self, query: Option<QueryKey>) -> Result<()> {
+    /// If list calls count, marks the numbers of the queries as changed that have this list call, or
+    /// any.
+    pub fn list_answers_changed(&self, key: Option<&[u8; 32]>) -> Result<()> {
         if self.counting_model()?.is_none() {
             return Ok(());
         }
-        match query {
-            Some(query) => self.touch(query),
-            None => self.touch_queries_with_lists(),
-        }
+        let Some(key) = key else {
+            return self.touch_queries_with_lists();
+        };
+        self.change(
+            "UPDATE query SET revision = revision + 1
+             WHERE name IN (SELECT query FROM list_call WHERE key = ?1)",
+            [&key[..]],
+        )?;
+        Ok(())
+    }
+
+    /// Whether there are list calls about a query.
+    pub fn has_list_calls(&self, query: &QueryId) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM list_call WHERE query = ?1)",
+            [query.as_str()],
+        )
     }
 
     /// All qualifications, the latest last.

@@ -344,7 +344,9 @@ impl Db {
             let settings = self.settings_under(Some(ensemble))?;
             let (sampled, _) = self.sampled(ensemble)?;
             for query in sampled {
-                let rows = self.fitted_rows(query, &settings)?;
+                let mut rows = self.fitted_rows(query, &settings)?;
+                // The pairs of one answer cannot be held out from each other.
+                rows.answers = None;
                 let predictions = self.predictions_of(student, query)?;
                 evidence.extend(ranking::opinion_evidence(&rows, &settings, &predictions));
             }

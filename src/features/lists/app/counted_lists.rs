@@ -6,7 +6,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::features::lists::domain::ListKind;
 use crate::features::lists::store::StoredQualification;
 use crate::store::{Db, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// A list whose answer counts.
 pub(super) struct CountedList {
@@ -33,7 +33,8 @@ impl CountedLists {
         documents: &[DocId],
         qualifications: &[StoredQualification],
     ) -> Result<Self> {
-        let place = |name: &DocId| documents.iter().position(|of| of == name);
+        let places: HashMap<&DocId, usize> = documents.iter().zip(0..).collect();
+        let place = |name: &DocId| places.get(name).copied();
         let mut found = Self {
             lists: Vec::new(),
             unqualified: 0,

@@ -13,12 +13,22 @@ use crate::store::{Db, Result, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
+/// What the answers are called.
+const NOUN: &str = "list call";
+
 /// The list answers that count in the scores of a query; `None` if none count in the project.
 pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers>> {
     let Some(model) = db.counting_model()? else {
         return Ok(None);
     };
     let name = db.query(query)?.id;
+    if !db.has_list_calls(&name)? {
+        return Ok(Some(CountedAnswers {
+            noun: NOUN,
+            phi: model.battle_phi,
+            answers: Vec::new(),
+        }));
+    }
     let qualifications = db.list_qualifications()?;
     let documents = db.document_ids(query)?;
     let counted = CountedLists::read(db, &name, &documents, &qualifications)?;
@@ -33,7 +43,7 @@ pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers
         })
     });
     Ok(Some(CountedAnswers {
-        noun: "list call",
+        noun: NOUN,
         phi: model.battle_phi,
         answers: answers.collect(),
     }))
@@ -137,18 +147,31 @@ pub fn set_counting(
     model: Option<CountingModel>,
     author: &str,
 ) -> std::result::Result<bool, AppError> {
-    let counting = StoredCounting {
-        uid: Uuid::now_v7().to_string(),
-        model,
-        author: author.to_owned(),
-        created_ms: now_ms(),
-    };
-    Ok(store.write_blocking(move |db| {
-        if db.counting_model()? == counting.model {
-            return Ok(false);
+    let (author, now_ms) = (author.to_owned(), now_ms());
+    let is_changed = store.write_blocking(move |db| {
+        // The weights that applied before may be damaged.
+        let before = db.list_counting_text()?;
+        let text = model.as_ref().map(serde_json::to_string).transpose()?;
+        let (old, latest_ms) = before.unwrap_or((None, i64::MIN));
+        if old == text {
+            return Ok(Some(false));
         }
+        let counting = StoredCounting {
+            uid: Uuid::now_v7().to_string(),
+            model,
+            author,
+            // Later than any other, whatever clock that was dated by.
+            created_ms: now_ms.max(latest_ms.saturating_add(1)),
+        };
         db.add_list_counting(&counting)?;
         db.touch_queries_with_lists()?;
-        Ok(true)
-    })?)
+        let applies = db.list_counting_text()?.is_some_and(|(now, _)| now == text);
+        Ok(applies.then_some(true))
+    })?;
+    is_changed.ok_or_else(|| {
+        invalid!(
+            "the project has a decision on list calls with an impossible date, which no other can \
+             follow; restore a backup"
+        )
+    })
 }

@@ -159,7 +159,7 @@ fn compared(estimate: &ListEstimate, probes: &CallVolume) -> String {
         return String::new();
     }
     let mut text = format!(
-        "lists {}; votes on pairs with the same information: {} calls, {}\n",
+        "lists {}; votes on pairs with the same information if φ is the same: {} calls, {}\n",
         or_unknown(lists.usd),
         count(votes.calls.round() as usize),
         or_unknown(votes.usd)

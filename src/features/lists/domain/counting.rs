@@ -5,6 +5,9 @@ use crate::domain::number_words::fixed;
 use crate::domain::rating::Observation;
 use serde::{Deserialize, Serialize};
 
+/// The largest dispersion. Projects accept the same for battles.
+const MOST_PHI: f64 = 100.0;
+
 /// The weights of list calls in the scores of a project. They are estimated once and stored, so that
 /// scores depend only on rows of the project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +53,21 @@ impl CountingModel {
             kinds: kinds.collect(),
             queries,
         }
+    }
+
+    /// Whether all numbers are in the range of [`Self::new`].
+    pub fn is_valid(&self) -> bool {
+        let is_dispersion = |phi: f64| phi.is_finite() && phi > 0.0 && phi <= MOST_PHI;
+        is_dispersion(self.battle_phi)
+            && self.kinds.iter().all(|kind| {
+                let form = kind.answer.parse().ok();
+                let known = form.and_then(|form| ListKind::new(kind.size, form).ok());
+                is_dispersion(kind.phi)
+                    && known.is_some_and(|known| {
+                        let expected = known.weight() * self.battle_phi / kind.phi;
+                        (kind.weight - expected).abs() <= 1e-9 * expected
+                    })
+            })
     }
 
     /// The weights in words: `a pair of a list of 5 (order) is .18 battles`.
@@ -120,6 +138,33 @@ mod tests {
                 assert!((covariance.se(i) - expected.covariance.se(i)).abs() < 1e-9);
             }
         }
+    }
+
+    #[test]
+    fn weights_that_were_not_estimated_are_not_valid() {
+        let five = ListKind::new(5, AnswerForm::Order).unwrap();
+        let model = ListModel {
+            phi: [(five, 0.8)].into(),
+            ..ListModel::default()
+        };
+        let valid = CountingModel::new(0.4, &model, 1);
+        assert!(valid.is_valid());
+        for (battle_phi, phi, weight) in [
+            (-1.0, 0.8, 0.2),
+            (0.0, 0.8, 0.0),
+            (f64::NAN, 0.8, f64::NAN),
+            (0.4, 0.8, 1e8),
+            (0.4, 0.8, -0.2),
+            (0.4, 1e300, 1e-300),
+        ] {
+            let mut wrong = valid.clone();
+            wrong.battle_phi = battle_phi;
+            (wrong.kinds[0].phi, wrong.kinds[0].weight) = (phi, weight);
+            assert!(!wrong.is_valid(), "{wrong:?}");
+        }
+        let mut wrong = valid.clone();
+        wrong.kinds[0].answer = "best:9".to_owned();
+        assert!(!wrong.is_valid());
     }
 
     #[test]

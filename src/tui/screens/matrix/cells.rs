@@ -64,7 +64,9 @@ impl<'a> MatrixCells<'a> {
                     (verdict.a, verdict.b, verdict.decision).hash(&mut hash);
                 }
                 for answer in open.view.answers_in_fit() {
-                    answer.uid.hash(&mut hash);
+                    for of in &answer.pairs {
+                        (of.a, of.b, of.score.to_bits(), of.weight.to_bits()).hash(&mut hash);
+                    }
                 }
             }
         }

@@ -21,7 +21,6 @@ use crate::judge::{
     Presented, PresentedPair, PresentedQuestion, opinion_of, read_answer, read_answer_strictly,
 };
 use crate::registry;
-use crate::store::corpus::QueryKey;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
@@ -561,12 +560,10 @@ impl ServiceQuestion for RerankQuestion {
                 )
             },
         };
-        let query = self.case.map(|case| QueryKey(case.0));
+        let key = self.key;
         Some(Box::new(move |db| {
             db.add_rerank_call(&record)?;
-            if query.is_some() {
-                registry::answers_changed(db, query)?;
-            }
+            registry::answers_changed(db, Some(&key))?;
             Ok(RecordOutcome::Row)
         }))
     }

@@ -7,6 +7,7 @@ use crate::domain::numeric::{dot, solve};
 use crate::domain::prediction::OutcomeProbabilities;
 use crate::features::student::domain::features::{LANES, Lanes, PairFeatures};
 use crate::features::student::domain::spool::SpoolError;
+use std::cmp::Ordering::{Equal, Less};
 
 const STEPS: usize = 60;
 /// Largest gradient, relative to the rows, at which a fit has converged.
@@ -419,7 +420,8 @@ pub(super) fn minimize(
             break;
         }
         let is_near = first <= NEAR;
-        let is_checked = promised > BLURRED;
+        // Also if it is not a number.
+        let is_checked = !matches!(promised.partial_cmp(&BLURRED), Some(Less | Equal));
         let value = match slope.value {
             None if is_checked => objective.at(&weights, [true, false])?.0.value,
             value => value,

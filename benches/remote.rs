@@ -229,7 +229,10 @@ async fn leasing(mut server: Server, seat: Seat) -> (Server, Seat, Vec<Duration>
             return (server, seat, waits);
         };
         let report = WorkerReport::default();
-        server.push(&seat, &[], &[unit.id], report).await.unwrap();
+        server
+            .push(&seat, &[], &[unit.id], report, 60.0)
+            .await
+            .unwrap();
         waits.push(asked.elapsed());
     }
 }

@@ -25,13 +25,15 @@ GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA overrule TO overrule_annotator, overrul
 GRANT SELECT ON ALL TABLES IN SCHEMA overrule TO overrule_curator;
 GRANT INSERT, UPDATE ON overrule.job, overrule.worker, overrule.unit, overrule.piece, overrule.project,
     overrule.copy, overrule.state TO overrule_curator;
+GRANT USAGE ON SEQUENCE overrule.unit_id TO overrule_curator, overrule_worker;
 GRANT INSERT ON overrule.text, overrule.judgment TO overrule_curator;
 
 -- Workers lease and push.
 GRANT SELECT ON overrule.job, overrule.worker, overrule.unit, overrule.piece TO overrule_worker;
 GRANT UPDATE (reserved) ON overrule.job TO overrule_worker;
 GRANT INSERT, UPDATE ON overrule.worker TO overrule_worker;
-GRANT UPDATE (worker, leased_until, done) ON overrule.unit TO overrule_worker;
+GRANT INSERT (job, id, query, part, round, worker, leased_until),
+    UPDATE (round, worker, leased_until, done) ON overrule.unit TO overrule_worker;
 GRANT INSERT (job, unit, worker, votes, failures, body), UPDATE (votes, failures, body)
     ON overrule.piece TO overrule_worker;
 

@@ -33,9 +33,11 @@ mod stored_answer;
 
 pub use error::RunError;
 pub use handle::RunHandle;
-#[cfg(any(test, feature = "remote"))]
-pub use plan::probe_shares;
 pub use plan::{check_judges, enter_listed};
+#[cfg(any(test, feature = "remote"))]
+pub use plan::{pairs_of_round_part, probe_shares};
 pub use request::{ListedBattles, RunOutcome, RunRequest};
+#[cfg(any(test, feature = "remote"))]
+pub use rounds::{PlannedRound, plan_round};
 #[cfg(any(test, feature = "remote"))]
 pub use shared_work::{PartEnd, PartKey, WorkFeed, WorkPart};

@@ -9,7 +9,7 @@ mod piece;
 pub mod state;
 
 #[cfg(any(test, feature = "remote"))]
-pub use piece::{PieceTerms, merge_piece};
+pub use piece::{PieceTerms, merge_piece, merge_rounds};
 
 use crate::app::text_format::counted;
 use crate::client::now_ms;

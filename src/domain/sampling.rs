@@ -17,9 +17,9 @@ mod shard;
 mod walecki;
 
 pub use cycles::{PlannedBattle, plan, presentations};
-pub use part::pairs_of_part;
 #[cfg(any(test, feature = "remote"))]
 pub use part::{PAIRS_PER_PART, parts};
+pub use part::{PAIRS_PER_ROUND_PART, pairs_of_part};
 pub use probe::{PROBED_PAIRS, probe_pairs, probe_shares};
 pub use rng::SeededRng;
 pub use seen_orders::SeenOrders;

@@ -157,6 +157,35 @@ impl Db {
         Ok(tasks)
     }
 
+    /// The pairs of a round, whichever judges are asked about them, in order.
+    pub fn pairs_of_round(&self, query: QueryKey, round: usize) -> Result<Vec<Pair>> {
+        let pairs: Vec<(usize, usize)> = self.all(
+            "SELECT DISTINCT min(a, b), max(a, b) FROM battle JOIN task ON task.battle = battle.id
+             WHERE query = ?1 AND round = ?2 ORDER BY 1, 2",
+            params![query.0, round],
+            |row| row.try_into(),
+        )?;
+        let pairs = pairs.into_iter();
+        Ok(pairs.filter_map(|(a, b)| Pair::new(a, b)).collect())
+    }
+
+    /// The calls of a round: its pairs, and the judges that are asked about them.
+    pub(super) fn calls_of_round(
+        &self,
+        query: QueryKey,
+        round: usize,
+    ) -> Result<HashSet<(Pair, JudgeId)>> {
+        let calls: Vec<(usize, usize, i64)> = self.all(
+            "SELECT a, b, judge FROM battle JOIN task ON task.battle = battle.id
+             WHERE query = ?1 AND round = ?2",
+            params![query.0, round],
+            |row| row.try_into(),
+        )?;
+        let calls = calls.into_iter();
+        let calls = calls.filter_map(|(a, b, judge)| Some((Pair::new(a, b)?, JudgeId(judge))));
+        Ok(calls.collect())
+    }
+
     /// Stores a round: a task for each judge of each pair, and a battle for each pair that has
     /// none. Returns the number of battles added.
     pub fn add_round(
@@ -168,28 +197,44 @@ impl Db {
     ) -> Result<usize> {
         let mut added = 0;
         for task in tasks {
-            let (low, high) = (task.pair.low(), task.pair.high());
-            added += self.change(
-                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, 0, ?4,
-                 'adaptive')
-                 ON CONFLICT DO NOTHING",
-                params![query.0, low, high, round],
-            )?;
+            added += self.add_battle(query, round, task.pair)?;
             for judge in task
                 .judges
                 .iter()
                 .filter_map(|judge_index| judges.get(judge_index))
             {
-                self.change(
-                    "INSERT INTO task (battle, judge, round) SELECT id, ?4, ?5 FROM battle
-                     WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = 0
-                     ON CONFLICT (battle, judge) DO UPDATE SET round = excluded.round",
-                    params![query.0, low, high, judge.0, round],
-                )?;
+                self.add_task(query, round, task.pair, *judge)?;
             }
         }
         self.touch(query)?;
         Ok(added)
+    }
+
+    /// Adds a pair's first battle, unless there is one. Returns the number of battles added.
+    pub(super) fn add_battle(&self, query: QueryKey, round: usize, pair: Pair) -> Result<usize> {
+        self.change(
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, 0, ?4,
+             'adaptive')
+             ON CONFLICT DO NOTHING",
+            params![query.0, pair.low(), pair.high(), round],
+        )
+    }
+
+    /// Lets a round ask a judge about a pair's first battle. Returns the number of changed rows.
+    pub(super) fn add_task(
+        &self,
+        query: QueryKey,
+        round: usize,
+        pair: Pair,
+        judge: JudgeId,
+    ) -> Result<usize> {
+        self.change(
+            "INSERT INTO task (battle, judge, round) SELECT id, ?4, ?5 FROM battle
+             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = 0
+             ON CONFLICT (battle, judge) DO UPDATE SET round = excluded.round
+             WHERE task.round != excluded.round",
+            params![query.0, pair.low(), pair.high(), judge.0, round],
+        )
     }
 
     /// The battles of a query that were chosen by a round after the opening cycle.

@@ -37,6 +37,8 @@ mod replies;
 mod reranking;
 #[cfg(feature = "remote")]
 mod roles;
+#[cfg(feature = "remote")]
+mod rounds;
 mod runs;
 mod scaling;
 mod secrets;

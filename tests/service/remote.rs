@@ -9,12 +9,12 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// A name for a job that no other test has.
-fn job(name: &str) -> String {
+pub(crate) fn job(name: &str) -> String {
     format!("{name}-{}", uuid::Uuid::now_v7())
 }
 
 /// The test database, prepared.
-fn server(desk: &Desk) -> Option<String> {
+pub(crate) fn server(desk: &Desk) -> Option<String> {
     let url = std::env::var("OVERRULE_TEST_POSTGRES").ok()?;
     let prepared = desk.run(&["remote", "init", &url]);
     assert!(prepared.status.success(), "{}", told(&prepared));
@@ -22,13 +22,13 @@ fn server(desk: &Desk) -> Option<String> {
 }
 
 /// The options of a worker.
-fn worker<'a>(project: &'a str, url: &'a str, job: &'a str) -> Vec<&'a str> {
+pub(crate) fn worker<'a>(project: &'a str, url: &'a str, job: &'a str) -> Vec<&'a str> {
     let mut options = vec!["--project", project, "annotate", "in.jsonl", "--probe", "0"];
     options.extend(["--remote", url, "--job", job, "--yes"]);
     options
 }
 
-fn started(desk: &Desk, arguments: &[&str]) -> Child {
+pub(crate) fn started(desk: &Desk, arguments: &[&str]) -> Child {
     let mut command = desk.command(arguments);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().unwrap()
@@ -40,7 +40,7 @@ fn number(desk: &Desk, project: &str, sql: &str) -> i64 {
 }
 
 /// Fetches a job into a new project, and returns the report.
-fn fetched(desk: &Desk, project: &str, url: &str, job: &str) -> Value {
+pub(crate) fn fetched(desk: &Desk, project: &str, url: &str, job: &str) -> Value {
     let imported = desk.run(&["--project", project, "import", "in.jsonl"]);
     assert!(imported.status.success(), "{}", told(&imported));
     desk.reported(
@@ -58,7 +58,7 @@ fn fetched(desk: &Desk, project: &str, url: &str, job: &str) -> Value {
     )
 }
 
-fn status(desk: &Desk, url: &str, job: &str) -> Value {
+pub(crate) fn status(desk: &Desk, url: &str, job: &str) -> Value {
     let all = desk.reported(&["remote", "status", url, "--json"], 0);
     let mut jobs = all["jobs"].as_array().unwrap().iter();
     jobs.find(|one| one["job"] == job).unwrap().clone()

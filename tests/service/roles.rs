@@ -420,6 +420,36 @@ fn a_worker_only_leases_and_pushes() {
 }
 
 #[test]
+fn a_worker_plans_rounds_that_a_curator_has_begun() {
+    let Some(office) = Office::new() else { return };
+    let run = |project: &str, login: String| {
+        office.run(project, &["import", "in.jsonl"]);
+        office.run(project, &["config", "project", "--lambda", "0.1"]);
+        let url = office.url_of(&login);
+        let adaptive = ["annotate", "in.jsonl", "--sampler", "swiss", "--yes"];
+        let shared = ["--probe", "0", "--remote", &url, "--job", &office.name];
+        office.run(project, &[&adaptive[..], &shared].concat());
+    };
+    run("cat", format!("cat_{}", office.name));
+    let of_job = format!(
+        "job = (SELECT id FROM overrule.job WHERE name = '{}')",
+        office.name
+    );
+    let votes = format!("SELECT sum(votes) FROM overrule.piece WHERE {of_job}");
+    let before = office.sql(None, &votes);
+    office.sql(
+        None,
+        &format!(
+            "DELETE FROM overrule.piece WHERE {of_job};
+             DELETE FROM overrule.unit WHERE {of_job} AND (part IS NOT NULL OR round > 0);
+             UPDATE overrule.unit SET done = false, worker = NULL WHERE {of_job}"
+        ),
+    );
+    run("wes", format!("wes_{}", office.name));
+    assert_eq!(office.sql(None, &votes), before);
+}
+
+#[test]
 fn the_statements_can_be_run_by_hand() {
     let Some(office) = Office::new() else { return };
     let printed = office

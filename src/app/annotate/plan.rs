@@ -1,9 +1,10 @@
 //! A query's plan: its battles, and the order of documents for each judge that is asked.
 
 use super::request::RunRequest;
+use super::shared_work::PartKey;
 use crate::domain::battle::{PROBE_GAME, Pair, SECOND_GAME};
 use crate::domain::sampling::adaptive::AdaptivePlan;
-use crate::domain::sampling::{self, PlannedBattle};
+use crate::domain::sampling::{self, PAIRS_PER_ROUND_PART, PlannedBattle};
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
@@ -283,6 +284,44 @@ pub(super) fn plan_so_far(
     })
 }
 
+/// The known part of the plan, limited to a part that was shared out.
+pub(super) fn plan_of_part(
+    db: &Db,
+    key: PartKey,
+    request: &RunRequest,
+    specs: &[JudgeSpec],
+    judges: &[JudgeId],
+) -> Result<QueryPlan, StoreError> {
+    let PartKey { query, round, part } = key;
+    let (Some(round), Some(part)) = (round, part) else {
+        return Ok(plan_so_far(db, query, request, specs, judges)?.limited_to(part));
+    };
+    let info = db.query(query)?;
+    // The orders of documents are balanced within a round. Other machines have the votes of earlier
+    // rounds on the same pairs.
+    let mut tasks = db.tasks(query, judges)?;
+    tasks.retain(|task| task.battle.cycle == round);
+    let (planned, shown) = in_rounds(request.seed, info.id.as_str(), &tasks, specs, judges);
+    Ok(QueryPlan {
+        planned,
+        shown,
+        depth: entered(request, info.documents),
+        part: Some(pairs_of_round_part(db, query, round, part)?),
+    })
+}
+
+/// The pairs of a part of a round, which is counted from 0.
+pub fn pairs_of_round_part(
+    db: &Db,
+    query: QueryKey,
+    round: usize,
+    part: usize,
+) -> Result<HashSet<Pair>, StoreError> {
+    let pairs = db.pairs_of_round(query, round)?.into_iter();
+    let first = part.saturating_mul(PAIRS_PER_ROUND_PART);
+    Ok(pairs.skip(first).take(PAIRS_PER_ROUND_PART).collect())
+}
+
 /// The battles of the tasks, with document orders that are balanced within each round of each
 /// judge.
 fn in_rounds(
@@ -373,6 +412,27 @@ pub(super) fn enter_plan(
         unplanned: 0,
         missing,
         is_probed: !plan.probed().is_empty(),
+    })
+}
+
+/// Enters a query for a part of a round that is in the project, and counts the calls of the part.
+pub(super) fn enter_round_part(
+    db: &Db,
+    key: PartKey,
+    request: &RunRequest,
+    ensemble: EnsembleId,
+    (specs, judges): (&[JudgeSpec], &[JudgeId]),
+) -> Result<CallForecast, StoreError> {
+    let plan = plan_of_part(db, key, request, specs, judges)?;
+    db.add_plan(key.query, &[], plan.depth, ensemble)?;
+    let (calls, missing) = count(db, key.query, request, &plan, judges)?;
+    Ok(CallForecast {
+        battles: plan.battles(),
+        already: plan.calls().saturating_sub(missing),
+        calls,
+        unplanned: 0,
+        missing,
+        is_probed: false,
     })
 }
 

@@ -7,7 +7,7 @@
 use super::battle_question::BattleQuestion;
 use super::context::RunContext;
 use super::error::RunError;
-use super::plan::plan_so_far;
+use super::plan::plan_of_part;
 use super::shared_work::PartKey;
 use super::stored_answer::StoredAnswer;
 use crate::client::call_key::call_key;
@@ -273,16 +273,14 @@ impl QuestionSource {
     ) -> Result<(Vec<OutstandingCall>, HashSet<Pair>), RunError> {
         let (shared, judge_index) = (Arc::clone(&self.shared), self.judge_index);
         let SourceTask { key, selection, .. } = *task;
-        let PartKey { query, part } = key;
         let calls = self
             .shared
             .store
             .read(move |db| {
                 let specs = std::slice::from_ref(&shared.specs[judge_index]);
                 let judges = std::slice::from_ref(&shared.judges[judge_index]);
-                let plan = plan_so_far(db, query, &shared.request, specs, judges)?;
-                let plan = plan.limited_to(part);
-                let calls = plan.outstanding(db, query, judges, selection)?;
+                let plan = plan_of_part(db, key, &shared.request, specs, judges)?;
+                let calls = plan.outstanding(db, key.query, judges, selection)?;
                 Ok((calls, plan.probed()))
             })
             .await?;

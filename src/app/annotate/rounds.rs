@@ -12,7 +12,7 @@ use super::plan::entered;
 use super::request::RunRequest;
 use crate::domain::ranking::{CHOOSING_WEIGHT, opinion_battles, unvoted};
 use crate::domain::rating::RatingOptions;
-use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
+use crate::domain::sampling::adaptive::{AdaptivePlan, PairTask, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
 use crate::registry;
 use crate::store::corpus::QueryKey;
@@ -213,9 +213,55 @@ async fn next(
     judges: Arc<[JudgeId]>,
     (place, query): (usize, QueryKey),
 ) -> Result<Planned, RunError> {
+    let lambda = match lambda {
+        Some(lambda) => lambda,
+        None => {
+            let of = Arc::clone(&judges);
+            let tasks = store.read(move |db| db.tasks(query, &of)).await?;
+            if !tasks.is_empty() {
+                return Ok(Planned::Opened(place, query));
+            }
+            // The opening cycle does not use scores, so any prior will do.
+            RatingOptions::default().lambda
+        }
+    };
     // Reading, planning and writing need no common lock: the run's lock keeps other processes out,
     // and a query is planned again only when no call of its last round is pending.
-    let (of, judge_indices) = (Arc::clone(&request), Arc::clone(&judges));
+    let round = plan_round(&store, (campaign, lambda), request, &judges, query).await?;
+    let mut calls = vec![0; judges.len()];
+    for judge_index in round.tasks.iter().flat_map(|task| task.judges.iter()) {
+        calls[judge_index] += 1;
+    }
+    let battles = if round.tasks.is_empty() {
+        0
+    } else {
+        let add = move |db: &mut Db| db.add_round(query, round.number, &round.tasks, &judges);
+        store.write(add).await?
+    };
+    Ok(Planned::Round(EnteredRound {
+        query,
+        battles,
+        calls,
+    }))
+}
+
+/// A planned round of a query. It has no tasks if nothing is left to ask.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedRound {
+    pub number: usize,
+    pub tasks: Vec<PairTask>,
+}
+
+/// Plans a query's next round from what its judges were asked so far and from the precision of the
+/// prior, and changes nothing.
+pub async fn plan_round(
+    store: &Store,
+    (campaign, lambda): (AdaptivePlan, f64),
+    request: Arc<RunRequest>,
+    judges: &Arc<[JudgeId]>,
+    query: QueryKey,
+) -> Result<PlannedRound, RunError> {
+    let (of, judge_indices) = (Arc::clone(&request), Arc::clone(judges));
     let (name, depth, played, student) = store
         .read(move |db| {
             let info = db.query(query)?;
@@ -230,12 +276,6 @@ async fn next(
         })
         .await?;
     let (number, judge_indices) = (played.rounds, judges.len());
-    // The opening cycle does not use scores, so any prior will do.
-    let lambda = match lambda {
-        None if number > 0 => return Ok(Planned::Opened(place, query)),
-        None => RatingOptions::default().lambda,
-        Some(lambda) => lambda,
-    };
     // Planning a large pool takes a while and would block all other tasks.
     let tasks = tokio::task::spawn_blocking(move || {
         let round = Round {
@@ -260,19 +300,5 @@ async fn next(
     })
     .await
     .map_err(|error| RunError::Crashed(error.to_string()))?;
-    let mut calls = vec![0; judges.len()];
-    for judge_index in tasks.iter().flat_map(|task| task.judges.iter()) {
-        calls[judge_index] += 1;
-    }
-    let battles = if tasks.is_empty() {
-        0
-    } else {
-        let add = store.write(move |db| db.add_round(query, number, &tasks, &judges));
-        add.await?
-    };
-    Ok(Planned::Round(EnteredRound {
-        query,
-        battles,
-        calls,
-    }))
+    Ok(PlannedRound { number, tasks })
 }

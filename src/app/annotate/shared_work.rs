@@ -9,14 +9,20 @@ use tokio::sync::mpsc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PartKey {
     pub query: QueryKey,
-    /// The part of the query's plain plan, as in [`crate::domain::sampling::pairs_of_part`]; `None`
-    /// for the whole query.
+    /// The round of which it is a part, if others plan the rounds. The project has its tasks.
+    pub round: Option<usize>,
+    /// The part of the query's plain plan, as in [`crate::domain::sampling::pairs_of_part`], or of
+    /// the round; `None` for the whole query.
     pub part: Option<usize>,
 }
 
 impl From<QueryKey> for PartKey {
     fn from(query: QueryKey) -> Self {
-        Self { query, part: None }
+        Self {
+            query,
+            round: None,
+            part: None,
+        }
     }
 }
 

@@ -18,6 +18,33 @@ pub enum PieceTerms<'a> {
     Ledger,
 }
 
+/// Copies the rounds of the query with this name from a piece. Returns also its last round, unless
+/// the project has this round with other calls, or cannot take the piece. To be called in a
+/// transaction.
+///
+/// # Errors
+/// The piece is about another query.
+pub fn merge_rounds(
+    db: &Db,
+    piece: &Snapshot,
+    name: &str,
+    judges: &[JudgeSpec],
+) -> Result<(MergeCounts, Option<usize>)> {
+    let mut merger = Merger::new(db, piece.db()).of_piece(judges);
+    let mut last = None;
+    for theirs in merger.queries()? {
+        theirs.check_name(name)?;
+        let Some(mut query) = merger.matched(&theirs)? else {
+            continue;
+        };
+        last = merger.rounds(&mut query)?;
+        if query.changed {
+            db.touch(query.ours)?;
+        }
+    }
+    Ok((merger.merged, last))
+}
+
 /// Copies the rows that a project lacks from a piece of another one. A query that the project does
 /// not have, or that has other texts there, is refused; votes of other judges are ignored. To be
 /// called in a transaction.

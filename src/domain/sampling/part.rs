@@ -7,6 +7,9 @@ use std::collections::HashSet;
 /// Number of pairs in a part.
 pub const PAIRS_PER_PART: usize = 25;
 
+/// Number of pairs in a part of a round: few, since the next round waits for all of them.
+pub const PAIRS_PER_ROUND_PART: usize = 5;
+
 /// Number of parts of a plan. All battles of a pair belong to the same part, since the order of its
 /// documents in one depends on the others.
 #[cfg(any(test, feature = "remote"))]

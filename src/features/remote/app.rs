@@ -5,6 +5,7 @@ pub mod fetch;
 mod identity;
 mod job;
 mod lessee;
+mod planner;
 pub mod servers;
 mod shared_run;
 pub mod sync;

@@ -7,11 +7,13 @@ mod leases;
 mod notices;
 mod passwords;
 mod roles;
+mod rounds;
 mod schema;
 mod server;
 mod team;
 #[cfg(test)]
 mod tests;
+mod unit;
 mod work;
 
 pub use address::Address;
@@ -20,4 +22,5 @@ pub use jobs::{Job, JobStatus, JoinedWorker, NewUnit, Seat, WorkerStatus};
 pub use leases::{Lease, Lessee};
 pub use server::Server;
 pub use team::{Judgment, Participant, SharedProject, State, StateVersion};
-pub use work::{Cursor, LEDGER_UNIT, StoredPiece, Unit, WorkerReport};
+pub use unit::Unit;
+pub use work::{Cursor, LEDGER_UNIT, StoredPiece, WorkerReport};

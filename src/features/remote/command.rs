@@ -25,7 +25,7 @@ use uuid::Uuid;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Machines share a run of `annotate` through a PostgreSQL server (version 14 or later). Each leases
-units of 25 pairs for some minutes, keeps its answers in a project file, and stores them on the
+units of up to 25 pairs for some minutes, keeps its answers in a project file, and stores them on the
 server within a second. URL is an address such as postgres://ada@db.example.org/search;
 the password comes from PGPASSWORD or from the password file of PostgreSQL. Connections to other
 machines are encrypted, and their certificates are checked.

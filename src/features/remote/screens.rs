@@ -99,6 +99,7 @@ fn look() -> Look {
             done: 112,
             leased: 8,
             waiting: 12,
+            open_rounds: 0,
             budget: Some(40_000_000),
             reserved: 8_000_000,
             spent: 2_400_000,

@@ -4,7 +4,7 @@
 //! their texts, but not the texts, which whoever merges the piece has. A piece is merged like any
 //! other project, so it can be merged again, and a later piece may contain an earlier one.
 
-use super::{Merger, Snapshot, Texts};
+use super::{MatchedQuery, Merger, Snapshot, Texts};
 use crate::domain::battle::Pair;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
@@ -66,6 +66,19 @@ impl Piece {
             return Ok(None);
         }
         Self::of(piece, votes, failures).map(Some)
+    }
+
+    /// Packs the rounds of a query: which judges are asked about which pairs.
+    pub(crate) fn of_rounds(db: &Db, query: QueryKey, judges: &[JudgeSpec]) -> Result<Self> {
+        let piece = empty_project()?;
+        let mut merger = Merger::new(&piece, db);
+        merger.texts = Texts::LeftOut;
+        merger.asked = Some(judges.to_vec());
+        let query = merger.query(query)?;
+        if let Some(mut matched) = merger.matched(&query)? {
+            merger.rounds(&mut matched)?;
+        }
+        Self::of(piece, 0, 0)
     }
 
     /// Packs the cost of calls since a moment that led to no vote and no failure, such as repeated
@@ -202,6 +215,42 @@ impl Merger<'_> {
     pub(crate) fn of_known(mut self) -> Self {
         self.texts = Texts::Known;
         self
+    }
+
+    /// Copies the rounds of a query, with their battles in the same order. Returns the last round,
+    /// unless it asks about other calls here.
+    pub(crate) fn rounds(&mut self, query: &mut MatchedQuery) -> Result<Option<usize>> {
+        let tasks: Vec<(usize, usize, i64, usize)> = self.other.all(
+            "SELECT a, b, judge, round FROM battle JOIN task ON task.battle = battle.id
+             WHERE query = ?1 AND game = 0 AND round >= 0 ORDER BY battle.id, judge",
+            [query.theirs],
+            |row| row.try_into(),
+        )?;
+        let last = tasks.iter().map(|(.., round)| *round).max();
+        let mut calls = HashSet::new();
+        for (a, b, judge, round) in tasks {
+            let is_asked = match &self.asked {
+                Some(asked) => asked.contains(&self.other_judge(judge)?),
+                None => true,
+            };
+            let pair = Pair::new(query.place(a)?, query.place(b)?);
+            let Some(pair) = pair.filter(|_| is_asked) else {
+                continue;
+            };
+            let judge = self.judge(judge)?;
+            let battles = self.db.add_battle(query.ours, round, pair)?;
+            let tasks = self.db.add_task(query.ours, round, pair, judge)?;
+            self.merged.battles += battles;
+            query.changed |= battles + tasks > 0;
+            if Some(round) == last {
+                calls.insert((pair, judge));
+            }
+        }
+        let Some(last) = last else {
+            return Ok(None);
+        };
+        let ours = self.db.calls_of_round(query.ours, last)?;
+        Ok((ours == calls).then_some(last))
     }
 
     /// Whether a battle of the other file is merged, given the positions of its documents there.

@@ -260,6 +260,11 @@ impl Dispatcher {
         self.settle(key).await
     }
 
+    /// Whether a query is unfinished as a whole, not only in parts.
+    fn has_whole_queries(&self) -> bool {
+        self.open.keys().any(|key| key.part.is_none())
+    }
+
     /// Determines which judges are not waited for: those that have ended, and those that currently
     /// make no calls while another judge does. If no judge makes calls, the run waits for any of
     /// them to return.
@@ -272,8 +277,9 @@ impl Dispatcher {
             let judge = &self.judges[judge_index];
             let gone = match judge.attendance {
                 Attendance::Working => false,
-                // A shared part without rounds is waited for, since nothing else depends on it.
-                Attendance::Waiting if self.shared.is_some() && self.rounds.is_none() => false,
+                // The parts of others do not depend on a shared part; the rounds of a whole query
+                // go on without the judge.
+                Attendance::Waiting if self.shared.is_some() && !self.has_whole_queries() => false,
                 Attendance::Waiting | Attendance::Dropped => somebody,
                 Attendance::Ended => true,
             };

@@ -2,7 +2,7 @@
 
 use super::Dispatcher;
 use crate::app::annotate::error::RunError;
-use crate::app::annotate::plan::{enter_plan, share};
+use crate::app::annotate::plan::{enter_plan, enter_round_part, share};
 use crate::app::annotate::question_source::SourceTask;
 use crate::app::annotate::request::RunRequest;
 use crate::app::annotate::rounds::UnfinishedQuery;
@@ -18,14 +18,17 @@ impl Dispatcher {
         ensemble: EnsembleId,
         WorkPart { key, probe }: WorkPart,
     ) -> Result<(), RunError> {
-        let PartKey { query, part } = key;
+        let PartKey { query, round, part } = key;
         let (specs, judges) = (self.specs(), self.judge_ids());
         let of = Arc::clone(request);
         let plan = self
             .store
             .write(move |db| {
                 let judges = (&specs[..], &judges[..]);
-                enter_plan(db, query, &of, ensemble, judges, (probe, part))
+                match round {
+                    Some(_) => enter_round_part(db, key, &of, ensemble, judges),
+                    None => enter_plan(db, query, &of, ensemble, judges, (probe, part)),
+                }
             })
             .await?;
         let Some(shared) = &mut self.shared else {
@@ -51,9 +54,9 @@ impl Dispatcher {
             if calls == 0 {
                 continue;
             }
-            if self.judges[judge_index].gone || self.skipped_queries.contains(&(judge_index, query))
-            {
-                open.short = true;
+            let is_skipped = self.skipped_queries.contains(&(judge_index, query));
+            if self.judges[judge_index].gone || is_skipped {
+                open.short |= !is_skipped || round.is_none();
                 continue;
             }
             progress.total += calls;

@@ -3,10 +3,11 @@
 use super::identity::Identity;
 use super::job::judges;
 use crate::app::error::AppError;
-use crate::app::merge::{PieceTerms, finish_merges, merge_piece};
+use crate::app::merge::{PieceTerms, finish_merges, merge_piece, merge_rounds};
 use crate::features::remote::client::{Cursor, Job, LEDGER_UNIT, Server, StoredPiece};
 use crate::store::merge::{MergeCounts, Snapshot};
 use crate::store::{Db, Store, StoreError};
+use std::collections::HashSet;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -21,6 +22,8 @@ const PAGE: i64 = 20;
 #[derive(Debug, Default)]
 pub(super) struct MergedPieces {
     pub(super) counts: MergeCounts,
+    /// Rounds of queries that the project has as they were planned: the last one of each piece.
+    pub(super) rounds: HashSet<(String, usize)>,
     /// Why pieces were left out.
     pub(super) problems: Vec<String>,
 }
@@ -40,6 +43,7 @@ pub(super) fn merge_stored(
         worker,
         body,
         query,
+        has_rounds,
         ..
     } in pieces
     {
@@ -60,8 +64,18 @@ pub(super) fn merge_stored(
                 continue;
             }
         };
-        match db.atomically(|db| merge_piece(db, &piece, terms)) {
-            Ok(counts) => merged.counts.add(counts),
+        let result = db.atomically(|db| match terms {
+            PieceTerms::Query { name, judges } if *has_rounds => {
+                let (counts, last) = merge_rounds(db, &piece, name, judges)?;
+                Ok((counts, last.map(|round| (name.to_owned(), round))))
+            }
+            _ => Ok((merge_piece(db, &piece, terms)?, None)),
+        });
+        match result {
+            Ok((counts, round)) => {
+                merged.counts.add(counts);
+                merged.rounds.extend(round);
+            }
             Err(error @ StoreError::Corrupt(_)) => merged.problems.push(left_out(error)),
             Err(error) => return Err(error),
         }

@@ -113,8 +113,8 @@ pub(super) fn judges(job: &Job) -> Result<Vec<JudgeSpec>, StoreError> {
     Ok(judges.collect())
 }
 
-/// The units of a job: parts of each query's plan, or whole queries if their pairs are chosen in
-/// rounds.
+/// The units of a job: parts of each query's plan, or the planning of each query's first round if
+/// its pairs are chosen in rounds.
 fn units(queries: &[SharedQuery], request: &RunRequest) -> Vec<NewUnit> {
     let of_query = |query: &SharedQuery| {
         let unit = |part: Option<i32>| NewUnit {
@@ -122,8 +122,8 @@ fn units(queries: &[SharedQuery], request: &RunRequest) -> Vec<NewUnit> {
             part,
         };
         if request.campaign.is_some() {
-            let whole = (query.documents > 1).then(|| unit(None));
-            return whole.into_iter().collect::<Vec<_>>();
+            let planning = (query.documents > 1).then(|| unit(None));
+            return planning.into_iter().collect::<Vec<_>>();
         }
         let planned = sampling::plan(request.seed, &query.name, query.documents, request.cycles);
         let parts = 0..sampling::parts(&planned) as i32;

@@ -7,13 +7,17 @@
 use super::fetch::merge_stored;
 use super::identity::Identity;
 use super::job::SharedQuery;
+use super::planner::{self, RoundPlan};
 use super::shared_run::SharedRun;
 use super::{dollars, micros};
 use crate::app::annotate::progress::{JudgeProgress, RunProgress};
-use crate::app::annotate::{PartEnd, PartKey, RunRequest, WorkPart, probe_shares};
+use crate::app::annotate::{
+    PartEnd, PartKey, RunRequest, WorkPart, pairs_of_round_part, probe_shares,
+};
 use crate::app::error::AppError;
 use crate::client::RunControl;
 use crate::domain::sampling;
+use crate::domain::sanitize;
 use crate::features::remote::client::{
     Address, Job, JoinedWorker, LEDGER_UNIT, Seat, Server, ServerError, Unit, WorkerReport,
 };
@@ -22,8 +26,10 @@ use crate::store::corpus::QueryKey;
 use crate::store::merge::Piece;
 use crate::store::{Db, Store, StoreError};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// Interval between looks at what is to be done.
@@ -189,6 +195,13 @@ pub(super) struct Lessee {
     finished: Vec<Unit>,
     /// Units whose calls were not all made, since a judge left or skipped the query.
     aside: Vec<Unit>,
+    /// Units for planning rounds, which are being planned.
+    planning: Vec<Unit>,
+    plans: JoinSet<Result<RoundPlan, AppError>>,
+    /// Planned rounds that are not on the server yet.
+    planned: Vec<RoundPlan>,
+    /// For each query, the round before which all answers are in the project.
+    known_rounds: HashMap<String, i32>,
     /// For each unit, the number of answers on its query when its answers were last stored.
     pushed: HashMap<i32, i64>,
     reported: Option<WorkerReport>,
@@ -253,6 +266,10 @@ impl Lessee {
             open: HashMap::new(),
             finished: Vec::new(),
             aside: Vec::new(),
+            planning: Vec::new(),
+            plans: JoinSet::new(),
+            planned: Vec::new(),
+            known_rounds: HashMap::new(),
             pushed: HashMap::new(),
             reported: None,
             valid_until: watch::Sender::new(now),
@@ -280,6 +297,10 @@ impl Lessee {
                 end = self.ended.recv() => match end {
                     Some(end) => self.finish(&end),
                     None => break,
+                },
+                Some(plan) = self.plans.join_next() => match plan.map_err(AppError::failed) {
+                    Ok(Ok(plan)) => self.planned.push(plan),
+                    Ok(Err(error)) | Err(error) => self.on_app_error(error),
                 },
                 _ = ticks.tick() => {}
             }
@@ -315,6 +336,7 @@ impl Lessee {
     /// The IDs of the units that this worker has.
     fn known_units(&self) -> HashSet<i32> {
         let units = self.open.values().chain(&self.finished).chain(&self.aside);
+        let units = units.chain(&self.planning);
         units.map(|unit| unit.id).collect()
     }
 
@@ -325,6 +347,7 @@ impl Lessee {
         if let Err(error) = self.store_answers(false).await {
             self.on_app_error(error);
         }
+        self.store_rounds().await;
         if self.renewed.elapsed() >= self.lease / 4 {
             self.renew_now().await;
         }
@@ -444,7 +467,7 @@ impl Lessee {
             return 0;
         }
         let calls = if self.request.campaign.is_some() {
-            usize::MAX
+            sampling::PAIRS_PER_ROUND_PART
         } else {
             sampling::PAIRS_PER_PART
         };
@@ -465,7 +488,8 @@ impl Lessee {
         {
             return;
         }
-        let wanted = self.wanted();
+        // A round that is being planned will have units.
+        let wanted = self.wanted().saturating_sub(self.planning.len());
         if wanted == 0 {
             return;
         }
@@ -500,10 +524,14 @@ impl Lessee {
     }
 
     /// Gives units to the run that it does not have, after the answers of other workers about them
-    /// are in the project.
+    /// are in the project, and begins to plan rounds.
     async fn take(&mut self, mut units: Vec<Unit>) {
         let known = self.known_units();
         units.retain(|unit| !known.contains(&unit.id));
+        let (planning, units): (Vec<_>, Vec<_>) = units.into_iter().partition(Unit::is_planning);
+        for unit in planning {
+            self.plan(unit).await;
+        }
         let (Some(server), false) = (&self.server, units.is_empty()) else {
             return;
         };
@@ -517,24 +545,34 @@ impl Lessee {
         let take = move |db: &mut Db| {
             let merged = merge_stored(db, &job, &pieces)?;
             Identity::change(db, &job, |worker| worker.owe(taken))?;
-            Ok(merged.problems)
+            Ok(merged)
         };
-        match self.store.write(take).await {
-            Ok(problems) => problems.iter().for_each(|problem| (self.tell)(problem)),
+        let merged = match self.store.write(take).await {
+            Ok(merged) => merged,
             Err(error) => return self.on_app_error(error.into()),
-        }
+        };
+        merged.problems.iter().for_each(|why| (self.tell)(why));
         self.given_at = Some((counted(&self.progress.borrow()), Instant::now()));
         for unit in units {
-            let Some(QueryShare { key, probe, .. }) = self.queries.get(&unit.query).copied() else {
-                return self.on_app_error(AppError::Invalid(format!(
-                    "the job has a query that the dataset lacks: {:?}",
-                    unit.query
-                )));
+            let QueryShare { key, probe, .. } = match self.query_of(&unit) {
+                Ok(query) => query,
+                Err(error) => return self.on_app_error(error),
             };
             let key = PartKey {
                 query: key,
+                round: unit.round.map(|round| round as usize),
                 part: unit.part.map(|part| part as usize),
             };
+            if let Some(round) = key.round
+                && !merged.rounds.contains(&(unit.query.clone(), round))
+            {
+                return self.on_app_error(AppError::Invalid(format!(
+                    "the project has other calls in round {} of the query {:?} than the job: use \
+                     a new project file",
+                    round + 1,
+                    sanitize::line(&unit.query)
+                )));
+            }
             self.open.insert(key, unit);
             let part = WorkPart { key, probe };
             if self
@@ -545,6 +583,67 @@ impl Lessee {
                 // The run is ending.
                 self.parts = None;
             }
+        }
+    }
+
+    fn query_of(&self, unit: &Unit) -> Result<QueryShare, AppError> {
+        let query = self.queries.get(&unit.query).copied();
+        query.ok_or_else(|| {
+            AppError::Invalid(format!(
+                "the job has a query that the dataset lacks: {:?}",
+                unit.query
+            ))
+        })
+    }
+
+    /// Begins to plan the round of a unit, after all answers about its query are in the project.
+    async fn plan(&mut self, unit: Unit) {
+        let key = match self.query_of(&unit) {
+            Ok(query) => query.key,
+            Err(error) => return self.on_app_error(error),
+        };
+        let Some(server) = &self.server else {
+            // The unit is leased, and comes back with the next renewal.
+            return;
+        };
+        let from = self.known_rounds.get(&unit.query).copied().unwrap_or(0);
+        let pieces = match server.pieces_of_rounds(&self.seat, &unit.query, from).await {
+            Ok(pieces) => pieces,
+            Err(error) => return self.on_error(error),
+        };
+        let job = self.job.clone();
+        let merge = move |db: &mut Db| merge_stored(db, &job, &pieces);
+        match self.store.write(merge).await {
+            Ok(merged) => merged.problems.iter().for_each(|why| (self.tell)(why)),
+            Err(error) => return self.on_app_error(error.into()),
+        }
+        let ended = unit.round.unwrap_or(0);
+        self.known_rounds.insert(unit.query.clone(), ended);
+        self.planning.push(unit.clone());
+        let (store, request) = (self.store.clone(), Arc::new(self.request.clone()));
+        let plan = planner::plan(store, request, self.judges.clone(), key, unit);
+        self.plans.spawn(plan);
+    }
+
+    /// Stores planned rounds on the server.
+    async fn store_rounds(&mut self) {
+        while let (Some(server), Some(plan)) = (&mut self.server, self.planned.last()) {
+            let RoundPlan {
+                unit,
+                round,
+                rounds,
+                parts,
+            } = plan;
+            let added = server.add_round(&self.seat, unit, *round, rounds, *parts);
+            match added.await {
+                // Another worker may have planned it, after the lease has expired.
+                Ok(_) => {}
+                Err(error) => return self.on_error(error),
+            }
+            let id = unit.id;
+            self.planned.pop();
+            self.planning.retain(|unit| unit.id != id);
+            self.found_none = None;
         }
     }
 
@@ -601,11 +700,18 @@ impl Lessee {
                 if !is_finished && known.get(&unit.id) == Some(&calls) {
                     continue;
                 }
-                let pairs = unit.part.map(|part| {
-                    let (name, documents) = (&unit.query, query.documents);
-                    let planned = sampling::plan(request.seed, name, documents, request.cycles);
-                    sampling::pairs_of_part(&planned, part as usize)
-                });
+                let pairs = match (unit.round, unit.part) {
+                    (Some(round), Some(part)) => {
+                        let (round, part) = (round as usize, part as usize);
+                        Some(pairs_of_round_part(db, query.key, round, part)?)
+                    }
+                    (_, Some(part)) => {
+                        let (name, documents) = (&unit.query, query.documents);
+                        let planned = sampling::plan(request.seed, name, documents, request.cycles);
+                        Some(sampling::pairs_of_part(&planned, part as usize))
+                    }
+                    (_, None) => None,
+                };
                 let piece = Piece::of_query(db, query.key, pairs, &judges)?;
                 pieces.extend(piece.map(|piece| (unit.id, piece)));
             }
@@ -636,14 +742,16 @@ impl Lessee {
         let Some(server) = &mut self.server else {
             return Ok(());
         };
-        match server.push(&self.seat, &pieces, &done, report).await {
-            Ok(()) => {}
+        let lease_s = self.lease.as_secs_f64();
+        let pushed = server.push(&self.seat, &pieces, &done, report, lease_s);
+        let planning = match pushed.await {
+            Ok(planning) => planning,
             Err(error) if error.is_temporary() => {
                 self.on_error(error);
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
-        }
+        };
         self.reported = Some(report);
         self.pushed.extend(kept);
         self.finished.retain(|unit| !done.contains(&unit.id));
@@ -668,6 +776,7 @@ impl Lessee {
             };
             self.store.write(forget).await?;
         }
+        self.take(planning).await;
         Ok(())
     }
 

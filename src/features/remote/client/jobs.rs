@@ -23,7 +23,7 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewUnit {
     pub query: String,
-    /// The part of the query's plan; `None` for the whole query.
+    /// The part of the query's plan; `None` for planning the first round.
     pub part: Option<i32>,
 }
 
@@ -53,6 +53,8 @@ pub struct JobStatus {
     pub done: i64,
     pub leased: i64,
     pub waiting: i64,
+    /// Number of queries that may get further rounds, and with them further units.
+    pub open_rounds: i64,
     pub budget: Option<i64>,
     pub reserved: i64,
     pub spent: i64,
@@ -142,8 +144,8 @@ impl Server {
                 let parts: Vec<Option<i32>> = units.iter().map(|unit| unit.part).collect();
                 transaction
                     .execute(
-                        "INSERT INTO overrule.unit (job, id, query, part)
-                         SELECT $1, id, query, part
+                        "INSERT INTO overrule.unit (job, id, query, part, round)
+                         SELECT $1, id, query, part, CASE WHEN part IS NULL THEN 0 END
                          FROM unnest($2::int[], $3::text[], $4::int[]) AS new (id, query, part)",
                         &[&job, &ids, &queries, &parts],
                     )
@@ -320,13 +322,16 @@ impl Server {
             .answer(self.client.query(
                 "SELECT job.id, job.name, budget, job.reserved, units.done, units.leased,
                      units.waiting, coalesce(workers.spent, 0)::bigint,
-                     coalesce(extract(epoch FROM now() - workers.started), 0)::float8
+                     coalesce(extract(epoch FROM now() - workers.started), 0)::float8, rounds.open
                  FROM overrule.job,
                  LATERAL (SELECT count(*) FILTER (WHERE done) AS done,
                      count(*) FILTER (WHERE NOT done AND leased_until >= now()) AS leased,
                      count(*) FILTER (WHERE NOT done
                          AND coalesce(leased_until < now(), true)) AS waiting
-                     FROM overrule.unit WHERE unit.job = job.id) AS units,
+                     FROM overrule.unit WHERE unit.job = job.id
+                     AND (round IS NULL OR part IS NOT NULL)) AS units,
+                 LATERAL (SELECT count(DISTINCT query) AS open FROM overrule.unit
+                     WHERE unit.job = job.id AND round IS NOT NULL AND NOT done) AS rounds,
                  LATERAL (SELECT sum(spent) AS spent, min(started) AS started
                      FROM overrule.worker WHERE worker.job = job.id) AS workers
                  ORDER BY job.id",
@@ -347,6 +352,7 @@ impl Server {
                         waiting: row.try_get(6)?,
                         spent: row.try_get(7)?,
                         elapsed_s: row.try_get(8)?,
+                        open_rounds: row.try_get(9)?,
                         workers: Vec::new(),
                     },
                 ))
@@ -363,9 +369,10 @@ impl Server {
             .answer(self.client.query(
                 "SELECT id, name, votes, failures, spent, reserved,
                      (SELECT count(*) FROM overrule.unit WHERE unit.job = $1 AND NOT done
-                         AND unit.worker = worker.id AND leased_until >= now()),
+                         AND unit.worker = worker.id AND leased_until >= now()
+                         AND (round IS NULL OR part IS NOT NULL)),
                      (SELECT count(*) FROM overrule.unit WHERE unit.job = $1 AND done
-                         AND unit.worker = worker.id),
+                         AND unit.worker = worker.id AND (round IS NULL OR part IS NOT NULL)),
                      ended IS NOT NULL,
                      extract(epoch FROM now() - seen)::float8,
                      extract(epoch FROM seen - started)::float8

@@ -2,11 +2,12 @@
 
 use super::{
     Address, Cursor, Job, Judgment, Lessee, NewUnit, Seat, Server, ServerError, SharedProject,
-    State, WorkerReport,
+    State, Unit, WorkerReport,
 };
 use crate::features::remote::store::Item;
 use crate::store::merge::Piece;
 use std::collections::HashSet;
+use std::slice;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -95,7 +96,9 @@ async fn only_one_process_works_as_a_worker() {
     assert!(server.renew(&first, 600.0).await.is_err_and(is_replaced));
     assert!(server.reserve(&first, 1).await.is_err_and(is_replaced));
     let report = WorkerReport::default();
-    let pushed = server.push(&first, &[(1, piece(b"x"))], &[1], report).await;
+    let pushed = server
+        .push(&first, &[(1, piece(b"x"))], &[1], report, 60.0)
+        .await;
     assert!(pushed.is_err_and(is_replaced));
     assert_eq!(server.lease(&first, 600.0, 9).await.unwrap(), []);
     assert!(server.leave(&first).await.is_err_and(is_replaced));
@@ -105,6 +108,121 @@ async fn only_one_process_works_as_a_worker() {
     let released = server.release(job.id, second.worker).await.unwrap();
     assert_eq!(released, (70, 1));
     assert!(server.renew(&second, 600.0).await.is_err_and(is_replaced));
+}
+
+/// A new job in rounds with one query.
+async fn job_in_rounds(server: &mut Server) -> Job {
+    let name = Uuid::now_v7().to_string();
+    let query = "q".to_owned();
+    let unit = NewUnit { query, part: None };
+    server.create_job(&name, "{}", None, &[unit]).await.unwrap();
+    server.job(&name).await.unwrap().unwrap()
+}
+
+/// Stores a planned round.
+async fn add_round(
+    (server, seat): (&mut Server, &Seat),
+    unit: &Unit,
+    text: &str,
+    parts: i32,
+) -> bool {
+    let (round, plan) = (unit.round.unwrap(), piece(text.as_bytes()));
+    let added = server.add_round(seat, unit, round, &plan, parts);
+    added.await.unwrap()
+}
+
+#[tokio::test]
+async fn the_last_of_many_workers_plans_the_next_round_once() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let job = job_in_rounds(&mut server).await;
+    let seat = worker(&server, &job).await;
+    let mut workers = Vec::new();
+    for _ in 0..8 {
+        let own = Server::connect(&address).await.unwrap();
+        workers.push((own, worker(&server, &job).await));
+    }
+    let mut planning = server.lease(&seat, 600.0, 9).await.unwrap();
+    for round in 0..6 {
+        let [unit] = &planning[..] else {
+            panic!("{planning:?}");
+        };
+        assert!(unit.is_planning() && unit.round == Some(round));
+        assert!(add_round((&mut server, &seat), unit, "plan", 16).await);
+        let ended = workers.iter_mut().map(|(server, seat)| async {
+            let mut next = Vec::new();
+            for _ in 0..2 {
+                let units = server.lease(seat, 600.0, 1).await.unwrap();
+                assert_eq!(units[0].round, Some(round));
+                let report = WorkerReport::default();
+                let done = [units[0].id];
+                let pushed = server.push(seat, &[], &done, report, -1.0).await;
+                next.extend(pushed.unwrap());
+            }
+            next
+        });
+        // Exactly one of them. Its lease expires at once, so that another worker plans the round.
+        let ended: Vec<_> = futures::future::join_all(ended).await.concat();
+        planning = server.lease(&seat, 600.0, 9).await.unwrap();
+        assert_eq!(ended, planning);
+        assert_eq!(server.unfinished(&job).await.unwrap(), 1);
+    }
+    // A worker that was too late plans nothing.
+    let unit = &planning[0];
+    let (other, late) = &mut workers[0];
+    assert!(!add_round((other, late), unit, "late", 3).await);
+    let status = server.status().await.unwrap();
+    let status = status
+        .iter()
+        .find(|one| one.workers.iter().any(|of| of.id == seat.worker));
+    let status = status.unwrap();
+    assert_eq!((status.done, status.open_rounds), (6 * 16, 1));
+    // Without further units, the query is done.
+    assert!(add_round((&mut server, &seat), unit, "", 0).await);
+    assert_eq!(server.unfinished(&job).await.unwrap(), 0);
+    assert_eq!(server.lease(&late.clone(), 600.0, 9).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn whoever_works_on_a_round_gets_its_plan_and_the_planner_all_answers() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let job = job_in_rounds(&mut server).await;
+    let (one, two) = (worker(&server, &job).await, worker(&server, &job).await);
+    let bodies = |pieces: Vec<super::StoredPiece>| -> Vec<(Vec<u8>, bool)> {
+        let pieces = pieces.into_iter();
+        pieces.map(|piece| (piece.body, piece.has_rounds)).collect()
+    };
+    let [first] = &server.lease(&one, 600.0, 9).await.unwrap()[..] else {
+        panic!("a job in rounds begins with planning");
+    };
+    assert!(add_round((&mut server, &one), first, "plan 0", 2).await);
+    let mine = server.lease(&one, 600.0, 1).await.unwrap().remove(0).id;
+    let theirs = server.lease(&two, 600.0, 1).await.unwrap().remove(0).id;
+    let plan = (b"plan 0".to_vec(), true);
+    for (seat, unit) in [(&one, mine), (&two, theirs)] {
+        let pieces = server.pieces_of_others(seat, &[unit]).await.unwrap();
+        assert_eq!(bodies(pieces), slice::from_ref(&plan));
+    }
+    let report = WorkerReport::default();
+    let pieces = [(theirs, piece(b"theirs"))];
+    server
+        .push(&two, &pieces, &[theirs], report, 600.0)
+        .await
+        .unwrap();
+    let pieces = [(mine, piece(b"mine"))];
+    let next = server.push(&one, &pieces, &[mine], report, 600.0).await;
+    let next = next.unwrap();
+    let all = server.pieces_of_rounds(&one, "q", 0).await.unwrap();
+    let answers = [b"theirs".to_vec(), b"mine".to_vec()].map(|body| (body, false));
+    assert_eq!(bodies(all), [&[plan][..], &answers].concat());
+    assert!(add_round((&mut server, &one), &next[0], "plan 1", 1).await);
+    let unit = server.lease(&two, 600.0, 1).await.unwrap().remove(0).id;
+    let pieces = server.pieces_of_others(&two, &[unit]).await.unwrap();
+    let plan = (b"plan 1".to_vec(), true);
+    assert_eq!(bodies(pieces), slice::from_ref(&plan));
+    let later = server.pieces_of_rounds(&two, "q", 1).await.unwrap();
+    assert_eq!(bodies(later), [plan]);
 }
 
 #[tokio::test]
@@ -134,7 +252,7 @@ async fn reservations_never_exceed_the_budget() {
         spent: 30,
         ..WorkerReport::default()
     };
-    rich.push(seat, &[], &[], report).await.unwrap();
+    rich.push(seat, &[], &[], report, 60.0).await.unwrap();
     rich.leave(seat).await.unwrap();
     let next = worker(&server, &job).await;
     let granted = server.reserve(&next, 1_000).await.unwrap();
@@ -160,7 +278,10 @@ async fn a_piece_that_commits_late_is_not_skipped() {
     .unwrap();
     let pieces = [(2, piece(b"early"))];
     let report = WorkerReport::default();
-    server.push(&early, &pieces, &[2], report).await.unwrap();
+    server
+        .push(&early, &pieces, &[2], report, 60.0)
+        .await
+        .unwrap();
 
     let start = Cursor::start();
     let before = server.horizon().await.unwrap();
@@ -171,13 +292,19 @@ async fn a_piece_that_commits_late_is_not_skipped() {
     let (both, reached) = read(&server, &job, &before, 2).await;
     assert_eq!(both, [b"late".as_slice(), b"early"]);
     // A piece without new answers keeps its place.
-    server.push(&early, &pieces, &[2], report).await.unwrap();
+    server
+        .push(&early, &pieces, &[2], report, 60.0)
+        .await
+        .unwrap();
     let longer = Piece {
         votes: 2,
         ..piece(b"longer")
     };
     let pieces = [(2, longer)];
-    server.push(&early, &pieces, &[2], report).await.unwrap();
+    server
+        .push(&early, &pieces, &[2], report, 60.0)
+        .await
+        .unwrap();
     let (changed, _) = read(&server, &job, &reached, 1).await;
     assert_eq!(changed, [b"longer"]);
     assert_eq!(server.unfinished(&job).await.unwrap(), 1);

@@ -2,23 +2,15 @@
 
 use super::error::ServerError;
 use super::jobs::{Job, Seat};
+use super::rounds::end_rounds;
 use super::server::{Server, in_time};
+use super::unit::Unit;
 use crate::store::merge::Piece;
-use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 /// The unit under which a worker stores the cost of its other calls.
 pub const LEDGER_UNIT: i32 = 0;
-
-/// A leased unit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unit {
-    pub id: i32,
-    pub query: String,
-    /// The part of the query's plan; `None` for the whole query.
-    pub part: Option<i32>,
-}
 
 /// The totals that a worker reports with its pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +52,8 @@ pub struct StoredPiece {
     pub body: Vec<u8>,
     /// The query of the unit; `None` for the cost of other calls.
     pub query: Option<String>,
+    /// Whether it contains the rounds of the query so far, and not answers.
+    pub has_rounds: bool,
 }
 
 impl Server {
@@ -79,11 +73,11 @@ impl Server {
                      AND (leased_until IS NULL OR leased_until < now())
                      AND EXISTS (SELECT 1 FROM overrule.worker
                          WHERE worker.id = $2 AND session = $3)
-                     ORDER BY unit.id LIMIT $5 FOR UPDATE OF unit SKIP LOCKED)
+                     ORDER BY part IS NULL, unit.id LIMIT $5 FOR UPDATE OF unit SKIP LOCKED)
                  UPDATE overrule.unit
                  SET worker = $2, leased_until = now() + $4 * interval '1 second'
                  FROM free WHERE unit.job = $1 AND unit.id = free.id
-                 RETURNING unit.id, unit.query, unit.part",
+                 RETURNING unit.id, unit.query, unit.round, unit.part",
                 &[&seat.job, &seat.worker, &seat.session, &seconds, &limit],
             ))
             .await?;
@@ -101,7 +95,7 @@ impl Server {
             .answer(self.client.query(
                 "UPDATE overrule.unit SET leased_until = now() + $3 * interval '1 second'
                  WHERE job = $1 AND worker = $2 AND NOT done
-                 RETURNING id, query, part",
+                 RETURNING id, query, round, part",
                 &[&seat.job, &seat.worker, &seconds],
             ))
             .await?;
@@ -109,15 +103,7 @@ impl Server {
     }
 
     fn units(&self, rows: Vec<Row>) -> Result<Vec<Unit>, ServerError> {
-        let unit = |row: Row| {
-            Ok(Unit {
-                id: row.try_get(0)?,
-                query: row.try_get(1)?,
-                part: row.try_get(2)?,
-            })
-        };
-        let units = rows.into_iter().map(unit).collect::<Result<Vec<_>, _>>();
-        let mut units = units.map_err(|error| self.error(&error))?;
+        let mut units: Vec<Unit> = self.each(rows, Unit::of_row)?;
         units.sort_by_key(|unit| unit.id);
         Ok(units)
     }
@@ -131,14 +117,16 @@ impl Server {
         row.try_get(0).map_err(|error| self.error(&error))
     }
 
-    /// Stores pieces of a worker, and marks units as done, in one transaction.
+    /// Stores pieces of a worker, and marks units as done, in one transaction. Returns units for
+    /// planning the rounds after those that end with these units, leased for `seconds`.
     pub async fn push(
         &mut self,
         seat: &Seat,
         pieces: &[(i32, Piece)],
         done: &[i32],
         report: WorkerReport,
-    ) -> Result<(), ServerError> {
+        seconds: f64,
+    ) -> Result<Vec<Unit>, ServerError> {
         let units: Vec<i32> = pieces.iter().map(|(unit, _)| *unit).collect();
         let count = |of: fn(&Piece) -> usize| -> Vec<i32> {
             let counts = pieces.iter().map(|(_, piece)| of(piece));
@@ -182,23 +170,29 @@ impl Server {
                     )
                     .await?;
             }
+            let mut planning = Vec::new();
             if !done.is_empty() {
-                transaction
-                    .execute(
+                let rows = transaction
+                    .query(
                         "UPDATE overrule.unit SET done = true, worker = $2, leased_until = NULL
-                         WHERE job = $1 AND id = ANY ($3) AND NOT done",
+                         WHERE job = $1 AND id = ANY ($3) AND NOT done
+                         RETURNING id, query, round, part",
                         &[&seat.job, &seat.worker, &done],
                     )
                     .await?;
+                let units = rows.into_iter().map(Unit::of_row);
+                let units = units.collect::<Result<Vec<_>, _>>()?;
+                planning = end_rounds(&transaction, seat, units, seconds).await?;
             }
             transaction.commit().await?;
-            Ok(Some(()))
+            Ok(Some(planning))
         };
         let pushed = in_time(patience, pushed).await;
         self.seated(self.outcome(pushed)?)
     }
 
-    /// The pieces of other workers about these units, in the order of their transactions.
+    /// The pieces of other workers about these units, and the rounds that the units are parts of, in
+    /// the order of their transactions.
     pub async fn pieces_of_others(
         &self,
         seat: &Seat,
@@ -206,12 +200,39 @@ impl Server {
     ) -> Result<Vec<StoredPiece>, ServerError> {
         let rows = self
             .answer(self.client.query(
-                "SELECT piece.unit, piece.worker, changed::text, body, unit.query
+                "SELECT piece.unit, piece.worker, changed::text, body, unit.query,
+                     unit.round IS NOT NULL AND unit.part IS NULL
                  FROM overrule.piece JOIN overrule.unit
                  ON unit.job = piece.job AND unit.id = piece.unit
-                 WHERE piece.job = $1 AND piece.unit = ANY ($2) AND piece.worker <> $3
+                 WHERE piece.job = $1 AND piece.unit = ANY ($2 || ARRAY(
+                     SELECT planned.id FROM overrule.unit JOIN overrule.unit AS planned
+                     ON planned.job = unit.job AND planned.query = unit.query
+                         AND planned.round = unit.round AND planned.part IS NULL
+                     WHERE unit.job = $1 AND unit.id = ANY ($2)))
+                 AND (piece.worker <> $3 OR piece.unit <> ALL ($2))
                  ORDER BY changed, piece.unit, piece.worker",
                 &[&seat.job, &units, &seat.worker],
+            ))
+            .await?;
+        self.stored(rows)
+    }
+
+    /// The rounds and the answers of a query from a round on, in the order of their transactions.
+    pub async fn pieces_of_rounds(
+        &self,
+        seat: &Seat,
+        query: &str,
+        from: i32,
+    ) -> Result<Vec<StoredPiece>, ServerError> {
+        let rows = self
+            .answer(self.client.query(
+                "SELECT piece.unit, piece.worker, changed::text, body, unit.query,
+                     unit.part IS NULL
+                 FROM overrule.piece JOIN overrule.unit
+                 ON unit.job = piece.job AND unit.id = piece.unit
+                 WHERE unit.job = $1 AND unit.query = $2 AND unit.round >= $3
+                 ORDER BY changed, piece.unit, piece.worker",
+                &[&seat.job, &query, &from],
             ))
             .await?;
         self.stored(rows)
@@ -252,7 +273,8 @@ impl Server {
         };
         let rows = self
             .answer(self.client.query(
-                "SELECT piece.unit, piece.worker, changed::text, body, unit.query
+                "SELECT piece.unit, piece.worker, changed::text, body, unit.query,
+                     coalesce(unit.round IS NOT NULL AND unit.part IS NULL, false)
                  FROM overrule.piece LEFT JOIN overrule.unit
                  ON unit.job = piece.job AND unit.id = piece.unit
                  WHERE piece.job = $1 AND changed < $2::text::xid8
@@ -272,6 +294,7 @@ impl Server {
                 changed: Cursor(row.try_get(2)?),
                 body: row.try_get(3)?,
                 query: row.try_get(4)?,
+                has_rounds: row.try_get(5)?,
             })
         };
         self.each(rows, piece)

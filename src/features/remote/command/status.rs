@@ -24,11 +24,11 @@ fn pace(job: &JobStatus) -> Option<f64> {
     (job.done > 0 && job.elapsed_s > 0.0).then(|| job.done as f64 / job.elapsed_s)
 }
 
-/// Seconds until the other units are done at this pace.
+/// Seconds until the other units are done at this pace; `None` if there may be further ones.
 fn eta_s(job: &JobStatus) -> Option<f64> {
     let left = job.leased + job.waiting;
     pace(job)
-        .filter(|_| left > 0)
+        .filter(|_| left > 0 && job.open_rounds == 0)
         .map(|pace| left as f64 / pace)
 }
 
@@ -57,6 +57,7 @@ fn as_json(job: &JobStatus) -> Value {
         "done": job.done,
         "leased": job.leased,
         "waiting": job.waiting,
+        "queries_in_rounds": job.open_rounds,
         "eta_s": eta_s(job),
         "spent_usd": dollars(job.spent),
         "reserved_usd": dollars(job.reserved),
@@ -66,9 +67,13 @@ fn as_json(job: &JobStatus) -> Value {
 }
 
 fn words(job: &JobStatus) -> String {
-    let eta = eta_s(job).map_or(String::new(), |seconds| {
+    let mut eta = eta_s(job).map_or(String::new(), |seconds| {
         format!(", about {} left", number_words::duration(seconds))
     });
+    if job.open_rounds > 0 {
+        let queries = number_words::counted(job.open_rounds as usize, "query");
+        eta = format!(", time left unknown ({queries} may get further rounds)");
+    }
     let money = match job.budget {
         Some(budget) => format!(
             "spent {} of {}, {} reserved by workers",

@@ -42,6 +42,8 @@ pub mod review;
 pub mod run_lock;
 pub mod scored_pools;
 pub mod settings;
+#[cfg(feature = "remote")]
+pub mod shared_questions;
 pub mod slices;
 pub mod status;
 pub mod text_editor;

@@ -319,6 +319,11 @@ pub(crate) const MERGES_LAST: &[MergePart] = &[
     lists::merge::PART,
 ];
 
+/// The answers about queries that machines share, by command.
+#[cfg(feature = "remote")]
+pub(crate) const SHARED_ANSWERS: &[crate::store::merge::SharedAnswers] =
+    &[crate::app::merge::SHARED_PICKS];
+
 /// Tables of features with rows of queries, which have a column `query` with its key.
 pub(crate) const QUERY_TABLES: &[&str] = &["rerank_result", "prediction"];
 
@@ -517,6 +522,9 @@ impl AddedRunOptions {
         Ok(())
     }
 }
+
+#[cfg(feature = "remote")]
+pub(crate) use remote::command::questions::{SharedCommand, SharingOptions};
 
 /// Reads what a feature adds to `judges`: about one query, or about the whole project.
 type ReadJudgesPanel = fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>;

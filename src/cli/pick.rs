@@ -8,15 +8,20 @@ use super::signals::RunEnd;
 use super::spending::{SpendingOptions, confirm_spending, estimate_table};
 use crate::app::choose_judges::{check_budget, is_paid};
 use crate::app::import::datasets;
+#[cfg(feature = "remote")]
+use crate::app::pick::SharedPicks;
 use crate::app::pick::{JudgePicks, PickAnswers, PickInputs, PickOptions, PickPlan};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::domain::adjudication::PickMode;
 use crate::domain::number_words;
 use crate::judge::{OFFLINE_LABEL, provider};
+#[cfg(feature = "remote")]
+use crate::registry::{SharedCommand, SharingOptions};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 #[command(
@@ -37,7 +42,8 @@ Examples:
   overrule pick
   overrule pick pools.jsonl --judges gpt,bm25 --permutations 2 --budget 5
   overrule pick --open --dry-run
-  overrule pick --per-document --judges local"
+  overrule pick --per-document --judges local
+  overrule --project w1.db pick pools.jsonl --remote postgres://ada@db.example.org/search"
 )]
 pub(super) struct PickCommand {
     /// Dataset of pools to import and ask about [default: all pools of the project]
@@ -72,6 +78,9 @@ pub(super) struct PickCommand {
     refuse_long: bool,
     #[command(flatten)]
     spending: SpendingOptions,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    sharing: SharingOptions,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -97,10 +106,10 @@ impl PickCommand {
             check_budget(budget, &ensemble)?;
         }
         // Two runs must not plan the same calls. Without a project, no other run exists.
-        let _lock = if self.spending.dry_run || (dataset.is_none() && !exists) {
+        let lock = if self.spending.dry_run || (dataset.is_none() && !exists) {
             None
         } else {
-            Some(RunLock::take(context.project())?)
+            Some(Arc::new(RunLock::take(context.project())?))
         };
         let mut inputs = PickInputs::read(project.as_ref(), dataset, &self.query)?;
         let mut answers = PickAnswers::new(std::mem::take(&mut inputs.picks));
@@ -132,7 +141,23 @@ impl PickCommand {
             datasets::check(path, false)?.import(&store)?;
         }
         let control = self.spending.control(context, budget, &ensemble);
+        #[cfg(feature = "remote")]
+        if self.sharing.is_set() {
+            let lock = match lock {
+                Some(lock) => lock,
+                None => Arc::new(RunLock::take(context.project())?),
+            };
+            return self.sharing.share(SharedCommand {
+                store,
+                lock,
+                questions: Arc::new(SharedPicks::new(inputs, ensemble, options, &plan)),
+                control,
+                dataset,
+                json: self.json,
+            });
+        }
         let (ended, spent) = watch::watch(&plan, &ensemble, control, &store, &mut answers)?;
+        drop(lock);
         let rows = plan.progress(&ensemble, &answers);
         if self.json {
             output::json(&json!({

@@ -23,7 +23,7 @@ mod weights;
 pub(crate) use corpus::OtherQuery;
 pub use counts::{AddedCount, CountedRows, MergeCounts};
 #[cfg(any(test, feature = "remote"))]
-pub use piece::Piece;
+pub use piece::{AnswerCount, Piece, SharedAnswers, Terms};
 #[cfg(any(test, feature = "remote"))]
 pub(crate) use piece::{empty_project, packed};
 pub use snapshot::Snapshot;

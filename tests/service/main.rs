@@ -42,6 +42,7 @@ mod rounds;
 mod runs;
 mod scaling;
 mod secrets;
+mod shared_queries;
 mod student;
 mod student_weight;
 mod sync;

@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-const POOLS: usize = 20;
+pub(crate) const POOLS: usize = 20;
 
 /// Pools of ten, one or two of them gold and labeled, in places that follow from the number of the
 /// pool.
-fn desk(models: &[&str]) -> Desk {
+pub(crate) fn desk(models: &[&str]) -> Desk {
     let desk = Desk::new("");
     let mut config = String::new();
     for model in models {

@@ -34,7 +34,7 @@ pub(crate) fn started(desk: &Desk, arguments: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-fn number(desk: &Desk, project: &str, sql: &str) -> i64 {
+pub(crate) fn number(desk: &Desk, project: &str, sql: &str) -> i64 {
     let project = Connection::open(desk.path(project)).unwrap();
     project.query_row(sql, [], |row| row.get(0)).unwrap()
 }
@@ -139,13 +139,13 @@ fn another_worker_takes_over_from_a_dead_one() {
     check_whole(&desk, &url, &job);
 }
 
-fn status_votes(desk: &Desk, url: &str, job: &str) -> i64 {
+pub(crate) fn status_votes(desk: &Desk, url: &str, job: &str) -> i64 {
     let all = desk.reported(&["remote", "status", url, "--json"], 0);
     let mut jobs = all["jobs"].as_array().unwrap().iter();
     let of_job = jobs.find(|one| one["job"] == job);
     let workers = of_job.and_then(|one| one["workers"].as_array());
     let votes = workers.into_iter().flatten();
-    votes.filter_map(|worker| worker["votes"].as_i64()).sum()
+    votes.filter_map(|worker| worker["answers"].as_i64()).sum()
 }
 
 #[test]

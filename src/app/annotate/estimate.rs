@@ -103,15 +103,20 @@ pub struct CostEstimate {
     pub specs: Vec<JudgeSpec>,
 }
 
+impl JudgeEstimate {
+    /// The maximum cost of a call in dollars; `None` without calls or a price.
+    pub fn worst_call_usd(&self) -> Option<f64> {
+        let calls = Some(self.calls).filter(|calls| *calls > 0)?;
+        Some(self.worst_usd? / calls as f64)
+    }
+}
+
 impl CostEstimate {
     /// The maximum cost of a call in dollars, of the judge with the most expensive ones; `None`
     /// without calls or prices.
     pub fn worst_call_usd(&self) -> Option<f64> {
-        let of_judge = |judge: &JudgeEstimate| {
-            let calls = Some(judge.calls).filter(|calls| *calls > 0)?;
-            Some(judge.worst_usd? / calls as f64)
-        };
-        self.judges.iter().filter_map(of_judge).reduce(f64::max)
+        let of_judges = self.judges.iter().filter_map(JudgeEstimate::worst_call_usd);
+        of_judges.reduce(f64::max)
     }
 
     /// An empty estimate for an ensemble.

@@ -3,16 +3,22 @@
 use super::judges;
 use crate::judge::JudgeSpec;
 use crate::registry;
-use crate::store::merge::{MergeCounts, Merger, Snapshot};
+use crate::store::merge::{MergeCounts, Merger, SharedAnswers, Snapshot, Terms};
 use crate::store::{Db, Result};
 
 /// What a piece may contain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum PieceTerms<'a> {
     /// Votes and failures of these judges about the query with this name.
     Query {
         name: &'a str,
         judges: &'a [JudgeSpec],
+    },
+    /// The answers of a command about the query with this name that the terms of the work include.
+    Answers {
+        name: &'a str,
+        of: &'static SharedAnswers,
+        terms: &'a Terms,
     },
     /// The cost of calls that led to no vote and no failure.
     Ledger,
@@ -52,10 +58,16 @@ pub fn merge_rounds(
 /// # Errors
 /// The piece is about another query.
 pub fn merge_piece(db: &Db, piece: &Snapshot, terms: PieceTerms<'_>) -> Result<MergeCounts> {
-    let PieceTerms::Query { name, judges } = terms else {
-        let mut merger = Merger::new(db, piece.db());
-        merger.ledger()?;
-        return Ok(merger.merged);
+    let (name, judges) = match terms {
+        PieceTerms::Query { name, judges } => (name, judges),
+        PieceTerms::Answers { name, of, terms } => {
+            return merge_answers(db, piece, name, of, terms);
+        }
+        PieceTerms::Ledger => {
+            let mut merger = Merger::new(db, piece.db());
+            merger.ledger()?;
+            return Ok(merger.merged);
+        }
     };
     let mut merger = Merger::new(db, piece.db()).of_piece(judges);
     registry::merge_prompts(&mut merger)?;
@@ -73,6 +85,23 @@ pub fn merge_piece(db: &Db, piece: &Snapshot, terms: PieceTerms<'_>) -> Result<M
         if query.changed {
             db.touch(query.ours)?;
             db.need_estimates()?;
+        }
+    }
+    Ok(merger.merged)
+}
+
+fn merge_answers(
+    db: &Db,
+    piece: &Snapshot,
+    name: &str,
+    of: &SharedAnswers,
+    terms: &Terms,
+) -> Result<MergeCounts> {
+    let mut merger = Merger::new(db, piece.db()).of_known();
+    for theirs in merger.queries()? {
+        theirs.check_name(name)?;
+        if let Some(mut query) = merger.matched(&theirs)? {
+            (of.merge)(&mut merger, &mut query, terms)?;
         }
     }
     Ok(merger.merged)

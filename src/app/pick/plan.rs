@@ -161,6 +161,15 @@ impl PickPlan {
         self.tasks.len()
     }
 
+    /// The names of the queries to ask about, in order.
+    #[cfg(feature = "remote")]
+    pub(super) fn queries(&self) -> Vec<String> {
+        let names = self.calls.iter().map(|(query, ..)| query.to_string());
+        let mut names: Vec<String> = names.collect();
+        names.dedup();
+        names
+    }
+
     /// The state of each judge's questions.
     pub fn progress(&self, ensemble: &JudgeEnsemble, answers: &PickAnswers) -> Vec<JudgePicks> {
         let judges = ensemble.iter().enumerate();
@@ -411,7 +420,7 @@ pub struct JudgePicks {
 }
 
 /// Number of documents in a pool that are labeled relevant.
-fn positives(pool: &Pool, labels: &Qrels, level: i32) -> usize {
+pub(super) fn positives(pool: &Pool, labels: &Qrels, level: i32) -> usize {
     let Some(grades) = labels.get(&pool.query.id) else {
         return 0;
     };

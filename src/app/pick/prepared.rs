@@ -59,6 +59,17 @@ impl PreparedPicks {
         })
     }
 
+    /// The questions of a plan that are not answered.
+    #[cfg(feature = "remote")]
+    pub(super) fn of_plan(ensemble: JudgeEnsemble, plan: PickPlan, answers: PickAnswers) -> Self {
+        Self {
+            ensemble,
+            notes: plan.notes.clone(),
+            plan,
+            answers,
+        }
+    }
+
     async fn ask(
         mut self,
         mut session: QuestionSession<'_>,

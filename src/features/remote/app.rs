@@ -6,7 +6,9 @@ mod identity;
 mod job;
 mod lessee;
 mod planner;
+mod query_worker;
 pub mod servers;
+mod shared_queries;
 mod shared_run;
 pub mod sync;
 pub mod team;
@@ -14,6 +16,8 @@ pub mod watch;
 mod worker;
 
 pub use job::{SharedQuery, open_job, queries, terms};
+pub use query_worker::{QueriesEnd, QueryFront, take_part_in_queries};
+pub use shared_queries::{SharedQueries, open_queries_job};
 pub use shared_run::SharedRun;
 pub use worker::{Participation, take_part};
 

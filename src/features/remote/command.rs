@@ -1,6 +1,7 @@
 //! `overrule remote`: prepares a server, and shows and fetches what its workers have done.
 
 pub(crate) mod annotate;
+pub(crate) mod questions;
 mod status;
 pub(crate) mod sync;
 
@@ -8,7 +9,7 @@ use super::app::fetch::fetch;
 use super::app::{dollars, micros};
 use super::client::{Address, Job, Server, ServerError};
 use crate::app::error::AppError;
-use crate::app::merge::{notes, taken_over};
+use crate::app::merge::{added_counts, notes, taken_over};
 use crate::app::run_lock::RunLock;
 use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
@@ -24,9 +25,9 @@ use uuid::Uuid;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Machines share a run of `annotate` through a PostgreSQL server (version 14 or later). Each leases
-units of up to 25 pairs for some minutes, keeps its answers in a project file, and stores them on the
-server within a second. URL is an address such as postgres://ada@db.example.org/search;
+Machines share a run of `annotate`, `pick` or `rerank` through a PostgreSQL server (version 14 or
+later). Each leases units (up to 25 pairs, or a query) for some minutes, keeps its answers in a project
+file, and stores them on the server within a second. URL is an address such as postgres://ada@db.example.org/search;
 the password comes from PGPASSWORD or from the password file of PostgreSQL. Connections to other
 machines are encrypted, and their certificates are checked.
 
@@ -277,17 +278,22 @@ impl FetchCommand {
             .map(|(query, reason)| json!({ "query": query, "reason": reason }))
             .collect();
         if self.json {
-            output::json(&json!({
+            let mut report = json!({
                 "job": self.job,
                 "votes": merged.votes,
                 "vote_clashes": merged.vote_clashes,
                 "failures": merged.failures,
+                "picks": merged.picks,
                 "spent_usd": merged.spent_usd,
                 "assumed_usd": merged.assumed_usd,
                 "refused": refused,
                 "held_back": fetched.held_back,
                 "unfinished_units": fetched.unfinished,
-            }))?;
+            });
+            for of in added_counts() {
+                report[of.name] = json!(merged.counted(of));
+            }
+            output::json(&report)?;
         } else {
             let new = taken_over(merged);
             let new = new.map_or("nothing new".to_owned(), |new| format!("added: {new}"));

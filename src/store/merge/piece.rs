@@ -1,4 +1,5 @@
-//! Pieces of a project as bytes: the votes about some pairs of a query, or the cost of calls.
+//! Pieces of a project as bytes: the votes about some pairs of a query, other answers about a query,
+//! or the cost of calls.
 //!
 //! A piece is a small project, compressed with zstd. Documents have their names and the hashes of
 //! their texts, but not the texts, which whoever merges the piece has. A piece is merged like any
@@ -35,7 +36,57 @@ pub struct Piece {
     pub bytes: Vec<u8>,
 }
 
+/// The rows with the answers to a command's questions about queries, which machines share.
+pub struct SharedAnswers {
+    /// The name of the command.
+    pub command: &'static str,
+    /// Copies those about a query that the terms of the work include.
+    pub(crate) merge: fn(&mut Merger<'_>, &mut MatchedQuery, &Terms) -> Result<()>,
+    /// Counts the same rows in a project.
+    pub(crate) count: fn(&Db, QueryKey, &Terms) -> Result<AnswerCount>,
+}
+
+/// The terms on which machines share work.
+pub type Terms = serde_json::Map<String, serde_json::Value>;
+
+/// Number of answers about a query, which grows with each of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AnswerCount {
+    pub answers: usize,
+    pub failures: usize,
+}
+
+impl SharedAnswers {
+    /// Number of answers about a query that the terms include.
+    pub fn count(&self, db: &Db, query: QueryKey, terms: &Terms) -> Result<AnswerCount> {
+        (self.count)(db, query, terms)
+    }
+}
+
 impl Piece {
+    /// Packs the answers of a command about a query that the terms include. `None` if there are
+    /// none.
+    pub(crate) fn of_answers(
+        db: &Db,
+        query: QueryKey,
+        of: &SharedAnswers,
+        terms: &Terms,
+    ) -> Result<Option<Self>> {
+        let count = of.count(db, query, terms)?;
+        if count == AnswerCount::default() {
+            return Ok(None);
+        }
+        let piece = empty_project()?;
+        let mut merger = Merger::new(&piece, db);
+        merger.texts = Texts::LeftOut;
+        let query = merger.query(query)?;
+        let Some(mut matched) = merger.matched(&query)? else {
+            return Ok(None);
+        };
+        (of.merge)(&mut merger, &mut matched, terms)?;
+        Self::of(piece, count.answers, count.failures).map(Some)
+    }
+
     /// Packs the votes and failures of these judges about a query, or about some of its pairs, by
     /// their positions in the pool. `None` if there are none.
     pub(crate) fn of_query(
@@ -94,7 +145,7 @@ impl Piece {
         let bytes = packed(piece)?;
         if bytes.len() > LARGEST_PACKED {
             return Err(StoreError::Conflict(format!(
-                "the votes about one query take more than {} MiB and cannot be shared",
+                "the answers about one query take more than {} MiB and cannot be shared",
                 LARGEST_PACKED >> 20
             )));
         }
@@ -146,7 +197,11 @@ impl Snapshot {
                  OR EXISTS (SELECT 1 FROM failure
                      WHERE NOT ifnull(cost_usd, 0.0) BETWEEN 0 AND 1e6)
                  OR EXISTS (SELECT 1 FROM call WHERE NOT ifnull(cost_usd, 0.0) BETWEEN 0 AND 1e6
-                     OR NOT ifnull(assumed_usd, 0.0) BETWEEN 0 AND 1e6)",
+                     OR NOT ifnull(assumed_usd, 0.0) BETWEEN 0 AND 1e6)
+                 OR EXISTS (SELECT 1 FROM pick
+                     WHERE NOT ifnull(record ->> '$.cost_usd', 0.0) BETWEEN 0 AND 1e6)
+                 OR EXISTS (SELECT 1 FROM rerank_call
+                     WHERE NOT ifnull(cost_usd, 0.0) BETWEEN 0 AND 1e6)",
             [],
         )?;
         if is_wrong {

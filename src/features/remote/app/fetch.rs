@@ -1,7 +1,7 @@
 //! Fetches the answers of all workers into a project.
 
 use super::identity::Identity;
-use super::job::judges;
+use super::job::job_answers;
 use crate::app::error::AppError;
 use crate::app::merge::{PieceTerms, finish_merges, merge_piece, merge_rounds};
 use crate::features::remote::client::{Cursor, Job, LEDGER_UNIT, Server, StoredPiece};
@@ -35,7 +35,7 @@ pub(super) fn merge_stored(
     job: &Job,
     pieces: &[StoredPiece],
 ) -> Result<MergedPieces, StoreError> {
-    let judges = judges(job)?;
+    let answers = job_answers(job)?;
     let before_usd = db.committed_usd()?;
     let mut merged = MergedPieces::default();
     for StoredPiece {
@@ -48,10 +48,7 @@ pub(super) fn merge_stored(
     } in pieces
     {
         let terms = match query {
-            Some(name) => PieceTerms::Query {
-                name,
-                judges: &judges,
-            },
+            Some(name) => answers.about(name),
             None if *unit == LEDGER_UNIT => PieceTerms::Ledger,
             None => continue,
         };

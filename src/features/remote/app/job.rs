@@ -3,14 +3,20 @@
 use crate::app::annotate::RunRequest;
 use crate::app::error::{AppError, invalid};
 use crate::app::import::datasets::CheckedDataset;
+use crate::app::merge::PieceTerms;
 use crate::domain::hex::hex;
 use crate::domain::sampling;
 use crate::domain::sanitize;
 use crate::features::remote::client::{Job, NewUnit, Server};
 use crate::judge::{JudgeEnsemble, JudgeSpec};
+use crate::registry;
+use crate::store::merge::{SharedAnswers, Terms};
 use crate::store::{Store, StoreError};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+
+/// The command of jobs without a command in their terms.
+const ANNOTATE: &str = "annotate";
 
 /// A query of the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,10 +104,51 @@ pub fn terms(
     }
 }
 
-/// The judges of a job.
-pub(super) fn judges(job: &Job) -> Result<Vec<JudgeSpec>, StoreError> {
-    let terms: Value = serde_json::from_str(&job.terms)?;
-    let judges: Vec<[String; 5]> = serde_json::from_value(terms["judges"].clone())?;
+/// The command of a job with these terms.
+fn command(terms: &Terms) -> &str {
+    let command = terms.get("command").and_then(Value::as_str);
+    command.unwrap_or(ANNOTATE)
+}
+
+/// The answers that the workers of a job share.
+pub(super) enum JobAnswers {
+    /// Votes of these judges.
+    Votes(Vec<JudgeSpec>),
+    /// Those of another command, under these terms.
+    Of(&'static SharedAnswers, Terms),
+}
+
+impl JobAnswers {
+    /// What pieces about a query may contain.
+    pub(super) fn about<'a>(&'a self, name: &'a str) -> PieceTerms<'a> {
+        match self {
+            Self::Votes(judges) => PieceTerms::Query { name, judges },
+            Self::Of(of, terms) => PieceTerms::Answers { name, of, terms },
+        }
+    }
+}
+
+/// The answers of a job.
+pub(super) fn job_answers(job: &Job) -> Result<JobAnswers, StoreError> {
+    let terms: Terms = serde_json::from_str(&job.terms)?;
+    let command = command(&terms);
+    if command == ANNOTATE {
+        return Ok(JobAnswers::Votes(judges(&terms)?));
+    }
+    let mut known = registry::SHARED_ANSWERS.iter();
+    let known = known.find(|of| of.command == command).ok_or_else(|| {
+        StoreError::Conflict(format!(
+            "it is a job of `overrule {}`, which this version of Overrule cannot share; update it",
+            sanitize::line(command)
+        ))
+    })?;
+    Ok(JobAnswers::Of(known, terms))
+}
+
+/// The judges in the terms of a job.
+fn judges(terms: &Terms) -> Result<Vec<JudgeSpec>, StoreError> {
+    let judges = terms.get("judges").cloned().unwrap_or_default();
+    let judges: Vec<[String; 5]> = serde_json::from_value(judges)?;
     let judges = judges.into_iter();
     let judges = judges.map(|[name, provider, model, prompt_hash, params]| JudgeSpec {
         name,
@@ -153,6 +200,19 @@ pub async fn open_job(
         let terms = serde_json::to_string(terms)?;
         server.create_job(name, &terms, budget, &units).await?;
     }
+    existing_job(server, name, terms, budget).await
+}
+
+/// The job with this name, which must have these terms.
+///
+/// # Errors
+/// It has other terms, or is one of another command.
+pub(super) async fn existing_job(
+    server: &Server,
+    name: &str,
+    terms: &Map<String, Value>,
+    budget: Option<i64>,
+) -> Result<Job, AppError> {
     let Some(job) = server.job(name).await? else {
         return Err(AppError::Failed(format!(
             "{}: the job {name:?} is gone",
@@ -167,6 +227,14 @@ pub async fn open_job(
         ));
     }
     let theirs: Map<String, Value> = serde_json::from_str(&job.terms)?;
+    let (command, asked) = (command(&theirs), command(terms));
+    if command != asked {
+        return Err(invalid!(
+            "the job {:?} is one of `overrule {}`: name another job with --job",
+            sanitize::line(name),
+            sanitize::line(command)
+        ));
+    }
     // Numbers may change when they are written and read.
     let terms: Map<String, Value> = serde_json::from_str(&serde_json::to_string(terms)?)?;
     let differing: Vec<&str> = terms

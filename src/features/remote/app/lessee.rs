@@ -82,14 +82,14 @@ pub(super) struct RunLink {
 #[derive(Clone, Debug)]
 pub(super) struct Money {
     /// The amount that the worker may spend, with the amount that it has spent.
-    reserved: i64,
+    pub(super) reserved: i64,
     /// The amount that is reserved at a time.
     share: i64,
     /// The spending of the project when the run began, in all and as this worker, in dollars.
     committed_usd: f64,
-    spent_usd: f64,
+    pub(super) spent_usd: f64,
     /// The spending of the run, in dollars.
-    run_usd: f64,
+    pub(super) run_usd: f64,
     is_exhausted: bool,
 }
 
@@ -838,7 +838,7 @@ fn counted(progress: &RunProgress) -> usize {
     progress.judges.iter().map(|judge| judge.total).sum()
 }
 
-fn pause(control: &watch::Sender<RunControl>, paused: bool) {
+pub(super) fn pause(control: &watch::Sender<RunControl>, paused: bool) {
     control.send_if_modified(|control| {
         let changes = control.paused != paused;
         control.paused = paused;
@@ -848,7 +848,10 @@ fn pause(control: &watch::Sender<RunControl>, paused: bool) {
 
 /// Pauses the run whenever the leases end, whatever its lessee is waiting for: others may have the
 /// units from then on.
-async fn guard(control: watch::Sender<RunControl>, mut valid_until: watch::Receiver<Instant>) {
+pub(super) async fn guard(
+    control: watch::Sender<RunControl>,
+    mut valid_until: watch::Receiver<Instant>,
+) {
     loop {
         let until = *valid_until.borrow_and_update();
         tokio::select! {

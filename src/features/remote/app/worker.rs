@@ -48,12 +48,7 @@ pub async fn take_part<E: From<AppError>>(
     let path = shared.store.path().to_owned();
     let take = shared.store.write(move |db| Identity::take(db, &path, &of));
     let identity = take.await.map_err(AppError::from)?;
-    let mut share = shared.job.budget.map(|budget| {
-        let calls = shared
-            .worst_usd
-            .map_or(0, |usd| micros(CALLS_PER_SHARE * usd));
-        (budget / SHARES).max(calls).max(SMALLEST_SHARE)
-    });
+    let mut share = first_share(shared.job.budget, shared.worst_usd);
     // Whether the last share was too small for another call.
     let mut is_short = false;
     loop {
@@ -151,6 +146,12 @@ pub async fn take_part<E: From<AppError>>(
             }
         };
     }
+}
+
+/// The part of a budget that a worker reserves at first, given the maximum cost of a call.
+pub(super) fn first_share(budget: Option<i64>, worst_usd: Option<f64>) -> Option<i64> {
+    let calls = worst_usd.map_or(0, |usd| micros(CALLS_PER_SHARE * usd));
+    budget.map(|budget| (budget / SHARES).max(calls).max(SMALLEST_SHARE))
 }
 
 /// Ends a worker in order.

@@ -7,7 +7,7 @@ use super::server::{Server, in_time};
 use uuid::Uuid;
 
 /// A worker that was not heard of for longer than this is silent, in seconds.
-const SILENT_S: f64 = 60.0;
+pub(super) const SILENT_S: f64 = 60.0;
 
 /// A job on the server.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@ pub const LEDGER_UNIT: i32 = 0;
 /// The totals that a worker reports with its pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerReport {
+    /// Votes, or the answers of another command.
     pub votes: i64,
     pub failures: i64,
     /// Millionths of a US dollar.

@@ -105,7 +105,7 @@ fn with_keys(
 }
 
 /// The name of this machine and the number of this process.
-fn machine() -> String {
+pub(super) fn machine() -> String {
     #[cfg(unix)]
     let name = rustix::system::uname()
         .nodename()

@@ -40,9 +40,9 @@ fn as_json(job: &JobStatus) -> Value {
             json!({
                 "id": worker.id.to_string(),
                 "name": worker.name,
-                "votes": worker.votes,
+                "answers": worker.votes,
                 "failures": worker.failures,
-                "votes_per_s": worker.votes_per_s(),
+                "answers_per_s": worker.votes_per_s(),
                 "spent_usd": dollars(worker.spent),
                 "reserved_usd": dollars(worker.reserved),
                 "leased": worker.leased,
@@ -95,7 +95,14 @@ fn words(job: &JobStatus) -> String {
         return text;
     }
     let header = [
-        "worker", "ID", ">votes", ">failed", ">votes/s", ">leased", ">spent", "state",
+        "worker",
+        "ID",
+        ">answers",
+        ">failed",
+        ">answers/s",
+        ">leased",
+        ">spent",
+        "state",
     ];
     let rows: Vec<Vec<String>> = job.workers.iter().map(row).collect();
     text += &output::table(&header, &rows);

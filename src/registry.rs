@@ -322,7 +322,7 @@ pub(crate) const MERGES_LAST: &[MergePart] = &[
 /// The answers about queries that machines share, by command.
 #[cfg(feature = "remote")]
 pub(crate) const SHARED_ANSWERS: &[crate::store::merge::SharedAnswers] =
-    &[crate::app::merge::SHARED_PICKS];
+    &[crate::app::merge::SHARED_PICKS, methods::merge::SHARED];
 
 /// Tables of features with rows of queries, which have a column `query` with its key.
 pub(crate) const QUERY_TABLES: &[&str] = &["rerank_result", "prediction"];

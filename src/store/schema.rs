@@ -59,6 +59,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0041.sql"),
     include_str!("../../assets/migrations/0042.sql"),
     include_str!("../../assets/migrations/0043.sql"),
+    include_str!("../../assets/migrations/0044.sql"),
 ];
 
 /// The version of the schema.

@@ -62,6 +62,7 @@ fn a_project_of_an_earlier_version_asks_nothing_and_knows_the_prompts_of_its_vot
          DROP TABLE list_counting;
          DROP TABLE sync; DROP TABLE unsynced; DROP TABLE synced; DROP TABLE duplicate_vote;
          DROP TABLE unread;
+         DROP INDEX rerank_call_query; ALTER TABLE rerank_call DROP COLUMN of_query;
          DROP TABLE urgency_part; DROP TABLE urgent; DROP TABLE fitted_scores;
          PRAGMA user_version = 28",
     );

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-const QUERIES: usize = 8;
+pub(crate) const QUERIES: usize = 8;
 const DOCUMENTS: usize = 20;
 /// Methods with the calls of a query of 20: windows, points of a tournament twice 20 → 10 → 5 → 2 →
 /// 1, grades.
@@ -19,7 +19,7 @@ const METHODS: [(&str, usize); 3] = [
 ];
 
 /// Queries whose documents state their relevance, in an order that is not that of the relevance.
-fn desk() -> Desk {
+pub(crate) fn desk() -> Desk {
     let desk = Desk::new("");
     let config = format!(
         "[[judge]]\nname = \"gpt\"\nprovider = \"compatible\"\nmodel = \"gpt\"\nbase_url = {:?}\n\

@@ -1,8 +1,8 @@
-//! Workers that share `pick` through PostgreSQL, as in [`crate::remote`].
+//! Workers that share `pick` and `rerank` through PostgreSQL, as in [`crate::remote`].
 
 use crate::desk::{Desk, told};
-use crate::picks;
 use crate::remote::{interfere, job, number, server, started, status, status_votes};
+use crate::{picks, reranking};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::process::Stdio;
@@ -31,6 +31,11 @@ const PICKS: &str =
     "SELECT name || ' ' || permutation || ' ' || call || ' ' || (record ->> '$.slots')
     FROM pick JOIN query ON query.id = query ORDER BY 1";
 
+const RANKINGS: &str = "SELECT name || ' ' || method || ' ' || ranking || ' ' || calls
+    FROM rerank_result JOIN query ON query.id = query ORDER BY 1";
+/// The calls of both methods.
+const RANKING_CALLS: usize = reranking::QUERIES * (3 + 20);
+
 impl<'a> Shared<'a> {
     fn picks(desk: &'a Desk, url: String, name: &str) -> Self {
         Self {
@@ -39,6 +44,19 @@ impl<'a> Shared<'a> {
             job: job(name),
             command: vec!["pick", "pools.jsonl", "--yes"],
             answers: PICKS,
+        }
+    }
+
+    fn rankings(desk: &'a Desk, url: String, name: &str) -> Self {
+        let mut command = vec!["rerank", "pools.jsonl", "--yes"];
+        command.extend(["--method", "rankgpt@20:w10:s5"]);
+        command.extend(["--method", "pointwise@20:yesno"]);
+        Self {
+            desk,
+            url,
+            job: job(name),
+            command,
+            answers: RANKINGS,
         }
     }
 
@@ -258,4 +276,80 @@ fn a_lost_connection_and_lost_queries_cost_no_call() {
         let fetched = number(&desk, &format!("{name}-all.db"), fetched);
         assert_eq!(fetched, picks::POOLS as i64);
     }
+}
+
+#[test]
+fn two_workers_share_rankings() {
+    let desk = reranking::desk();
+    let Some(url) = server(&desk) else { return };
+    let shared = Shared::rankings(&desk, url, "rankings");
+    desk.server.set_latency(Duration::from_millis(20));
+    let options = shared.worker("w1.db", &["--concurrency", "4"]);
+    let mut other = started(&desk, &options);
+    shared.works("w2.db", &["--concurrency", "4"], 0);
+    assert!(other.wait().unwrap().success());
+    assert_eq!(desk.server.total_requests(), RANKING_CALLS);
+    let status = status(&desk, &shared.url, &shared.job);
+    let workers = status["workers"].as_array().unwrap();
+    assert!(workers.iter().all(|of| of["done"].as_i64() > Some(0)));
+    let spent = shared.fetched("spent.db")["spent_usd"].as_f64().unwrap();
+    assert!(spent > 0.0 && (status["spent_usd"].as_f64().unwrap() - spent).abs() < 1e-5);
+    shared.check_whole();
+    // The answers are there as well, not only the rankings.
+    let calls = desk.server.total_requests();
+    let project = Connection::open(desk.path("all.db")).unwrap();
+    let forgotten = project.execute("DELETE FROM rerank_result", []).unwrap();
+    assert_eq!(forgotten, 2 * reranking::QUERIES);
+    drop(project);
+    let mut again = vec!["--project", "all.db"];
+    again.extend(&shared.command);
+    let again = desk.run(&again);
+    assert!(again.status.success(), "{}", told(&again));
+    assert_eq!(desk.server.total_requests(), calls);
+}
+
+#[test]
+fn the_calls_of_a_killed_worker_for_rankings_are_not_made_again() {
+    let desk = reranking::desk();
+    let Some(url) = server(&desk) else { return };
+    let shared = Shared::rankings(&desk, url.clone(), "killed-rankings");
+    shared.kill_one("w1.db", "60", 50);
+    shared.works("w1.db", &["--lease", "60"], 0);
+    assert!(desk.server.total_requests() <= RANKING_CALLS + 2);
+    shared.check_whole();
+
+    let before = desk.server.total_requests();
+    let shared = Shared::rankings(&desk, url, "dead-rankings");
+    shared.kill_one("w3.db", "2", 50);
+    shared.works("w4.db", &["--lease", "2"], 0);
+    // Those of the last second, and those in flight.
+    let repeated = desk.server.total_requests() - before - RANKING_CALLS;
+    assert!(repeated <= 60, "{repeated}");
+    let calls = desk.server.total_requests();
+    shared.works("w3.db", &["--lease", "2"], 0);
+    assert_eq!(desk.server.total_requests(), calls);
+    shared.fetched("all-4.db");
+    let ranked = "SELECT count(*) FROM (SELECT DISTINCT query, method FROM rerank_result)";
+    assert_eq!(
+        number(&desk, "all-4.db", ranked),
+        2 * reranking::QUERIES as i64
+    );
+    // Every call that was paid for is there.
+    let kept = "SELECT count(*) FROM rerank_call";
+    let kept = number(&desk, "all-4.db", kept) as usize;
+    assert!(kept >= calls - before - 2, "{kept}");
+}
+
+#[test]
+fn workers_with_other_methods_are_refused() {
+    let desk = reranking::desk();
+    let Some(url) = server(&desk) else { return };
+    let shared = Shared::rankings(&desk, url, "rankings-terms");
+    shared.works("w1.db", &[], 0);
+    let calls = desk.server.total_requests();
+    let said = shared.works("w2.db", &["--method", "prp@20:p1"], 2);
+    assert!(said.contains("another list of methods: use"), "{said}");
+    let said = shared.works("w2.db", &["--shuffle-candidates"], 2);
+    assert!(said.contains("another dataset or first stage"), "{said}");
+    assert_eq!(desk.server.total_requests(), calls);
 }

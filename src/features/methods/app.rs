@@ -12,6 +12,8 @@ mod priced_questions;
 mod report;
 pub mod rerank;
 mod self_preference;
+#[cfg(feature = "remote")]
+mod shared_rankings;
 mod slices;
 mod summary;
 mod truncation;
@@ -27,5 +29,7 @@ pub use offered::OFFERED;
 pub(crate) use pictures::{PlottedMethod, letter};
 pub use priced_questions::PricedQuestions;
 pub use report::{MethodEntry, MethodsReport};
+#[cfg(feature = "remote")]
+pub use shared_rankings::SharedRankings;
 pub use slices::SlicedMethods;
 pub use summary::shown_name;

@@ -2,9 +2,14 @@
 
 use crate::registry;
 use crate::store::Result;
+use crate::store::corpus::QueryKey;
 use crate::store::merge::{AddedCount, MatchedQuery, MergePart, Merger};
-use rusqlite::params_from_iter;
+#[cfg(feature = "remote")]
+use crate::store::merge::{AnswerCount, SharedAnswers, Terms};
+#[cfg(feature = "remote")]
+use rusqlite::params;
 use rusqlite::types::Value;
+use rusqlite::{Rows, params_from_iter};
 
 const CALL: &str = "uid, key, service, answer, readable, cause, tokens_input, tokens_output,
                     cost_usd, latency_ms, truncated, model, created_ms, message, raw";
@@ -30,17 +35,22 @@ fn calls(merger: &mut Merger<'_>) -> Result<()> {
     let mut statement = merger
         .from
         .prepare(&format!("SELECT {CALL} FROM rerank_call ORDER BY id"))?;
-    let mut rows = statement.query([])?;
+    copy_calls(merger, statement.query([])?, None)
+}
+
+/// Copies calls that were made for this query of ours, if for one.
+fn copy_calls(merger: &mut Merger<'_>, mut rows: Rows<'_>, query: Option<QueryKey>) -> Result<()> {
     let sql = format!(
-        "INSERT INTO rerank_call ({CALL})
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT
-         DO NOTHING"
+        "INSERT INTO rerank_call (of_query, {CALL})
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+         ON CONFLICT DO NOTHING"
     );
     let mut is_new = false;
     while let Some(row) = rows.next()? {
-        let values: Vec<Value> = (0..columns(CALL))
-            .map(|at| row.get(at))
-            .collect::<rusqlite::Result<_>>()?;
+        let mut values: Vec<Value> = vec![query.map(|query| query.0).into()];
+        for at in 0..columns(CALL) {
+            values.push(row.get(at)?);
+        }
         if merger.db.change(&sql, params_from_iter(values))? > 0 {
             merger.merged.count(&CALLS, 1);
             merger.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
@@ -58,7 +68,55 @@ pub(crate) fn results(merger: &mut Merger<'_>, query: &mut MatchedQuery) -> Resu
     let mut statement = merger.from.prepare_cached(&format!(
         "SELECT {RESULT} FROM rerank_result WHERE query = ?1 ORDER BY id"
     ))?;
-    let mut rows = statement.query([query.theirs])?;
+    copy_results(merger, statement.query([query.theirs])?, query)
+}
+
+/// The results and calls for a query that machines share, of the methods that the terms name.
+#[cfg(feature = "remote")]
+pub(crate) const SHARED: SharedAnswers = SharedAnswers {
+    command: "rerank",
+    merge: |merger, query, terms| {
+        let mut statement = merger.from.prepare_cached(&format!(
+            "SELECT {CALL} FROM rerank_call WHERE of_query = ?1 ORDER BY id"
+        ))?;
+        copy_calls(merger, statement.query([query.theirs])?, Some(query.ours))?;
+        let mut statement = merger.from.prepare_cached(&format!(
+            "SELECT {RESULT} FROM rerank_result
+             WHERE query = ?1 AND method IN (SELECT value FROM json_each(?2)) ORDER BY id"
+        ))?;
+        let rows = statement.query(params![query.theirs, methods(terms)])?;
+        copy_results(merger, rows, query)
+    },
+    count: |db, query, terms| {
+        let counted = db.one(
+            "SELECT (SELECT count(*) FROM rerank_call WHERE of_query = ?1) + count(ranking),
+                 count(*) - count(ranking)
+             FROM rerank_result
+             WHERE query = ?1 AND method IN (SELECT value FROM json_each(?2))",
+            params![query.0, methods(terms)],
+            |row| {
+                Ok(AnswerCount {
+                    answers: row.get(0)?,
+                    failures: row.get(1)?,
+                })
+            },
+        )?;
+        Ok(counted)
+    },
+};
+
+/// The names of the methods in the terms of shared work, as a JSON array.
+#[cfg(feature = "remote")]
+fn methods(terms: &Terms) -> String {
+    let names = terms.get(METHODS_TERM);
+    names.map_or_else(|| "[]".to_owned(), ToString::to_string)
+}
+
+/// The term of shared work with the names of the methods.
+#[cfg(feature = "remote")]
+pub(crate) const METHODS_TERM: &str = "list of methods";
+
+fn copy_results(merger: &mut Merger<'_>, mut rows: Rows<'_>, query: &MatchedQuery) -> Result<()> {
     let sql = format!(
         "INSERT INTO rerank_result (query, {RESULT})
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,

@@ -107,6 +107,18 @@ pub fn anchors_method(judge: &str, identity: &[u8; 32]) -> String {
 }
 
 impl Db {
+    /// Stores a finished call that was made for this query.
+    pub fn add_rerank_call_for(&self, query: Option<QueryKey>, call: &RerankCall) -> Result<()> {
+        self.add_rerank_call(call)?;
+        if let Some(query) = query {
+            self.change(
+                "UPDATE rerank_call SET of_query = ?2 WHERE uid = ?1",
+                params![&call.uid[..], query.0],
+            )?;
+        }
+        Ok(())
+    }
+
     /// Stores a finished call.
     pub fn add_rerank_call(&self, call: &RerankCall) -> Result<()> {
         let answer = call

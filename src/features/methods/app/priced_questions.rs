@@ -2,6 +2,8 @@
 //! reranking run.
 
 use super::rerank::PreparedRun;
+#[cfg(feature = "remote")]
+use super::rerank::RerankPlan;
 use super::rerank::estimate::{CallVolume, MethodEstimate};
 use super::rerank::run::{RerankEvent, run};
 use crate::app::error::AppError;
@@ -11,6 +13,8 @@ use crate::app::question_set::{
 use crate::app::text_format::counted;
 use crate::client::RunControl;
 use crate::features::methods::domain::MethodRow;
+#[cfg(feature = "remote")]
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -65,6 +69,19 @@ impl PricedQuestions {
             }),
             answers: |_| (1, 0),
         })
+    }
+
+    /// The rankings that a plan lacks, without an estimate of their price.
+    #[cfg(feature = "remote")]
+    pub fn of_plan(plan: RerankPlan, judges: &JudgeEnsemble) -> Self {
+        Self {
+            price: QuestionSetPrice::of(judges),
+            missing: plan.rankings(),
+            ask: Box::new(move |store, control, events| {
+                Box::pin(async move { Ok(run(store, Arc::new(plan), control, events).await?) })
+            }),
+            answers: |_| (1, 0),
+        }
     }
 
     async fn asked(self, mut session: QuestionSession<'_>) -> Result<QuestionSetOutcome, AppError> {

@@ -17,6 +17,8 @@ mod query_run;
 mod question;
 pub mod run;
 mod service;
+#[cfg(feature = "remote")]
+mod shared_plan;
 pub mod single_question;
 mod truncated;
 

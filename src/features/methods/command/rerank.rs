@@ -8,13 +8,18 @@ use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::cli::spending::{SpendingOptions, usd};
+#[cfg(feature = "remote")]
+use crate::features::methods::app::SharedRankings;
 use crate::features::methods::app::rerank::{
     CandidateShuffle, CandidateSource, LongDocuments, MethodChoice, RerankScope, prepare,
 };
 use crate::features::methods::domain::reranking::{Method, MethodOptions, Shuffle};
+#[cfg(feature = "remote")]
+use crate::registry::{SharedCommand, SharingOptions};
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 use terms::{MethodSummary, RankingTerms};
 
 #[derive(Debug, Args)]
@@ -55,7 +60,8 @@ Examples:
   overrule rerank in.jsonl --method rankgpt@20    only the queries of in.jsonl
   overrule rerank --method tourrank@20:r2 --method zelo@20:b2 --judges gpt --budget 5
   overrule rerank --method cohere@100 --candidates colbert.trec --corpus scifact --dry-run
-  overrule rerank --method rankgpt@20 --shuffle-candidates --shuffle-seed 13 --max-queries 30"
+  overrule rerank --method rankgpt@20 --shuffle-candidates --shuffle-seed 13 --max-queries 30
+  overrule --project w1.db rerank in.jsonl --method prp@20:p3 --remote postgres://ada@db.example.org/search"
 )]
 pub(crate) struct RerankCommand {
     /// Dataset to import and rerank [default: all queries of the project]
@@ -116,6 +122,9 @@ pub(crate) struct RerankCommand {
     refuse_long: bool,
     #[command(flatten)]
     spending: SpendingOptions,
+    #[cfg(feature = "remote")]
+    #[command(flatten)]
+    sharing: SharingOptions,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -140,7 +149,7 @@ impl RerankCommand {
             context.open_or_create()?
         };
         // Two runs must not plan the same calls.
-        let _lock = self.spending.lock(context)?;
+        let lock = self.spending.lock(context)?.map(Arc::new);
         let dataset = match &self.dataset {
             None => None,
             Some(path) => {
@@ -189,9 +198,25 @@ impl RerankCommand {
             noun: "ranking",
             unattended: false,
         };
+        #[cfg(feature = "remote")]
+        if let (true, Some(lock)) = (self.sharing.is_set(), &lock) {
+            let Some(allowed) = how.allow(context, &store, prepared)? else {
+                return Ok(());
+            };
+            let rankings = SharedRankings::new(allowed.plan, allowed.ensemble, &allowed.estimates);
+            return self.sharing.share(SharedCommand {
+                store,
+                lock: Arc::clone(lock),
+                questions: Arc::new(rankings),
+                control: allowed.control,
+                dataset: self.dataset.as_deref(),
+                json: self.json,
+            });
+        }
         let Some(made) = how.carry_out(context, &store, prepared)? else {
             return Ok(());
         };
+        drop(lock);
         if self.json {
             let methods: Vec<_> = made.summary.iter().map(MethodSummary::json).collect();
             output::json(&json!({

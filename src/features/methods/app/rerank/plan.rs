@@ -229,6 +229,26 @@ impl RerankPlan {
         Ok(())
     }
 
+    /// The same plan for some of its queries, with the work that is left.
+    #[cfg(feature = "remote")]
+    pub fn of_queries(&self, store: &Store, names: &[String]) -> Result<Self, StoreError> {
+        let wanted: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let queries = self.queries.iter();
+        let queries = queries.filter(|(_, id)| wanted.contains(id.as_str()));
+        let mut plan = Self {
+            methods: self.methods.clone(),
+            services: self.services.clone(),
+            queries: queries.cloned().collect(),
+            candidates: Arc::clone(&self.candidates),
+            outstanding: Vec::new(),
+            identities: HashMap::new(),
+            already: 0,
+            ..*self
+        };
+        plan.find_outstanding(store, &mut Vec::new())?;
+        Ok(plan)
+    }
+
     /// The methods' names, in the order in which they were given.
     pub fn method_names(&self) -> impl Iterator<Item = &str> {
         self.methods.iter().map(|method| method.name.as_str())

@@ -21,6 +21,7 @@ use crate::judge::{
     Presented, PresentedPair, PresentedQuestion, opinion_of, read_answer, read_answer_strictly,
 };
 use crate::registry;
+use crate::store::corpus::QueryKey;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
@@ -560,9 +561,9 @@ impl ServiceQuestion for RerankQuestion {
                 )
             },
         };
-        let key = self.key;
+        let (query, key) = (self.case.map(|case| QueryKey(case.0)), self.key);
         Some(Box::new(move |db| {
-            db.add_rerank_call(&record)?;
+            db.add_rerank_call_for(query, &record)?;
             registry::answers_changed(db, Some(&key))?;
             Ok(RecordOutcome::Row)
         }))

@@ -9,6 +9,7 @@ use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::signals::RunEnd;
 use crate::cli::spending::{SpendingOptions, confirm_spending, confirm_spending_on_terminal, usd};
+use crate::client::RunControl;
 use crate::domain::corpus::QueryId;
 use crate::domain::permission::{PermissionRequest, ProgramUse};
 use crate::domain::spend::Spend;
@@ -16,7 +17,7 @@ use crate::features::methods::app::rerank::estimate::{CallVolume, MethodEstimate
 use crate::features::methods::app::rerank::{PreparedRun, RerankPlan};
 use crate::features::methods::domain::{FailureKind, MethodEffort, MethodRow};
 use crate::judge::ensemble::NotAllowed;
-use crate::judge::{FailureCause, MAX_CHARGED, OFFLINE_LABEL, provider};
+use crate::judge::{FailureCause, JudgeEnsemble, MAX_CHARGED, OFFLINE_LABEL, provider};
 use crate::store::Store;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -30,6 +31,24 @@ pub(crate) struct RankingTerms<'o> {
     pub(crate) noun: &'static str,
     /// Whether it may spend money without `--yes` if there is no terminal to ask on.
     pub(crate) unattended: bool,
+}
+
+/// A run that may start.
+pub(crate) struct AllowedRun {
+    pub(crate) plan: RerankPlan,
+    notes: Vec<String>,
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "for work that is shared")
+    )]
+    pub(crate) ensemble: JudgeEnsemble,
+    /// Of the methods, if the run may cost money.
+    #[cfg_attr(
+        not(feature = "remote"),
+        expect(dead_code, reason = "for work that is shared")
+    )]
+    pub(crate) estimates: Vec<MethodEstimate>,
+    pub(crate) control: RunControl,
 }
 
 /// A run that has ended or was stopped.
@@ -54,6 +73,36 @@ impl RankingTerms<'_> {
         store: &Store,
         prepared: PreparedRun,
     ) -> Result<Option<EndedRun>, CommandFailure> {
+        let Some(allowed) = self.allow(context, store, prepared)? else {
+            return Ok(None);
+        };
+        let plan = Arc::new(allowed.plan);
+        let (ended, progress) = watch::watch(&plan, allowed.control, store, self.noun)?;
+        let rows = plan.results(store)?;
+        let summary = plan
+            .method_names()
+            .map(|name| MethodSummary::new(name, &rows))
+            .collect();
+        Ok(Some(EndedRun {
+            plan,
+            notes: allowed.notes,
+            rows,
+            summary,
+            calls: progress.calls,
+            spend: progress.spend,
+            ended,
+            noun: self.noun,
+        }))
+    }
+
+    /// Shows what a prepared run costs, and asks whether to start it. `None` after a dry run, which
+    /// has printed its result.
+    pub(crate) fn allow(
+        self,
+        context: &CommandContext,
+        store: &Store,
+        prepared: PreparedRun,
+    ) -> Result<Option<AllowedRun>, CommandFailure> {
         for note in &prepared.notes {
             output::message(&format!("note: {}", clean(note)));
         }
@@ -101,22 +150,12 @@ impl RankingTerms<'_> {
             }
         }
         let control = self.spending.control(context, budget, &ensemble);
-        let plan = Arc::new(plan);
-        let (ended, progress) = watch::watch(&plan, control, store, self.noun)?;
-        let rows = plan.results(store)?;
-        let summary = plan
-            .method_names()
-            .map(|name| MethodSummary::new(name, &rows))
-            .collect();
-        Ok(Some(EndedRun {
+        Ok(Some(AllowedRun {
             plan,
             notes,
-            rows,
-            summary,
-            calls: progress.calls,
-            spend: progress.spend,
-            ended,
-            noun: self.noun,
+            ensemble,
+            estimates,
+            control,
         }))
     }
 

@@ -87,8 +87,8 @@ impl RemoteBench {
         let name = Uuid::now_v7().to_string();
         let units: Vec<NewUnit> = (0..UNITS)
             .map(|at| NewUnit {
-                query: format!("q{}", at / 16),
                 part: Some((at % 16) as i32),
+                ..NewUnit::whole(format!("q{}", at / 16))
             })
             .collect();
         let created = server.create_job(&name, "{}", Some(i64::MAX / 2), &units);

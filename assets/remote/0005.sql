@@ -1,7 +1,9 @@
 -- The round that a unit is a part of, if pairs are chosen from the answers to earlier rounds. A unit
 -- that has a round and no part stands for planning the round.
 ALTER TABLE overrule.unit ADD COLUMN round integer;
-CREATE UNIQUE INDEX unit_round ON overrule.unit (job, query, round, coalesce(part, -1))
+-- Unit 0 of a piece is the cost of a worker's other calls.
+ALTER TABLE overrule.unit ADD CHECK (id > 0);
+CREATE UNIQUE INDEX unit_round ON overrule.unit (job, md5(query), round, coalesce(part, -1))
     WHERE round IS NOT NULL;
 
 -- Rounds are planned while there is nothing else to do.

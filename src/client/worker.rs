@@ -132,6 +132,20 @@ impl WorkerContext {
         };
         Ok((Arc::new(context), over_to))
     }
+
+    /// Changes the limit of the budget whenever the control changes it, until the run has ended.
+    pub(crate) fn follow_limit(self: &Arc<Self>) {
+        let (context, mut control) = (Arc::downgrade(self), self.control.clone());
+        tokio::spawn(async move {
+            while control.changed().await.is_ok() {
+                let Some(context) = context.upgrade() else {
+                    return;
+                };
+                let limit_usd = control.borrow_and_update().budget_usd;
+                context.budget.set_limit(limit_usd);
+            }
+        });
+    }
 }
 
 /// A pending question.

@@ -190,7 +190,7 @@ fn a_worker_with_other_terms_is_refused_before_it_calls_anyone() {
     let calls = desk.server.total_calls();
     let other = desk.run(&[&options[..], &["--seed", "7"]].concat());
     assert_eq!(other.status.code(), Some(2), "{}", told(&other));
-    assert!(told(&other).contains("another seed"), "{}", told(&other));
+    assert!(told(&other).contains("different seed"), "{}", told(&other));
     assert_eq!(desk.server.total_calls(), calls);
 }
 

@@ -83,7 +83,7 @@ fn workers_share_the_rounds_of_one_query() {
     let workers = state["workers"].as_array().unwrap();
     let votes: Vec<u64> = workers
         .iter()
-        .map(|of| of["votes"].as_u64().unwrap())
+        .map(|of| of["answers"].as_u64().unwrap())
         .collect();
     assert_eq!(votes.iter().sum::<u64>(), calls as u64);
     assert!(

@@ -198,8 +198,8 @@ fn workers_with_other_terms_are_refused() {
     let calls = desk.server.total_requests();
     let said = shared.works("w2.db", &["--open", "--seed", "7"], 2);
     assert!(said.contains("another mode"), "{said}");
-    assert!(said.contains("another seed"), "{said}");
-    assert!(!said.contains("another dataset"), "{said}");
+    assert!(said.contains("different seed"), "{said}");
+    assert!(!said.contains("different dataset"), "{said}");
     let mut annotate = vec!["--project", "w2.db", "annotate", "pools.jsonl", "--yes"];
     annotate.extend(["--remote", &shared.url, "--job", &shared.job]);
     let annotate = desk.run(&annotate);
@@ -350,6 +350,6 @@ fn workers_with_other_methods_are_refused() {
     let said = shared.works("w2.db", &["--method", "prp@20:p1"], 2);
     assert!(said.contains("another list of methods: use"), "{said}");
     let said = shared.works("w2.db", &["--shuffle-candidates"], 2);
-    assert!(said.contains("another dataset or first stage"), "{said}");
+    assert!(said.contains("different dataset or first stage"), "{said}");
     assert_eq!(desk.server.total_requests(), calls);
 }

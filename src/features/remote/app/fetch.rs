@@ -48,8 +48,8 @@ pub(super) fn merge_stored(
     } in pieces
     {
         let terms = match query {
+            _ if *unit == LEDGER_UNIT => PieceTerms::Ledger,
             Some(name) => answers.about(name),
-            None if *unit == LEDGER_UNIT => PieceTerms::Ledger,
             None => continue,
         };
         let left_out =

@@ -86,6 +86,12 @@ pub fn terms(
             ])
         })
         .collect();
+    if request.campaign.is_some_and(|campaign| campaign.student) {
+        return Err(invalid!(
+            "rounds that a student helps to choose cannot be shared, since each machine has a student \
+             of its own: omit --prior student"
+        ));
+    }
     let lambda = request.campaign.map(|_| settings.rating().lambda);
     let terms = json!({
         "dataset": dataset,
@@ -164,17 +170,17 @@ fn judges(terms: &Terms) -> Result<Vec<JudgeSpec>, StoreError> {
 /// its pairs are chosen in rounds.
 fn units(queries: &[SharedQuery], request: &RunRequest) -> Vec<NewUnit> {
     let of_query = |query: &SharedQuery| {
-        let unit = |part: Option<i32>| NewUnit {
-            query: query.name.clone(),
-            part,
-        };
         if request.campaign.is_some() {
-            let planning = (query.documents > 1).then(|| unit(None));
+            let planning = (query.documents > 1).then(|| NewUnit::first_round(query.name.clone()));
             return planning.into_iter().collect::<Vec<_>>();
         }
+        let unit = |part: i32| NewUnit {
+            part: Some(part),
+            ..NewUnit::whole(query.name.clone())
+        };
         let planned = sampling::plan(request.seed, &query.name, query.documents, request.cycles);
         let parts = 0..sampling::parts(&planned) as i32;
-        parts.map(|part| unit(Some(part))).collect()
+        parts.map(|part| unit(part)).collect()
     };
     queries.iter().flat_map(of_query).collect()
 }
@@ -244,10 +250,10 @@ pub(super) async fn existing_job(
         .collect();
     if !differing.is_empty() {
         return Err(invalid!(
-            "the job {:?} has another {}: use the same dataset, configuration and options as the \
+            "the job {:?} has a different {}: use the same dataset, configuration and options as the \
              other workers, or name another job with --job",
             sanitize::line(name),
-            differing.join(", another ")
+            differing.join(", a different ")
         ));
     }
     Ok(job)

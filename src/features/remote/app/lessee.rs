@@ -614,7 +614,12 @@ impl Lessee {
         let job = self.job.clone();
         let merge = move |db: &mut Db| merge_stored(db, &job, &pieces);
         match self.store.write(merge).await {
-            Ok(merged) => merged.problems.iter().for_each(|why| (self.tell)(why)),
+            // A round is never planned from a part of the answers.
+            Ok(merged) => {
+                if let Some(why) = merged.problems.into_iter().next() {
+                    return self.on_app_error(AppError::Failed(why));
+                }
+            }
             Err(error) => return self.on_app_error(error.into()),
         }
         let ended = unit.round.unwrap_or(0);

@@ -14,6 +14,7 @@ use super::worker::first_share;
 use crate::app::error::AppError;
 use crate::app::question_set::{QuestionSession, QuestionSetOutcome, QuestionSetProgress};
 use crate::app::shared_questions::QuestionsLeft;
+use crate::app::text_format::counted;
 use crate::client::{RunControl, now_ms};
 use crate::domain::sanitize;
 use crate::features::remote::client::{
@@ -95,8 +96,10 @@ pub async fn take_part_in_queries<'a>(
     let joined = server.join(&shared.job, identity.worker, &shared.name);
     let (seat, joined) = joined.await?;
     let now = Instant::now();
+    let first_share = first_share(shared.job.budget, shared.questions.worst_usd());
     let mut worker = QueryWorker {
-        share: first_share(shared.job.budget, shared.questions.worst_usd()),
+        first_share,
+        share: first_share,
         server: Some(server.with_patience((shared.lease / 4).max(SHORTEST_PATIENCE))),
         queries: shared.questions.queries().into_iter().collect(),
         shared,
@@ -120,6 +123,7 @@ pub async fn take_part_in_queries<'a>(
         is_short: false,
         is_lost: false,
         is_stopped: false,
+        aside: HashSet::new(),
     };
     let end = worker.work().await?;
     if matches!(end, QueriesEnd::Unsent(_)) {
@@ -145,7 +149,8 @@ struct QueryWorker<'a> {
     seat: Seat,
     /// The state of the worker when it joined, with the money that it has reserved since.
     joined: JoinedWorker,
-    /// The part of the budget that is reserved at a time.
+    /// The part of the budget that is reserved at a time, at first and now.
+    first_share: Option<i64>,
     share: Option<i64>,
     money: Option<Money>,
     /// The leased units that are asked about.
@@ -168,6 +173,8 @@ struct QueryWorker<'a> {
     /// Whether others have taken over units.
     is_lost: bool,
     is_stopped: bool,
+    /// Units whose questions judges skipped. Another worker may do better.
+    aside: HashSet<i32>,
 }
 
 impl QueryWorker<'_> {
@@ -187,12 +194,18 @@ impl QueryWorker<'_> {
             if !self.push_unsent(&units).await? {
                 continue;
             }
+            units.retain(|unit| !self.aside.contains(&unit.id));
             if units.is_empty() {
                 let Some(rest) = self.rest().await? else {
                     continue;
                 };
                 if rest.unfinished == 0 {
                     return Ok(QueriesEnd::Done);
+                }
+                if rest.unfinished <= self.aside.len() as i64 {
+                    let skipped = counted(self.aside.len(), "query");
+                    let why = format!("judges skipped {skipped} after failed calls");
+                    return Ok(QueriesEnd::Incomplete(vec![why]));
                 }
                 let limit = wanted(rest, self.shared.control.concurrency);
                 let Some(leased) = self.lease(limit).await? else {
@@ -236,12 +249,20 @@ impl QueryWorker<'_> {
         if let Err(error) = self.push_last(&done).await? {
             return Ok(Some(QueriesEnd::Unsent(error)));
         }
+        if !outcome.budget_reached {
+            self.share = self.first_share;
+        }
         if left.is_empty() || self.is_stopped || self.is_lost {
             return Ok(None);
         }
         if let (true, Some(share)) = (outcome.budget_reached, self.share) {
             self.is_short = true;
             self.share = Some(share.saturating_mul(2));
+            return Ok(None);
+        }
+        if outcome.troubles.is_empty() {
+            let skipped = self.units.iter().filter(|unit| left.contains(&unit.query));
+            self.aside.extend(skipped.map(|unit| unit.id));
             return Ok(None);
         }
         Ok(Some(QueriesEnd::Incomplete(outcome.troubles)))

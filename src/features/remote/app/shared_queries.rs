@@ -38,10 +38,7 @@ pub async fn open_queries_job(
     queries: Vec<String>,
 ) -> Result<Job, AppError> {
     if server.job(name).await?.is_none() {
-        let units = queries
-            .into_iter()
-            .map(|query| NewUnit { query, part: None });
-        let units: Vec<NewUnit> = units.collect();
+        let units: Vec<NewUnit> = queries.into_iter().map(NewUnit::whole).collect();
         if units.is_empty() {
             return Err(invalid!("there is no query to ask about"));
         }

@@ -23,8 +23,29 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewUnit {
     pub query: String,
-    /// The part of the query's plan; `None` for planning the first round.
+    /// The part of the query's plan; `None` for the whole query, or for planning a round.
     pub part: Option<i32>,
+    /// The round, if pairs are chosen in rounds.
+    pub round: Option<i32>,
+}
+
+impl NewUnit {
+    /// All calls about a query.
+    pub fn whole(query: String) -> Self {
+        Self {
+            query,
+            part: None,
+            round: None,
+        }
+    }
+
+    /// Planning the first round of a query.
+    pub fn first_round(query: String) -> Self {
+        Self {
+            round: Some(0),
+            ..Self::whole(query)
+        }
+    }
 }
 
 /// The right to work as a worker, which one process has at a time.
@@ -142,12 +163,14 @@ impl Server {
                 let ids: Vec<i32> = (first + 1..).take(units.len()).collect();
                 let queries: Vec<&str> = units.iter().map(|unit| unit.query.as_str()).collect();
                 let parts: Vec<Option<i32>> = units.iter().map(|unit| unit.part).collect();
+                let rounds: Vec<Option<i32>> = units.iter().map(|unit| unit.round).collect();
                 transaction
                     .execute(
                         "INSERT INTO overrule.unit (job, id, query, part, round)
-                         SELECT $1, id, query, part, CASE WHEN part IS NULL THEN 0 END
-                         FROM unnest($2::int[], $3::text[], $4::int[]) AS new (id, query, part)",
-                        &[&job, &ids, &queries, &parts],
+                         SELECT $1, id, query, part, round
+                         FROM unnest($2::int[], $3::text[], $4::int[], $5::int[])
+                             AS new (id, query, part, round)",
+                        &[&job, &ids, &queries, &parts, &rounds],
                     )
                     .await?;
             }

@@ -28,8 +28,8 @@ async fn job(server: &mut Server, units: usize, budget: Option<i64>) -> Job {
     let name = Uuid::now_v7().to_string();
     let units: Vec<NewUnit> = (0..units)
         .map(|at| NewUnit {
-            query: format!("q{at}"),
             part: Some(0),
+            ..NewUnit::whole(format!("q{at}"))
         })
         .collect();
     server
@@ -113,8 +113,7 @@ async fn only_one_process_works_as_a_worker() {
 /// A new job in rounds with one query.
 async fn job_in_rounds(server: &mut Server) -> Job {
     let name = Uuid::now_v7().to_string();
-    let query = "q".to_owned();
-    let unit = NewUnit { query, part: None };
+    let unit = NewUnit::first_round("q".to_owned());
     server.create_job(&name, "{}", None, &[unit]).await.unwrap();
     server.job(&name).await.unwrap().unwrap()
 }
@@ -129,6 +128,24 @@ async fn add_round(
     let (round, plan) = (unit.round.unwrap(), piece(text.as_bytes()));
     let added = server.add_round(seat, unit, round, &plan, parts);
     added.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_job_about_whole_queries_ends_without_rounds() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let name = Uuid::now_v7().to_string();
+    // Longer than an index of PostgreSQL allows.
+    let queries = ["q".to_owned(), "long ".repeat(2_000)];
+    let units = queries.map(NewUnit::whole);
+    server.create_job(&name, "{}", None, &units).await.unwrap();
+    let job = server.job(&name).await.unwrap().unwrap();
+    let (seat, _) = server.join(&job, Uuid::now_v7(), "w").await.unwrap();
+    let units = server.lease(&seat, 60.0, 9).await.unwrap();
+    let done: Vec<i32> = units.iter().map(|unit| unit.id).collect();
+    let pushed = server.push(&seat, &[], &done, WorkerReport::default(), 60.0);
+    assert_eq!(pushed.await.unwrap(), []);
+    assert_eq!(server.unfinished(&job).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -165,8 +165,7 @@ impl Server {
                          ON CONFLICT (job, unit, worker) DO UPDATE
                          SET votes = excluded.votes, failures = excluded.failures,
                              body = excluded.body
-                         WHERE piece.unit = 0 OR (piece.votes, piece.failures)
-                             IS DISTINCT FROM (excluded.votes, excluded.failures)",
+                         WHERE piece.body IS DISTINCT FROM excluded.body",
                         &[&seat.job, &seat.worker, &units, &votes, &failures, &bodies],
                     )
                     .await?;

@@ -85,6 +85,13 @@ impl SharingOptions {
             let mut stops = signals::stops()?;
             server.check().await.map_err(AppError::from)?;
             let job = open_queries_job(&mut server, &name, &terms, budget, queries).await?;
+            if budget.is_none() && job.budget.is_some() {
+                return Err(usage!(
+                    "the job {:?} has a budget: repeat --budget, so that the prices of the judges \
+                     are checked",
+                    sanitize::line(&name)
+                ));
+            }
             if budget.is_some() && budget != job.budget {
                 output::message(
                     "note: the job has its own budget; `overrule remote budget` changes it",

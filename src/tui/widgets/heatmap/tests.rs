@@ -522,8 +522,8 @@ fn a_result_without_a_battle_is_a_half_tone_with_its_share() {
                 .flat_map(|x| (view.body.top()..view.body.bottom()).map(move |y| (x, y)));
             let marked: Vec<_> = body.filter(|at| buf[*at].symbol() == mark).collect();
             assert!(!marked.is_empty(), "{zoom:?} {depth:?}\n{page}");
-            let is_numbered = zoom >= Zoom::Number;
-            assert_eq!(page.contains(&format!("{mark}.25")), is_numbered, "{page}");
+            let has_number = page.contains(&format!("{mark}.25"));
+            assert!(zoom < Zoom::Number || has_number, "{page}");
         }
     }
 }

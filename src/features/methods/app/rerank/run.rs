@@ -76,6 +76,7 @@ where
 {
     let concurrency = control.borrow().concurrency;
     let (shared, _over) = WorkerContext::of_project(store, CallPurpose::Reranking, control).await?;
+    shared.follow_limit();
     let (heard, mut told) = mpsc::channel(WAITING);
     let mut workers = JoinSet::new();
     let mut senders = Vec::new();

@@ -561,6 +561,7 @@ pub(crate) const SCREENS: &[&dyn ScreenBehavior] = &[
     &measure::screen::MeasureScreen,
     &student::screen::StudentScreen,
     &student::screen::battles::StudentBattlesScreen,
+    &lists::screen::ListsScreen,
     &screens::cycles::CyclesScreen,
     &screens::slices::SlicesScreen,
     &screens::two_orders::TwoOrdersScreen,
@@ -615,6 +616,7 @@ pub(crate) const ADDED_KEYS: &[&[(Screen, Binding)]] = &[
     scale::screen::ADDED_KEYS,
     prompts::screen::ADDED_KEYS,
     measure::screen::ADDED_KEYS,
+    lists::screen::ADDED_KEYS,
     #[cfg(feature = "remote")]
     remote::screen::ADDED_KEYS,
 ];

@@ -13,7 +13,7 @@ pub(crate) mod layout;
 pub mod model;
 pub(crate) mod navigation;
 pub(crate) mod panes;
-mod requests;
+pub(crate) mod requests;
 pub mod screens;
 pub(crate) mod service;
 mod signals;

@@ -6,4 +6,7 @@ pub mod domain;
 #[cfg(test)]
 mod golden;
 pub mod merge;
+pub mod screen;
+#[cfg(test)]
+mod screens;
 pub mod store;

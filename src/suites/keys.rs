@@ -1,6 +1,7 @@
 //! Tests that a key has one meaning on all screens, except for the cases listed here.
 
 use crate::features::duel::screen::commands as duel;
+use crate::features::lists::screen::commands as lists;
 use crate::features::measure::screen::commands as measure;
 use crate::features::methods::screen::commands as methods;
 use crate::features::prompts::screen::commands as prompts;
@@ -156,6 +157,7 @@ const FAMILIES: [&[Command]; 32] = [
     ],
     &[
         duel::CHOOSE_WHOLE,
+        lists::MARK_DOCUMENT,
         Command::ChooseJudge,
         Command::ColorSlices,
     ],

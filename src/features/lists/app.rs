@@ -12,6 +12,7 @@ mod list_line;
 mod log;
 mod overview;
 mod qualify;
+mod query_lists;
 mod ranking;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
@@ -22,4 +23,5 @@ pub use import::import_lists;
 pub use log::log_entries;
 pub use overview::{JudgeLists, overview};
 pub use qualify::{JudgeQualification, ProbePlan};
+pub use query_lists::{ListCounting, QueryList, query_lists};
 pub use ranking::{ListRanking, RankedDocument, list_ranking};

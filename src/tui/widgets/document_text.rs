@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// Maximum number of bytes of a text shown; the omission of the rest is announced.
 pub const SHOWN_BYTES: usize = 120_000;
 
-/// Number of texts in the cache; a battle shows two.
-const KEPT: usize = 6;
+/// Number of texts in the cache; a battle shows two, and a list call up to eight.
+const KEPT: usize = 10;
 
 #[derive(Debug)]
 pub struct PreparedText {

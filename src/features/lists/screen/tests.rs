@@ -155,7 +155,7 @@ fn the_mark_is_removed_by_its_own_key_and_with_the_list() {
     let page = flat(&mut model, SIZES[1]);
     for words in [
         "not in the pool of this query",
-        "malformed, never counts: names document 3 twice␛[2J",
+        "list 2: does not count: names document 3 twice␛[2J",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }

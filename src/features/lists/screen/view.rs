@@ -240,7 +240,7 @@ impl ListView<'_> {
                 (words, theme.missing())
             }
             ListOutcome::Malformed(why) => {
-                let words = format!("malformed, never counts: {}", sanitize::line(why));
+                let words = format!("does not count: {}", sanitize::line(why));
                 (words, theme.warn())
             }
             ListOutcome::Answered(_) => (list.counting.words(), theme.text()),
@@ -366,7 +366,7 @@ impl ListView<'_> {
             notice("not in the pool of this query", theme, body, buf);
             return (0, 0, 0);
         };
-        let facts = self.document_facts(document);
+        let facts = self.document_facts(document, columns);
         let rows = if body.height > LEAST_TEXT { 2 } else { 1 };
         let mut facts = facts.into_iter().take(rows);
         let names = cut(&mut body, rows as u16);
@@ -397,7 +397,8 @@ impl ListView<'_> {
             (None, None) => shown.first_line(&lines, page, model.from_top),
         };
         let mut part = document_text::place(first, page, lines.len());
-        if text::width(&words) + text::width(&part) + MARK > columns && !part.is_empty() {
+        let mark = if at == state.column { MARK } else { 0 };
+        if text::width(&words) + text::width(&part) + mark > columns && !part.is_empty() {
             part = " …".to_owned();
         }
         let words = format!("{words}{part}");
@@ -407,12 +408,18 @@ impl ListView<'_> {
         (count, page, first)
     }
 
-    /// The title of a document, or else its identifier; then its rank, score and identifier.
-    fn document_facts(&self, document: usize) -> [Vec<String>; 2] {
-        let Self { open, .. } = *self;
+    /// The title of a document if it tells it from the others, or else its identifier; then its
+    /// rank, its score and the other name.
+    fn document_facts(&self, document: usize, columns: usize) -> [Vec<String>; 2] {
+        let Self { open, list, .. } = *self;
         let name = open.name(document);
-        let title = open.documents.get(document).and_then(|of| of.title());
-        let title = title.map(|title| sanitize::line(title).into_owned());
+        let title = |document: usize| {
+            let title = open.documents.get(document)?.title()?;
+            Some(text::truncate(&sanitize::line(title), columns).into_owned())
+        };
+        let own = title(document);
+        let mut others = list.documents.iter().flatten();
+        let is_distinct = others.all(|other| *other == document || title(*other) != own);
         let mut facts = match open.standing(document) {
             _ if self.is_hidden => Vec::new(),
             None => vec!["not scored".to_owned()],
@@ -424,12 +431,15 @@ impl ListView<'_> {
                 vec![format!("#{} zELO {score}{se}", standing.rank)]
             }
         };
-        match title {
-            Some(title) => {
+        match own {
+            Some(title) if is_distinct => {
                 facts.push(name);
                 [vec![title], facts]
             }
-            None => [vec![name], facts],
+            other => {
+                facts.extend(other);
+                [vec![name], facts]
+            }
         }
     }
 

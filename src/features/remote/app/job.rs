@@ -180,7 +180,7 @@ fn units(queries: &[SharedQuery], request: &RunRequest) -> Vec<NewUnit> {
         };
         let planned = sampling::plan(request.seed, &query.name, query.documents, request.cycles);
         let parts = 0..sampling::parts(&planned) as i32;
-        parts.map(|part| unit(part)).collect()
+        parts.map(unit).collect()
     };
     queries.iter().flat_map(of_query).collect()
 }

@@ -197,7 +197,7 @@ fn workers_with_other_terms_are_refused() {
     shared.works("w1.db", &[], 0);
     let calls = desk.server.total_requests();
     let said = shared.works("w2.db", &["--open", "--seed", "7"], 2);
-    assert!(said.contains("another mode"), "{said}");
+    assert!(said.contains("different mode"), "{said}");
     assert!(said.contains("different seed"), "{said}");
     assert!(!said.contains("different dataset"), "{said}");
     let mut annotate = vec!["--project", "w2.db", "annotate", "pools.jsonl", "--yes"];
@@ -348,7 +348,7 @@ fn workers_with_other_methods_are_refused() {
     shared.works("w1.db", &[], 0);
     let calls = desk.server.total_requests();
     let said = shared.works("w2.db", &["--method", "prp@20:p1"], 2);
-    assert!(said.contains("another list of methods: use"), "{said}");
+    assert!(said.contains("different list of methods: use"), "{said}");
     let said = shared.works("w2.db", &["--shuffle-candidates"], 2);
     assert!(said.contains("different dataset or first stage"), "{said}");
     assert_eq!(desk.server.total_requests(), calls);

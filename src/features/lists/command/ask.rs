@@ -109,7 +109,13 @@ impl AskCommand {
         }
         let estimate = run.estimate(&store)?;
         if self.spending.dry_run {
-            let probes = ProbePlan::of(&store, &run)?;
+            // Probes are about all queries.
+            let wish = ListWish {
+                queries: Vec::new(),
+                ..wish
+            };
+            let judges = context.judges(self.spending.insecure_http);
+            let probes = ProbePlan::of(&store, &prepare_lists(&store, &judges, &wish)?)?;
             return self.dry_run(&estimate, &probes);
         }
         let end = if estimate.expected.calls > 0.0 {

@@ -7,7 +7,6 @@ use crate::domain::numeric::{dot, solve};
 use crate::domain::prediction::OutcomeProbabilities;
 use crate::features::student::domain::features::{LANES, Lanes, PairFeatures};
 use crate::features::student::domain::spool::SpoolError;
-use std::cmp::Ordering::{Equal, Less};
 
 const STEPS: usize = 60;
 /// Largest gradient, relative to the rows, at which a fit has converged.
@@ -93,10 +92,8 @@ pub(super) struct Outcomes {
     /// P(A) + P(B).
     pub(super) decisiveness: f64,
     pub(super) tie: f64,
-    /// Of the exponentials.
-    sum: f64,
-    /// The largest logit.
-    top: f64,
+    /// ln Σ exp of the three logits.
+    pub(super) log_sum: f64,
 }
 
 impl Outcomes {
@@ -113,15 +110,8 @@ impl Outcomes {
             preference: (b - a) / sum,
             decisiveness: (a + b) / sum,
             tie: tie / sum,
-            sum,
-            top,
+            log_sum: top + sum.ln(),
         }
-    }
-
-    /// ln Σ exp of the three logits.
-    #[inline]
-    pub(super) fn log_sum(&self) -> f64 {
-        self.top + self.sum.ln()
     }
 }
 
@@ -136,8 +126,7 @@ struct Objective<'a> {
 
 /// Value and gradient of the objective at some weights.
 struct Slope {
-    /// `None` if it was not wanted: its logarithms take a while.
-    value: Option<f64>,
+    value: f64,
     /// Weight of all pairs.
     pairs: f64,
     gradient: Vec<f64>,
@@ -162,12 +151,12 @@ impl Objective<'_> {
         if at == odd { 0.0 } else { self.precision }
     }
 
-    /// The gradient at some weights, and if wanted the value and the Hessian, in one pass over the
+    /// The value and the gradient at some weights, and if wanted the Hessian, in one pass over the
     /// pairs.
     fn at(
         &self,
         weights: &[f64],
-        [wants_value, wants_hessian]: [bool; 2],
+        wants_hessian: bool,
     ) -> Result<(Slope, Option<Hessian>), SpoolError> {
         let mut gradient: Vec<f64> = weights
             .iter()
@@ -193,9 +182,7 @@ impl Objective<'_> {
                 let soft = OutcomeProbabilities::soft_target(target.score);
                 let (preference, tie) = (soft.preference(), soft.tie());
                 all += target.weight;
-                if wants_value {
-                    loss += target.weight * (found.log_sum() - (eta * preference + tau * tie));
-                }
+                loss += target.weight * (found.log_sum - (eta * preference + tau * tie));
                 let [of_odd, of_even] = &mut slopes;
                 let (odd, even) = pair.padded();
                 add_products(of_odd, [target.weight * (m - preference)], [lanes(odd)]);
@@ -222,7 +209,7 @@ impl Objective<'_> {
         let even = gradient.len() - odd;
         gradient[odd..].copy_from_slice(&of_even[..even]);
         let slope = Slope {
-            value: wants_value.then_some(penalty + loss),
+            value: penalty + loss,
             pairs: all,
             gradient,
         };
@@ -384,7 +371,7 @@ pub(super) fn minimize(
         precision,
     };
     let mut weights = start;
-    let (mut slope, mut next) = objective.at(&weights, [true, true])?;
+    let (mut slope, mut next) = objective.at(&weights, true)?;
     let all = slope.pairs;
     if all <= 0.0 {
         return Ok(None);
@@ -420,20 +407,13 @@ pub(super) fn minimize(
             break;
         }
         let is_near = first <= NEAR;
-        // Also if it is not a number.
-        let is_checked = !matches!(promised.partial_cmp(&BLURRED), Some(Less | Equal));
-        let value = match slope.value {
-            None if is_checked => objective.at(&weights, [true, false])?.0.value,
-            value => value,
-        };
         let mut length = 1.0;
         let mut found = None;
         for _ in 0..40 {
             let trial = moved(length);
-            let (reached, at_trial) = objective.at(&trial, [is_checked, !is_near])?;
+            let (reached, at_trial) = objective.at(&trial, !is_near)?;
             let gain = 1e-4 * length * promised * all;
-            let falls = reached.value.zip(value);
-            if !is_checked || falls.is_some_and(|(reached, value)| reached <= value - gain) {
+            if promised <= BLURRED || reached.value <= slope.value - gain {
                 found = Some((trial, reached, at_trial));
                 break;
             }

@@ -20,7 +20,7 @@ mod standing;
 mod verdict_effect;
 mod warning;
 
-pub use counted_answers::{AnswerScore, CountedAnswer, CountedAnswers};
+pub use counted_answers::{CountedAnswer, CountedAnswers};
 pub use matrix_grid::MatrixGrid;
 pub use named_opinion::{
     CHOOSING_WEIGHT, LearnedWeight, NamedOpinion, NotLearned, OPINION_WEIGHTS, OpinionWeight,
@@ -106,8 +106,8 @@ pub struct PairCell {
     pub planned: bool,
     /// The score of the effective verdict, for the row's document; `Some(None)` is *cannot tell*.
     pub verdict: Option<Option<f64>>,
-    /// The share of answers outside battles that count, for the row's document.
-    pub answers: Option<AnswerScore>,
+    /// Mean score of the answers outside battles that count, for the row's document in 0..=1.
+    pub answers: Option<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -301,6 +301,13 @@ impl View {
         on_pair.iter().filter_map(|index| answers.get(*index))
     }
 
+    /// Mean score of the answers outside battles on a pair for `row`, one of its documents.
+    fn answered_score(&self, pair: Pair, row: usize) -> Option<f64> {
+        let on_pair = self.answers_of(pair).flat_map(|answer| &answer.pairs);
+        let on_pair = on_pair.filter(|of| Pair::new(of.a, of.b) == Some(pair));
+        counted_answers::mean_score(row, on_pair)
+    }
+
     /// What each answer outside battles says about two documents, in one sentence each; `name`
     /// returns the name of a document.
     pub fn answer_words(&self, pair: [usize; 2], name: impl Fn(usize) -> String) -> Vec<String> {
@@ -450,9 +457,7 @@ impl View {
             let score = verdict.decision.score()?;
             Some(if verdict.b == row { score } else { 1.0 - score })
         });
-        let on_pair = self.answers_of(pair).flat_map(|answer| &answer.pairs);
-        let on_pair = on_pair.filter(|of| Pair::new(of.a, of.b) == Some(pair));
-        cell.answers = AnswerScore::of(row, on_pair, |of| self.is_masked(of));
+        cell.answers = self.answered_score(pair, row);
         cell
     }
 

@@ -33,19 +33,6 @@ pub struct CountedAnswers {
     pub answers: Vec<CountedAnswer>,
 }
 
-/// The share of a pair that answers give to a document.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AnswerScore {
-    /// Number of answers that decide the pair.
-    pub answers: usize,
-    /// Weighted mean in 0..=1 (1: the document is better).
-    pub score: f64,
-    /// In battles.
-    pub weight: f64,
-    /// Number of these answers that a verdict on the pair masks.
-    pub masked: usize,
-}
-
 impl CountedAnswer {
     /// What the answer says about two documents: `one: d1 shown 2nd, ranked 1st; d2 shown 4th of 5,
     /// ranked 3rd; weight 0.18 battles`. `None` unless it decides this pair.
@@ -91,35 +78,23 @@ impl CountedAnswers {
     }
 }
 
-impl AnswerScore {
-    /// The share of a pair's answers that `row`, one of its documents, has; `None` without answers.
-    pub(super) fn of<'a>(
-        row: usize,
-        on_pair: impl Iterator<Item = &'a Observation>,
-        is_masked: impl Fn(&Observation) -> bool,
-    ) -> Option<Self> {
-        let mut found = Self {
-            answers: 0,
-            score: 0.0,
-            weight: 0.0,
-            masked: 0,
+/// The weighted mean score in 0..=1 that a pair's answers give to `row`, one of its documents (1:
+/// better); `None` without answers.
+pub(super) fn mean_score<'a>(
+    row: usize,
+    on_pair: impl Iterator<Item = &'a Observation>,
+) -> Option<f64> {
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for of in on_pair {
+        let score = if of.b == row {
+            of.score
+        } else {
+            1.0 - of.score
         };
-        for of in on_pair {
-            let share = if of.b == row {
-                of.score
-            } else {
-                1.0 - of.score
-            };
-            found.answers += 1;
-            found.score += of.weight * share;
-            found.weight += of.weight;
-            found.masked += usize::from(is_masked(of));
-        }
-        (found.weight > 0.0).then(|| Self {
-            score: found.score / found.weight,
-            ..found
-        })
+        sum += of.weight * score;
+        weight += of.weight;
     }
+    (weight > 0.0).then(|| sum / weight)
 }
 
 /// The score of the document with the higher pool index.

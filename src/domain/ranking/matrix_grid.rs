@@ -84,8 +84,8 @@ impl MatrixGrid {
             (verdict.a, verdict.b, verdict.decision).hash(&mut hash);
         }
         for pair in view.answered_pairs() {
-            let answers = view.cell(pair.high(), pair.low()).answers;
-            grid.answers[place(pair)] = answers.map_or(f64::NAN, |of| of.score);
+            let score = view.answered_score(pair, pair.high());
+            grid.answers[place(pair)] = score.unwrap_or(f64::NAN);
         }
         for answer in view.answers_in_fit() {
             for of in &answer.pairs {
@@ -116,7 +116,7 @@ impl MatrixGrid {
         Self::seen(&self.verdicts, row, column, |score| 1.0 - score)
     }
 
-    /// The score of [`super::PairCell::answers`].
+    /// [`super::PairCell::answers`].
     pub fn answers(&self, row: usize, column: usize) -> Option<f64> {
         Self::seen(&self.answers, row, column, |score| 1.0 - score)
     }

@@ -4,7 +4,7 @@ use crate::app::annotate::RunRequest;
 use crate::app::error::{AppError, invalid};
 use crate::app::import::datasets::CheckedDataset;
 use crate::app::merge::PieceTerms;
-use crate::domain::hex::hex;
+use crate::app::shared_questions::{TextsHash, judges_term};
 use crate::domain::sampling;
 use crate::domain::sanitize;
 use crate::features::remote::client::{Job, NewUnit, Server};
@@ -13,7 +13,6 @@ use crate::registry;
 use crate::store::merge::{SharedAnswers, Terms};
 use crate::store::{Store, StoreError};
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 
 /// The command of jobs without a command in their terms.
 const ANNOTATE: &str = "annotate";
@@ -31,27 +30,17 @@ pub fn queries(
     dataset: &CheckedDataset,
     depth: Option<usize>,
 ) -> Result<(Vec<SharedQuery>, String), AppError> {
-    let mut hash = Sha256::new();
-    let mut add = |text: &str| {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    };
+    let mut hash = TextsHash::default();
     let mut queries = Vec::new();
     for pool in dataset.pools()? {
-        add(pool.query.id.as_str());
-        add(&pool.query.text);
-        add(&pool.documents.len().to_string());
-        for document in &pool.documents {
-            add(document.id.as_str());
-            add(&document.content);
-        }
+        hash.add_pool(&pool);
         let documents = pool.documents.len();
         queries.push(SharedQuery {
             name: pool.query.id.to_string(),
             documents: depth.map_or(documents, |limit| limit.min(documents)),
         });
     }
-    Ok((queries, hex(&hash.finalize())))
+    Ok((queries, hash.end()))
 }
 
 /// The terms that decide which calls are made and with which prompts.
@@ -73,29 +62,16 @@ pub fn terms(
              project --lambda 0.1`, or use the sampler cycles"
         ));
     }
-    let judges: Vec<Value> = ensemble
-        .iter()
-        .map(|judge| {
-            let spec = judge.spec();
-            json!([
-                spec.name,
-                spec.provider,
-                spec.model,
-                spec.prompt_hash,
-                spec.params
-            ])
-        })
-        .collect();
     if request.campaign.is_some_and(|campaign| campaign.student) {
         return Err(invalid!(
-            "rounds that a student helps to choose cannot be shared, since each machine has a student \
-             of its own: omit --prior student"
+            "rounds that a student helps to choose cannot be shared, since machines may have different \
+             students: omit --prior student"
         ));
     }
     let lambda = request.campaign.map(|_| settings.rating().lambda);
     let terms = json!({
         "dataset": dataset,
-        "judges": judges,
+        "judges": judges_term(ensemble),
         "seed": request.seed,
         "cycles": request.cycles,
         "document-limit": request.depth,

@@ -33,17 +33,17 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// Interval between looks at what is to be done.
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 /// Maximum age of an answer that is not on the server.
-const PUSH_EVERY: Duration = Duration::from_secs(1);
+pub(super) const PUSH_EVERY: Duration = Duration::from_secs(1);
 /// Interval between looks for free units while there are none.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Interval between updates of the cost of other calls.
-const LEDGER_EVERY: Duration = Duration::from_secs(30);
+pub(super) const LEDGER_EVERY: Duration = Duration::from_secs(30);
 /// Interval between attempts to reach a server that is away.
-const RETRY_EVERY: Duration = Duration::from_secs(2);
-/// How long the last answers may take to reach the server after the run has ended.
-const LAST_PUSH: Duration = Duration::from_secs(20);
+pub(super) const RETRY_EVERY: Duration = Duration::from_secs(2);
+/// How long the last answers may take to reach the server after the calls have ended.
+pub(super) const LAST_PUSH: Duration = Duration::from_secs(20);
 /// Maximum number of units leased at a time.
 const MAX_UNITS: usize = 16;
 /// Number of calls of a judge for which units are leased ahead, beyond those in flight.

@@ -7,10 +7,12 @@
 use super::fetch::merge_stored;
 use super::identity::Identity;
 use super::job::{JobAnswers, job_answers};
-use super::lessee::{Money, guard, pause};
+use super::lessee::{
+    LAST_PUSH, LEDGER_EVERY, LOOK_EVERY, Money, PUSH_EVERY, RETRY_EVERY, TICK, guard, pause,
+};
 use super::micros;
 use super::shared_queries::SharedQueries;
-use super::worker::first_share;
+use super::worker::{SHORTEST_PATIENCE, first_share};
 use crate::app::error::AppError;
 use crate::app::question_set::{QuestionSession, QuestionSetOutcome, QuestionSetProgress};
 use crate::app::shared_questions::QuestionsLeft;
@@ -27,26 +29,12 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-/// Interval between looks at what is to be done while judges are asked.
-const TICK: Duration = Duration::from_millis(50);
-/// Maximum age of an answer that is not on the server.
-const PUSH_EVERY: Duration = Duration::from_secs(1);
-/// Interval between looks for free units while there are none.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Interval between updates of the cost of other calls.
-const LEDGER_EVERY: Duration = Duration::from_secs(30);
-/// Interval between attempts to reach a server that is away.
-const RETRY_EVERY: Duration = Duration::from_secs(2);
-/// How long the last answers may take to reach the server after the worker was stopped.
-const LAST_PUSH: Duration = Duration::from_secs(20);
 /// Maximum number of queries leased at a time.
 const MAX_UNITS: i64 = 64;
 /// Number of queries per call in flight.
 const PER_CALL: i64 = 2;
 /// A worker leases at most its share of the units that are left, divided by this.
 const PARTS: i64 = 2;
-/// The shortest time that a request to the server may take.
-const SHORTEST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How a worker's participation ended.
 #[derive(Debug)]

@@ -18,7 +18,7 @@ const SMALLEST_SHARE: i64 = 10_000;
 const SHARES: i64 = 200;
 const CALLS_PER_SHARE: f64 = 4.0;
 /// The shortest time that a request to the server may take.
-const SHORTEST_PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const SHORTEST_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How a worker's participation ended.
 #[derive(Debug)]

@@ -166,7 +166,7 @@ impl<'a> MatrixCells<'a> {
                 surprise: cell.surprise,
                 verdict: cell.verdict.flatten(),
                 margin: judge.and_then(|judge| view.mean_margin(*judge, row, column)),
-                answers: cell.answers.map(|of| of.score),
+                answers: cell.answers,
                 planned: cell.planned,
                 missing: cell.missing > 0,
             };

@@ -58,6 +58,7 @@ pub mod setting_changes;
 pub mod settings;
 pub mod stale_votes;
 pub mod summary_cache;
+mod tastes;
 mod threads;
 pub mod upgrade;
 mod used_tokens;

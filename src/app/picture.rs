@@ -148,7 +148,7 @@ pub fn picture_caption(view: &View, offline: bool) -> String {
     offline
         .into_iter()
         .chain(student)
-        .chain(view.answers_note())
+        .chain(view.basis_note())
         .collect::<Vec<_>>()
         .join(" · ")
 }

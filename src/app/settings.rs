@@ -91,6 +91,11 @@ impl ProjectSettings {
                     db.keep_prior(ensemble, db.learn_prior(ensemble)?)?;
                 }
             }
+            if self.ranking.learns_tastes() && (other_scores || !before.ranking.learns_tastes()) {
+                for ensemble in db.ensembles_in_force()? {
+                    db.keep_taste(ensemble, db.learn_taste(ensemble)?)?;
+                }
+            }
         }
         if self.rule != before.rule {
             db.set_final_rule(&self.rule)?;

@@ -11,7 +11,8 @@ use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::{CalibratedMargins, MarginReference};
 use crate::domain::number_words::{counted, fixed};
 use crate::domain::ranking::{
-    JudgeWeights, NamedOpinion, OpinionEffect, PriorPrecision, RankingSettings, override_mode_note,
+    JudgeWeights, NamedOpinion, OpinionEffect, PriorPrecision, RankingSettings, Tastes,
+    override_mode_note,
 };
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitize;
@@ -126,6 +127,9 @@ pub(super) struct RatingSettings<'a> {
     lambda_in_force: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda_estimated_from_battles: Option<usize>,
+    /// The variance of judges' tastes, relative to that of scores, if they are modeled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taste_in_force: Option<f64>,
     #[serde(rename = "final")]
     rule: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,6 +144,7 @@ impl<'a> RatingSettings<'a> {
             override_note: override_mode_note(&settings),
             lambda_in_force: settings.rating().lambda,
             lambda_estimated_from_battles: settings.learned.map(|learned| learned.battles),
+            taste_in_force: settings.tastes.value(settings.learned_taste),
             settings,
             rule: rule.name(),
             adjudicator: match rule {
@@ -233,6 +238,9 @@ struct ProjectOptions {
     /// How judges are weighted; joint fits the sharpness and position bias of each judge
     #[arg(long, value_enum)]
     judge_weights: Option<JudgeWeightsName>,
+    /// Variance of judges' tastes, relative to that of scores; auto learns it, if there is clear evidence
+    #[arg(long, value_name = "off|auto|NUMBER", allow_hyphen_values = true)]
+    tastes: Option<Tastes>,
     /// Number of ranks that count as the top; in a pool with no more documents, half of them
     #[arg(long, value_name = "K")]
     top: Option<usize>,
@@ -419,6 +427,7 @@ impl ProjectOptions {
     fn apply(&self, mut settings: RankingSettings) -> Result<RankingSettings, CommandFailure> {
         settings.model = self.model.unwrap_or(settings.model);
         settings.lambda = self.lambda.unwrap_or(settings.lambda);
+        settings.tastes = self.tastes.unwrap_or(settings.tastes);
         settings.top = self.top.unwrap_or(settings.top);
         settings.override_weight = self.override_weight.unwrap_or(settings.override_weight);
         if let Some(phi) = self.phi {

@@ -55,6 +55,7 @@ impl FitCommand {
         let options = RatingOptions {
             model: self.model,
             lambda: self.lambda,
+            taste: 0.0,
         };
         let fitted =
             fit_battles(&input, options, self.phi).map_err(|error| usage!("stdin: {error}"))?;

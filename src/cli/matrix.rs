@@ -351,6 +351,7 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
         "rating": view.settings,
         "lambda_in_force": view.settings.rating().lambda,
         "phi": view.phi,
+        "taste": view.rating_options().taste,
         "phi_estimated_from_battles": view.settings.phi_battles,
         "fit": match &view.fit {
             Ok(fit) => json!({ "iterations": fit.iterations, "gradient": fit.gradient, "converged": fit.converged }),
@@ -497,7 +498,7 @@ fn as_text(
     if let Some((student, share)) = view.student_in_fit() {
         text.push_str(&format!("note: {}\n", student.words(share)));
     }
-    if let Some(note) = view.answers_note() {
+    if let Some(note) = view.basis_note() {
         text.push_str(&format!("note: {note}\n"));
     }
     for warning in &view.warnings {

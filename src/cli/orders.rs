@@ -115,7 +115,7 @@ fn as_text(orders: &QueryOrders) -> String {
     if let Some((student, share)) = orders.view.student_in_fit() {
         text.push_str(&format!("note: {}\n", student.words(share)));
     }
-    if let Some(note) = orders.view.answers_note() {
+    if let Some(note) = orders.view.basis_note() {
         text.push_str(&format!("note: {note}\n"));
     }
     if orders.offline {

@@ -17,6 +17,7 @@ mod prior_opinion;
 mod rows;
 mod slice;
 mod standing;
+mod tastes;
 mod verdict_effect;
 mod warning;
 
@@ -39,6 +40,7 @@ pub use rows::{
 };
 pub use slice::{Slice, SliceMean, slices};
 pub use standing::Standing;
+pub use tastes::{Tastes, taste_words};
 pub use verdict_effect::{
     VerdictEffect, override_mode_note, verdict_kinds_words, verdict_rule_words,
 };
@@ -46,7 +48,10 @@ pub use warning::{ScoreWarning, fit_warnings};
 
 use super::analysis;
 use super::battle::Pair;
-use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RatingError, RatingModel};
+use super::rating::{
+    self, Covariance, Fit, Observation, PriorEvidence, RatingError, RatingModel, RatingOptions,
+    TasteEvidence,
+};
 use super::verdict::Verdict;
 use counted_answers::higher_score;
 use fit_inputs::{FitInputs, consensus, counted_votes};
@@ -260,6 +265,11 @@ impl View {
         &self.rows
     }
 
+    /// The model that it was fitted with.
+    pub fn rating_options(&self) -> RatingOptions {
+        self.rows.rating_options(&self.settings)
+    }
+
     pub fn order(&self, order: DocumentOrder) -> Vec<usize> {
         match order {
             DocumentOrder::Hybrid => (0..self.rows.documents).collect(),
@@ -287,11 +297,18 @@ impl View {
         self.rows.answers_in_fit(&self.settings)
     }
 
-    /// The note printed with scores in which answers outside battles count.
-    pub fn answers_note(&self) -> Option<String> {
+    /// The note printed with scores in which answers outside battles count or judges have tastes.
+    pub fn basis_note(&self) -> Option<String> {
         let has_some = !self.answers_in_fit().is_empty();
         let counted = self.rows().answers.as_ref().filter(|_| has_some);
-        counted.map(CountedAnswers::words)
+        let taste = self.rating_options().taste;
+        let tastes = (taste > 0.0 && !self.entered.is_empty()).then(|| taste_words(taste));
+        let notes: Vec<String> = counted
+            .map(CountedAnswers::words)
+            .into_iter()
+            .chain(tastes)
+            .collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 
     /// The answers outside battles that decide a pair and count.
@@ -492,7 +509,7 @@ impl View {
 
     /// [`dispersion`] of the rows of this view.
     pub fn dispersion(&self) -> Option<rating::Dispersion> {
-        if !self.answers_in_fit().is_empty() {
+        if !self.answers_in_fit().is_empty() || self.rating_options().taste > 0.0 {
             return dispersion(&self.rows, &self.settings);
         }
         let fit = self.fit.as_ref().ok()?;
@@ -525,9 +542,11 @@ impl View {
         let (fit, covariance) = (self.fit.as_ref().ok()?, self.covariance.as_ref()?);
         let (battle, weight) = (record.battle, record.weight(self.rows.judges.len()));
         let (a, b) = (self.compact[battle.a]?, self.compact[battle.b]?);
+        let expected = rating::expected(self.settings.model, &fit.scores, a, b);
+        let (v, options) = (expected * (1.0 - expected), self.rating_options());
+        let weight = rating::weight_with_tastes(weight, record.votes.len(), v, &options);
         let observation = Observation::new(a, b, score?, weight);
-        let expected = observation.expected(self.settings.model, &fit.scores);
-        let leverage = rating::leverage(&observation, &self.settings.rating(), fit, covariance);
+        let leverage = rating::leverage(&observation, &options, fit, covariance);
         // A battle in the fit has pulled its own expectation toward its score; for one that is not,
         // the fit's error adds to its own.
         let spread = if replaced {
@@ -558,7 +577,7 @@ impl View {
 
 /// Numerator, denominator and battles of the dispersion estimate of a query
 /// (science.md § Dispersion), to be pooled over queries. Only uses the judges' votes that are in
-/// the fit, without answers outside battles, and computes no intervals.
+/// the fit, without answers outside battles and without tastes, and computes no intervals.
 pub fn dispersion(rows: &QueryRows, settings: &RankingSettings) -> Option<rating::Dispersion> {
     let of_votes;
     let rows = if rows.answers.is_some() {
@@ -567,6 +586,7 @@ pub fn dispersion(rows: &QueryRows, settings: &RankingSettings) -> Option<rating
     } else {
         rows
     };
+    let settings = &settings.without_tastes();
     let fitted = FittedRows::new(rows, settings, rating::MAX_DENSE);
     let FitInputs {
         compact, effects, ..
@@ -591,8 +611,28 @@ pub fn prior_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<Pr
         verdicts: Vec::new(),
         ..rows.without_answers()
     };
-    let inputs = FitInputs::new(&votes, settings);
+    let inputs = FitInputs::new(&votes, &settings.without_tastes());
     PriorEvidence::of(inputs.entered.len(), &inputs.observations, settings.model)
+}
+
+/// The evidence of a query's votes that judges have tastes, without verdicts and other answers;
+/// `None` if the model has no tastes, without votes, and if there are too many documents for errors.
+pub fn taste_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<TasteEvidence> {
+    let votes = QueryRows {
+        verdicts: Vec::new(),
+        ..rows.without_answers()
+    };
+    // With tastes, each vote is an observation.
+    let settings = RankingSettings {
+        tastes: Tastes::Set(1.0),
+        ..*settings
+    };
+    let inputs = FitInputs::new(&votes, &settings);
+    let documents = inputs.entered.len();
+    let phi = votes.phi(&settings);
+    (documents > 0)
+        .then(|| TasteEvidence::of(documents, &inputs.observations, &settings.rating(), phi))
+        .flatten()
 }
 
 /// The student's weight in the fit of these rows; `None` if it does not count.
@@ -658,7 +698,8 @@ pub fn scores(
     let entered = inputs.entered.len();
     let student = opinion_observations(rows, settings, entered, &inputs.compact);
     inputs.observations.extend(student);
-    let fit = rating::fit(entered, &inputs.observations, &settings.rating(), None)?;
+    let options = rows.rating_options(settings);
+    let fit = rating::fit(entered, &inputs.observations, &options, None)?;
     let score = |place: &Option<usize>| fit.scores.get((*place)?).copied();
     Ok(inputs.compact.iter().map(score).collect())
 }

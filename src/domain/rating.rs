@@ -10,13 +10,17 @@ mod link;
 mod newton;
 mod ranks;
 mod structure;
+mod tastes;
 mod ties;
 mod uncertainty;
 mod zbench;
 
-pub use evidence::{PRIOR_BATTLES, PriorEvidence, PriorGridEnd, prior_grid_end};
+pub use evidence::{
+    CLEAR_GAIN, PRIOR_BATTLES, PriorEvidence, PriorGridEnd, TasteEvidence, prior_grid_end,
+};
 pub use ranks::{RankInterval, TopDraws, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
+pub use tastes::{JudgeErrors, MAX_TASTE, MIN_TASTE, Taste, taste_errors, weight_with_tastes};
 pub use uncertainty::{
     Covariance, Dispersion, MAX_DENSE, covariance, covariance_drawn_in, dispersion, firmness,
     leverage,
@@ -48,6 +52,9 @@ pub struct Observation {
     /// An advantage of B that does not depend on the documents, in score units. 0 for a plain
     /// battle, the only value that zBench supports.
     pub offset: f64,
+    /// The number of the judge who answered, if judges' tastes matter; `None` for verdicts and
+    /// predictions. Ignored without tastes.
+    pub judge: Option<u32>,
 }
 
 impl Observation {
@@ -60,10 +67,12 @@ impl Observation {
             weight,
             slope: 1.0,
             offset: 0.0,
+            judge: None,
         }
     }
 
     /// The probability that B wins this battle, given the fitted scores, its slope and its offset.
+    /// Tastes do not matter.
     pub fn expected(&self, model: RatingModel, scores: &[f64]) -> f64 {
         link::probability(model, self.argument(scores))
     }
@@ -104,6 +113,14 @@ pub struct RatingOptions {
     /// `Thurstone` times 2.376², which is the same prior on the erf scale; `Mle` and `Zbench` have
     /// no prior.
     pub lambda: f64,
+    /// Variance of a judge's taste for a document, relative to that of true scores; 0 if judges have
+    /// no tastes. Only `Map` models them (science.md § Tastes).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub taste: f64,
+}
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }
 
 impl Default for RatingOptions {
@@ -111,6 +128,7 @@ impl Default for RatingOptions {
         Self {
             model: RatingModel::Map,
             lambda: 0.05,
+            taste: 0.0,
         }
     }
 }
@@ -124,6 +142,11 @@ impl RatingOptions {
             RatingModel::Thurstone => self.lambda * ERF_SCALE * ERF_SCALE,
         }
     }
+
+    /// The precision of a judge's taste for a document if one battle weighs 1; `None` without tastes.
+    pub(in crate::domain) fn taste_precision(&self) -> Option<f64> {
+        (self.model == RatingModel::Map && self.taste > 0.0).then(|| self.lambda / self.taste)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +155,8 @@ pub struct Fit {
     /// Thurstone scale. Scores that the solver cannot distinguish, given its stopping rule, are
     /// equal.
     pub scores: Vec<f64>,
+    /// The judges' tastes for the documents that they have compared; empty if none are modeled.
+    pub tastes: Vec<Taste>,
     /// Newton steps taken, or zBench iterations.
     pub iterations: usize,
     /// The largest absolute component of the objective's gradient at the scores.
@@ -160,6 +185,10 @@ pub enum RatingError {
     },
     #[error("the prior precision must be a number above 0, not {lambda}")]
     BadPrior { lambda: f64 },
+    #[error(
+        "the variance of tastes must be 0 or from {MIN_TASTE} to {MAX_TASTE} times that of scores, not {taste}"
+    )]
+    BadTaste { taste: f64 },
 }
 
 impl RatingError {
@@ -216,11 +245,14 @@ pub fn fit(
             }
         }
     }
-    let precision = options.precision();
+    let taste = options.taste;
+    if taste != 0.0 && !(MIN_TASTE..=MAX_TASTE).contains(&taste) {
+        return Err(RatingError::BadTaste { taste });
+    }
     Ok(if options.model == RatingModel::Thurstone {
-        newton::minimize(documents, observations, precision, warm, link::erf_link)
+        newton::minimize(documents, observations, options, warm, link::erf_link)
     } else {
-        newton::minimize(documents, observations, precision, warm, link::logistic)
+        newton::minimize(documents, observations, options, warm, link::logistic)
     })
 }
 

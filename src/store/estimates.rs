@@ -86,9 +86,9 @@ impl Store {
         })
     }
 
-    /// Estimates the prior of an ensemble, and then the dispersion of its battles, unless nothing
-    /// has changed since both were estimated. The prior affects the scores of every query, and both
-    /// affect its intervals. `told` receives the number of queries done and the number of all, and
+    /// Estimates the prior of an ensemble, then the dispersion of its battles and the tastes of its
+    /// judges, unless nothing has changed since they were estimated. The prior and tastes affect the
+    /// scores of every query, and all affect its intervals. `told` receives the number of queries done and the number of all, and
     /// returns whether to continue. Blocks.
     pub fn estimate(
         &self,
@@ -120,10 +120,12 @@ impl Store {
             Err(WalkEnd::Enough) => return Ok(()),
             Err(WalkEnd::Error(error)) => return Err(error),
         }
+        let other_phi = self.write_blocking(move |db| db.keep_phi(ensemble, pooled))?;
+        let taste = self.read_blocking(move |db| db.learn_taste(ensemble))?;
         self.write_blocking(move |db| {
-            let other_phi = db.keep_phi(ensemble, pooled)?;
-            let times = i64::from(other_prior) + i64::from(other_phi);
-            db.estimated_from(ensemble, basis, times)
+            let other_taste = db.keep_taste(ensemble, taste)?;
+            let changes = [other_prior, other_phi, other_taste];
+            db.estimated_from(ensemble, basis, changes.map(i64::from).iter().sum())
         })
     }
 }

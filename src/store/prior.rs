@@ -289,6 +289,9 @@ impl Db {
         if let Some(ensemble) = ensemble.filter(|_| settings.learns_prior()) {
             settings.learned = self.learned_prior(ensemble)?;
         }
+        if let Some(ensemble) = ensemble.filter(|_| settings.learns_tastes()) {
+            settings.learned_taste = self.learned_taste(ensemble)?;
+        }
         Ok(settings)
     }
 
@@ -297,7 +300,12 @@ impl Db {
     pub fn settings_in_force(&self) -> Result<RankingSettings> {
         let mut settings = self.settings()?;
         for ensemble in self.ensembles_in_force()? {
-            let learned = self.settings_under(Some(ensemble))?.learned;
+            let RankingSettings {
+                learned,
+                learned_taste,
+                ..
+            } = self.settings_under(Some(ensemble))?;
+            settings.learned_taste = settings.learned_taste.or(learned_taste);
             let battles = |of: Option<LearnedPrior>| of.map(|learned| learned.battles);
             if battles(learned) > battles(settings.learned) {
                 settings.learned = learned;

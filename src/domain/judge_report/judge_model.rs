@@ -70,6 +70,7 @@ pub fn judge_model(ratings: &[Rating], lambda: f64) -> Result<JudgeModel, Rating
     let options = RatingOptions {
         model: RatingModel::Map,
         lambda,
+        taste: 0.0,
     };
     let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
     for rating in ratings.iter().filter(|rating| rating.a != rating.b) {
@@ -121,6 +122,7 @@ impl JudgeModel {
                     weight: 1.0 / sharing as f64,
                     slope,
                     offset: gamma * rating.order(),
+                    judge: None,
                 }
             })
             .collect()

@@ -145,7 +145,7 @@ impl<'a> FlipContext<'a> {
         Some(Self {
             view,
             fit,
-            options: view.settings.rating(),
+            options: view.rating_options(),
             order: best_first(&fit.scores),
             top,
             on,
@@ -231,13 +231,18 @@ impl<'a> FlipContext<'a> {
     }
 
     /// Merges the pair's observations into one: (a, b, score, weight). The likelihood of several
-    /// games of one pair depends only on their sum.
+    /// games of one pair depends only on their sum; with tastes, that is an approximation.
     fn merged(&self, indexes: &[usize]) -> Option<Observation> {
         let observations = self.view.observations();
         let first = observations.get(*indexes.first()?)?;
         let (mut weight, mut won) = (0.0, 0.0);
+        let (mut judged, mut votes) = (0.0, 0);
         for o in indexes.iter().filter_map(|index| observations.get(*index)) {
             weight += o.weight;
+            if o.judge.is_some() {
+                judged += o.weight;
+                votes += 1;
+            }
             won += o.weight
                 * if o.b == first.b {
                     o.score
@@ -245,7 +250,16 @@ impl<'a> FlipContext<'a> {
                     1.0 - o.score
                 };
         }
-        (weight > 0.0).then(|| Observation::new(first.a, first.b, won / weight, weight))
+        (weight > 0.0).then(|| {
+            let score = won / weight;
+            if votes > 0 && self.options.taste > 0.0 {
+                let p = rating::expected(self.options.model, &self.fit.scores, first.a, first.b);
+                let v = p * (1.0 - p);
+                let of_votes = rating::weight_with_tastes(judged, votes, v, &self.options);
+                weight += of_votes - judged;
+            }
+            Observation::new(first.a, first.b, score, weight)
+        })
     }
 
     /// The scores that the pair may flip to.

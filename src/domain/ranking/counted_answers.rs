@@ -17,7 +17,8 @@ pub struct CountedAnswer {
     /// The documents in the order in which they were shown, each with its place in the answer in
     /// words: `1st`, or `not chosen`.
     pub shown: Vec<(usize, String)>,
-    /// Documents are pool indexes. Weights are in battles, above 0.
+    /// Documents are pool indexes, and judges places in [`QueryRows::judges`](super::QueryRows), or
+    /// numbers after them. Weights are in battles, above 0.
     pub pairs: Vec<Observation>,
 }
 
@@ -30,6 +31,9 @@ pub struct CountedAnswers {
     /// The dispersion φ of battles for which the weights were chosen. It applies if the query has no
     /// ensemble.
     pub phi: f64,
+    /// The variance τ² of a judge's taste for a document with which the weights were chosen, in
+    /// squared score units; 0 without tastes. It applies to votes too, unless the settings say more.
+    pub taste: f64,
     pub answers: Vec<CountedAnswer>,
 }
 

@@ -2,9 +2,9 @@
 
 use super::counted_answers::higher_score;
 use super::verdict_effect::{VerdictEffect, verdict_effects};
-use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
+use super::{BattleRecord, QueryRows, RankingSettings};
 use crate::domain::battle::{Battle, Pair};
-use crate::domain::rating::{Observation, RatingModel};
+use crate::domain::rating::Observation;
 use crate::domain::vote::{Outcome, VoteRule};
 use std::collections::HashMap;
 
@@ -122,9 +122,8 @@ pub(super) fn counted_votes(
             .and_then(|pair| effects.get(&pair))
             .is_some_and(|effect| effect.replaces_votes)
     };
-    let joint = settings.judge_weights == JudgeWeights::Joint
-        && settings.model != RatingModel::Zbench
-        && rows.responses.len() == rows.judges.len();
+    let joint = settings.has_joint_weights() && rows.responses.len() == rows.judges.len();
+    let tastes = rows.rating_options(settings).taste > 0.0;
     let mut observations = Vec::new();
     for record in rows
         .battles
@@ -134,8 +133,8 @@ pub(super) fn counted_votes(
         let (Some(a), Some(b)) = (index(record.battle.a), index(record.battle.b)) else {
             continue;
         };
-        if joint {
-            observations.extend(responses(rows, settings.vote_rule, record, a, b));
+        if joint || tastes {
+            observations.extend(responses(rows, settings.vote_rule, joint, record, a, b));
         } else if let Some(score) = rows.score(record, settings.vote_rule) {
             let weight = record.weight(rows.judges.len());
             observations.push(Observation::new(a, b, score, weight));
@@ -144,11 +143,12 @@ pub(super) fn counted_votes(
     observations
 }
 
-/// The votes of a battle as separate observations, each with its judge's response parameters; their
-/// weights sum to that of the battle (science.md § Judges).
+/// The votes of a battle as separate observations, each with its judge, and with `joint` weights its
+/// response parameters; their weights sum to that of the battle (science.md § Judges).
 fn responses<'a>(
     rows: &'a QueryRows,
     rule: VoteRule,
+    joint: bool,
     record: &'a BattleRecord,
     a: usize,
     b: usize,
@@ -158,6 +158,7 @@ fn responses<'a>(
     record.votes.iter().map(move |vote| {
         let seat = rows.judges.iter().position(|judge| *judge == vote.judge);
         let (slope, gamma) = seat
+            .filter(|_| joint)
             .and_then(|seat| rows.responses.get(seat))
             .copied()
             .unwrap_or((1.0, 0.0));
@@ -165,6 +166,7 @@ fn responses<'a>(
         Observation {
             slope,
             offset: if vote.swapped { gamma } else { -gamma },
+            judge: seat.map(|seat| seat as u32),
             ..Observation::new(a, b, score, weight)
         }
     })

@@ -27,11 +27,8 @@ impl FittedRows {
         let student = opinion_observations(rows, settings, entered, &inputs.compact);
         let opinion_pairs = student.len();
         inputs.observations.extend(student);
-        let options = settings.rating();
-        let phi = settings.phi.unwrap_or_else(|| match &rows.answers {
-            Some(counted) if rows.judges.is_empty() => counted.phi,
-            _ => 1.0 / rows.judges.len().max(1) as f64,
-        });
+        let options = rows.rating_options(settings);
+        let phi = rows.phi(settings);
         let fit = rating::fit(entered, &inputs.observations, &options, None);
         let covariance = fit
             .as_ref()

@@ -121,7 +121,8 @@ pub fn opinion_evidence(
     settings: &RankingSettings,
     predictions: &QueryPredictions,
 ) -> Option<[f64; OPINION_WEIGHTS.len()]> {
-    let inputs = FitInputs::new(rows, settings);
+    // One observation per battle: the votes of a battle are held out together.
+    let inputs = FitInputs::new(&rows.without_tastes(), &settings.without_tastes());
     let pairs = unjudged(rows, settings, &inputs.compact, predictions);
     held_out_likelihood(
         inputs.entered.len(),

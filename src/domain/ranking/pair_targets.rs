@@ -27,7 +27,7 @@ pub fn pair_targets(rows: &QueryRows, settings: &RankingSettings) -> Vec<PairTar
         } else {
             OverrideMode::Legacy
         },
-        ..*settings
+        ..settings.without_tastes()
     };
     let inputs = FitInputs::new(rows, &settings);
     let mut sums: BTreeMap<Pair, (f64, f64)> = BTreeMap::new();

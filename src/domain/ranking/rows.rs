@@ -1,9 +1,10 @@
 //! The input of a view: the query's rows, and the settings that turn them into numbers.
 
 use super::prior::{LearnedPrior, PriorPrecision};
+use super::tastes::Tastes;
 use super::{CountedAnswer, CountedAnswers, PriorOpinion};
 use crate::domain::battle::Battle;
-use crate::domain::rating::{self, RatingModel};
+use crate::domain::rating::{self, MAX_TASTE, MIN_TASTE, RatingModel};
 use crate::domain::verdict::{OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, MarginCurve, Vote, VoteRule, calibrated_score};
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,11 @@ pub struct RankingSettings {
     #[serde(skip, default = "direction_slope")]
     pub direction_slope: f64,
     pub judge_weights: JudgeWeights,
+    /// Whether judges have tastes. Only `Map` models them.
+    pub tastes: Tastes,
+    /// The variance of tastes learned from the project's votes, relative to that of scores.
+    #[serde(skip)]
+    pub learned_taste: Option<f64>,
     /// Number of ranks that count as the top, for stopping and for the value of a verdict. Does not
     /// affect scores.
     pub top: usize,
@@ -81,6 +87,8 @@ impl Default for RankingSettings {
             override_weight: 3.0,
             direction_slope: DIRECTION_SLOPE,
             judge_weights: JudgeWeights::default(),
+            tastes: Tastes::default(),
+            learned_taste: None,
             top: DEFAULT_TOP,
         }
     }
@@ -101,16 +109,27 @@ pub enum InvalidRankingSetting {
 }
 
 impl RankingSettings {
-    /// The override mode that applies. Judges' fitted slopes differ from that of a verdict's
-    /// battles, so replacing votes could lower the preferred document: with joint judge weights,
-    /// `replace` therefore counts as `alongside`.
+    /// The override mode that applies to votes. Judges' fitted slopes and tastes differ from those of a
+    /// verdict's battles, so replacing votes could lower the preferred document: with joint judge
+    /// weights or tastes, `replace` therefore counts as `alongside`.
     pub fn effective_override_mode(&self) -> OverrideMode {
-        let joint = self.judge_weights == JudgeWeights::Joint && self.model != RatingModel::Zbench;
-        if joint && self.override_mode == OverrideMode::Replace {
+        let tastes = self.tastes.value(self.learned_taste);
+        let has_tastes = self.model == RatingModel::Map && tastes.is_some();
+        if self.override_mode == OverrideMode::Replace && (self.has_joint_weights() || has_tastes) {
             OverrideMode::Alongside
         } else {
             self.override_mode
         }
+    }
+
+    /// Whether a verdict takes its pair out of other answers that contradict it.
+    pub fn masks_answers(&self) -> bool {
+        self.override_mode == OverrideMode::Replace && !self.has_joint_weights()
+    }
+
+    /// Whether each judge's fitted slope applies.
+    pub(super) fn has_joint_weights(&self) -> bool {
+        self.judge_weights == JudgeWeights::Joint && self.model != RatingModel::Zbench
     }
 
     /// Validates the settings.
@@ -133,6 +152,9 @@ impl RankingSettings {
         if let Some(phi) = self.phi {
             number("phi", phi, 0.0, 100.0)?;
         }
+        if let Tastes::Set(taste) = self.tastes {
+            number("tastes", taste, 0.0, MAX_TASTE)?;
+        }
         if !(1..=MOST_TOP).contains(&self.top) {
             return Err(InvalidRankingSetting::Top(self.top));
         }
@@ -144,10 +166,25 @@ impl RankingSettings {
         self.model == RatingModel::Map && self.lambda == PriorPrecision::Auto
     }
 
+    /// Whether tastes are learned: only for `Map`, which alone models them.
+    pub fn learns_tastes(&self) -> bool {
+        self.model == RatingModel::Map && self.tastes == Tastes::Auto
+    }
+
+    /// The model and its prior, without tastes.
     pub fn rating(&self) -> rating::RatingOptions {
         rating::RatingOptions {
             model: self.model,
             lambda: self.lambda.value(self.learned),
+            taste: 0.0,
+        }
+    }
+
+    /// The settings of a model in which judges have no tastes.
+    pub(super) fn without_tastes(self) -> Self {
+        Self {
+            tastes: Tastes::Off,
+            ..self
         }
     }
 }
@@ -224,6 +261,56 @@ impl QueryRows {
         match &self.answers {
             Some(counted) if settings.model != RatingModel::Zbench => &counted.answers,
             _ => &[],
+        }
+    }
+
+    /// The dispersion φ of the query's battles.
+    pub fn phi(&self, settings: &RankingSettings) -> f64 {
+        settings.phi.unwrap_or_else(|| match &self.answers {
+            Some(counted) if self.judges.is_empty() => counted.phi,
+            _ => 1.0 / self.judges.len().max(1) as f64,
+        })
+    }
+
+    /// The model of the query's fit. Tastes are those of the settings; if these have none, those with
+    /// which other answers count.
+    pub fn rating_options(&self, settings: &RankingSettings) -> rating::RatingOptions {
+        let options = settings.rating();
+        let counted = self.answers.as_ref().map_or(0.0, |counted| counted.taste);
+        let taste = match settings.tastes.value(settings.learned_taste) {
+            Some(taste) => taste,
+            None => counted * options.lambda / self.phi(settings),
+        };
+        let is_modeled = settings.model == RatingModel::Map && taste >= MIN_TASTE;
+        rating::RatingOptions {
+            taste: if is_modeled {
+                taste.min(MAX_TASTE)
+            } else {
+                0.0
+            },
+            ..options
+        }
+    }
+
+    /// The override mode that applies to these votes.
+    pub(super) fn override_mode(&self, settings: &RankingSettings) -> OverrideMode {
+        match settings.effective_override_mode() {
+            OverrideMode::Replace if self.rating_options(settings).taste > 0.0 => {
+                OverrideMode::Alongside
+            }
+            mode => mode,
+        }
+    }
+
+    /// The rows in which other answers count without tastes.
+    pub(super) fn without_tastes(&self) -> Self {
+        let answers = self.answers.clone();
+        Self {
+            answers: answers.map(|counted| CountedAnswers {
+                taste: 0.0,
+                ..counted
+            }),
+            ..self.clone()
         }
     }
 

@@ -117,9 +117,10 @@ impl VerdictEffect {
         verdict: &Verdict,
     ) -> Option<Self> {
         let votes = PairVotes::of(rows, settings, verdict);
-        let effect = Self::given(settings, verdict.decision, &votes)?;
-        let replaces = settings.effective_override_mode() == OverrideMode::Replace;
-        let score = verdict.decision.score().filter(|_| replaces);
+        let mode = rows.override_mode(settings);
+        let effect = Self::given(settings, mode, verdict.decision, &votes)?;
+        let score = verdict.decision.score();
+        let score = score.filter(|_| settings.masks_answers());
         Some(Self {
             masked_by: score.map(|score| {
                 if verdict.b > verdict.a {
@@ -132,7 +133,12 @@ impl VerdictEffect {
         })
     }
 
-    fn given(settings: &RankingSettings, decision: Decision, votes: &PairVotes) -> Option<Self> {
+    fn given(
+        settings: &RankingSettings,
+        mode: OverrideMode,
+        decision: Decision,
+        votes: &PairVotes,
+    ) -> Option<Self> {
         let score = decision.score()?;
         let relation = votes.relation(score);
         let prefers_b = match decision.direction()? {
@@ -141,7 +147,6 @@ impl VerdictEffect {
             Outcome::Tie => None,
         };
         let contradicts = relation == VerdictRelation::Contradicts;
-        let mode = settings.effective_override_mode();
         let mut effect = Self {
             relation,
             replaces_votes: contradicts
@@ -277,7 +282,8 @@ pub(super) fn verdict_effects(
 /// `better counts as a direction, …`.
 pub fn verdict_kinds_words(settings: &RankingSettings) -> String {
     let counts_as = |decision| {
-        VerdictEffect::given(settings, decision, &PairVotes::default())
+        let mode = settings.effective_override_mode();
+        VerdictEffect::given(settings, mode, decision, &PairVotes::default())
             .map_or_else(String::new, |effect| effect.counts_as())
     };
     format!(
@@ -323,10 +329,12 @@ pub fn override_mode_note(settings: &RankingSettings) -> Option<&'static str> {
              prefers; \
              `overrule config project --override-mode alongside` changes that, and scores with it",
         )
-    } else if settings.effective_override_mode() != settings.override_mode {
+    } else if settings.effective_override_mode() == settings.override_mode {
+        None
+    } else if settings.has_joint_weights() {
         Some("with judge weights `joint`, override mode `replace` counts as `alongside`")
     } else {
-        None
+        Some("with tastes, override mode `replace` counts as `alongside` for votes")
     }
 }
 

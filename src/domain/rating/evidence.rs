@@ -1,5 +1,6 @@
 //! Chooses the prior that the battles support: the Laplace evidence of its precision.
 
+use super::tastes::{JudgeErrors, own_scores, taste_errors};
 use super::uncertainty::local;
 use super::{
     Covariance, Dispersion, Fit, Observation, RatingModel, RatingOptions, covariance, dispersion,
@@ -73,10 +74,14 @@ impl PriorEvidence {
         let mut found = Self::default();
         let mut warm: Option<Vec<f64>> = None;
         for (point, lambda) in found.points.iter_mut().zip(GRID) {
-            let options = RatingOptions { model, lambda };
+            let options = RatingOptions {
+                model,
+                lambda,
+                taste: 0.0,
+            };
             let fit = fit(documents, observations, &options, warm.as_deref()).ok()?;
             let errors = covariance(documents, observations, &fit, &options, 1.0)?;
-            point.evidence = LogEvidence::of(observations, &fit, &options, &errors);
+            point.evidence = LogEvidence::of(observations, &fit, &options, &errors, &[]);
             point.dispersion = dispersion(observations, &fit, &options, &errors)?;
             warm = Some(fit.scores);
         }
@@ -133,6 +138,76 @@ impl PriorEvidence {
     }
 }
 
+/// The candidate variances of tastes, relative to that of scores.
+const TASTES: [f64; 13] = [
+    0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45, 0.7, 1.0, 1.5, 2.0, 3.0,
+];
+
+/// The log-evidence that tastes must add: a Bayes factor of 20.
+pub const CLEAR_GAIN: f64 = 3.0;
+
+/// The evidence of the votes about one or more queries that judges have tastes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TasteEvidence {
+    without: f64,
+    /// For each of the candidates.
+    with: [f64; TASTES.len()],
+}
+
+impl TasteEvidence {
+    /// The evidence of one query's votes under a prior and the dispersion `phi`; `None` if the model
+    /// has no tastes, and if there are too many documents for errors.
+    pub fn of(
+        documents: usize,
+        observations: &[Observation],
+        options: &RatingOptions,
+        phi: f64,
+    ) -> Option<Self> {
+        if options.model != RatingModel::Map {
+            return None;
+        }
+        let evidence = |taste: f64| {
+            let options = RatingOptions { taste, ..*options };
+            let fit = fit(documents, observations, &options, None).ok()?;
+            let errors = covariance(documents, observations, &fit, &options, 1.0)?;
+            let tastes = taste_errors(observations, &fit, &options, &errors)?;
+            Some(LogEvidence::of(observations, &fit, &options, &errors, &tastes).at(phi))
+        };
+        let mut found = Self {
+            without: evidence(0.0)?,
+            ..Self::default()
+        };
+        for (with, taste) in found.with.iter_mut().zip(TASTES) {
+            *with = evidence(taste)?;
+        }
+        Some(found)
+    }
+
+    /// The combined evidence of this and another query.
+    #[must_use]
+    pub fn pooled(mut self, other: &Self) -> Self {
+        self.without += other.without;
+        for (with, more) in self.with.iter_mut().zip(&other.with) {
+            *with += more;
+        }
+        self
+    }
+
+    /// The variance of tastes with the largest evidence, relative to that of scores; 0 unless it
+    /// raises the log-evidence by at least [`CLEAR_GAIN`].
+    pub fn best(&self) -> f64 {
+        let candidates = TASTES.into_iter().zip(self.with);
+        let best = candidates.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map_or(0.0, |(taste, evidence)| {
+            if evidence - self.without >= CLEAR_GAIN {
+                taste
+            } else {
+                0.0
+            }
+        })
+    }
+}
+
 impl LogEvidence {
     /// The log-evidence of a fit's prior at its maximum θ̂ (Laplace; MacKay 1992).
     ///
@@ -149,21 +224,38 @@ impl LogEvidence {
     /// A shift common to all scores, and a document without battles, contribute ½·ln p to both of
     /// the last two terms and cancel. The normalization of exp(ℓ/φ) over the possible votes does
     /// not depend on p.
+    ///
+    /// Tastes u have the prior N(0, φ/κ), and are integrated out in the same way: the first term
+    /// loses κ/2·|u|²/φ, and the volume ½·ln det(I + H/κ) of each judge.
     fn of(
         observations: &[Observation],
         fit: &Fit,
         options: &RatingOptions,
         errors: &Covariance,
+        tastes: &[JudgeErrors],
     ) -> Self {
         let precision = options.precision();
+        let own = own_scores(fit, tastes);
         let counted = observations.iter().filter(|o| o.counts());
         let misfit: f64 = counted
-            .map(|o| o.weight * local(o, options.model, &fit.scores).loss)
+            .map(|o| {
+                let scores = o.judge.and_then(|judge| own.get(&judge));
+                o.weight * local(o, options.model, scores.unwrap_or(&fit.scores)).loss
+            })
             .sum();
         let size: f64 = fit.scores.iter().map(|score| score * score).sum();
+        let tasted: f64 = tastes
+            .iter()
+            .flat_map(|of| &of.values)
+            .map(|taste| taste * taste)
+            .sum();
+        let taste_precision = options.taste_precision().unwrap_or_default();
+        let of_tastes: f64 = tastes.iter().map(|of| of.half_log_det).sum();
         Self {
-            fit: -misfit - 0.5 * precision * size,
-            volume: 0.5 * fit.scores.len() as f64 * precision.ln() - errors.half_log_det(),
+            fit: -misfit - 0.5 * precision * size - 0.5 * taste_precision * tasted,
+            volume: 0.5 * fit.scores.len() as f64 * precision.ln()
+                - errors.half_log_det()
+                - of_tastes,
         }
     }
 
@@ -185,7 +277,7 @@ mod tests {
         };
         let fit = fit(documents, battles, &options, None).unwrap();
         let errors = covariance(documents, battles, &fit, &options, phi).unwrap();
-        LogEvidence::of(battles, &fit, &options, &errors).at(phi)
+        LogEvidence::of(battles, &fit, &options, &errors, &[]).at(phi)
     }
 
     /// ln ∫ exp(ℓ/φ) · N(θ; 0, φ/p) dθ over a grid, for plain battles under the logistic link.

@@ -2,8 +2,9 @@
 //! Armijo line search on the objective.
 
 use super::link::LinkTerms;
+use super::tastes::{OwnScores, Tie};
 use super::ties::merge_ties;
-use super::{Fit, Observation};
+use super::{Fit, Observation, RatingOptions};
 use crate::domain::numeric::{axpy, dot};
 
 const MAX_STEPS: usize = 200;
@@ -22,28 +23,32 @@ const GOAL: f64 = 1e-14;
 /// Scores that differ by more than this are never treated as equal, however flat the objective is.
 const MOST_TOLERANCE: f64 = 1e-7;
 
-/// Minimizes Σ weight · loss(slope · (e_b − e_a) + offset) + ½ · precision · |e|².
+/// Minimizes Σ weight · loss(slope · (e_b − e_a) + offset) + ½ · precision · |θ|², where e are the
+/// scores θ; with tastes, those of the judge who answered, and ½ · κ · |e − θ|² is added for each
+/// judge.
 pub(super) fn minimize(
     documents: usize,
     observations: &[Observation],
-    precision: f64,
+    options: &RatingOptions,
     warm: Option<&[f64]>,
     link: impl Fn(f64, f64) -> LinkTerms + Copy,
 ) -> Fit {
-    let mut state = NewtonState::new(documents, observations, precision);
+    let own = OwnScores::new(documents, observations, options);
+    let mut state = NewtonState::new(&own, observations, options.precision());
     let mut scores = match warm {
         Some(warm) if warm.len() == documents && warm.iter().all(|e| e.is_finite()) => {
             warm.to_vec()
         }
         _ => vec![0.0; documents],
     };
-    let groups = ScoreGroups::new(documents, &state.edges);
+    own.extend(&mut scores);
+    let groups = ScoreGroups::new(&own, &state.edges);
     groups.centre(&mut scores);
     let scale = state.scale();
     let tolerance = TOLERANCE.max(GOAL * scale);
     let goal = GOAL.max(f64::EPSILON * scale);
 
-    let mut trial = vec![0.0; documents];
+    let mut trial = vec![0.0; scores.len()];
     let mut value = state.evaluate(&scores, link);
     let mut gradient = largest(&state.gradient);
     let mut before = f64::INFINITY;
@@ -78,9 +83,12 @@ pub(super) fn minimize(
         gradient = largest(&state.gradient);
     }
     groups.centre(&mut scores);
+    let tastes = own.tastes(&scores);
+    scores.truncate(documents);
     merge_ties(&mut scores, state.score_tolerance(tolerance));
     Fit {
         scores,
+        tastes,
         iterations,
         gradient,
         converged: gradient <= tolerance,
@@ -105,7 +113,13 @@ struct HessianEntry {
 }
 
 struct NewtonState {
+    /// Number of documents: their scores come first, and have a prior.
+    documents: usize,
     precision: f64,
+    /// The judges' own scores, each tied to that of its document.
+    ties: Vec<Tie>,
+    /// κ, the stiffness of each tie.
+    taste_precision: f64,
     edges: Vec<NewtonEdge>,
     springs: Vec<HessianEntry>,
     /// The negative gradient of the objective.
@@ -119,13 +133,13 @@ struct NewtonState {
 }
 
 impl NewtonState {
-    fn new(documents: usize, observations: &[Observation], precision: f64) -> Self {
+    fn new(own: &OwnScores, observations: &[Observation], precision: f64) -> Self {
         let edges: Vec<NewtonEdge> = observations
             .iter()
             .filter(|o| o.counts())
             .map(|o| NewtonEdge {
-                a: o.a as u32,
-                b: o.b as u32,
+                a: own.place(o, o.a),
+                b: own.place(o, o.b),
                 score: o.score,
                 weight: o.weight,
                 slope: o.slope,
@@ -140,9 +154,12 @@ impl NewtonState {
                 stiffness: 0.0,
             })
             .collect();
-        let zeros = || vec![0.0; documents];
+        let zeros = || vec![0.0; own.len()];
         Self {
+            documents: own.documents(),
             precision,
+            ties: own.ties(),
+            taste_precision: own.precision(),
             edges,
             springs,
             gradient: zeros(),
@@ -183,7 +200,8 @@ impl NewtonState {
     /// diagonal.
     fn evaluate(&mut self, scores: &[f64], link: impl Fn(f64, f64) -> LinkTerms) -> f64 {
         self.gradient.fill(0.0);
-        self.diagonal.fill(self.precision);
+        self.diagonal[..self.documents].fill(self.precision);
+        self.diagonal[self.documents..].fill(0.0);
         let mut objective = 0.0;
         for (edge, spring) in self.edges.iter().zip(&mut self.springs) {
             let (a, b) = (edge.a as usize, edge.b as usize);
@@ -199,7 +217,18 @@ impl NewtonState {
             self.diagonal[b] += spring.stiffness;
             self.diagonal[a] += spring.stiffness;
         }
-        for (g, e) in self.gradient.iter_mut().zip(scores) {
+        for tie in &self.ties {
+            let (document, own) = (tie.document as usize, tie.own as usize);
+            let taste = scores[own] - scores[document];
+            objective += 0.5 * self.taste_precision * taste * taste;
+            let pull = self.taste_precision * taste;
+            self.gradient[document] += pull;
+            self.gradient[own] -= pull;
+            self.diagonal[document] += self.taste_precision;
+            self.diagonal[own] += self.taste_precision;
+        }
+        let with_prior = self.gradient.iter_mut().zip(scores);
+        for (g, e) in with_prior.take(self.documents) {
             *g -= self.precision * e;
             objective += 0.5 * self.precision * e * e;
         }
@@ -269,6 +298,14 @@ impl NewtonState {
         for (y, p) in self.image.iter_mut().zip(&self.direction) {
             *y = self.precision * p + shift;
         }
+        // The judges' own scores have no prior.
+        self.image[self.documents..].fill(shift);
+        for tie in &self.ties {
+            let (document, own) = (tie.document as usize, tie.own as usize);
+            let force = self.taste_precision * (self.direction[own] - self.direction[document]);
+            self.image[own] += force;
+            self.image[document] -= force;
+        }
         for spring in &self.springs {
             let (a, b) = (spring.a as usize, spring.b as usize);
             let force = spring.stiffness * (self.direction[b] - self.direction[a]);
@@ -278,22 +315,30 @@ impl NewtonState {
     }
 }
 
-/// Documents that have met, directly or through others. Shifting a group does not change the
-/// likelihood, so at the optimum the scores of each group sum to 0.
+/// Documents that have met, directly or through others, and judges' scores for them. Shifting a group
+/// does not change the likelihood, so at the optimum the documents' scores of each group sum to 0.
 struct ScoreGroups {
+    documents: usize,
     of: Vec<u32>,
+    /// Number of documents in each group.
     sizes: Vec<u32>,
 }
 
 impl ScoreGroups {
-    fn new(documents: usize, edges: &[NewtonEdge]) -> Self {
+    fn new(own: &OwnScores, edges: &[NewtonEdge]) -> Self {
+        let documents = own.documents();
         let pairs = edges.iter().map(|e| (e.a as usize, e.b as usize));
-        let (of, count) = super::structure::groups(documents, pairs);
+        let ties = own.ties();
+        let tied = ties
+            .iter()
+            .map(|tie| (tie.document as usize, tie.own as usize));
+        let (of, count) = super::structure::groups(own.len(), pairs.chain(tied));
         let mut sizes = vec![0; count];
-        for &group in &of {
+        for &group in of.iter().take(documents) {
             sizes[group] += 1;
         }
         Self {
+            documents,
             of: of.into_iter().map(|group| group as u32).collect(),
             sizes,
         }
@@ -301,7 +346,7 @@ impl ScoreGroups {
 
     fn centre(&self, scores: &mut [f64]) {
         let mut means = vec![0.0; self.sizes.len()];
-        for (&group, e) in self.of.iter().zip(&*scores) {
+        for (&group, e) in self.of.iter().zip(&*scores).take(self.documents) {
             means[group as usize] += e;
         }
         for (mean, &size) in means.iter_mut().zip(&self.sizes) {

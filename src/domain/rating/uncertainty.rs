@@ -2,6 +2,7 @@
 //! the battles.
 
 use super::link::{self, LinkTerms};
+use super::tastes::JudgeCurvature;
 use super::{Fit, Observation, RatingModel, RatingOptions, check};
 use crate::domain::numeric::{axpy, dot};
 
@@ -232,13 +233,20 @@ pub fn covariance_drawn_in(
     for i in 0..documents {
         hessian[i * documents + i] += options.precision();
     }
-    for o in observations.iter().filter(|o| o.counts()) {
+    let has_tastes = options.taste_precision().is_some();
+    let of_scores = |o: &&Observation| o.counts() && !(has_tastes && o.judge.is_some());
+    for o in observations.iter().filter(of_scores) {
         let stiffness = stiffness(o, options.model, &fit.scores);
         let (a, b) = (place[o.a], place[o.b]);
         hessian[a * documents + a] += stiffness;
         hessian[b * documents + b] += stiffness;
         hessian[a * documents + b] -= stiffness;
         hessian[b * documents + a] -= stiffness;
+    }
+    for judge in JudgeCurvature::of(observations, fit, options)? {
+        for (i, j, softened) in judge.softened() {
+            hessian[place[i] * documents + place[j]] += softened;
+        }
     }
     Covariance::inverted(hessian, order, &place, anchor, phi)
 }
@@ -252,7 +260,7 @@ pub(super) fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> Link
 }
 
 /// The leverage of a battle: how much of its score the fit has taken from that battle itself, at
-/// least 0.
+/// least 0. With tastes, its weight is that of [`super::weight_with_tastes`].
 pub fn leverage(
     o: &Observation,
     options: &RatingOptions,
@@ -392,7 +400,7 @@ fn lean(
 }
 
 /// L⁻¹ for the Cholesky factor L of a positive definite matrix, in row order throughout.
-fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
+pub(super) fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
     for i in 0..size {
         let (above, rest) = matrix.split_at_mut(i * size);
         let row = &mut rest[..=i];
@@ -423,7 +431,7 @@ fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
 }
 
 /// GᵀG for a lower triangular G.
-fn gram(factor: &[f64], size: usize) -> Vec<f64> {
+pub(super) fn gram(factor: &[f64], size: usize) -> Vec<f64> {
     let mut cells = vec![0.0; size * size];
     for k in 0..size {
         let row = &factor[k * size..=k * size + k];

@@ -81,6 +81,7 @@ pub(super) fn fit(documents: usize, observations: &[Observation]) -> Fit {
     merge_ties(&mut scores, TIE_TOLERANCE);
     Fit {
         scores,
+        tastes: Vec::new(),
         iterations,
         gradient,
         converged,

@@ -145,6 +145,7 @@ impl Case {
                 weight: row.n.unwrap_or(1.0),
                 slope: row.beta.unwrap_or(1.0),
                 offset: row.off.unwrap_or(0.0),
+                judge: None,
             })
             .collect()
     }
@@ -342,6 +343,7 @@ fn thurstone_scores_match_the_reference() {
         let options = RatingOptions {
             model: RatingModel::Thurstone,
             lambda: reference.lam / 2.376f64.powi(2),
+            taste: 0.0,
         };
         let observations = case.observations();
         let fit = fit(case.n_docs, &observations, &options, None).unwrap();

@@ -5,7 +5,7 @@ use crate::domain::battle::Pair;
 use crate::domain::prediction::{OutcomeProbabilities, PairPrediction, QueryPredictions};
 use crate::domain::ranking::{
     CountedAnswer, CountedAnswers, JudgeWeights, PriorOpinion, PriorPrecision, QueryRows,
-    RankingSettings, View, prior_evidence,
+    RankingSettings, Tastes, View, prior_evidence,
 };
 use crate::domain::rating::{Observation, RatingModel};
 use crate::domain::verdict::{Decision, OverrideMode};
@@ -31,11 +31,13 @@ fn settings() -> impl Strategy<Value = RankingSettings> {
         ],
         0.1..=3.0f64,
         0.01..=8.0f64,
+        prop_oneof![Just(Tastes::Off), (0.01..4.0f64).prop_map(Tastes::Set)],
     )
         .prop_map(
-            |(model, override_mode, judge_weights, vote_rule, override_weight, lambda)| {
+            |(model, override_mode, judge_weights, vote_rule, override_weight, lambda, tastes)| {
                 RankingSettings {
                     model,
+                    tastes,
                     lambda: PriorPrecision::Set(lambda),
                     override_mode,
                     override_weight,
@@ -56,7 +58,7 @@ fn project() -> impl Strategy<Value = QueryRows> {
         prop::array::uniform3(response),
         any::<bool>(),
         prop::option::of((0.0..=1.0f64, 0.1..4.0f64)),
-        prop::option::of(prop::collection::vec(order(), 0..4)),
+        prop::option::of((prop::collection::vec(order(), 0..4), tastes())),
     )
         .prop_map(|(rows, responses, some_asked, student, orders)| {
             let mut rows = QueryRows {
@@ -73,7 +75,7 @@ fn project() -> impl Strategy<Value = QueryRows> {
                     vote.swapped = (at as i64 + vote.judge.0) % 2 == 0;
                 }
             }
-            rows.answers = orders.map(|orders| answers(rows.documents, &orders));
+            rows.answers = orders.map(|(orders, taste)| answers(rows.documents, &orders, taste));
             rows.student = student.map(|(b, weight)| PriorOpinion {
                 name: "s".into(),
                 predictions: predictions(rows.documents, b).into(),
@@ -83,13 +85,18 @@ fn project() -> impl Strategy<Value = QueryRows> {
         })
 }
 
+/// The variance of tastes in half of the cases, otherwise 0.
+fn tastes() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), 0.01..4.0f64]
+}
+
 /// Some of eight documents, best first.
 fn order() -> impl Strategy<Value = Vec<usize>> {
     Just((0..8).collect::<Vec<usize>>()).prop_shuffle()
 }
 
 /// Orders of the documents of a pool, whose pairs count as half a battle.
-fn answers(documents: usize, orders: &[Vec<usize>]) -> CountedAnswers {
+fn answers(documents: usize, orders: &[Vec<usize>], taste: f64) -> CountedAnswers {
     let answer = |order: &Vec<usize>| {
         let mut order = order.clone();
         order.retain(|document| *document < documents);
@@ -101,13 +108,17 @@ fn answers(documents: usize, orders: &[Vec<usize>]) -> CountedAnswers {
             shown: Vec::new(),
             judge: "one".to_owned(),
             pairs: pairs
-                .map(|(i, j)| Observation::new(order[j], order[i], 1.0, 0.5))
+                .map(|(i, j)| Observation {
+                    judge: Some(order[0] as u32 % 4),
+                    ..Observation::new(order[j], order[i], 1.0, 0.5)
+                })
                 .collect(),
         }
     };
     CountedAnswers {
         noun: "list call",
         phi: 1.0,
+        taste,
         answers: orders.iter().map(answer).collect(),
     }
 }
@@ -176,10 +187,9 @@ proptest! {
         let mut rows = rows;
         rows.verdicts = vec![given(w, l, Decision::A)];
         let view = View::new(rows, settings);
-        let replaces = settings.effective_override_mode() == OverrideMode::Replace;
         for of in view.answers_in_fit().iter().flat_map(|answer| &answer.pairs) {
             let loses = of.a == w && of.b == l;
-            prop_assert_eq!(view.is_masked(of), replaces && loses);
+            prop_assert_eq!(view.is_masked(of), settings.masks_answers() && loses);
         }
     }
 

@@ -26,14 +26,24 @@ pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers
         return Ok(Some(CountedAnswers {
             noun: NOUN,
             phi: model.battle_phi,
+            taste: model.taste,
             answers: Vec::new(),
         }));
     }
     let qualifications = db.list_qualifications()?;
     let documents = db.document_ids(query)?;
     let counted = CountedLists::read(db, &name, &documents, &qualifications)?;
+    // The judges that vote, in the order of the ensemble, and then those that do not.
+    let judges = db.judges_of(query)?.into_iter();
+    let mut judges: Vec<String> = judges.map(|(_, judge)| judge.name).collect();
     let answers = counted.lists.into_iter().filter_map(|of| {
-        let block = Block::list(0, of.kind, &of.order)?;
+        let name = &of.list.list.judge;
+        let known = judges.iter().position(|judge| judge == name);
+        let seat = known.unwrap_or_else(|| {
+            judges.push(name.clone());
+            judges.len() - 1
+        });
+        let block = Block::list(seat, of.kind, &of.order)?;
         Some(CountedAnswer {
             number: of.number,
             shown: shown(&of, &documents),
@@ -45,6 +55,7 @@ pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers
     Ok(Some(CountedAnswers {
         noun: NOUN,
         phi: model.battle_phi,
+        taste: model.taste,
         answers: answers.collect(),
     }))
 }
@@ -77,8 +88,7 @@ pub struct CountingOffer {
 /// Estimates the weights of list calls for the scores of the project. Changes nothing.
 ///
 /// # Errors
-/// No list call counts, or judges have tastes: the scores of the project do not model them, and
-/// their intervals would be too narrow.
+/// No list call counts.
 pub fn offer_counting(store: &Store) -> std::result::Result<CountingOffer, AppError> {
     let (pooled, battle_phi, lists, queries, unqualified) = store.read_blocking(|db| {
         let mut asked: BTreeSet<QueryId> = BTreeSet::new();
@@ -126,13 +136,6 @@ pub fn offer_counting(store: &Store) -> std::result::Result<CountingOffer, AppEr
         });
     }
     let model = estimate(&pooled);
-    if model.taste > 0.0 {
-        return Err(invalid!(
-            "judges have tastes ({:.2} of the variance of scores), which the scores of the project \
-             do not model: their intervals would be too narrow; `overrule lists ranking` models them",
-            model.taste * model.precision
-        ));
-    }
     Ok(CountingOffer {
         model: CountingModel::new(battle_phi, &model, pooled.len()),
         lists,

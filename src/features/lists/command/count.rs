@@ -15,9 +15,8 @@ use serde_json::{Value, json};
 exports: the pairs of each list are observations next to the votes, with a weight estimated from up to \
 50 queries. Verdicts are combined with them as with votes; with `--override-mode replace`, a verdict \
 also takes the pair out of lists that contradict it. New lists count with the same weights; run the \
-command again to estimate them anew. With zBench's model, lists do not count.
-
-It is refused if the judges have tastes, because the intervals would be too narrow.
+command again to estimate them anew. If the judges have tastes, the scores model them in votes and \
+lists. With zBench's model, lists do not count.
 
 Examples:
   overrule lists count --dry-run
@@ -106,8 +105,16 @@ fn weights(model: &CountingModel) -> String {
             ]
         })
         .collect();
+    let tastes = if model.taste > 0.0 {
+        format!(
+            "; judges have tastes with a standard deviation of {}",
+            fixed(model.taste.sqrt(), 2)
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "{}estimated from {}; φ of battles {}\n",
+        "{}estimated from {}; φ of battles {}{tastes}\n",
         output::table(&header, &rows),
         counted(model.queries, "query"),
         fixed(model.battle_phi, 2)

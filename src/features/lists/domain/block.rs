@@ -65,6 +65,7 @@ impl Block {
     pub fn observations(&self, phi: f64) -> impl Iterator<Item = Observation> {
         self.battles.iter().map(move |battle| Observation {
             weight: battle.weight / phi,
+            judge: Some(self.judge as u32),
             ..*battle
         })
     }

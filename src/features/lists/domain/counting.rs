@@ -8,12 +8,22 @@ use serde::{Deserialize, Serialize};
 /// The largest dispersion. Projects accept the same for battles.
 const MOST_PHI: f64 = 100.0;
 
+/// The largest variance of a taste, in squared score units. A gap of 100 is certain.
+const MOST_TASTE: f64 = 1e4;
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
 /// The weights of list calls in the scores of a project. They are estimated once and stored, so that
 /// scores depend only on rows of the project.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CountingModel {
     /// The dispersion φ of a battle's score, for which the weights were chosen.
     pub battle_phi: f64,
+    /// The variance τ² of a judge's taste for a document, in squared score units; 0 without tastes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub taste: f64,
     /// The kinds of lists that count.
     pub kinds: Vec<KindWeight>,
     /// Number of queries from which the dispersions were estimated.
@@ -50,6 +60,7 @@ impl CountingModel {
         });
         Self {
             battle_phi,
+            taste: model.taste,
             kinds: kinds.collect(),
             queries,
         }
@@ -59,6 +70,7 @@ impl CountingModel {
     pub fn is_valid(&self) -> bool {
         let is_dispersion = |phi: f64| phi.is_finite() && phi > 0.0 && phi <= MOST_PHI;
         is_dispersion(self.battle_phi)
+            && (0.0..=MOST_TASTE).contains(&self.taste)
             && self.kinds.iter().all(|kind| {
                 let form = kind.answer.parse().ok();
                 let known = form.and_then(|form| ListKind::new(kind.size, form).ok());
@@ -93,6 +105,7 @@ impl CountingModel {
             pairs
                 .map(|pair| Observation {
                     weight: kind.weight,
+                    judge: u32::try_from(block.judge()).ok(),
                     ..*pair
                 })
                 .collect(),
@@ -103,39 +116,88 @@ impl CountingModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::{self, RatingOptions};
+    use crate::domain::battle::{Battle, BattleId};
+    use crate::domain::ranking::{
+        BattleRecord, CountedAnswer, CountedAnswers, PriorPrecision, QueryRows, RankingSettings,
+        View,
+    };
+    use crate::domain::vote::{JudgeId, Margin, Vote};
     use crate::features::lists::domain::{AnswerForm, fit_blocks};
 
-    /// Lists that count in the fit of battles have the scores and the covariance of the list model
-    /// with the same dispersions.
+    /// Lists that count in the scores of a project, next to votes, give the scores and the covariance
+    /// of the list model with the same dispersions and tastes.
     #[test]
     fn weights_are_those_of_the_list_model_in_units_of_battles() {
         let five = ListKind::new(5, AnswerForm::Order).unwrap();
-        let blocks: Vec<Block> = [[0, 1, 2, 3, 4], [1, 0, 5, 3, 2], [4, 5, 0, 2, 1]]
-            .iter()
-            .map(|order| Block::list(0, five, order).unwrap())
+        let lists = [[0, 1, 2, 3, 4], [1, 0, 5, 3, 2], [4, 5, 0, 2, 1]];
+        let lists: Vec<Block> = (0..)
+            .zip(&lists)
+            .map(|(seat, order)| Block::list(seat, five, order).unwrap())
             .collect();
-        let model = ListModel {
-            precision: 0.3,
-            phi: [(five, 0.8)].into(),
-            taste: 0.0,
-        };
-        let expected = fit_blocks(6, &blocks, &model).unwrap();
-        for battle_phi in [1.0, 1.0 / 3.0] {
-            let counting = CountingModel::new(battle_phi, &model, 1);
-            let battles: Vec<Observation> = blocks
-                .iter()
-                .flat_map(|block| counting.battles(block).unwrap())
-                .collect();
-            let options = RatingOptions {
-                lambda: battle_phi * model.precision,
-                ..RatingOptions::default()
+        let votes = [(0, 3, [1.0, -1.0]), (4, 2, [0.0, 1.0]), (5, 1, [1.0, 1.0])];
+        let score = |margin: f64| 0.5 * (1.0 + margin);
+        let of_votes = votes.iter().flat_map(|(a, b, margins)| {
+            let seats = (0..).zip(margins);
+            seats.map(|(seat, margin)| Block::vote(seat, *a, *b, score(*margin)))
+        });
+        let blocks: Vec<Block> = lists.iter().cloned().chain(of_votes).collect();
+        for (taste, battle_phi) in [(0.0, 0.4), (1.3, 0.4), (0.2, 0.7)] {
+            let model = ListModel {
+                precision: 0.3,
+                // Two votes share a battle.
+                phi: [(five, 0.8), (ListKind::PAIR, 2.0 * battle_phi)].into(),
+                taste,
             };
-            let fit = rating::fit(6, &battles, &options, None).unwrap();
-            let covariance = rating::covariance(6, &battles, &fit, &options, battle_phi).unwrap();
-            for i in 0..6 {
-                assert!((fit.scores[i] - expected.scores[i]).abs() < 1e-9);
-                assert!((covariance.se(i) - expected.covariance.se(i)).abs() < 1e-9);
+            let expected = fit_blocks(6, &blocks, &model).unwrap();
+            let counting = CountingModel::new(battle_phi, &model, 1);
+            let answers = lists.iter().map(|block| CountedAnswer {
+                uid: String::new(),
+                number: 1,
+                judge: String::new(),
+                shown: Vec::new(),
+                pairs: counting.battles(block).unwrap(),
+            });
+            let battles = (1..).zip(&votes).map(|(id, (a, b, margins))| BattleRecord {
+                battle: Battle {
+                    id: BattleId(id),
+                    a: *a,
+                    b: *b,
+                    game: 0,
+                },
+                votes: (0..)
+                    .zip(margins)
+                    .map(|(judge, margin)| Vote {
+                        judge: JudgeId(judge),
+                        margin: Margin::new(*margin).unwrap(),
+                        swapped: false,
+                    })
+                    .collect(),
+                failed: Vec::new(),
+                asked: None,
+            });
+            let rows = QueryRows {
+                documents: 6,
+                depth: Some(6),
+                judges: vec![JudgeId(0), JudgeId(1)],
+                battles: battles.collect(),
+                answers: Some(CountedAnswers {
+                    noun: "list call",
+                    phi: battle_phi,
+                    taste: counting.taste,
+                    answers: answers.collect(),
+                }),
+                ..QueryRows::default()
+            };
+            let settings = RankingSettings {
+                lambda: PriorPrecision::Set(battle_phi * model.precision),
+                phi: Some(battle_phi),
+                ..RankingSettings::default()
+            };
+            let view = View::new(rows, settings);
+            for (standing, i) in view.standings.iter().zip(0..) {
+                let standing = standing.unwrap();
+                assert!((standing.zelo - expected.scores[i]).abs() < 1e-9);
+                assert!((standing.se.unwrap() - expected.covariance.se(i)).abs() < 1e-9);
             }
         }
     }
@@ -161,6 +223,13 @@ mod tests {
             wrong.battle_phi = battle_phi;
             (wrong.kinds[0].phi, wrong.kinds[0].weight) = (phi, weight);
             assert!(!wrong.is_valid(), "{wrong:?}");
+        }
+        let wrong = |taste| CountingModel {
+            taste,
+            ..valid.clone()
+        };
+        for taste in [-1.0, f64::NAN, 1e9] {
+            assert!(!wrong(taste).is_valid(), "{taste}");
         }
         let mut wrong = valid.clone();
         wrong.kinds[0].answer = "best:9".to_owned();

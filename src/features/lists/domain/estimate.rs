@@ -2,9 +2,10 @@
 //! queries.
 
 use super::block::Block;
-use super::estimator::{ListFit, ListModel, fit_blocks};
+use super::estimator::{ListFit, ListModel, fit_blocks, taste_of};
 use super::kind::ListKind;
 use crate::domain::numeric::sigma;
+use crate::domain::rating::{CLEAR_GAIN, JudgeErrors, MAX_TASTE, MIN_TASTE};
 use std::collections::BTreeMap;
 
 /// Refits without tastes, and with them.
@@ -13,9 +14,6 @@ const TASTE_ROUNDS: usize = 8;
 
 /// The variance of tastes from which the search starts, relative to that of the scores.
 const FIRST_TASTE: f64 = 0.1;
-
-/// The log-evidence that tastes must add: a Bayes factor of 20.
-const CLEAR_GAIN: f64 = 3.0;
 
 /// The least share of an answer's curvature that its own fit leaves.
 const LEAST_LEFT: f64 = 0.05;
@@ -96,19 +94,22 @@ fn updated(queries: &[QueryBlocks], model: &ListModel) -> ListModel {
             scores.add(fit.scores[document], variance);
         }
         for judge in &fit.tastes {
-            for document in (0..query.documents).filter(|document| judge.seen[*document]) {
-                tastes.add(judge.values[document], judge.variances[document]);
+            for (value, variance) in judge.values.iter().zip(&judge.variances) {
+                tastes.add(*value, *variance);
             }
         }
     }
+    let precision = scores.mean().map_or(model.precision, |mean| 1.0 / mean);
+    // A step of EM is too short while most of a taste is uncertain, so it is taken twice.
+    let taste = tastes.mean().map_or(0.0, |mean| mean * mean / model.taste);
+    let is_taste = (MIN_TASTE..=MAX_TASTE).contains(&(taste * precision));
     ListModel {
-        precision: scores.mean().map_or(model.precision, |mean| 1.0 / mean),
+        precision,
         phi: dispersions
             .into_iter()
             .filter_map(|(kind, sums)| Some((kind, sums.phi()?.max(LEAST_PHI))))
             .collect(),
-        // A step of EM is too short while most of a taste is uncertain, so it is taken twice.
-        taste: tastes.mean().map_or(0.0, |mean| mean * mean / model.taste),
+        taste: if is_taste { taste } else { 0.0 },
     }
 }
 
@@ -154,13 +155,18 @@ impl BlockDispersion {
     pub(crate) fn of(block: &Block, fit: &ListFit, phi: f64) -> Self {
         let documents = block.documents();
         let place = |document: usize| documents.partition_point(|d| *d < document);
-        let judge = fit.tastes.get(block.judge());
+        let number = block.judge() as u32;
         let score = |document: usize| {
-            fit.scores[document] + judge.map_or(0.0, |judge| judge.values[document])
+            fit.scores[document] + taste_of(&fit.tastes, number, document).unwrap_or(0.0)
         };
-        let all = fit.scores.len();
-        let covariance = |i: usize, j: usize| match judge {
-            Some(judge) => judge.own[documents[i] * all + documents[j]],
+        let judge = fit.tastes.iter().find(|of| of.judge == number);
+        let own_places = |judge: &JudgeErrors| -> Option<Vec<usize>> {
+            let places = documents.iter().map(|d| judge.documents.binary_search(d));
+            places.map(Result::ok).collect()
+        };
+        let own = judge.and_then(|judge| Some((judge, own_places(judge)?)));
+        let covariance = |i: usize, j: usize| match &own {
+            Some((judge, places)) => judge.own[places[i] * judge.documents.len() + places[j]],
             None => fit.covariance.get(documents[i], documents[j]),
         };
         let n = documents.len();

@@ -54,6 +54,7 @@ impl DistilledExport {
         let options = RatingOptions {
             model: self.model.unwrap_or(settings.model),
             lambda: settings.lambda.value(None),
+            taste: 0.0,
         };
         let key = student.key;
         let mut queries: Vec<(QueryId, QueryKey)> = store.read_blocking(move |db| {

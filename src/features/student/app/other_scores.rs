@@ -42,6 +42,7 @@ impl OtherScores {
         let options = RatingOptions {
             model: rating::RatingModel::Map,
             lambda: options.lambda,
+            taste: 0.0,
         };
         let documents = query.documents.len();
         let alike = AlikeTexts::of(texts, documents);

@@ -58,7 +58,7 @@ pub(super) fn text_of(open: &OpenQuery) -> String {
         view.student_in_fit()
             .map(|(student, share)| format!("The {}.", student.words(share))),
     )
-    .chain(view.answers_note().map(|note| format!("The {note}.")))
+    .chain(view.basis_note().map(|note| format!("The {note}.")))
     .collect::<Vec<_>>()
     .join("\n\n")
 }

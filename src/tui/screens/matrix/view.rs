@@ -271,7 +271,7 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         second.push(Span::styled(words, theme.warn()));
         second.push(Span::raw("  "));
     }
-    if let Some(words) = open.view.answers_note() {
+    if let Some(words) = open.view.basis_note() {
         room = room.saturating_sub(text::width(&words) + 2);
         second.push(Span::styled(words, theme.muted()));
         second.push(Span::raw("  "));

@@ -98,6 +98,12 @@ pub fn counted_answers(db: &Db, query: QueryKey) -> store::Result<Option<Counted
     lists::app::counted_answers(db, query)
 }
 
+/// The variance of judges' tastes with which answers outside battles count, relative to that of
+/// scores; `None` if none do in the project.
+pub fn counted_taste(db: &Db) -> store::Result<Option<f64>> {
+    lists::app::counted_taste(db)
+}
+
 /// If answers outside battles count, marks the numbers as changed that are based on the call with
 /// this hash, or on any call.
 pub fn answers_changed(db: &Db, call_key: Option<&[u8; 32]>) -> store::Result<()> {

@@ -91,7 +91,8 @@ impl ProjectSettings {
                     db.keep_prior(ensemble, db.learn_prior(ensemble)?)?;
                 }
             }
-            if self.ranking.learns_tastes() && (other_scores || !before.ranking.learns_tastes()) {
+            // Tastes are relative to the variance of scores, which follows from the prior and φ.
+            if self.ranking.learns_tastes() {
                 for ensemble in db.ensembles_in_force()? {
                     db.keep_taste(ensemble, db.learn_taste(ensemble)?)?;
                 }

@@ -144,7 +144,7 @@ impl<'a> RatingSettings<'a> {
             override_note: override_mode_note(&settings),
             lambda_in_force: settings.rating().lambda,
             lambda_estimated_from_battles: settings.learned.map(|learned| learned.battles),
-            taste_in_force: settings.tastes.value(settings.learned_taste),
+            taste_in_force: Some(settings.taste()).filter(|taste| *taste > 0.0),
             settings,
             rule: rule.name(),
             adjudicator: match rule {

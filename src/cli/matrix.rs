@@ -351,7 +351,7 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
         "rating": view.settings,
         "lambda_in_force": view.settings.rating().lambda,
         "phi": view.phi,
-        "taste": view.rating_options().taste,
+        "taste": view.settings.taste(),
         "phi_estimated_from_battles": view.settings.phi_battles,
         "fit": match &view.fit {
             Ok(fit) => json!({ "iterations": fit.iterations, "gradient": fit.gradient, "converged": fit.converged }),

@@ -49,8 +49,7 @@ pub use warning::{ScoreWarning, fit_warnings};
 use super::analysis;
 use super::battle::Pair;
 use super::rating::{
-    self, Covariance, Fit, Observation, PriorEvidence, RatingError, RatingModel, RatingOptions,
-    TasteEvidence,
+    self, Covariance, Fit, Observation, PriorEvidence, RatingError, RatingModel, TasteEvidence,
 };
 use super::verdict::Verdict;
 use counted_answers::higher_score;
@@ -265,11 +264,6 @@ impl View {
         &self.rows
     }
 
-    /// The model that it was fitted with.
-    pub fn rating_options(&self) -> RatingOptions {
-        self.rows.rating_options(&self.settings)
-    }
-
     pub fn order(&self, order: DocumentOrder) -> Vec<usize> {
         match order {
             DocumentOrder::Hybrid => (0..self.rows.documents).collect(),
@@ -301,7 +295,7 @@ impl View {
     pub fn basis_note(&self) -> Option<String> {
         let has_some = !self.answers_in_fit().is_empty();
         let counted = self.rows().answers.as_ref().filter(|_| has_some);
-        let taste = self.rating_options().taste;
+        let taste = self.settings.taste();
         let tastes = (taste > 0.0 && !self.entered.is_empty()).then(|| taste_words(taste));
         let notes: Vec<String> = counted
             .map(CountedAnswers::words)
@@ -509,7 +503,7 @@ impl View {
 
     /// [`dispersion`] of the rows of this view.
     pub fn dispersion(&self) -> Option<rating::Dispersion> {
-        if !self.answers_in_fit().is_empty() || self.rating_options().taste > 0.0 {
+        if !self.answers_in_fit().is_empty() || self.settings.taste() > 0.0 {
             return dispersion(&self.rows, &self.settings);
         }
         let fit = self.fit.as_ref().ok()?;
@@ -543,7 +537,7 @@ impl View {
         let (battle, weight) = (record.battle, record.weight(self.rows.judges.len()));
         let (a, b) = (self.compact[battle.a]?, self.compact[battle.b]?);
         let expected = rating::expected(self.settings.model, &fit.scores, a, b);
-        let (v, options) = (expected * (1.0 - expected), self.rating_options());
+        let (v, options) = (expected * (1.0 - expected), self.settings.rating());
         let weight = rating::weight_with_tastes(weight, record.votes.len(), v, &options);
         let observation = Observation::new(a, b, score?, weight);
         let leverage = rating::leverage(&observation, &options, fit, covariance);
@@ -698,8 +692,7 @@ pub fn scores(
     let entered = inputs.entered.len();
     let student = opinion_observations(rows, settings, entered, &inputs.compact);
     inputs.observations.extend(student);
-    let options = rows.rating_options(settings);
-    let fit = rating::fit(entered, &inputs.observations, &options, None)?;
+    let fit = rating::fit(entered, &inputs.observations, &settings.rating(), None)?;
     let score = |place: &Option<usize>| fit.scores.get((*place)?).copied();
     Ok(inputs.compact.iter().map(score).collect())
 }

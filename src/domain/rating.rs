@@ -7,9 +7,11 @@
 
 mod evidence;
 mod link;
+mod matrix;
 mod newton;
 mod ranks;
 mod structure;
+mod taste_errors;
 mod tastes;
 mod ties;
 mod uncertainty;
@@ -20,7 +22,8 @@ pub use evidence::{
 };
 pub use ranks::{RankInterval, TopDraws, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
-pub use tastes::{JudgeErrors, MAX_TASTE, MIN_TASTE, Taste, taste_errors, weight_with_tastes};
+pub use taste_errors::{JudgeErrors, taste_errors};
+pub use tastes::{MAX_TASTE, MIN_TASTE, Taste, weight_with_tastes};
 pub use uncertainty::{
     Covariance, Dispersion, MAX_DENSE, covariance, covariance_drawn_in, dispersion, firmness,
     leverage,

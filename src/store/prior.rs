@@ -7,6 +7,7 @@ use crate::domain::ranking::{self, LearnedPrior, RankingSettings};
 use crate::domain::rating::{Dispersion, MAX_DENSE, PRIOR_BATTLES, PriorEvidence};
 use crate::domain::sampling::SeededRng;
 use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::registry;
 
 /// Maximum number of queries in an estimate.
 const QUERIES: usize = 200;
@@ -282,10 +283,11 @@ impl Db {
         self.remember(&campaign_name(ensemble), &value)
     }
 
-    /// The project's settings with the prior learned from an ensemble's battles, if it is to be
-    /// learned.
+    /// The project's settings with the prior and the tastes learned from an ensemble's battles, if they
+    /// are to be learned, and with the tastes of other answers that count.
     pub(crate) fn settings_under(&self, ensemble: Option<EnsembleId>) -> Result<RankingSettings> {
         let mut settings = self.settings()?;
+        settings.counted_taste = registry::counted_taste(self)?;
         if let Some(ensemble) = ensemble.filter(|_| settings.learns_prior()) {
             settings.learned = self.learned_prior(ensemble)?;
         }
@@ -295,17 +297,18 @@ impl Db {
         Ok(settings)
     }
 
-    /// The project's settings with the learned prior; of several ensembles, the one with the most
-    /// battles counts.
+    /// The project's settings with the learned prior and tastes; of several ensembles, the prior of the
+    /// one with the most battles counts, and the largest tastes.
     pub fn settings_in_force(&self) -> Result<RankingSettings> {
-        let mut settings = self.settings()?;
+        let mut settings = self.settings_under(None)?;
         for ensemble in self.ensembles_in_force()? {
             let RankingSettings {
                 learned,
                 learned_taste,
                 ..
             } = self.settings_under(Some(ensemble))?;
-            settings.learned_taste = settings.learned_taste.or(learned_taste);
+            let larger = |before: f64| learned_taste.map_or(before, |learned| learned.max(before));
+            settings.learned_taste = settings.learned_taste.map(larger).or(learned_taste);
             let battles = |of: Option<LearnedPrior>| of.map(|learned| learned.battles);
             if battles(learned) > battles(settings.learned) {
                 settings.learned = learned;

@@ -153,13 +153,13 @@ impl Db {
         Ok(View::without_errors(rows, settings))
     }
 
-    /// The view of votes and verdicts alone, without the project's student, from which another
-    /// student may learn.
+    /// The view of votes and verdicts alone, without the project's student and without tastes, from
+    /// which another student may learn.
     pub fn view_without_student(&self, query: QueryKey) -> Result<View> {
         let (mut rows, settings) = self.view_inputs(query)?;
         rows.student = None;
         rows.answers = None;
-        Ok(View::new(rows, settings))
+        Ok(View::new(rows, settings.without_tastes()))
     }
 
     /// The input of a query's view: its rows and the project's settings.
@@ -216,13 +216,13 @@ impl Db {
     ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let mut rows = self.fitted_rows(query, &settings)?;
-        let is_usual = rows.student.is_none() && rows.answers_in_fit(&settings).is_empty();
-        if is_usual {
+        let has_no_answers = rows.answers_in_fit(&settings).is_empty();
+        if rows.student.is_none() && has_no_answers && settings.taste() == 0.0 {
             return self.scores(query);
         }
         rows.student = None;
         rows.answers = None;
-        Ok(ranking::scores(&rows, &settings))
+        Ok(ranking::scores(&rows, &settings.without_tastes()))
     }
 
     /// The pairs with votes and verdicts that the fit of a query uses, each with its score as the
@@ -252,6 +252,15 @@ impl Db {
         rows.responses.retain(|_| seats.next().unwrap_or(true));
         let mut seats = rows.judges.iter().map(|id| !left_out.contains(id));
         rows.curves.retain(|_| seats.next().unwrap_or(true));
+        if let Some(counted) = &mut rows.answers {
+            counted
+                .answers
+                .retain(|answer| !names.contains(&answer.judge));
+            let kept = rows.judges.iter().enumerate();
+            let kept = kept.filter(|(_, id)| !left_out.contains(id));
+            let seats: HashMap<usize, usize> = kept.map(|(seat, _)| seat).zip(0..).collect();
+            counted.renumber(&seats);
+        }
         rows.judges.retain(|id| !left_out.contains(id));
         for record in &mut rows.battles {
             record.votes.retain(|vote| !left_out.contains(&vote.judge));
@@ -259,10 +268,6 @@ impl Db {
             if let Some(asked) = &mut record.asked {
                 asked.retain(|id| !left_out.contains(id));
             }
-        }
-        if let Some(counted) = &mut rows.answers {
-            let answers = &mut counted.answers;
-            answers.retain(|answer| !names.contains(&answer.judge));
         }
         let nothing = rows.verdicts.is_empty()
             && rows.battles.iter().all(|record| record.votes.is_empty())

@@ -8,7 +8,7 @@ use crate::domain::battle::Pair;
 use crate::domain::numeric::{best_first, sigma};
 use crate::domain::ranking::View;
 use crate::domain::rating::{self, Fit, Observation, RatingModel, RatingOptions};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum leverage of a pair in the estimate for large pools: how much of the fitted gap between
 /// its documents the pair itself is assumed to determine.
@@ -145,7 +145,7 @@ impl<'a> FlipContext<'a> {
         Some(Self {
             view,
             fit,
-            options: view.rating_options(),
+            options: view.settings.rating(),
             order: best_first(&fit.scores),
             top,
             on,
@@ -236,12 +236,12 @@ impl<'a> FlipContext<'a> {
         let observations = self.view.observations();
         let first = observations.get(*indexes.first()?)?;
         let (mut weight, mut won) = (0.0, 0.0);
-        let (mut judged, mut votes) = (0.0, 0);
+        let (mut judged, mut judges) = (0.0, BTreeSet::new());
         for o in indexes.iter().filter_map(|index| observations.get(*index)) {
             weight += o.weight;
-            if o.judge.is_some() {
+            if let Some(judge) = o.judge {
                 judged += o.weight;
-                votes += 1;
+                judges.insert(judge);
             }
             won += o.weight
                 * if o.b == first.b {
@@ -252,10 +252,10 @@ impl<'a> FlipContext<'a> {
         }
         (weight > 0.0).then(|| {
             let score = won / weight;
-            if votes > 0 && self.options.taste > 0.0 {
+            if judged > 0.0 && self.options.taste > 0.0 {
                 let p = rating::expected(self.options.model, &self.fit.scores, first.a, first.b);
                 let v = p * (1.0 - p);
-                let of_votes = rating::weight_with_tastes(judged, votes, v, &self.options);
+                let of_votes = rating::weight_with_tastes(judged, judges.len(), v, &self.options);
                 weight += of_votes - judged;
             }
             Observation::new(first.a, first.b, score, weight)

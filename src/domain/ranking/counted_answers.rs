@@ -4,6 +4,7 @@ use crate::domain::battle::Pair;
 use crate::domain::number_words::{counted, fixed, ordinal};
 use crate::domain::rating::Observation;
 use crate::domain::sanitize;
+use std::collections::HashMap;
 
 /// One answer of a judge, with the pairs that it decides.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,9 +32,6 @@ pub struct CountedAnswers {
     /// The dispersion φ of battles for which the weights were chosen. It applies if the query has no
     /// ensemble.
     pub phi: f64,
-    /// The variance τ² of a judge's taste for a document with which the weights were chosen, in
-    /// squared score units; 0 without tastes. It applies to votes too, unless the settings say more.
-    pub taste: f64,
     pub answers: Vec<CountedAnswer>,
 }
 
@@ -73,6 +71,16 @@ impl CountedAnswer {
 }
 
 impl CountedAnswers {
+    /// Gives judges other numbers. Those of judges that are not listed stay.
+    pub fn renumber(&mut self, numbers: &HashMap<usize, usize>) {
+        for pair in self.answers.iter_mut().flat_map(|of| &mut of.pairs) {
+            let judge = pair.judge.and_then(|judge| numbers.get(&(judge as usize)));
+            if let Some(number) = judge.and_then(|number| u32::try_from(*number).ok()) {
+                pair.judge = Some(number);
+            }
+        }
+    }
+
     /// The note printed with scores in which they count: `scores also count 12 list calls`.
     pub(super) fn words(&self) -> String {
         format!(

@@ -123,7 +123,7 @@ pub(super) fn counted_votes(
             .is_some_and(|effect| effect.replaces_votes)
     };
     let joint = settings.has_joint_weights() && rows.responses.len() == rows.judges.len();
-    let tastes = rows.rating_options(settings).taste > 0.0;
+    let tastes = settings.taste() > 0.0;
     let mut observations = Vec::new();
     for record in rows
         .battles

@@ -27,7 +27,7 @@ impl FittedRows {
         let student = opinion_observations(rows, settings, entered, &inputs.compact);
         let opinion_pairs = student.len();
         inputs.observations.extend(student);
-        let options = rows.rating_options(settings);
+        let options = settings.rating();
         let phi = rows.phi(settings);
         let fit = rating::fit(entered, &inputs.observations, &options, None);
         let covariance = fit

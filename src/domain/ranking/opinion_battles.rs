@@ -122,7 +122,7 @@ pub fn opinion_evidence(
     predictions: &QueryPredictions,
 ) -> Option<[f64; OPINION_WEIGHTS.len()]> {
     // One observation per battle: the votes of a battle are held out together.
-    let inputs = FitInputs::new(&rows.without_tastes(), &settings.without_tastes());
+    let inputs = FitInputs::new(rows, &settings.without_tastes());
     let pairs = unjudged(rows, settings, &inputs.compact, predictions);
     held_out_likelihood(
         inputs.entered.len(),

@@ -43,6 +43,9 @@ pub struct RankingSettings {
     /// The variance of tastes learned from the project's votes, relative to that of scores.
     #[serde(skip)]
     pub learned_taste: Option<f64>,
+    /// The variance of tastes with which answers outside battles count, relative to that of scores.
+    #[serde(skip)]
+    pub counted_taste: Option<f64>,
     /// Number of ranks that count as the top, for stopping and for the value of a verdict. Does not
     /// affect scores.
     pub top: usize,
@@ -89,6 +92,7 @@ impl Default for RankingSettings {
             judge_weights: JudgeWeights::default(),
             tastes: Tastes::default(),
             learned_taste: None,
+            counted_taste: None,
             top: DEFAULT_TOP,
         }
     }
@@ -104,27 +108,23 @@ pub enum InvalidRankingSetting {
         above: f64,
         most: f64,
     },
+    #[error("tastes = {0}: expected off, auto, or a number from {MIN_TASTE} to {MAX_TASTE}")]
+    Taste(f64),
     #[error("top = {0}: expected a number of ranks from 1 to {MOST_TOP}")]
     Top(usize),
 }
 
 impl RankingSettings {
-    /// The override mode that applies to votes. Judges' fitted slopes and tastes differ from those of a
-    /// verdict's battles, so replacing votes could lower the preferred document: with joint judge
-    /// weights or tastes, `replace` therefore counts as `alongside`.
+    /// The override mode that applies. Judges' fitted slopes and tastes differ from those of a
+    /// verdict's battles, so replacing votes or masking other answers could lower the preferred
+    /// document: with joint judge weights or tastes, `replace` therefore counts as `alongside`.
     pub fn effective_override_mode(&self) -> OverrideMode {
-        let tastes = self.tastes.value(self.learned_taste);
-        let has_tastes = self.model == RatingModel::Map && tastes.is_some();
-        if self.override_mode == OverrideMode::Replace && (self.has_joint_weights() || has_tastes) {
+        let is_direct = !self.has_joint_weights() && self.taste() == 0.0;
+        if self.override_mode == OverrideMode::Replace && !is_direct {
             OverrideMode::Alongside
         } else {
             self.override_mode
         }
-    }
-
-    /// Whether a verdict takes its pair out of other answers that contradict it.
-    pub fn masks_answers(&self) -> bool {
-        self.override_mode == OverrideMode::Replace && !self.has_joint_weights()
     }
 
     /// Whether each judge's fitted slope applies.
@@ -153,6 +153,9 @@ impl RankingSettings {
             number("phi", phi, 0.0, 100.0)?;
         }
         if let Tastes::Set(taste) = self.tastes {
+            if taste < MIN_TASTE {
+                return Err(InvalidRankingSetting::Taste(taste));
+            }
             number("tastes", taste, 0.0, MAX_TASTE)?;
         }
         if !(1..=MOST_TOP).contains(&self.top) {
@@ -171,19 +174,33 @@ impl RankingSettings {
         self.model == RatingModel::Map && self.tastes == Tastes::Auto
     }
 
-    /// The model and its prior, without tastes.
+    /// The model of the fit.
     pub fn rating(&self) -> rating::RatingOptions {
         rating::RatingOptions {
             model: self.model,
             lambda: self.lambda.value(self.learned),
-            taste: 0.0,
+            taste: self.taste(),
+        }
+    }
+
+    /// The variance of judges' tastes in the fit, relative to that of scores; 0 without tastes. It is
+    /// that of the settings; if these have none, the one with which other answers count.
+    pub fn taste(&self) -> f64 {
+        let set = self.tastes.value(self.learned_taste);
+        match set.or(self.counted_taste) {
+            Some(taste) if self.model == RatingModel::Map && taste >= MIN_TASTE => {
+                taste.min(MAX_TASTE)
+            }
+            _ => 0.0,
         }
     }
 
     /// The settings of a model in which judges have no tastes.
-    pub(super) fn without_tastes(self) -> Self {
+    #[must_use]
+    pub fn without_tastes(self) -> Self {
         Self {
             tastes: Tastes::Off,
+            counted_taste: None,
             ..self
         }
     }
@@ -270,48 +287,6 @@ impl QueryRows {
             Some(counted) if self.judges.is_empty() => counted.phi,
             _ => 1.0 / self.judges.len().max(1) as f64,
         })
-    }
-
-    /// The model of the query's fit. Tastes are those of the settings; if these have none, those with
-    /// which other answers count.
-    pub fn rating_options(&self, settings: &RankingSettings) -> rating::RatingOptions {
-        let options = settings.rating();
-        let counted = self.answers.as_ref().map_or(0.0, |counted| counted.taste);
-        let taste = match settings.tastes.value(settings.learned_taste) {
-            Some(taste) => taste,
-            None => counted * options.lambda / self.phi(settings),
-        };
-        let is_modeled = settings.model == RatingModel::Map && taste >= MIN_TASTE;
-        rating::RatingOptions {
-            taste: if is_modeled {
-                taste.min(MAX_TASTE)
-            } else {
-                0.0
-            },
-            ..options
-        }
-    }
-
-    /// The override mode that applies to these votes.
-    pub(super) fn override_mode(&self, settings: &RankingSettings) -> OverrideMode {
-        match settings.effective_override_mode() {
-            OverrideMode::Replace if self.rating_options(settings).taste > 0.0 => {
-                OverrideMode::Alongside
-            }
-            mode => mode,
-        }
-    }
-
-    /// The rows in which other answers count without tastes.
-    pub(super) fn without_tastes(&self) -> Self {
-        let answers = self.answers.clone();
-        Self {
-            answers: answers.map(|counted| CountedAnswers {
-                taste: 0.0,
-                ..counted
-            }),
-            ..self.clone()
-        }
     }
 
     /// The rows of battles and verdicts alone.

@@ -117,10 +117,9 @@ impl VerdictEffect {
         verdict: &Verdict,
     ) -> Option<Self> {
         let votes = PairVotes::of(rows, settings, verdict);
-        let mode = rows.override_mode(settings);
-        let effect = Self::given(settings, mode, verdict.decision, &votes)?;
-        let score = verdict.decision.score();
-        let score = score.filter(|_| settings.masks_answers());
+        let effect = Self::given(settings, verdict.decision, &votes)?;
+        let replaces = settings.effective_override_mode() == OverrideMode::Replace;
+        let score = verdict.decision.score().filter(|_| replaces);
         Some(Self {
             masked_by: score.map(|score| {
                 if verdict.b > verdict.a {
@@ -133,12 +132,7 @@ impl VerdictEffect {
         })
     }
 
-    fn given(
-        settings: &RankingSettings,
-        mode: OverrideMode,
-        decision: Decision,
-        votes: &PairVotes,
-    ) -> Option<Self> {
+    fn given(settings: &RankingSettings, decision: Decision, votes: &PairVotes) -> Option<Self> {
         let score = decision.score()?;
         let relation = votes.relation(score);
         let prefers_b = match decision.direction()? {
@@ -147,6 +141,7 @@ impl VerdictEffect {
             Outcome::Tie => None,
         };
         let contradicts = relation == VerdictRelation::Contradicts;
+        let mode = settings.effective_override_mode();
         let mut effect = Self {
             relation,
             replaces_votes: contradicts
@@ -282,8 +277,7 @@ pub(super) fn verdict_effects(
 /// `better counts as a direction, …`.
 pub fn verdict_kinds_words(settings: &RankingSettings) -> String {
     let counts_as = |decision| {
-        let mode = settings.effective_override_mode();
-        VerdictEffect::given(settings, mode, decision, &PairVotes::default())
+        VerdictEffect::given(settings, decision, &PairVotes::default())
             .map_or_else(String::new, |effect| effect.counts_as())
     };
     format!(
@@ -334,7 +328,7 @@ pub fn override_mode_note(settings: &RankingSettings) -> Option<&'static str> {
     } else if settings.has_joint_weights() {
         Some("with judge weights `joint`, override mode `replace` counts as `alongside`")
     } else {
-        Some("with tastes, override mode `replace` counts as `alongside` for votes")
+        Some("with tastes, override mode `replace` counts as `alongside`")
     }
 }
 

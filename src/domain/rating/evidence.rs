@@ -1,11 +1,12 @@
 //! Chooses the prior that the battles support: the Laplace evidence of its precision.
 
-use super::tastes::{JudgeErrors, own_scores, taste_errors};
-use super::uncertainty::local;
+use super::link::local;
+use super::tastes::JudgeCurvature;
 use super::{
     Covariance, Dispersion, Fit, Observation, RatingModel, RatingOptions, covariance, dispersion,
     fit,
 };
+use std::collections::BTreeMap;
 
 /// Minimum number of battles for learning the prior. (The dispersion needs more.)
 pub const PRIOR_BATTLES: usize = 300;
@@ -170,7 +171,7 @@ impl TasteEvidence {
             let options = RatingOptions { taste, ..*options };
             let fit = fit(documents, observations, &options, None).ok()?;
             let errors = covariance(documents, observations, &fit, &options, 1.0)?;
-            let tastes = taste_errors(observations, &fit, &options, &errors)?;
+            let tastes = JudgeCurvature::of(observations, &fit, &options)?;
             Some(LogEvidence::of(observations, &fit, &options, &errors, &tastes).at(phi))
         };
         let mut found = Self {
@@ -232,10 +233,10 @@ impl LogEvidence {
         fit: &Fit,
         options: &RatingOptions,
         errors: &Covariance,
-        tastes: &[JudgeErrors],
+        tastes: &[JudgeCurvature],
     ) -> Self {
         let precision = options.precision();
-        let own = own_scores(fit, tastes);
+        let own: BTreeMap<u32, Vec<f64>> = tastes.iter().map(|of| of.own_scores(fit)).collect();
         let counted = observations.iter().filter(|o| o.counts());
         let misfit: f64 = counted
             .map(|o| {

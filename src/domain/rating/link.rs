@@ -1,6 +1,6 @@
 //! The contribution of one observation to the objective, for each of the two links.
 
-use super::RatingModel;
+use super::{Observation, RatingModel};
 use crate::domain::numeric::sigma;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
@@ -97,6 +97,15 @@ impl Tail {
             scaled: 0.5 * FRAC_2_SQRT_PI / (x + rest),
             excess: 2.0 * rest,
         }
+    }
+}
+
+/// The terms of an observation at some scores.
+pub(super) fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {
+    let z = o.argument(scores);
+    match model {
+        RatingModel::Thurstone => erf_link(z, o.score),
+        RatingModel::Map | RatingModel::Mle | RatingModel::Zbench => logistic(z, o.score),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Uncertainty of the scores: the covariance of the Laplace approximation, and the dispersion of
 //! the battles.
 
-use super::link::{self, LinkTerms};
-use super::tastes::JudgeCurvature;
+use super::link;
+use super::matrix::{gram, inverse_factor};
+use super::tastes::{JudgeCurvature, weight_with_tastes};
 use super::{Fit, Observation, RatingModel, RatingOptions, check};
 use crate::domain::numeric::{axpy, dot};
 
@@ -251,14 +252,6 @@ pub fn covariance_drawn_in(
     Covariance::inverted(hessian, order, &place, anchor, phi)
 }
 
-pub(super) fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {
-    let z = o.argument(scores);
-    match model {
-        RatingModel::Thurstone => link::erf_link(z, o.score),
-        RatingModel::Map | RatingModel::Mle | RatingModel::Zbench => link::logistic(z, o.score),
-    }
-}
-
 /// The leverage of a battle: how much of its score the fit has taken from that battle itself, at
 /// least 0. With tastes, its weight is that of [`super::weight_with_tastes`].
 pub fn leverage(
@@ -279,7 +272,10 @@ pub fn firmness(
 ) -> Vec<f64> {
     let mut diagonal = vec![options.precision(); documents];
     for o in observations.iter().filter(|o| o.counts()) {
-        let stiffness = stiffness(o, options.model, &fit.scores);
+        let v = link::local(o, options.model, &fit.scores).curvature;
+        let judges = usize::from(o.judge.is_some());
+        let weight = weight_with_tastes(o.weight, judges, v, options);
+        let stiffness = weight * o.slope * o.slope * v;
         diagonal[o.a] += stiffness;
         diagonal[o.b] += stiffness;
     }
@@ -287,7 +283,7 @@ pub fn firmness(
 }
 
 fn stiffness(o: &Observation, model: RatingModel, scores: &[f64]) -> f64 {
-    o.weight * o.slope * o.slope * local(o, model, scores).curvature
+    o.weight * o.slope * o.slope * link::local(o, model, scores).curvature
 }
 
 /// The dispersion of one or more fits, as the two sums whose quotient it is.
@@ -397,54 +393,4 @@ fn lean(
             .map(|row| dot::<8>(row, &pull))
             .collect(),
     )
-}
-
-/// L⁻¹ for the Cholesky factor L of a positive definite matrix, in row order throughout.
-pub(super) fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
-    for i in 0..size {
-        let (above, rest) = matrix.split_at_mut(i * size);
-        let row = &mut rest[..=i];
-        for j in 0..i {
-            let other = &above[j * size..=j * size + j];
-            row[j] = (row[j] - dot::<8>(&row[..j], &other[..j])) / other[j];
-        }
-        let pivot = row[i] - dot::<8>(&row[..i], &row[..i]);
-        if pivot.is_nan() || pivot <= 0.0 {
-            return None;
-        }
-        row[i] = pivot.sqrt();
-    }
-    let mut inverse = vec![0.0; size * size];
-    for i in 0..size {
-        let (above, rest) = inverse.split_at_mut(i * size);
-        let row = &mut rest[..=i];
-        let factor = &matrix[i * size..=i * size + i];
-        for (k, &l) in factor[..i].iter().enumerate() {
-            if l != 0.0 {
-                axpy(-l, &above[k * size..=k * size + k], &mut row[..=k]);
-            }
-        }
-        row[i] = 1.0;
-        row.iter_mut().for_each(|cell| *cell /= factor[i]);
-    }
-    Some(inverse)
-}
-
-/// GᵀG for a lower triangular G.
-pub(super) fn gram(factor: &[f64], size: usize) -> Vec<f64> {
-    let mut cells = vec![0.0; size * size];
-    for k in 0..size {
-        let row = &factor[k * size..=k * size + k];
-        for (i, &g) in row.iter().enumerate() {
-            if g != 0.0 {
-                axpy(g, &row[..=i], &mut cells[i * size..=i * size + i]);
-            }
-        }
-    }
-    for i in 0..size {
-        for j in 0..i {
-            cells[j * size + i] = cells[i * size + j];
-        }
-    }
-    cells
 }

@@ -17,7 +17,7 @@ mod ranking;
 
 pub use answered::{AnsweredList, ListOutcome, answered_lists};
 pub use ask::{ListEstimate, ListWish, prepare_lists};
-pub use counting::{CountingOffer, counted_answers, offer_counting, set_counting};
+pub use counting::{CountingOffer, counted_answers, counted_taste, offer_counting, set_counting};
 pub use export::ListExport;
 pub use import::import_lists;
 pub use log::log_entries;

@@ -28,7 +28,7 @@ fn lists(merger: &mut Merger<'_>) -> Result<()> {
         let is_new = merger.db.add_list_call(&list)?;
         merger.merged.count(&LISTS, usize::from(is_new));
     }
-    let mut has_changed = false;
+    let (mut has_changed, mut has_decision) = (false, false);
     for of in merger.other.list_qualifications()? {
         let is_new = merger.db.add_list_qualification(&of)?;
         has_changed |= is_new;
@@ -36,10 +36,13 @@ fn lists(merger: &mut Merger<'_>) -> Result<()> {
     }
     for of in merger.other.list_countings()? {
         let is_new = merger.db.add_list_counting(&of)?;
-        has_changed |= is_new;
+        has_decision |= is_new;
         merger.merged.count(&COUNTINGS, usize::from(is_new));
     }
-    if has_changed {
+    if has_decision {
+        // Tastes apply to queries without lists, too.
+        merger.db.touch_all()?;
+    } else if has_changed {
         merger.db.touch_queries_with_lists()?;
     }
     Ok(())

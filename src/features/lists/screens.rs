@@ -124,7 +124,7 @@ fn bench(columns: u16, rows: u16) -> Bench {
         phi: [(kind, 1.0)].into(),
         ..ListModel::default()
     };
-    let model = CountingModel::new(1.0 / 3.0, &model, 8);
+    let model = CountingModel::new(1.0 / 3.0, 0.05, &model, 8);
     set_counting(&bench.store, Some(model), "ana").unwrap();
     bench
 }

@@ -58,7 +58,7 @@ fn project() -> impl Strategy<Value = QueryRows> {
         prop::array::uniform3(response),
         any::<bool>(),
         prop::option::of((0.0..=1.0f64, 0.1..4.0f64)),
-        prop::option::of((prop::collection::vec(order(), 0..4), tastes())),
+        prop::option::of(prop::collection::vec(order(), 0..4)),
     )
         .prop_map(|(rows, responses, some_asked, student, orders)| {
             let mut rows = QueryRows {
@@ -75,7 +75,7 @@ fn project() -> impl Strategy<Value = QueryRows> {
                     vote.swapped = (at as i64 + vote.judge.0) % 2 == 0;
                 }
             }
-            rows.answers = orders.map(|(orders, taste)| answers(rows.documents, &orders, taste));
+            rows.answers = orders.map(|orders| answers(rows.documents, &orders));
             rows.student = student.map(|(b, weight)| PriorOpinion {
                 name: "s".into(),
                 predictions: predictions(rows.documents, b).into(),
@@ -85,18 +85,13 @@ fn project() -> impl Strategy<Value = QueryRows> {
         })
 }
 
-/// The variance of tastes in half of the cases, otherwise 0.
-fn tastes() -> impl Strategy<Value = f64> {
-    prop_oneof![Just(0.0), 0.01..4.0f64]
-}
-
 /// Some of eight documents, best first.
 fn order() -> impl Strategy<Value = Vec<usize>> {
     Just((0..8).collect::<Vec<usize>>()).prop_shuffle()
 }
 
 /// Orders of the documents of a pool, whose pairs count as half a battle.
-fn answers(documents: usize, orders: &[Vec<usize>], taste: f64) -> CountedAnswers {
+fn answers(documents: usize, orders: &[Vec<usize>]) -> CountedAnswers {
     let answer = |order: &Vec<usize>| {
         let mut order = order.clone();
         order.retain(|document| *document < documents);
@@ -118,7 +113,6 @@ fn answers(documents: usize, orders: &[Vec<usize>], taste: f64) -> CountedAnswer
     CountedAnswers {
         noun: "list call",
         phi: 1.0,
-        taste,
         answers: orders.iter().map(answer).collect(),
     }
 }
@@ -187,9 +181,10 @@ proptest! {
         let mut rows = rows;
         rows.verdicts = vec![given(w, l, Decision::A)];
         let view = View::new(rows, settings);
+        let replaces = settings.effective_override_mode() == OverrideMode::Replace;
         for of in view.answers_in_fit().iter().flat_map(|answer| &answer.pairs) {
             let loses = of.a == w && of.b == l;
-            prop_assert_eq!(view.is_masked(of), settings.masks_answers() && loses);
+            prop_assert_eq!(view.is_masked(of), replaces && loses);
         }
     }
 
@@ -269,6 +264,30 @@ fn with_joint_judge_weights_replace_counts_as_alongside() {
     };
     assert_eq!(of(OverrideMode::Replace), of(OverrideMode::Alongside));
     assert_ne!(of(OverrideMode::Legacy), of(OverrideMode::Alongside));
+}
+
+#[test]
+fn with_tastes_replace_counts_as_alongside() {
+    let mut rows = contested([-1.0, 1.0, 1.0]);
+    rows.answers = Some(answers(rows.documents, &[vec![1, 0, 2, 3, 4]]));
+    rows.verdicts = vec![given(0, 1, Decision::A)];
+    let of = |override_mode, tastes| {
+        let settings = RankingSettings {
+            override_mode,
+            tastes,
+            ..RankingSettings::default()
+        };
+        View::new(rows.clone(), settings).scores()
+    };
+    let [off, set] = [Tastes::Off, Tastes::Set(0.5)];
+    assert_eq!(
+        of(OverrideMode::Replace, set),
+        of(OverrideMode::Alongside, set)
+    );
+    assert_ne!(
+        of(OverrideMode::Replace, off),
+        of(OverrideMode::Alongside, off)
+    );
 }
 
 #[test]

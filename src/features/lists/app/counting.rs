@@ -5,7 +5,9 @@ use super::ranking::pooled_queries;
 use crate::app::error::{AppError, invalid};
 use crate::client::now_ms;
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::number_words::fixed;
 use crate::domain::ranking::{CountedAnswer, CountedAnswers};
+use crate::domain::rating::RatingModel;
 use crate::features::lists::domain::{Block, CountingModel, estimate};
 use crate::features::lists::store::StoredCounting;
 use crate::store::corpus::QueryKey;
@@ -26,7 +28,6 @@ pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers
         return Ok(Some(CountedAnswers {
             noun: NOUN,
             phi: model.battle_phi,
-            taste: model.taste,
             answers: Vec::new(),
         }));
     }
@@ -55,9 +56,14 @@ pub fn counted_answers(db: &Db, query: QueryKey) -> Result<Option<CountedAnswers
     Ok(Some(CountedAnswers {
         noun: NOUN,
         phi: model.battle_phi,
-        taste: model.taste,
         answers: answers.collect(),
     }))
+}
+
+/// The variance of tastes with which list calls count, relative to that of scores; `None` if none
+/// count in the project.
+pub fn counted_taste(db: &Db) -> Result<Option<f64>> {
+    Ok(db.counting_model()?.map(|model| model.taste))
 }
 
 /// The documents in the order shown, each with its place in the answer.
@@ -88,44 +94,52 @@ pub struct CountingOffer {
 /// Estimates the weights of list calls for the scores of the project. Changes nothing.
 ///
 /// # Errors
-/// No list call counts.
+/// No list call counts, or judges have tastes and the project's model has none.
 pub fn offer_counting(store: &Store) -> std::result::Result<CountingOffer, AppError> {
-    let (pooled, battle_phi, lists, queries, unqualified) = store.read_blocking(|db| {
-        let mut asked: BTreeSet<QueryId> = BTreeSet::new();
-        asked.extend(db.list_calls(None)?.into_iter().map(|list| list.query));
-        let qualifications = db.list_qualifications()?;
-        let (mut lists, mut queries, mut unqualified) = (0, 0, 0);
-        let mut judges = BTreeSet::new();
-        // The dispersion of battles, by the number of queries for which it applies.
-        let mut dispersions: BTreeMap<u64, (f64, usize)> = BTreeMap::new();
-        for name in &asked {
-            let Some(key) = db.known_query(name.as_str())? else {
-                continue;
+    let (pooled, (battle_phi, lambda, fitted), lists, queries, unqualified) =
+        store.read_blocking(|db| {
+            let mut asked: BTreeSet<QueryId> = BTreeSet::new();
+            asked.extend(db.list_calls(None)?.into_iter().map(|list| list.query));
+            let qualifications = db.list_qualifications()?;
+            let (mut lists, mut queries, mut unqualified) = (0, 0, 0);
+            let mut judges = BTreeSet::new();
+            // The dispersion of battles and the precision of the prior, with the number of queries for
+            // which they apply.
+            let mut applied: BTreeMap<[u64; 2], ([f64; 2], usize)> = BTreeMap::new();
+            for name in &asked {
+                let Some(key) = db.known_query(name.as_str())? else {
+                    continue;
+                };
+                let documents = db.document_ids(key)?;
+                let counted = CountedLists::read(db, name, &documents, &qualifications)?;
+                unqualified += counted.unqualified;
+                if counted.lists.is_empty() {
+                    continue;
+                }
+                lists += counted.lists.len();
+                queries += 1;
+                judges.extend(counted.lists.into_iter().map(|of| of.list.list.judge));
+                let seats = db.judges_of(key)?.len();
+                if seats > 0 {
+                    let settings = db.view_inputs(key)?.1;
+                    let phi = settings.phi.unwrap_or(1.0 / seats as f64);
+                    let both = [phi, settings.rating().lambda];
+                    applied.entry(both.map(f64::to_bits)).or_insert((both, 0)).1 += 1;
+                }
+            }
+            let usual = applied.into_values().rev().max_by_key(|(_, n)| *n);
+            let settings = db.settings_in_force()?;
+            let [battle_phi, lambda] = match usual {
+                Some((both, _)) => both,
+                None => {
+                    let assumed = 1.0 / judges.len().max(1) as f64;
+                    [settings.phi.unwrap_or(assumed), settings.rating().lambda]
+                }
             };
-            let documents = db.document_ids(key)?;
-            let counted = CountedLists::read(db, name, &documents, &qualifications)?;
-            unqualified += counted.unqualified;
-            if counted.lists.is_empty() {
-                continue;
-            }
-            lists += counted.lists.len();
-            queries += 1;
-            judges.extend(counted.lists.into_iter().map(|of| of.list.list.judge));
-            let seats = db.judges_of(key)?.len();
-            if seats > 0 {
-                let phi = db.view_inputs(key)?.1.phi.unwrap_or(1.0 / seats as f64);
-                dispersions.entry(phi.to_bits()).or_insert((phi, 0)).1 += 1;
-            }
-        }
-        let usual = dispersions.into_values().rev().max_by_key(|(_, n)| *n);
-        let battle_phi = match (usual, db.settings()?.phi) {
-            (Some((phi, _)), _) => phi,
-            (None, Some(phi)) => phi,
-            (None, None) => 1.0 / judges.len().max(1) as f64,
-        };
-        let pooled = pooled_queries(db, asked, &qualifications)?;
-        Ok((pooled, battle_phi, lists, queries, unqualified))
-    })?;
+            let pooled = pooled_queries(db, asked, &qualifications)?;
+            let prior = (battle_phi, lambda, settings.model);
+            Ok((pooled, prior, lists, queries, unqualified))
+        })?;
     if lists == 0 {
         return Err(if unqualified > 0 {
             invalid!(
@@ -136,8 +150,15 @@ pub fn offer_counting(store: &Store) -> std::result::Result<CountingOffer, AppEr
         });
     }
     let model = estimate(&pooled);
+    if model.taste > 0.0 && fitted != RatingModel::Map {
+        return Err(invalid!(
+            "judges have tastes ({} of the variance of scores), which the model {fitted} lacks: \
+             intervals would be too narrow; use `overrule config project --model map`",
+            fixed(model.taste * model.precision, 2)
+        ));
+    }
     Ok(CountingOffer {
-        model: CountingModel::new(battle_phi, &model, pooled.len()),
+        model: CountingModel::new(battle_phi, lambda, &model, pooled.len()),
         lists,
         queries,
         unqualified,
@@ -167,7 +188,8 @@ pub fn set_counting(
             created_ms: now_ms.max(latest_ms.saturating_add(1)),
         };
         db.add_list_counting(&counting)?;
-        db.touch_queries_with_lists()?;
+        // Tastes apply to queries without lists, too.
+        db.touch_all()?;
         let applies = db.list_counting_text()?.is_some_and(|(now, _)| now == text);
         Ok(applies.then_some(true))
     })?;
@@ -177,4 +199,50 @@ pub fn set_counting(
              follow; restore a backup"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::import::ai_scores;
+
+    const BATTLES: &[u8] = include_bytes!("../../../../data/zbench_example.ai_scores.json");
+
+    /// All scores of a project, which must be those of its views.
+    fn scores(store: &Store) -> Vec<Vec<Option<f64>>> {
+        let read = |db: &mut Db| {
+            let mut all = Vec::new();
+            for query in db.queries()? {
+                let (scores, view) = (db.scores(query.key)?, db.view(query.key)?);
+                assert_eq!(scores.as_ref(), Ok(&view.scores()));
+                let without_student = db.scores_without_student(query.key)?.unwrap();
+                let plain = db.view_without_student(query.key)?.scores();
+                assert_eq!(without_student, plain);
+                all.push(view.scores());
+            }
+            Ok(all)
+        };
+        store.read_blocking(read).unwrap()
+    }
+
+    #[test]
+    fn tastes_apply_to_queries_without_lists_and_the_switch_restores_every_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("p.db")).unwrap();
+        let import = |db: &mut Db| ai_scores::add(db, [BATTLES, BATTLES], "battles", "battles");
+        store.write_blocking(import).map(drop).unwrap();
+        store.update_estimates().unwrap();
+        let before = scores(&store);
+        let tastes = CountingModel {
+            battle_phi: 0.4,
+            taste: 0.5,
+            kinds: Vec::new(),
+            queries: 1,
+        };
+        assert!(set_counting(&store, Some(tastes), "ada").unwrap());
+        let counted = scores(&store);
+        assert!(before.iter().zip(&counted).all(|(x, y)| x != y));
+        assert!(set_counting(&store, None, "ada").unwrap());
+        assert_eq!(scores(&store), before);
+    }
 }

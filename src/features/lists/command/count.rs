@@ -4,6 +4,7 @@ use crate::app::text_format::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::domain::number_words::fixed;
+use crate::domain::ranking::taste_words;
 use crate::features::lists::app::{CountingOffer, offer_counting, set_counting};
 use crate::features::lists::domain::CountingModel;
 use clap::Args;
@@ -16,7 +17,7 @@ exports: the pairs of each list are observations next to the votes, with a weigh
 50 queries. Verdicts are combined with them as with votes; with `--override-mode replace`, a verdict \
 also takes the pair out of lists that contradict it. New lists count with the same weights; run the \
 command again to estimate them anew. If the judges have tastes, the scores model them in votes and \
-lists. With zBench's model, lists do not count.
+lists; only the default model can. With zBench's model, lists do not count.
 
 Examples:
   overrule lists count --dry-run
@@ -106,10 +107,7 @@ fn weights(model: &CountingModel) -> String {
         })
         .collect();
     let tastes = if model.taste > 0.0 {
-        format!(
-            "; judges have tastes with a standard deviation of {}",
-            fixed(model.taste.sqrt(), 2)
-        )
+        format!("; {}", taste_words(model.taste))
     } else {
         String::new()
     };

@@ -2,14 +2,11 @@
 
 use super::{Block, ListKind, ListModel};
 use crate::domain::number_words::fixed;
-use crate::domain::rating::Observation;
+use crate::domain::rating::{MAX_TASTE, MIN_TASTE, Observation};
 use serde::{Deserialize, Serialize};
 
 /// The largest dispersion. Projects accept the same for battles.
 const MOST_PHI: f64 = 100.0;
-
-/// The largest variance of a taste, in squared score units. A gap of 100 is certain.
-const MOST_TASTE: f64 = 1e4;
 
 fn is_zero(number: &f64) -> bool {
     *number == 0.0
@@ -21,7 +18,7 @@ fn is_zero(number: &f64) -> bool {
 pub struct CountingModel {
     /// The dispersion φ of a battle's score, for which the weights were chosen.
     pub battle_phi: f64,
-    /// The variance τ² of a judge's taste for a document, in squared score units; 0 without tastes.
+    /// The variance of judges' tastes, relative to that of scores; 0 without tastes.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub taste: f64,
     /// The kinds of lists that count.
@@ -44,10 +41,13 @@ pub struct KindWeight {
 }
 
 impl CountingModel {
-    /// The weights under estimated dispersions. A pair of a list of m documents counts
+    /// The weights under estimated dispersions, for a project with the prior precision `lambda`. A pair of a list of m documents counts
     /// w_m · φ_battle / φ_list battles. Scores have the covariance φ_battle · H⁻¹, so the pair adds
     /// the information w_m / φ_list, as in the list model.
-    pub fn new(battle_phi: f64, model: &ListModel, queries: usize) -> Self {
+    ///
+    /// Scores have the prior variance φ_battle/λ, so tastes of variance τ² have the share τ²λ/φ_battle
+    /// of it.
+    pub fn new(battle_phi: f64, lambda: f64, model: &ListModel, queries: usize) -> Self {
         let lists = model
             .phi
             .iter()
@@ -58,9 +58,14 @@ impl CountingModel {
             phi: *phi,
             weight: kind.weight() * battle_phi / phi,
         });
+        let taste = model.taste * lambda / battle_phi;
         Self {
             battle_phi,
-            taste: model.taste,
+            taste: if taste >= MIN_TASTE {
+                taste.min(MAX_TASTE)
+            } else {
+                0.0
+            },
             kinds: kinds.collect(),
             queries,
         }
@@ -70,7 +75,7 @@ impl CountingModel {
     pub fn is_valid(&self) -> bool {
         let is_dispersion = |phi: f64| phi.is_finite() && phi > 0.0 && phi <= MOST_PHI;
         is_dispersion(self.battle_phi)
-            && (0.0..=MOST_TASTE).contains(&self.taste)
+            && (self.taste == 0.0 || (MIN_TASTE..=MAX_TASTE).contains(&self.taste))
             && self.kinds.iter().all(|kind| {
                 let form = kind.answer.parse().ok();
                 let known = form.and_then(|form| ListKind::new(kind.size, form).ok());
@@ -149,7 +154,8 @@ mod tests {
                 taste,
             };
             let expected = fit_blocks(6, &blocks, &model).unwrap();
-            let counting = CountingModel::new(battle_phi, &model, 1);
+            let lambda = battle_phi * model.precision;
+            let counting = CountingModel::new(battle_phi, lambda, &model, 1);
             let answers = lists.iter().map(|block| CountedAnswer {
                 uid: String::new(),
                 number: 1,
@@ -183,14 +189,14 @@ mod tests {
                 answers: Some(CountedAnswers {
                     noun: "list call",
                     phi: battle_phi,
-                    taste: counting.taste,
                     answers: answers.collect(),
                 }),
                 ..QueryRows::default()
             };
             let settings = RankingSettings {
-                lambda: PriorPrecision::Set(battle_phi * model.precision),
+                lambda: PriorPrecision::Set(lambda),
                 phi: Some(battle_phi),
+                counted_taste: Some(counting.taste),
                 ..RankingSettings::default()
             };
             let view = View::new(rows, settings);
@@ -209,7 +215,7 @@ mod tests {
             phi: [(five, 0.8)].into(),
             ..ListModel::default()
         };
-        let valid = CountingModel::new(0.4, &model, 1);
+        let valid = CountingModel::new(0.4, 0.05, &model, 1);
         assert!(valid.is_valid());
         for (battle_phi, phi, weight) in [
             (-1.0, 0.8, 0.2),
@@ -228,7 +234,7 @@ mod tests {
             taste,
             ..valid.clone()
         };
-        for taste in [-1.0, f64::NAN, 1e9] {
+        for taste in [-1.0, 1e-9, f64::NAN, 1e9] {
             assert!(!wrong(taste).is_valid(), "{taste}");
         }
         let mut wrong = valid.clone();
@@ -243,7 +249,7 @@ mod tests {
             phi: [(kind(5), 1.0), (ListKind::PAIR, 0.9)].into(),
             ..ListModel::default()
         };
-        let counting = CountingModel::new(0.5, &model, 3);
+        let counting = CountingModel::new(0.5, 0.05, &model, 3);
         assert_eq!(counting.kinds.len(), 1);
         let block = |size: usize| {
             let order: Vec<usize> = (0..size).collect();

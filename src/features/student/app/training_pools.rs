@@ -60,7 +60,8 @@ impl TrainingPools {
         vectors: Option<&KnownVectors>,
         scratch: &dyn Scratch,
     ) -> Result<Self, AppError> {
-        let settings = store.read_blocking(|db| db.settings_in_force())?.rating();
+        let settings = store.read_blocking(|db| db.settings_in_force())?;
+        let settings = settings.without_tastes().rating();
         let mut names = store.read_blocking(|db| db.query_names())?;
         // The order of queries in a project must not affect resampling.
         names.sort_by(|x, y| x.1.cmp(&y.1));

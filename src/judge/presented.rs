@@ -276,6 +276,8 @@ pub enum RerankAsk {
     Select { count: usize },
     /// Select the best one.
     Best,
+    /// Select the best one and the worst one.
+    BestWorst,
     /// How relevant the candidate shown is.
     Grade(GradeScale),
     /// Revise the instructions of a judge, which stand in the place of the query; the candidates are
@@ -292,6 +294,7 @@ pub enum RerankKind {
     Link,
     Select,
     Best,
+    BestWorst,
     YesNo,
     Grade,
     Revise,
@@ -305,6 +308,7 @@ impl RerankAsk {
             Self::Link => RerankKind::Link,
             Self::Select { .. } => RerankKind::Select,
             Self::Best => RerankKind::Best,
+            Self::BestWorst => RerankKind::BestWorst,
             Self::Grade(GradeScale::YesNo) => RerankKind::YesNo,
             Self::Grade(GradeScale::ZeroToThree) => RerankKind::Grade,
             Self::Revise => RerankKind::Revise,
@@ -343,6 +347,7 @@ impl PresentedQuestion {
             RerankKind::Link => RerankAsk::Link,
             RerankKind::Select => RerankAsk::Select { count: 1 },
             RerankKind::Best => RerankAsk::Best,
+            RerankKind::BestWorst => RerankAsk::BestWorst,
             RerankKind::YesNo => RerankAsk::Grade(GradeScale::YesNo),
             RerankKind::Grade => RerankAsk::Grade(GradeScale::ZeroToThree),
             RerankKind::Revise => RerankAsk::Revise,

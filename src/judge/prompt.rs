@@ -57,6 +57,8 @@ pub const WINNER: &str = include_str!("../../assets/prompts/winner.md");
 pub const LINK: &str = include_str!("../../assets/prompts/link.md");
 /// The template that asks for the best of several documents.
 pub const BEST: &str = include_str!("../../assets/prompts/best.md");
+/// The template that asks for the best and the worst of several documents.
+pub const BEST_WORST: &str = include_str!("../../assets/prompts/bestworst.md");
 /// The template that asks for a grade of one document.
 pub const GRADE: &str = include_str!("../../assets/prompts/grade.md");
 /// The template that asks whether one document is relevant, in one word whose probabilities are
@@ -171,6 +173,7 @@ pub fn embedded(answer: AnswerForm) -> &'static str {
         AnswerForm::Winner => WINNER,
         AnswerForm::Link => LINK,
         AnswerForm::Best => BEST,
+        AnswerForm::BestWorst => BEST_WORST,
         AnswerForm::Grade => GRADE,
         AnswerForm::YesNo => YES_NO,
         AnswerForm::Revision => REVISION,

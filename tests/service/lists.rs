@@ -73,7 +73,11 @@ fn scripted(content: &str) -> Value {
 
 #[test]
 fn every_plan_buys_its_calls_once_and_changes_no_score() {
-    for (plan, answer) in [("random", "order"), ("swiss", "order"), ("top", "best:2")] {
+    for (plan, answer) in [
+        ("random", "best-worst"),
+        ("swiss", "order"),
+        ("top", "best:2"),
+    ] {
         let desk = desk();
         let votes = desk.run(&[
             "annotate",
@@ -373,11 +377,11 @@ fn exported_lists_are_imported_row_by_row_and_not_bought_again() {
 fn lists_of_all_forms_are_exported() {
     let there = desk();
     let here = copy(&there);
-    for form in ["order", "best:1", "best:2", "best:3"] {
+    for form in ["order", "best-worst", "best:1", "best:2", "best:3"] {
         let options = ["--size", "4", "--calls", "2", "--query", "q0"];
         asked(&there, &[&options[..], &["--answer", form]].concat());
     }
-    assert_eq!(imported(&here, &exported(&there)), [8, 8, 8, 8]);
+    assert_eq!(imported(&here, &exported(&there)), [10, 10, 10, 10]);
     assert_eq!(rows(&here), rows(&there));
 }
 
@@ -536,6 +540,54 @@ fn lists_count_only_once_their_judge_has_qualified() {
 }
 
 #[test]
+fn a_judge_qualifies_for_naming_the_best_and_the_worst_document() {
+    let desk = desk();
+    voted(&desk, true);
+    let form = ["--answer", "best-worst"];
+    asked(
+        &desk,
+        &[&form[..], &["--calls", "6", "--query", "long1"]].concat(),
+    );
+    for list in lists(&desk, "long1") {
+        let order: Vec<usize> = (list["order"].as_array().unwrap().iter())
+            .map(|id| relevance(1, id.as_str().unwrap()[1..].parse().unwrap()))
+            .collect();
+        let shown = (list["shown"].as_array().unwrap().iter())
+            .map(|id| relevance(1, id.as_str().unwrap()[1..].parse().unwrap()));
+        assert_eq!(order, [shown.clone().max().unwrap(), shown.min().unwrap()]);
+    }
+    let shown = told(&desk.run(&["lists", "show", "--query", "long1"]));
+    assert!(shown.contains(" > … > "), "{shown}");
+    // An order of all documents is another kind of list.
+    qualify(&desk, 0);
+    assert_eq!(ranking(&desk, "long1").status.code(), Some(2));
+    let qualify = [&["lists", "qualify", "--yes", "--json"][..], &form].concat();
+    let passed = desk.reported(&qualify, 0)["judges"][0].clone();
+    assert_eq!(
+        (&passed["qualification"], &passed["answer_form"]),
+        (&json!("passed"), &json!("best-worst"))
+    );
+    assert_eq!(json_of(&ranking(&desk, "long1"))["lists"], json!(6));
+    for (query, reply) in [
+        ("long2", "{\"best\": 2, \"worst\": 2}"),
+        ("long3", "{\"best\": 2}"),
+        ("long4", "{\"best\": [1, 2], \"worst\": 3}"),
+        ("long5", "{\"best\": 6, \"worst\": 3}"),
+    ] {
+        let marked = query.replace("long", "trams ");
+        desk.server.answer_marked(&marked, 200, scripted(reply));
+        let options = ["--calls", "1", "--query", query];
+        asked(&desk, &[&form[..], &options].concat());
+        let list = lists(&desk, query)
+            .into_iter()
+            .find(|list| list["plan"] != "probe")
+            .unwrap();
+        assert!(list["malformed"].is_string(), "{list}");
+        assert!(list["order"].is_null(), "{list}");
+    }
+}
+
+#[test]
 fn probes_of_merged_copies_are_paid_for_and_counted_once() {
     let desk = desk();
     voted(&desk, true);
@@ -610,7 +662,7 @@ fn impossible_lists_are_refused() {
             &["--size", "4", "--calls", "1", "--answer", "best:4"][..],
             "1 to 3",
         ),
-        (&["--calls", "1", "--answer", "best-worst"], "best-worst"),
+        (&["--calls", "1", "--answer", "worst"], "best-worst"),
         (&["--calls", "1", "--query", "q9"], "no query"),
         (&["--calls", "0"], "--calls"),
         (&["--size", "11", "--calls", "1"], "--size"),

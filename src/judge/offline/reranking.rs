@@ -29,6 +29,7 @@ pub(super) fn answer(
             );
         }
         RerankAsk::Best => json!({ "best": first }),
+        RerankAsk::BestWorst => json!({ "best": first, "worst": numbers.last() }),
         // Such a judge cannot write, so it is not asked.
         RerankAsk::Revise => json!({ "prompt": question.pool.query }),
         // Lexical scores of two queries are not comparable, so such a judge is not asked.
@@ -56,6 +57,7 @@ pub(super) fn answer(
     };
     let words = match question.ask {
         RerankAsk::Rank => numbers.len() as u64,
+        RerankAsk::BestWorst => 2,
         _ => 1,
     };
     (answer.to_string(), words, None)
@@ -131,6 +133,7 @@ mod tests {
                 RerankAsk::Rank,
                 RerankAsk::Select { count: 2 },
                 RerankAsk::Best,
+                RerankAsk::BestWorst,
             ] {
                 let first = documents(&one, ask(judge, &one, shown));
                 assert_eq!(
@@ -144,6 +147,7 @@ mod tests {
                     match shown {
                         RerankAsk::Rank => 4,
                         RerankAsk::Select { count } => count,
+                        RerankAsk::BestWorst => 2,
                         _ => 1,
                     }
                 );

@@ -162,7 +162,7 @@ fn contract(ask: RerankAsk) -> (&'static str, &'static str) {
     match ask {
         RerankAsk::Rank => ("ranking", "list"),
         RerankAsk::Select { .. } => ("selected", "list"),
-        RerankAsk::Best => ("best", "number"),
+        RerankAsk::Best | RerankAsk::BestWorst => ("best", "number"),
         RerankAsk::Compare | RerankAsk::Link => ("winner", "letter"),
         RerankAsk::Grade(_) => ("grade", "number"),
         RerankAsk::Revise => ("prompt", "text"),
@@ -178,12 +178,13 @@ fn in_object(
     let (key, what) = contract(ask);
     let missing = || InvalidAnswer::Missing { key, what };
     let found = value.get(key).ok_or_else(missing)?;
-    let number = |value: &Value| {
+    let number_in = |key, value: &Value| {
         integer(value).ok_or_else(|| InvalidAnswer::NotInteger {
             key,
             found: shown(&value.to_string()),
         })
     };
+    let number = |value: &Value| number_in(key, value);
     match ask {
         RerankAsk::Rank | RerankAsk::Select { .. } => {
             let list = found.as_array().ok_or_else(missing)?;
@@ -191,6 +192,15 @@ fn in_object(
             Ok(Answer::Numbers(numbers.collect::<Result<_, _>>()?))
         }
         RerankAsk::Best => Ok(Answer::Numbers(vec![number(found)?])),
+        RerankAsk::BestWorst => {
+            let key = "worst";
+            let missing = InvalidAnswer::Missing { key, what };
+            let worst = value.get(key).ok_or(missing)?;
+            Ok(Answer::Numbers(vec![
+                number(found)?,
+                number_in(key, worst)?,
+            ]))
+        }
         RerankAsk::Compare | RerankAsk::Link => found
             .as_str()
             .and_then(winner)
@@ -316,7 +326,7 @@ fn bare(ask: RerankAsk, text: &str) -> Option<Answer> {
             let one = ask != RerankAsk::Best || numbers.len() == 1;
             one.then_some(Answer::Numbers(numbers))
         }
-        RerankAsk::Revise => None,
+        RerankAsk::BestWorst | RerankAsk::Revise => None,
         RerankAsk::Grade(_) => {
             let grade: i64 = text.parse().ok()?;
             (0..=HIGHEST_GRADE)

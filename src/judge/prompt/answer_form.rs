@@ -40,6 +40,8 @@ pub enum AnswerForm {
     Link,
     /// `{"best": 2}`
     Best,
+    /// `{"best": 2, "worst": 1}`
+    BestWorst,
     /// `{"grade": 0 | 1 | 2 | 3}`
     Grade,
     /// One word: Yes or No.
@@ -65,6 +67,7 @@ impl AnswerForm {
             RerankKind::Link => Self::Link,
             RerankKind::Select => Self::Selection,
             RerankKind::Best => Self::Best,
+            RerankKind::BestWorst => Self::BestWorst,
             RerankKind::YesNo => Self::YesNo,
             RerankKind::Grade => Self::Grade,
             RerankKind::Revise => Self::Revision,
@@ -113,6 +116,7 @@ impl AnswerForm {
             Self::Selection => json!({"selected": numbers()}),
             Self::Winner | Self::Link => json!({"winner": {"type": "string", "enum": ["A", "B"]}}),
             Self::Best => json!({"best": {"type": "integer"}}),
+            Self::BestWorst => json!({"best": {"type": "integer"}, "worst": {"type": "integer"}}),
             Self::Grade => json!({"grade": {"type": "integer"}}),
             Self::Revision => json!({"prompt": {"type": "string"}}),
             Self::Letter | Self::YesNo => return None,
@@ -164,7 +168,12 @@ impl AnswerForm {
     /// The placeholders that a case must contain or may contain; [`super::inputs`] has others.
     pub fn names(self) -> &'static [&'static str] {
         match self {
-            Self::Slots | Self::Verdicts | Self::Ranking | Self::Selection | Self::Best => LINEUP,
+            Self::Slots
+            | Self::Verdicts
+            | Self::Ranking
+            | Self::Selection
+            | Self::Best
+            | Self::BestWorst => LINEUP,
             Self::Grade | Self::YesNo => SINGLE,
             Self::Link => LINK,
             Self::Revision => REVISION,
@@ -232,6 +241,12 @@ impl AnswerForm {
                 "An earlier answer to this message broke the rules. Answer with exactly one JSON \
                  object, \
                  {\"best\": number}, and no other text; the number is one of those that exist."
+            }
+            Self::BestWorst => {
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON \
+                 object, \
+                 {\"best\": number, \"worst\": number}, and no other text; the numbers are two \
+                 different ones of those that exist."
             }
             Self::Grade => {
                 "An earlier answer to this message could not be read. Answer with exactly one JSON \

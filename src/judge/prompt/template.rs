@@ -338,7 +338,11 @@ impl Template {
                 // In the order of the names.
                 self.filled(&[query, text, mark.into(), remark.into()], &[])
             }
-            RerankAsk::Rank | RerankAsk::Select { .. } | RerankAsk::Best | RerankAsk::Revise => {
+            RerankAsk::Rank
+            | RerankAsk::Select { .. }
+            | RerankAsk::Best
+            | RerankAsk::BestWorst
+            | RerankAsk::Revise => {
                 let task = rerank_task_text(question.ask, question.shown.len());
                 let noun = match question.ask {
                     RerankAsk::Revise => "judgment",
@@ -568,6 +572,10 @@ pub(crate) fn rerank_task_text(ask: RerankAsk, documents: usize) -> String {
         RerankAsk::Best => format!(
             "Name the best of these {documents} documents: \"best\" is its number, from 1 to \
              {documents}."
+        ),
+        RerankAsk::BestWorst => format!(
+            "Name the best and the worst of these {documents} documents: \"best\" and \"worst\" are \
+             their numbers, two different ones from 1 to {documents}."
         ),
         RerankAsk::Compare => {
             "Name the better of the two documents: \"winner\" is \"A\" or \"B\".".to_owned()

@@ -247,6 +247,7 @@ fn candidates_cannot_pose_as_the_message_around_them() {
         RerankAsk::Rank,
         RerankAsk::Select { count: 2 },
         RerankAsk::Best,
+        RerankAsk::BestWorst,
         RerankAsk::Compare,
         RerankAsk::Link,
         RerankAsk::Grade(GradeScale::YesNo),

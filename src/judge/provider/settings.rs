@@ -167,6 +167,7 @@ impl JudgeSettings {
             AnswerForm::Winner
             | AnswerForm::Link
             | AnswerForm::Best
+            | AnswerForm::BestWorst
             | AnswerForm::Grade
             | AnswerForm::YesNo => NAME_OUTPUT,
             AnswerForm::Revision => REVISION_OUTPUT,

@@ -125,10 +125,11 @@ async fn what_is_too_long_is_cut_and_no_key_is_repeated() {
     assert_eq!(scored.exchange.request_id.as_deref(), Some("[key]"));
 }
 
-const ASKS: [RerankAsk; 8] = [
+const ASKS: [RerankAsk; 9] = [
     RerankAsk::Rank,
     RerankAsk::Select { count: 2 },
     RerankAsk::Best,
+    RerankAsk::BestWorst,
     RerankAsk::Compare,
     RerankAsk::Link,
     RerankAsk::Grade(GradeScale::ZeroToThree),
@@ -185,6 +186,7 @@ async fn judges_of_every_provider_answer_reranking_questions() {
                 RerankAsk::Rank => Answer::Numbers(vec![4, 2, 3, 1]),
                 RerankAsk::Select { .. } => Answer::Numbers(vec![4, 2]),
                 RerankAsk::Best => Answer::Numbers(vec![4]),
+                RerankAsk::BestWorst => Answer::Numbers(vec![4, 1]),
                 RerankAsk::Compare | RerankAsk::Link => Answer::SecondWins(true),
                 RerankAsk::Grade(_) => Answer::Grade(1.0),
                 RerankAsk::Revise => Answer::Text(format!("what lowers fever\n{CURE}")),

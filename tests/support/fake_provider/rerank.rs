@@ -45,6 +45,7 @@ enum Kind {
     Rank,
     Select(usize),
     Best,
+    BestWorst,
     Winner,
     Link,
     Grade,
@@ -61,6 +62,8 @@ impl Asked {
             Kind::Select(count.split(' ').next()?.parse().ok()?)
         } else if prompt.contains("\"best\" is its number") {
             Kind::Best
+        } else if prompt.contains("\"best\" and \"worst\" are their numbers") {
+            Kind::BestWorst
         } else if prompt.contains("serves its own query better? Answer") {
             Kind::Link
         } else if prompt.contains("\"winner\" is \"A\"") {
@@ -130,6 +133,7 @@ impl Asked {
             Kind::Rank => json!({ "ranking": order }),
             Kind::Select(count) => json!({ "selected": order[..count.min(order.len())] }),
             Kind::Best => json!({ "best": order[0] }),
+            Kind::BestWorst => json!({ "best": order[0], "worst": order.last() }),
             Kind::Winner | Kind::Link => json!({ "winner": if order[0] == 1 { "A" } else { "B" } }),
             Kind::Grade => json!({ "grade": (3.0 * of(&1)).round().clamp(0.0, 3.0) as i64 }),
             Kind::Revise => json!({ "prompt": format!("{}\n{CURE}", self.query) }),

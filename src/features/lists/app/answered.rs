@@ -27,8 +27,8 @@ pub enum ListOutcome {
     Outstanding,
     /// The reply is not an answer to the question, with the reason. It is not repaired.
     Malformed(String),
-    /// The shown documents in the order of the answer: places in the list, best first. If only the
-    /// best are asked for, the others follow in the order in which they are shown.
+    /// The shown documents in the order of the answer: places in the list, best first. Documents
+    /// that are not asked for follow in the order in which they are shown, before the worst.
     Answered(Vec<usize>),
 }
 
@@ -54,12 +54,30 @@ impl AnsweredList {
         self.list.plan == PROBE
     }
 
-    /// Number of documents that the judge names; `None` if it names all of them.
-    pub fn best(&self) -> Option<usize> {
+    /// The places in the list of the documents that the answer names, best first; `None` without an
+    /// answer.
+    pub fn named(&self) -> Option<Vec<usize>> {
+        let ListOutcome::Answered(order) = &self.outcome else {
+            return None;
+        };
+        let mut named = order.clone();
         match self.kind?.form() {
-            AnswerForm::Best(best) => Some(best),
-            AnswerForm::Order | AnswerForm::BestWorst => None,
+            AnswerForm::Order => {}
+            AnswerForm::BestWorst => drop(named.drain(1..order.len() - 1)),
+            AnswerForm::Best(best) => named.truncate(best),
         }
+        Some(named)
+    }
+
+    /// The answer, with these names of the places: `b > a > c`, or `b > … > c` for the best and the
+    /// worst. `None` without an answer.
+    pub fn words(&self, name: impl Fn(usize) -> String) -> Option<String> {
+        let names: Vec<String> = self.named()?.into_iter().map(name).collect();
+        let between = match self.kind?.form() {
+            AnswerForm::BestWorst if self.list.shown.len() > names.len() => " > … > ",
+            _ => " > ",
+        };
+        Some(names.join(between))
     }
 
     /// The shown documents in the order of the answer, if there is one.
@@ -118,6 +136,40 @@ mod tests {
     }
 
     #[test]
+    fn the_words_of_an_answer_name_only_the_documents_asked_for() {
+        for (form, numbers, words) in [
+            (AnswerForm::Order, &[3, 1, 4, 2][..], "3 > 1 > 4 > 2"),
+            (AnswerForm::Best(2), &[3, 1], "3 > 1"),
+            (AnswerForm::BestWorst, &[3, 1], "3 > … > 1"),
+        ] {
+            let list = StoredList {
+                uid: String::new(),
+                query: QueryId::new("q"),
+                judge: "one".to_owned(),
+                identity: [0; 32],
+                form: form.to_string(),
+                shown: ["a", "b", "c", "d"].map(DocId::new).to_vec(),
+                plan: "swiss".to_owned(),
+                round: 0,
+                key: [0; 32],
+                created_ms: 0,
+            };
+            let reply = ListReply {
+                answer: Answer::Numbers(numbers.to_vec()),
+                model: None,
+                raw: None,
+                tokens_input: 0,
+                tokens_output: 0,
+                cost_usd: None,
+            };
+            let answered = AnsweredList::of((list.clone(), Some(reply)));
+            let number = |at: usize| (at + 1).to_string();
+            assert_eq!(answered.words(number).unwrap(), words);
+            assert_eq!(AnsweredList::of((list, None)).words(number), None);
+        }
+    }
+
+    #[test]
     fn a_complete_answer_is_an_order_and_any_other_is_malformed() {
         let answered = |order: &[usize]| ListOutcome::Answered(order.to_vec());
         assert_eq!(
@@ -126,6 +178,10 @@ mod tests {
         );
         assert_eq!(of(AnswerForm::Best(2), &[3, 1]), answered(&[2, 0, 1, 3]));
         assert_eq!(of(AnswerForm::BestWorst, &[3, 1]), answered(&[2, 1, 3, 0]));
+        for bad in [&[3, 3][..], &[3], &[3, 1, 2], &[3, 5], &[0, 3]] {
+            let outcome = of(AnswerForm::BestWorst, bad);
+            assert!(matches!(outcome, ListOutcome::Malformed(_)), "{bad:?}");
+        }
         for bad in [
             &[3, 1, 4][..],
             &[3, 1, 4, 4],

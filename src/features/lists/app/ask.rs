@@ -2,7 +2,7 @@
 
 use super::answered::{AnsweredList, answered_lists};
 use super::identities::identities;
-use super::list_judge::question_kind;
+use super::list_judge::question;
 use crate::app::annotate::prompt_inputs::{LackingInputs, check_project};
 use crate::app::choose_judges::{JudgeConfiguration, check_budget, is_paid};
 use crate::app::error::{AppError, invalid};
@@ -10,7 +10,7 @@ use crate::client::call_key::identity_of;
 use crate::client::{RunControl, now_ms};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::features::lists::domain::{
-    AnswerForm, Block, ListKind, ListModel, ListPlan, ListRound, PlanState, fit_blocks,
+    Block, ListKind, ListModel, ListPlan, ListRound, PlanState, fit_blocks,
 };
 use crate::features::lists::store::StoredList;
 use crate::features::methods::app::rerank::estimate::CallVolume;
@@ -98,12 +98,7 @@ pub fn prepare_lists(
     configuration: &JudgeConfiguration<'_>,
     wish: &ListWish,
 ) -> std::result::Result<ListRun, AppError> {
-    let kind = question_kind(wish.kind.form()).ok_or_else(|| {
-        invalid!(
-            "judges cannot be asked for best-worst answers; use order or best:K (`overrule lab \
-             lists` simulates best-worst)"
-        )
-    })?;
+    let kind = question(wish.kind.form()).kind();
     let chosen = configuration.choose_rerankers(&wish.judges, kind)?;
     if chosen.ensemble.is_empty() {
         return Err(invalid!("no configured judge can order a list"));
@@ -178,13 +173,6 @@ impl ListRun {
     /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
     pub fn check_budget(&self, budget: f64) -> std::result::Result<(), AppError> {
         check_budget(budget, &self.judges)
-    }
-
-    fn best(&self) -> Option<usize> {
-        match self.kind.form() {
-            AnswerForm::Best(best) => Some(best),
-            AnswerForm::Order | AnswerForm::BestWorst => None,
-        }
     }
 
     /// The judge that is asked about list number `at` of a query.
@@ -286,7 +274,7 @@ impl ListRun {
             query.key,
             &query.pool,
             shown,
-            self.best(),
+            question(self.kind.form()),
         ))
     }
 

@@ -7,7 +7,7 @@ use crate::features::lists::domain::AnswerForm;
 use crate::features::methods::app::rerank::list_judge::strict_key;
 use crate::judge::prompt::{self, Template};
 use crate::judge::{
-    JudgeSpec, MetadataFields, PoolText, Presented as _, PresentedQuestion, RerankAsk, RerankKind,
+    JudgeSpec, MetadataFields, PoolText, Presented as _, PresentedQuestion, RerankAsk,
 };
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
@@ -25,25 +25,24 @@ pub(super) struct ListJudge {
     cut: DocumentCut,
 }
 
-/// The kind of question that asks for this form of answer; `None` if judges are not asked for it.
-pub(super) fn question_kind(form: AnswerForm) -> Option<RerankKind> {
+/// The question that asks for this form of answer.
+pub(super) fn question(form: AnswerForm) -> RerankAsk {
     match form {
-        AnswerForm::Order => Some(RerankKind::Rank),
-        AnswerForm::Best(_) => Some(RerankKind::Select),
-        AnswerForm::BestWorst => None,
+        AnswerForm::Order => RerankAsk::Rank,
+        AnswerForm::BestWorst => RerankAsk::BestWorst,
+        AnswerForm::Best(count) => RerankAsk::Select { count },
     }
 }
 
 impl ListJudge {
-    /// The judge with the prompt for this form of answer, whatever prompt `spec` has. `None` if
-    /// judges are not asked for this form, or if it is an offline judge or another one whose
-    /// parameters do not say how documents are truncated.
+    /// The judge with the prompt for this form of answer, whatever prompt `spec` has. `None` for an
+    /// offline judge or another one whose parameters do not say how documents are truncated.
     pub(super) fn new(
         spec: &JudgeSpec,
         fields: Option<&MetadataFields>,
         form: AnswerForm,
     ) -> Option<Self> {
-        let answer = prompt::AnswerForm::of_rerank(question_kind(form)?);
+        let answer = prompt::AnswerForm::of_rerank(question(form).kind());
         let plain = Template::parse(prompt::embedded(answer)).ok()?;
         let template = match fields {
             Some(fields) => plain.with_metadata(fields),
@@ -76,10 +75,7 @@ impl ListJudge {
         let question = PresentedQuestion {
             shown: (0..shown.documents.len()).collect(),
             pool: Arc::new(shown),
-            ask: match self.form {
-                AnswerForm::Best(count) => RerankAsk::Select { count },
-                AnswerForm::Order | AnswerForm::BestWorst => RerankAsk::Rank,
-            },
+            ask: question(self.form),
         };
         let question = question.with_fields(self.fields.as_ref());
         strict_key(

@@ -118,7 +118,7 @@ pub(super) enum InvalidLine {
     },
     #[error("plan: expected random, swiss, top or {PROBE}, found {}", problem::quoted(.0))]
     Plan(String),
-    #[error("answer_form: expected order or best:K, found {}", problem::quoted(.0))]
+    #[error("answer_form: expected order, best-worst or best:K, found {}", problem::quoted(.0))]
     Form(String),
     #[error("answer_form: {0}")]
     Kind(#[from] KindError),

@@ -21,8 +21,8 @@ pub(super) struct ListOptions {
     /// Number of documents shown, from 3 to 10
     #[arg(long, default_value_t = 5, value_name = "M", value_parser = clap::value_parser!(u8).range(3..=10))]
     size: u8,
-    /// The part of the order to ask for: order (all documents) or best:K
-    #[arg(long, default_value = "order", value_name = "order|best:K")]
+    /// The part of the order to ask for: order (all documents), best-worst (these two) or best:K
+    #[arg(long, default_value = "order", value_name = "order|best-worst|best:K")]
     answer: AnswerForm,
     /// Judges to ask [default: all of overrule.toml that can order lists]
     #[arg(long, value_delimiter = ',', value_name = "JUDGE,…")]
@@ -42,8 +42,8 @@ impl ListOptions {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The judges take turns, and every list is shown in a random order. A reply that \
-does not name each document exactly once is stored as malformed: it is never repaired and not asked \
-again. A call that failed without a reply is asked again by the next run with the same options. \
+does not name each document exactly once, or exactly the documents asked for, is stored as malformed: \
+it is never repaired and not asked again. A call that failed without a reply is asked again by the next run with the same options. \
 Answers that the project holds are not bought again.
 
 Plans: random shows all documents equally often. swiss shows neighbors in the order so far. top \

@@ -2,6 +2,7 @@
 
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output::{self, clean, or_dash};
+use crate::domain::corpus::DocId;
 use crate::domain::number_words::usd;
 use crate::features::lists::app::{
     AnsweredList, JudgeLists, ListOutcome, answered_lists, overview,
@@ -101,7 +102,7 @@ impl ShowCommand {
                     clean(&of.list.judge),
                     clean(&of.list.plan),
                     (of.list.round + 1).to_string(),
-                    names(of.list.shown.iter().map(|name| name.as_str()), ", "),
+                    names(&of.list.shown),
                     answer_words(of),
                 ]
             })
@@ -110,19 +111,18 @@ impl ShowCommand {
     }
 }
 
-fn names<'a>(names: impl Iterator<Item = &'a str>, between: &str) -> String {
-    let names: Vec<String> = names.map(clean).collect();
-    names.join(between)
+fn names(documents: &[DocId]) -> String {
+    let names: Vec<String> = documents.iter().map(|name| clean(name.as_str())).collect();
+    names.join(", ")
 }
 
 fn answer_words(of: &AnsweredList) -> String {
-    match (&of.outcome, of.order()) {
-        (ListOutcome::Outstanding, _) => "outstanding".to_owned(),
-        (ListOutcome::Malformed(why), _) => format!("malformed: {}", clean(why)),
-        (ListOutcome::Answered(_), order) => {
-            let order = order.unwrap_or_default();
-            let best = of.best().unwrap_or(order.len());
-            names(order.iter().take(best).map(|name| name.as_str()), " > ")
+    match &of.outcome {
+        ListOutcome::Outstanding => "outstanding".to_owned(),
+        ListOutcome::Malformed(why) => format!("malformed: {}", clean(why)),
+        ListOutcome::Answered(_) => {
+            let name = |at: usize| of.list.shown.get(at).map_or("", |name| name.as_str());
+            of.words(|at| clean(name(at))).unwrap_or_default()
         }
     }
 }
@@ -133,8 +133,11 @@ fn as_json(of: &AnsweredList) -> Value {
         ListOutcome::Malformed(why) => Some(why),
         ListOutcome::Outstanding | ListOutcome::Answered(_) => None,
     };
-    let order = of.order();
-    let best = order.as_ref().map(|order| of.best().unwrap_or(order.len()));
+    let named = of.named();
+    let order: Option<Vec<&DocId>> = named.map(|named| {
+        let shown = named.into_iter().filter_map(|at| of.list.shown.get(at));
+        shown.collect()
+    });
     json!({
         "uid": of.list.uid,
         "query": of.list.query,
@@ -144,7 +147,7 @@ fn as_json(of: &AnsweredList) -> Value {
         "round": of.list.round + 1,
         "answer_form": of.list.form,
         "shown": of.list.shown,
-        "order": order.zip(best).map(|(order, best)| order[..best].to_vec()),
+        "order": order,
         "malformed": malformed,
         "reply": reply.and_then(|reply| reply.raw.as_ref()),
         "tokens_input": reply.map(|reply| reply.tokens_input),

@@ -195,11 +195,11 @@ fn question(list: &QueryList) -> String {
 
 /// The answer in the numbers of the columns, best first: `3 > 1 > 2, counts`.
 fn answer(model: &Model, open: &OpenQuery, list: &QueryList, theme: &Theme) -> (String, Style) {
-    let order = match &list.call.outcome {
+    match list.call.outcome {
         ListOutcome::Outstanding => return ("outstanding".to_owned(), theme.missing()),
         ListOutcome::Malformed(_) => return ("malformed".to_owned(), theme.warn()),
-        ListOutcome::Answered(order) => order,
-    };
+        ListOutcome::Answered(_) => {}
+    }
     let counts = match list.counting {
         ListCounting::Counts(_) => "counts",
         ListCounting::Probe => "probe",
@@ -208,9 +208,8 @@ fn answer(model: &Model, open: &OpenQuery, list: &QueryList, theme: &Theme) -> (
     if model.hides_list(open, list) {
         return (format!("hidden, {counts}"), theme.muted());
     }
-    let named = list.call.best().unwrap_or(order.len());
-    let named = order.iter().take(named).map(|at| (at + 1).to_string());
-    let named = named.collect::<Vec<_>>().join(" > ");
+    let named = list.call.words(|at| (at + 1).to_string());
+    let named = named.unwrap_or_default();
     (format!("{counts}: {named}"), theme.text())
 }
 

@@ -179,6 +179,7 @@ fn selections_and_winners_are_read_as_the_original_reads_them() {
 #[case(RerankAsk::Rank, "[2, 1]", Answer::Numbers(vec![2, 1]))]
 #[case(RerankAsk::Best, "{\"best\": \"[4]\"}", Answer::Numbers(vec![4]))]
 #[case(RerankAsk::Best, "4", Answer::Numbers(vec![4]))]
+#[case(RerankAsk::BestWorst, "{\"worst\": 2, \"best\": 4}", Answer::Numbers(vec![4, 2]))]
 #[case(
     RerankAsk::Compare,
     "{\"winner\": \"Passage B\"}",
@@ -229,6 +230,11 @@ fn what_models_make_of_the_contract_is_read(
 #[case(RerankAsk::Rank, "{\"ranking\":[2,1]} or {\"ranking\":[1,2]}")]
 #[case(RerankAsk::Rank, "{\"ranking\":[2,1")]
 #[case(RerankAsk::Best, "1, 2")]
+#[case(RerankAsk::BestWorst, "{\"best\": 1}")]
+#[case(RerankAsk::BestWorst, "{\"worst\": 1}")]
+#[case(RerankAsk::BestWorst, "{\"best\": [1, 2], \"worst\": 3}")]
+#[case(RerankAsk::BestWorst, "{\"best\": 1, \"worst\": [2]}")]
+#[case(RerankAsk::BestWorst, "1, 2")]
 #[case(RerankAsk::Compare, "{\"winner\": \"tie\"}")]
 #[case(RerankAsk::Grade(GradeScale::ZeroToThree), "{\"grade\": 4}")]
 #[case(RerankAsk::Compare, "{\"winner\": \"A\"}\nWait, B is better.")]

@@ -69,7 +69,11 @@ fn spec_of(name: &str) -> JudgeSpec {
 
 /// A list call of the judge `one` with this spec, which is shown these metadata.
 fn list_of(db: &Db, at: usize, spec: &JudgeSpec, fields: &MetadataFields) -> StoredList {
-    let form = [AnswerForm::Order, AnswerForm::Best(1), AnswerForm::Best(2)][at];
+    let form = [
+        AnswerForm::Order,
+        AnswerForm::BestWorst,
+        AnswerForm::Best(2),
+    ][at];
     let shown = ["d3", "d0", "d2"].map(DocId::new);
     let judge = ListJudge::new(spec, Some(fields), form).unwrap();
     let texts = shown_texts(db, db.find_query("q").unwrap(), &shown).unwrap();
@@ -563,7 +567,7 @@ fn an_invalid_line_is_named_and_nothing_of_the_file_is_stored() {
         (
             "/answer_form",
             json!("worst"),
-            "answer_form: expected order or best:K, found \"worst\"",
+            "answer_form: expected order, best-worst or best:K, found \"worst\"",
         ),
         ("/answer_form", json!(long), "answer_form: expected order"),
         ("/uid", json!(long), "is not a UUID"),

@@ -23,14 +23,13 @@ pub struct ListQuestion {
 }
 
 impl ListQuestion {
-    /// Asks for the order of documents, by pool index in the order in which they are shown; with
-    /// `best`, only for this number of best documents.
+    /// Asks about documents, by pool index in the order in which they are shown.
     pub fn new(
         judge: &Arc<dyn Judge>,
         query: QueryKey,
         pool: &Arc<PoolText>,
         shown: Vec<usize>,
-        best: Option<usize>,
+        ask: RerankAsk,
     ) -> Self {
         Self {
             judge: Arc::clone(judge),
@@ -38,7 +37,7 @@ impl ListQuestion {
             shown: PresentedQuestion {
                 pool: Arc::clone(pool),
                 shown,
-                ask: best.map_or(RerankAsk::Rank, |count| RerankAsk::Select { count }),
+                ask,
             },
         }
     }

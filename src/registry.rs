@@ -505,6 +505,8 @@ pub(crate) struct AddedRunOptions {
     #[cfg(feature = "remote")]
     #[command(flatten)]
     remote: remote::command::annotate::RemoteOptions,
+    #[command(flatten)]
+    _lists: lists::command::annotate::ListHints,
 }
 
 impl AddedRunOptions {

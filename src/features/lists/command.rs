@@ -1,5 +1,6 @@
 //! `overrule lists`: list calls, which show several documents at once.
 
+pub(crate) mod annotate;
 mod ask;
 mod count;
 mod import;

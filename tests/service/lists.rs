@@ -137,6 +137,75 @@ fn every_plan_buys_its_calls_once_and_changes_no_score() {
 }
 
 #[test]
+fn the_judges_of_lists_are_also_asked_about_their_pairs() {
+    let desk = desk();
+    let options = ["--size", "4", "--plan", "random", "--mix", "40%"];
+    let of = |calls| [&options[..], &["--calls", calls]].concat();
+    let dry = [&["lists", "ask", "--dry-run", "--json"], &of("10")[..]].concat();
+    let dry = desk.reported(&dry, 0);
+    // 6 lists and one pair per query, which two judges judge in both orders.
+    assert_eq!(
+        (&dry["expected"]["calls"], &dry["pairs"]["calls"]),
+        (&json!(24.0), &json!(16)),
+        "{dry}"
+    );
+    let usd = |key: &str| dry["pairs"][key].as_f64().unwrap();
+    assert!(0.0 < usd("usd") && usd("usd") <= usd("most_usd"), "{dry}");
+    let output = ask(&desk, &[&of("10")[..], &["--budget", "0"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), 0);
+    let counts = |told: &Value| {
+        let keys = [
+            "calls_made",
+            "missing_answers",
+            "votes_made",
+            "missing_votes",
+        ];
+        keys.map(|key| told[key].as_u64().unwrap())
+    };
+    let first = asked(&desk, &of("10"));
+    assert_eq!(counts(&first), [24, 0, 16, 0], "{first}");
+    assert_eq!(desk.server.requests().len(), 40);
+    assert_eq!(counts(&asked(&desk, &of("10"))), [0, 0, 0, 0]);
+    let status = desk.reported(&["status", "--json"], 0);
+    let spent = first["spent_usd"].as_f64().unwrap();
+    assert!((status["spent_usd"].as_f64().unwrap() - spent).abs() < 1e-9);
+    // Further calls add to these pairs.
+    assert_eq!(counts(&asked(&desk, &of("20"))), [24, 0, 16, 0]);
+    assert_eq!(desk.server.requests().len(), 80);
+    assert_eq!(desk.count("SELECT count(*) FROM vote"), 32);
+    assert_eq!(desk.count("SELECT sum(swapped) FROM vote"), 16);
+    let shown = "SELECT count(*) FROM battle
+        JOIN document AS a ON a.query = battle.query AND a.position = battle.a
+        JOIN document AS b ON b.query = battle.query AND b.position = battle.b
+        JOIN query ON query.id = battle.query
+        WHERE EXISTS (SELECT 1 FROM list_call WHERE list_call.query = query.name
+            AND a.name IN (SELECT value FROM json_each(shown))
+            AND b.name IN (SELECT value FROM json_each(shown)))";
+    assert_eq!(desk.count("SELECT count(*) FROM battle"), 16);
+    assert_eq!(desk.count(shown), 16);
+    for (more, why) in [
+        (["--calls", "20", "--judges", "one"], "judged by one,two"),
+        (
+            ["--calls", "1", "--query", "q0"],
+            "--mix: a pair takes 4 calls",
+        ),
+    ] {
+        let output = ask(&desk, &[&options[..], &more].concat());
+        assert_ne!(output.status.code(), Some(0));
+        assert!(told(&output).contains(why), "{}", told(&output));
+    }
+    let output = desk.run(&["annotate", "pools.jsonl", "--lists", "5"]);
+    assert_eq!(output.status.code(), Some(2));
+    let hint = "`overrule lists ask --size 5`";
+    assert!(told(&output).contains(hint), "{}", told(&output));
+    let output = desk.run(&["annotate", "--list-answer", "best:2"]);
+    let hint = "`overrule lists ask --answer best:2`";
+    assert!(told(&output).contains(hint), "{}", told(&output));
+    assert_eq!(desk.server.requests().len(), 80);
+}
+
+#[test]
 fn a_malformed_answer_is_kept_as_such_and_not_asked_again() {
     let desk = desk();
     // A document is missing, and one is named twice.

@@ -504,7 +504,7 @@ pub fn check_judges(db: &Db, query: QueryKey, asked: &[JudgeId]) -> Result<(), S
     }
     let names: Vec<String> = known.into_iter().map(|(_, spec)| spec.name).collect();
     Err(StoreError::Conflict(format!(
-        "query {:?} was judged by {}; a sample must be judged by the same judges: name them with \
+        "query {:?} was judged by {}; other pairs must be judged by the same judges: name them with \
          --judges",
         db.query(query)?.id.as_str(),
         names.join(",")

@@ -2,7 +2,7 @@
 
 use super::progress::RunProgress;
 use crate::config::RunConfig;
-use crate::domain::battle::Pair;
+use crate::domain::battle::{Pair, SECOND_GAME};
 use crate::domain::corpus::QueryId;
 use crate::domain::sampling;
 use crate::domain::sampling::PlannedBattle;
@@ -48,16 +48,30 @@ pub struct ListedBattles {
 impl ListedBattles {
     /// Creates a list with the first battle of each of these pairs.
     pub fn new(pairs: impl IntoIterator<Item = (QueryId, Pair)>) -> Self {
+        Self::of_games(pairs, &[0])
+    }
+
+    /// Creates a list with the first two battles of each of these pairs, in which every judge sees
+    /// both orders of the documents.
+    pub fn in_both_orders(pairs: impl IntoIterator<Item = (QueryId, Pair)>) -> Self {
+        Self::of_games(pairs, &[0, SECOND_GAME])
+    }
+
+    fn of_games(pairs: impl IntoIterator<Item = (QueryId, Pair)>, games: &[u32]) -> Self {
         let mut listed = Self::default();
         for (query, pair) in pairs {
             listed.depth = listed.depth.max(pair.high() + 1);
-            let (game, cycle) = (0, 0);
-            let battle = PlannedBattle { pair, game, cycle };
-            listed.of_query.entry(query).or_default().push(battle);
+            let battles = listed.of_query.entry(query).or_default();
+            let cycle = 0;
+            battles.extend(
+                games
+                    .iter()
+                    .map(|&game| PlannedBattle { pair, game, cycle }),
+            );
         }
         // The presentation to each judge must not depend on the order of the list.
         for battles in listed.of_query.values_mut() {
-            battles.sort_unstable_by_key(|battle| battle.pair);
+            battles.sort_unstable_by_key(|battle| (battle.pair, battle.game));
             battles.dedup();
         }
         listed

@@ -25,12 +25,12 @@ use tokio::sync::{mpsc, watch};
 const SKIPPED_QUERIES: usize = 3;
 
 /// Sends the number of queries written.
-pub(super) type WrittenSender = watch::Sender<usize>;
+pub(crate) type WrittenSender = watch::Sender<usize>;
 
 /// Runs on a new runtime, showing progress on stderr, and then calls `finish`, unless it is
 /// stopped: the first Ctrl-C ends the run in order, and the second one ends everything. `finish`
 /// reports the number of queries written.
-pub(super) fn watch<T: Default + Send + 'static>(
+pub(crate) fn watch<T: Default + Send + 'static>(
     lock: &Arc<RunLock>,
     store: &Store,
     ensemble: JudgeEnsemble,

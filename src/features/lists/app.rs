@@ -10,6 +10,7 @@ mod import;
 mod list_judge;
 mod list_line;
 mod log;
+mod mix;
 mod overview;
 mod qualify;
 mod query_lists;
@@ -21,6 +22,7 @@ pub use counting::{CountingOffer, counted_answers, counted_taste, offer_counting
 pub use export::ListExport;
 pub use import::import_lists;
 pub use log::log_entries;
+pub use mix::{PairMix, PairPrice};
 pub use overview::{JudgeLists, overview};
 pub use qualify::{JudgeQualification, ProbePlan};
 pub use query_lists::{ListCounting, QueryList, query_lists};

@@ -12,6 +12,7 @@ mod counting;
 mod estimate;
 mod estimator;
 mod kind;
+mod mix;
 mod plan;
 mod qualification;
 
@@ -20,6 +21,7 @@ pub use counting::CountingModel;
 pub use estimate::{QueryBlocks, estimate};
 pub use estimator::{ListModel, fit_blocks};
 pub use kind::{AnswerForm, KindError, ListKind};
+pub use mix::PairShare;
 pub use plan::{ListPlan, ListRound, PlanState};
 pub use qualification::{MIN_QUERIES, ProbeFigures, ProbeShare, ProbedList, Qualification};
 #[cfg(test)]

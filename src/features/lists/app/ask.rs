@@ -180,7 +180,7 @@ impl ListRun {
         at % self.judges.len().max(1)
     }
 
-    fn read(&self, db: &Db, key: QueryKey, name: &QueryId) -> Result<QueryLists> {
+    pub(super) fn read(&self, db: &Db, key: QueryKey, name: &QueryId) -> Result<QueryLists> {
         let mut query = self.read_lists(db, key, name, |of| {
             !of.is_probe() && self.seat_of(&of.list).is_some()
         })?;
@@ -511,7 +511,10 @@ fn vote_on_its_pairs(list: &ListQuestion) -> CallVolume {
 
 impl QueryLists {
     /// The pool indexes of documents; `None` if the pool lacks one.
-    fn places<'a>(&self, names: impl IntoIterator<Item = &'a DocId>) -> Option<Vec<usize>> {
+    pub(super) fn places<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a DocId>,
+    ) -> Option<Vec<usize>> {
         let place = |name: &DocId| self.documents.iter().position(|of| of == name);
         names.into_iter().map(place).collect()
     }

@@ -1,13 +1,17 @@
 //! `overrule lists ask`: asks judges for the order of several documents.
 
+use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::error::AppError;
 use crate::app::text_format::counted;
+use crate::cli::annotate::watch::watch;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output::{self, clean};
 use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::domain::number_words::{count, usd};
-use crate::features::lists::app::{ListEstimate, ListWish, ProbePlan, prepare_lists};
-use crate::features::lists::domain::{AnswerForm, ListKind, ListPlan};
+use crate::features::lists::app::{
+    ListEstimate, ListWish, PairMix, PairPrice, ProbePlan, prepare_lists,
+};
+use crate::features::lists::domain::{AnswerForm, ListKind, ListPlan, PairShare};
 use crate::features::methods::app::rerank::estimate::CallVolume;
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::{AnswersEnd, watch_answers};
@@ -50,8 +54,12 @@ Plans: random shows all documents equally often. swiss shows neighbors in the or
 shows the documents whose order matters most for the top ranks. swiss and top wait for the answers of \
 a round before they choose the next one.
 
+--mix 20% spends a fifth of the calls on regular battles of pairs that the lists have shown, which every \
+judge of the lists judges in both orders. Pairs that they have judged already count.
+
 Examples:
   overrule lists ask --calls 60 --dry-run
+  overrule lists ask --calls 60 --mix 20% --budget 5
   overrule lists ask --size 5 --calls 60 --plan top --budget 5
   overrule lists ask --size 10 --answer best:3 --calls 20 --judges gpt,claude --yes"
 )]
@@ -61,9 +69,12 @@ pub(crate) struct AskCommand {
     /// How to choose documents
     #[arg(long, default_value = "swiss", value_name = "random|swiss|top")]
     plan: ListPlan,
-    /// Number of list calls per query, including those that the project has
+    /// Number of list calls per query, including those that the project has; with --mix, of all calls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     calls: u32,
+    /// Spend this share of the calls on battles of pairs that the lists have shown
+    #[arg(long, value_name = "SHARE%")]
+    mix: Option<PairShare>,
     /// Ask about this query only; may be repeated
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
@@ -82,17 +93,16 @@ impl AskCommand {
             queries: self.query.clone(),
             kind,
             plan: self.plan,
-            calls: self.calls as usize,
+            calls: self
+                .mix
+                .map_or(self.calls as usize, |mix| mix.lists(self.calls as usize)),
             seed: self.lists.seed,
         };
         let store = context.open()?;
         // Two runs must not plan the same calls.
-        let _lock = self.spending.lock(context)?;
-        let run = Arc::new(prepare_lists(
-            &store,
-            &context.judges(self.spending.insecure_http),
-            &wish,
-        )?);
+        let lock = self.spending.lock(context)?;
+        let judges = context.judges(self.spending.insecure_http);
+        let run = Arc::new(prepare_lists(&store, &judges, &wish)?);
         for note in &run.notes {
             output::message(&format!("note: {}", clean(note)));
         }
@@ -108,51 +118,97 @@ impl AskCommand {
             run.check_budget(budget)?;
         }
         let estimate = run.estimate(&store)?;
+        let calls = self.calls as usize;
+        let mix = self
+            .mix
+            .map(|share| PairMix::new(&store, &judges, &run, (calls, share)));
+        let mix = mix.transpose()?;
+        let latest = store.read_blocking(|db| db.latest_run())?;
+        let usual = RunRequest::continuing(latest, &context.config.run);
+        let pairs = mix
+            .as_ref()
+            .map(|mix| mix.price(&store, &usual))
+            .transpose()?;
         if self.spending.dry_run {
             // Probes are about all queries.
             let wish = ListWish {
                 queries: Vec::new(),
                 ..wish
             };
-            let judges = context.judges(self.spending.insecure_http);
             let probes = ProbePlan::of(&store, &prepare_lists(&store, &judges, &wish)?)?;
-            return self.dry_run(&estimate, &probes);
+            return self.dry_run(&estimate, pairs.as_ref(), &probes);
+        }
+        let is_asked = estimate.expected.calls > 0.0 || pairs.is_some_and(|pairs| pairs.calls > 0);
+        if is_asked && run.is_paid() {
+            confirm_spending(&describe(&estimate, pairs.as_ref()), self.spending.yes)?;
         }
         let end = if estimate.expected.calls > 0.0 {
-            if run.is_paid() {
-                confirm_spending(&describe(&estimate), self.spending.yes)?;
-            }
             let control = self.spending.control(context, budget, run.judges());
             let (project, asked) = (store.clone(), Arc::clone(&run));
             let calls = estimate.expected.calls.round() as usize;
             let ask = |control, events| async move { asked.ask(&project, control, events).await };
             watch_answers(control, calls, ask, |missing| *missing)?.0
         } else {
-            output::message("nothing to ask: the project has all of these calls");
+            output::message("nothing to ask: the project has all of these list calls");
             AnswersEnd::default()
         };
-        if self.json {
-            output::json(&json!({
-                "calls_made": end.made,
-                "missing_answers": end.missing,
-                "spent_usd": end.spend.usd(),
-            }))?;
+        let mut told = json!({
+            "calls_made": end.made,
+            "missing_answers": end.missing,
+            "spent_usd": end.spend.usd(),
+        });
+        let is_stopped = end.report();
+        let request = match &mix {
+            Some(mix) if is_stopped.is_ok() => mix.request(&store, &usual)?,
+            _ => None,
+        };
+        let battles = match (&mix, lock, request) {
+            (Some(mix), Some(lock), Some(request)) => {
+                let control = self.spending.control(context, budget, mix.judges());
+                let judges = mix.judges().clone();
+                let (lock, finish) = (Arc::new(lock), |_| Ok(()));
+                Some(watch(&lock, &store, judges, request, control, false, finish)?.0)
+            }
+            _ => None,
+        };
+        if let Some(battles) = &battles {
+            let progress = &battles.progress;
+            told["votes_made"] = json!(progress.votes());
+            told["missing_votes"] = json!(battles.missing);
+            told["spent_usd"] = json!((end.spend + progress.spend()).usd());
         }
-        end.report()?;
+        if self.json {
+            output::json(&told)?;
+        }
+        is_stopped?;
+        battles.as_ref().map_or(Ok(()), report)?;
         if end.missing > 0 {
             return Err(CommandFailure::incomplete());
         }
         Ok(())
     }
 
-    fn dry_run(&self, estimate: &ListEstimate, probes: &ProbePlan) -> CommandResult {
+    fn dry_run(
+        &self,
+        estimate: &ListEstimate,
+        pairs: Option<&PairPrice>,
+        probes: &ProbePlan,
+    ) -> CommandResult {
         let (of_probes, _) = probes.estimate();
         if self.json {
             let mut json = serde_json::to_value(estimate).map_err(AppError::failed)?;
             json["probes"] = json!(of_probes);
+            if let Some(PairPrice {
+                calls,
+                usd,
+                most_usd,
+            }) = pairs
+            {
+                json["pairs"] = json!({ "calls": calls, "usd": usd, "most_usd": most_usd });
+            }
             return output::json(&json);
         }
-        output::text(&describe(estimate))?;
+        output::text(&describe(estimate, pairs))?;
         output::text(&compared(estimate, &of_probes))?;
         output::text("dry run: nothing was called and nothing was changed\n")
     }
@@ -184,11 +240,40 @@ fn or_unknown(cost: Option<f64>) -> String {
     cost.map_or_else(|| "at an unknown price".to_owned(), usd)
 }
 
-fn describe(estimate: &ListEstimate) -> String {
+fn describe(estimate: &ListEstimate, pairs: Option<&PairPrice>) -> String {
+    let pairs = pairs.map_or_else(String::new, |pairs| {
+        format!(
+            "pairs that the lists have shown, in both orders: {}, {} (at most {})\n",
+            counted(pairs.calls, "vote"),
+            or_unknown(pairs.usd),
+            or_unknown(pairs.most_usd)
+        )
+    });
     format!(
-        "{}, {} already there\n{}",
+        "{}, {} already there\n{}{pairs}",
         counted(estimate.queries, "query"),
         counted(estimate.answered, "answer"),
         volume_table(&estimate.expected, &estimate.most)
     )
+}
+
+/// Reports votes that are missing.
+fn report(battles: &RunOutcome) -> CommandResult {
+    if battles.cancelled {
+        return Err(CommandFailure::interrupted());
+    }
+    if battles.missing == Some(0) {
+        return Ok(());
+    }
+    let missing = battles.missing.map(|votes| counted(votes, "vote"));
+    output::message(&format!(
+        "incomplete: {} missing; {}",
+        missing.as_deref().unwrap_or("votes"),
+        if battles.budget_reached {
+            "the budget is reached; continue with a larger --budget"
+        } else {
+            "run the same command again to continue"
+        }
+    ));
+    Err(CommandFailure::incomplete())
 }

@@ -580,6 +580,12 @@ fn lists_count_only_once_their_judge_has_qualified() {
         "probes are paid for once"
     );
     assert_eq!(desk.count("SELECT count(*) FROM list_qualification"), 1);
+    let predictions = &passed["figures"]["predictions"];
+    assert!(
+        predictions["comparisons"].as_u64().unwrap() > 100,
+        "{passed}"
+    );
+    assert_eq!(passed["predictions"], "passed", "{passed}");
     let found = json_of(&ranking(&desk, "long1"));
     assert_eq!(
         (&found["lists"], &found["lists_not_counted"]),
@@ -654,6 +660,45 @@ fn a_judge_qualifies_for_naming_the_best_and_the_worst_document() {
         assert!(list["malformed"].is_string(), "{list}");
         assert!(list["order"].is_null(), "{list}");
     }
+}
+
+#[test]
+fn a_judge_with_another_model_is_tested_anew() {
+    let desk = desk();
+    voted(&desk, true);
+    let passed = qualify(&desk, 0);
+    let path = desk.path("overrule.toml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    let missing = |desk: &Desk| {
+        let dry = desk.reported(&["lists", "qualify", "--dry-run", "--json"], 0);
+        dry["expected"]["calls"].as_f64().unwrap()
+    };
+    for changed in [
+        config.replace("longest", "shortest"),
+        config.replace("price =", "max_document_chars = 90\nprice ="),
+    ] {
+        assert_ne!(changed, config);
+        std::fs::write(&path, changed).unwrap();
+        assert_eq!(missing(&desk), 60.0);
+        // The lists of the changed judge do not count.
+        asked(&desk, &["--calls", "2", "--query", "long1"]);
+        let refused = ranking(&desk, "long1");
+        assert!(
+            told(&refused).contains("not qualified"),
+            "{}",
+            told(&refused)
+        );
+    }
+    std::fs::write(&path, config).unwrap();
+    assert_eq!(missing(&desk), 0.0);
+    assert_eq!(qualify(&desk, 0), passed);
+    asked(&desk, &["--calls", "3", "--query", "long1"]);
+    let found = json_of(&ranking(&desk, "long1"));
+    assert_eq!(
+        (&found["lists"], &found["lists_not_counted"]),
+        (&json!(3), &json!(4)),
+        "{found}"
+    );
 }
 
 #[test]

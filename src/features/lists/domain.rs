@@ -23,6 +23,6 @@ pub use estimator::{ListModel, fit_blocks};
 pub use kind::{AnswerForm, KindError, ListKind};
 pub use mix::PairShare;
 pub use plan::{ListPlan, ListRound, PlanState};
-pub use qualification::{MIN_QUERIES, ProbeFigures, ProbeShare, ProbedList, Qualification};
+pub use qualification::{MIN_QUERIES, ProbeFigures, ProbeShare, ProbedQuery, Qualification};
 #[cfg(test)]
 pub(crate) use {estimate::BlockDispersion, estimator::ListFit};

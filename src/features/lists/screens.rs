@@ -111,6 +111,8 @@ fn bench(columns: u16, rows: u16) -> Bench {
                     shuffles: None,
                     votes: None,
                     swaps: None,
+                    predictions: None,
+                    expected_predictions: None,
                 },
                 author: "ana".to_owned(),
                 created_ms: 1,

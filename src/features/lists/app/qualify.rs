@@ -7,12 +7,12 @@ use crate::app::error::AppError;
 use crate::client::{RunControl, now_ms};
 use crate::domain::agreement::Share;
 use crate::domain::battle::Pair;
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::judge_report::BothOrders;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::features::lists::domain::{
-    ListKind, MIN_QUERIES, ProbeFigures, ProbedList, Qualification,
+    ListKind, MIN_QUERIES, ProbeFigures, ProbedQuery, Qualification,
 };
 use crate::features::lists::store::{StoredList, StoredQualification};
 use crate::features::methods::app::rerank::estimate::CallVolume;
@@ -32,7 +32,7 @@ const PROBES: usize = 60;
 const MAX_DRAWS: usize = 100;
 
 /// A query of which a list can be probed.
-struct ProbedQuery {
+struct QueryProbes {
     query: QueryLists,
     /// The pairs that the judge has voted on.
     voted: Vec<Pair>,
@@ -133,7 +133,7 @@ impl ProbePlan {
             self.open
                 .extend(open.filter_map(|of| run.repeated(&query, &of.list)));
             let stored = query.lists.iter().map(|of| &of.list);
-            queries.push(ProbedQuery {
+            queries.push(QueryProbes {
                 voted: voted.remove(key).unwrap_or_default(),
                 lists: lists.len(),
                 next_round: stored.clone().map(|list| list.round + 1).max().unwrap_or(0),
@@ -215,7 +215,7 @@ impl ProbePlan {
     }
 }
 
-impl ProbedQuery {
+impl QueryProbes {
     /// Plans a list that is not stored yet, in two orders. `None` if none was found.
     fn draw(
         &mut self,
@@ -322,17 +322,16 @@ pub(super) fn evaluated(db: &Db, spec: &JudgeSpec, kind: ListKind) -> Result<Jud
             && known.contains(&of.list.identity)
             && of.kind == Some(kind)
     });
-    let mut queries: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut probed = Vec::new();
+    let mut queries: BTreeMap<&QueryId, Vec<[&AnsweredList; 2]>> = BTreeMap::new();
     for list in in_two_orders(&lists) {
-        let name = list[0].list.query.as_str();
-        if list.iter().any(|of| of.reply.is_none()) {
-            continue;
+        if list.iter().all(|of| of.reply.is_some()) {
+            queries.entry(&list[0].list.query).or_default().push(list);
         }
-        if let Some(key) = db.known_query(name)? {
-            let next = queries.len();
-            let number = *queries.entry(name).or_insert(next);
-            probed.push(probed_list(db, (key, number), &ids, list)?);
+    }
+    let mut probed = Vec::new();
+    for (name, lists) in queries {
+        if let Some(key) = db.known_query(name.as_str())? {
+            probed.push(probed_query(db, key, &ids, &lists)?);
         }
     }
     let mut both = BothOrders::default();
@@ -341,7 +340,7 @@ pub(super) fn evaluated(db: &Db, spec: &JudgeSpec, kind: ListKind) -> Result<Jud
         .for_each(|of| both.join(of));
     let swaps = both.flip_share().map(unchanged);
     let figures = ProbeFigures::of(kind, &probed, swaps);
-    let missing = PROBES.saturating_sub(2 * probed.len());
+    let missing = PROBES.saturating_sub(figures.calls);
     Ok(JudgeQualification {
         judge: spec.name.clone(),
         kind,
@@ -365,27 +364,23 @@ fn unchanged(flips: Share) -> Share {
     share
 }
 
-/// The two answers, and the judge's votes on pairs of the list.
-fn probed_list(
+/// The answers about a query, and the judge's votes on its pairs.
+fn probed_query(
     db: &Db,
-    (query, number): (QueryKey, usize),
+    query: QueryKey,
     ids: &[JudgeId],
-    lists: [&AnsweredList; 2],
-) -> Result<ProbedList> {
+    lists: &[[&AnsweredList; 2]],
+) -> Result<ProbedQuery> {
     let documents = db.document_ids(query)?;
-    let place = |name| documents.iter().position(|of| of == name);
-    let answers = lists.map(|of| {
+    let place = |name: &DocId| documents.iter().position(|of| of == name);
+    let answer = |of: &AnsweredList| {
         let order = of.order()?;
         order.into_iter().map(place).collect::<Option<Vec<usize>>>()
-    });
-    let shown: Vec<usize> = lists[0].list.shown.iter().filter_map(place).collect();
+    };
     let mut votes = Vec::new();
     for id in ids {
         for vote in db.pair_votes_of(query, *id)? {
             let (low, high) = (vote.pair.low(), vote.pair.high());
-            if !shown.contains(&low) || !shown.contains(&high) {
-                continue;
-            }
             match vote.margin.outcome() {
                 Outcome::A => votes.push((low, high)),
                 Outcome::B => votes.push((high, low)),
@@ -393,9 +388,9 @@ fn probed_list(
             }
         }
     }
-    Ok(ProbedList {
-        query: number,
-        answers,
+    Ok(ProbedQuery {
+        documents: documents.len(),
+        lists: lists.iter().map(|list| list.map(answer)).collect(),
         votes,
     })
 }

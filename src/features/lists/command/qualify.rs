@@ -7,7 +7,9 @@ use crate::cli::output::{self, clean, or_dash};
 use crate::cli::spending::{SpendingOptions, confirm_spending};
 use crate::domain::number_words::probability;
 use crate::features::lists::app::{JudgeQualification, ListWish, ProbePlan, prepare_lists};
-use crate::features::lists::domain::{ListPlan, MIN_QUERIES, ProbeShare, Qualification};
+use crate::features::lists::domain::{
+    ListPlan, MIN_QUERIES, ProbeFigures, ProbeShare, Qualification,
+};
 use crate::features::methods::command::rerank::terms::volume_table;
 use crate::features::methods::command::rerank::watch::watch_answers;
 use clap::Args;
@@ -26,7 +28,9 @@ consistently as it votes: the share of pairs with the same order in both answers
 share with the same order as in its votes, must be above one half and at most .15 below the share of \
 its votes that stay the same when the pair is swapped (95 % intervals, clustered by query). It \
 fails if more answers are malformed, or if one of these shares is significantly below one half, or \
-significantly below that of its votes while a loss of .15 is not excluded. Otherwise it is undecided, \
+significantly below that of its votes while a loss of .15 is not excluded. It also fails if scores \
+fitted to its lists predict its votes on pairs that no list shows significantly less often than they \
+expect, in the same sense. Otherwise it is undecided, \
 as it is if a share is about fewer than 10 queries. Votes in both orders come from `overrule annotate --probe`.
 
 The result and the exit code: 0 if all judges passed, 1 if one failed, 3 otherwise.
@@ -125,6 +129,12 @@ fn share_words(share: Option<ProbeShare>) -> String {
     })
 }
 
+fn predictions(figures: &ProbeFigures) -> String {
+    let expected = figures.expected_predictions;
+    let expected = expected.map(|share| format!(", {} expected", probability(share)));
+    share_words(figures.predictions) + &expected.unwrap_or_default()
+}
+
 fn words(of: &JudgeQualification) -> String {
     let figures = &of.figures;
     let why = if of.missing > 0 {
@@ -151,8 +161,8 @@ fn words(of: &JudgeQualification) -> String {
     });
     format!(
         "{}, lists of {} ({}): {}{why}\n  malformed answers: {} ({})\n  both orders of a \
-         list agree on {} ({})\n  lists agree with votes on {} ({})\n  votes stay the same when \
-         swapped: {}",
+         list agree on {} ({})\n  lists agree with votes on {} ({})\n  scores of lists predict \
+         votes on other pairs: {} ({})\n  votes stay the same when swapped: {}",
         clean(&of.judge),
         of.kind.size(),
         of.kind.form(),
@@ -163,6 +173,8 @@ fn words(of: &JudgeQualification) -> String {
         figures.shuffles(),
         share_words(figures.votes),
         figures.votes(),
+        predictions(figures),
+        figures.predictions(),
         share_words(figures.swaps),
     )
 }
@@ -178,5 +190,6 @@ fn as_json(of: &JudgeQualification) -> Value {
         "malformed": of.figures.malformed(),
         "shuffles": of.figures.shuffles(),
         "votes": of.figures.votes(),
+        "predictions": of.figures.predictions(),
     })
 }

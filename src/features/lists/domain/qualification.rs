@@ -1,10 +1,14 @@
 //! Decides from probes whether the lists of a judge may count.
 
+use super::block::Block;
+use super::estimator::{ListModel, fit_blocks};
 use super::kind::ListKind;
 use crate::domain::agreement::Share;
 use crate::domain::named::named;
+use crate::domain::numeric::sigma;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::f64::consts::PI;
 
 /// Largest share of malformed answers.
 const MOST_MALFORMED: f64 = 0.05;
@@ -24,14 +28,15 @@ named! {
     }
 }
 
-/// A list that was shown in two orders.
+/// The probes about one query, and all votes of the judge on it.
 #[derive(Clone, Debug)]
-pub struct ProbedList {
-    /// The number of the query.
-    pub query: usize,
-    /// The answers, best first, in the same numbering of documents; `None` for a malformed one.
-    pub answers: [Option<Vec<usize>>; 2],
-    /// The judge's votes on pairs of the list that are not ties: the better document, and the
+pub struct ProbedQuery {
+    /// Number of documents in the pool.
+    pub documents: usize,
+    /// Lists that were shown in two orders: the answers, best first, by pool index; `None` for a
+    /// malformed one.
+    pub lists: Vec<[Option<Vec<usize>>; 2]>,
+    /// The judge's votes on pairs of the query that are not ties: the better document, and the
     /// other.
     pub votes: Vec<(usize, usize)>,
 }
@@ -92,35 +97,56 @@ pub struct ProbeFigures {
     pub votes: Option<ProbeShare>,
     /// Share of the judge's votes that stay the same in the other order of the pair.
     pub swaps: Option<ProbeShare>,
+    /// Share of the judge's votes on held-out pairs that the scores of its lists predict. Held-out
+    /// pairs are of two documents that lists have shown, but not together. `None` without any, and
+    /// in figures that are older than this test.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictions: Option<ProbeShare>,
+    /// The share of these votes that the scores expect to predict, given their errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_predictions: Option<f64>,
 }
 
 impl ProbeFigures {
     /// The figures of lists of a kind. Pairs of one query are one cluster. `swaps` is how often the
     /// judge's votes stay the same in the other order.
-    pub fn of(kind: ListKind, lists: &[ProbedList], swaps: Option<Share>) -> Self {
-        let answers = lists.iter().flat_map(|list| &list.answers);
-        let shuffles = lists.iter().filter_map(|list| {
-            let [Some(one), Some(other)] = &list.answers else {
+    pub fn of(kind: ListKind, queries: &[ProbedQuery], swaps: Option<Share>) -> Self {
+        let lists = || queries.iter().zip(0..).flat_map(ProbedQuery::numbered);
+        let answers = || lists().flat_map(|(_, list)| list);
+        let shuffles = lists().filter_map(|(number, list)| {
+            let [Some(one), Some(other)] = list else {
                 return None;
             };
             let pairs = decided(kind, one);
             let both = pairs.filter_map(|(better, worse)| prefers(kind, other, better, worse));
-            Some((list.query, agreed(both)))
+            Some((number, agreed(both)))
         });
-        let votes = lists.iter().map(|list| {
-            let answers = list.answers.iter().flatten();
+        let votes = queries.iter().zip(0..).map(|(query, number)| {
+            let answers = query.lists.iter().flatten().flatten();
             let same = answers.flat_map(|answer| {
-                let votes = list.votes.iter();
+                let votes = query.votes.iter();
                 votes.filter_map(|(better, worse)| prefers(kind, answer, *better, *worse))
             });
-            (list.query, agreed(same))
+            (number, agreed(same))
         });
+        let predictions = queries.iter().zip(0..).filter_map(|(query, number)| {
+            let found = query.predictions(kind)?;
+            Some((number, found))
+        });
+        let predictions: Vec<(usize, Predictions)> = predictions.collect();
+        let expected: f64 = predictions.iter().map(|(_, of)| of.expected).sum();
+        let predicted = predictions
+            .iter()
+            .map(|(number, of)| (*number, (of.right, of.votes)));
+        let predicted = ProbeShare::of_lists(predicted);
         Self {
-            calls: answers.clone().count(),
-            malformed: answers.filter(|answer| answer.is_none()).count(),
+            calls: answers().count(),
+            malformed: answers().filter(|answer| answer.is_none()).count(),
             shuffles: ProbeShare::of_lists(shuffles),
             votes: ProbeShare::of_lists(votes),
             swaps: swaps.map(ProbeShare::from),
+            predictions: predicted,
+            expected_predictions: predicted.map(|share| expected / share.comparisons as f64),
         }
     }
 
@@ -145,10 +171,27 @@ impl ProbeFigures {
         compared(self.votes, self.swaps)
     }
 
-    /// Failed if one test failed, passed if all passed.
+    /// Whether the scores of the lists predict votes on held-out pairs about as often as they expect
+    /// to. The reference is not the votes in both orders: scores of a few lists are uncertain, and
+    /// would predict votes less well even if the judge ordered lists exactly as it votes. Undecided
+    /// without predictions.
+    pub fn predictions(&self) -> Qualification {
+        let expected = self.expected_predictions.map(|value| ProbeShare {
+            value,
+            low: value,
+            high: value,
+            comparisons: 0,
+            queries: None,
+        });
+        compared(self.predictions, expected)
+    }
+
+    /// Failed if one test failed, passed if all passed. Predictions that are undecided do not count:
+    /// if the judge has votes on many queries, there is one list about each, and no pair is held out.
     pub fn qualification(&self) -> Qualification {
         let tests = [self.malformed(), self.shuffles(), self.votes()];
-        if tests.contains(&Qualification::Failed) {
+        let is_failed = |test: &Qualification| *test == Qualification::Failed;
+        if tests.iter().chain([&self.predictions()]).any(is_failed) {
             Qualification::Failed
         } else if tests.contains(&Qualification::Undecided) {
             Qualification::Undecided
@@ -158,11 +201,11 @@ impl ProbeFigures {
     }
 }
 
-/// Compares an agreement with that of votes in both orders. It fails if it is significantly lower and
+/// Compares an agreement with a reference, such as that of votes in both orders. It fails if it is significantly lower and
 /// a loss of more than the margin is not excluded, or if it is significantly below chance. It passes
 /// if it is significantly above chance, and above the other one less the margin. With fewer than
 /// [`MIN_QUERIES`] queries, it is undecided. The limits of the difference are Newcombe's (1998, method 10).
-fn compared(agreement: Option<ProbeShare>, swaps: Option<ProbeShare>) -> Qualification {
+fn compared(agreement: Option<ProbeShare>, reference: Option<ProbeShare>) -> Qualification {
     let Some(found) = agreement else {
         return Qualification::Undecided;
     };
@@ -172,18 +215,70 @@ fn compared(agreement: Option<ProbeShare>, swaps: Option<ProbeShare>) -> Qualifi
     if found.high <= 0.5 {
         return Qualification::Failed;
     }
-    let Some(swaps) = swaps else {
+    let Some(reference) = reference else {
         return Qualification::Undecided;
     };
-    let difference = found.value - swaps.value;
-    let low = difference - (found.value - found.low).hypot(swaps.high - swaps.value);
-    let high = difference + (found.high - found.value).hypot(swaps.value - swaps.low);
+    let difference = found.value - reference.value;
+    let low = difference - (found.value - found.low).hypot(reference.high - reference.value);
+    let high = difference + (found.high - found.value).hypot(reference.value - reference.low);
     if high < 0.0 && low < -MARGIN {
         Qualification::Failed
     } else if low > -MARGIN && found.low > 0.5 {
         Qualification::Passed
     } else {
         Qualification::Undecided
+    }
+}
+
+/// Predictions of the judge's votes on held-out pairs of a query.
+struct Predictions {
+    votes: usize,
+    /// The votes that are predicted correctly; a tie in the scores counts as half of one.
+    right: f64,
+    /// The number that the scores expect to predict correctly.
+    expected: f64,
+}
+
+impl ProbedQuery {
+    /// The lists with the number of their query.
+    fn numbered(
+        (query, number): (&Self, usize),
+    ) -> impl Iterator<Item = (usize, &[Option<Vec<usize>>; 2])> {
+        query.lists.iter().map(move |list| (number, list))
+    }
+
+    /// Predicts the votes on pairs of two documents that lists have shown, but not together, from
+    /// scores that are fitted to the lists. The probability of the better one is σ(g/√(1 + πv/8)) for
+    /// the gap g of the scores and its variance v (MacKay, 1992).
+    fn predictions(&self, kind: ListKind) -> Option<Predictions> {
+        let answers = || self.lists.iter().flatten().flatten();
+        let blocks: Vec<Block> = answers()
+            .filter_map(|order| Block::list(0, kind, order))
+            .collect();
+        let fit = fit_blocks(self.documents, &blocks, &ListModel::default())?;
+        let is_shown = |document: &usize| answers().any(|order| order.contains(document));
+        let is_held_out = |(one, other): &&(usize, usize)| {
+            let together = |order: &Vec<usize>| order.contains(one) && order.contains(other);
+            is_shown(one) && is_shown(other) && !answers().any(together)
+        };
+        let mut found = Predictions {
+            votes: 0,
+            right: 0.0,
+            expected: 0.0,
+        };
+        for (better, worse) in self.votes.iter().filter(is_held_out) {
+            let gap = fit.scores.get(*better)? - fit.scores.get(*worse)?;
+            let variance = fit.covariance.gap_se(*better, *worse).powi(2);
+            let p = sigma(gap.abs() / (1.0 + PI * variance / 8.0).sqrt());
+            found.votes += 1;
+            found.right += if gap == 0.0 {
+                0.5
+            } else {
+                f64::from(u8::from(gap > 0.0))
+            };
+            found.expected += p;
+        }
+        Some(found)
     }
 }
 
@@ -232,16 +327,21 @@ mod tests {
             order.sort_by(|i, j| read[*j].total_cmp(&read[*i]));
             order
         };
-        let lists: Vec<ProbedList> = (0..30)
-            .map(|at| ProbedList {
-                query: at % queries,
-                answers: [Some(answer()).filter(|_| at >= malformed), Some(answer())],
+        let mut probed = vec![
+            ProbedQuery {
+                documents: 5,
+                lists: Vec::new(),
                 votes: vec![(0, 1), (1, 3), (2, 4)],
-            })
-            .collect();
+            };
+            queries
+        ];
+        for at in 0..30 {
+            let answers = [Some(answer()).filter(|_| at >= malformed), Some(answer())];
+            probed[at % queries].lists.push(answers);
+        }
         let swaps =
             Share::of_clusters((0..120).map(|at| (if at % 10 == 0 { 0.0 } else { 1.0 }, 1)));
-        ProbeFigures::of(kind, &lists, swaps)
+        ProbeFigures::of(kind, &probed, swaps)
     }
 
     #[test]
@@ -277,6 +377,75 @@ mod tests {
             let of = |figures: ProbeFigures| figures.votes.and_then(|share| share.queries);
             assert_eq!((of(few), of(enough)), (Some(9), Some(10)));
         }
+    }
+
+    /// A judge that orders each list as it votes, with lists of 4 of 8 documents in two orders. If it
+    /// is erratic, the scores of a document depend on the list, and votes are drawn.
+    fn predicted(queries: usize, erratic: bool) -> ProbeFigures {
+        let kind = ListKind::new(4, AnswerForm::Order).unwrap();
+        let mut rng = SeededRng::new(2, &["held out"]);
+        let probed: Vec<ProbedQuery> = (0..queries)
+            .map(|_| {
+                let mut votes = Vec::new();
+                for one in 0..8 {
+                    for other in 0..one {
+                        let reversed = erratic && rng.below(2) == 0;
+                        votes.push(if reversed { (one, other) } else { (other, one) });
+                    }
+                }
+                let mut list = |documents: [usize; 4]| {
+                    let mut order = documents.to_vec();
+                    if erratic {
+                        rng.shuffle(&mut order);
+                    }
+                    [Some(order.clone()), Some(order)]
+                };
+                ProbedQuery {
+                    documents: 8,
+                    lists: vec![list([0, 2, 4, 6]), list([1, 2, 4, 7]), list([0, 3, 5, 7])],
+                    votes,
+                }
+            })
+            .collect();
+        let swaps = Share::of_clusters((0..120).map(|_| (1.0, 1)));
+        ProbeFigures::of(kind, &probed, swaps)
+    }
+
+    #[test]
+    fn the_scores_of_lists_predict_votes_on_other_pairs() {
+        let sharp = predicted(12, false);
+        assert_eq!(sharp.predictions(), Qualification::Passed, "{sharp:?}");
+        let (found, expected) = (
+            sharp.predictions.unwrap(),
+            sharp.expected_predictions.unwrap(),
+        );
+        // 28 pairs, of which lists show 17.
+        assert_eq!((found.comparisons, found.queries), (12 * 11, Some(12)));
+        assert!(found.value > 0.9 && expected > 0.65, "{sharp:?}");
+        assert_eq!(sharp.qualification(), Qualification::Passed);
+        let erratic = predicted(12, true);
+        assert_eq!(erratic.predictions(), Qualification::Failed, "{erratic:?}");
+        // Only the predictions fail it.
+        let failed = ProbeFigures {
+            votes: sharp.votes,
+            ..erratic
+        };
+        assert_eq!(failed.qualification(), Qualification::Failed);
+        let few = predicted(9, true);
+        assert_eq!(few.predictions(), Qualification::Undecided);
+        let few = ProbeFigures {
+            predictions: few.predictions,
+            ..sharp
+        };
+        assert_eq!(few.qualification(), Qualification::Passed);
+    }
+
+    #[test]
+    fn figures_without_predictions_are_read_and_written_as_they_were() {
+        let text = r#"{"calls":60,"malformed":0,"shuffles":null,"votes":null,"swaps":null}"#;
+        let figures: ProbeFigures = serde_json::from_str(text).unwrap();
+        assert_eq!(figures.predictions, None);
+        assert_eq!(serde_json::to_string(&figures).unwrap(), text);
     }
 
     #[test]

@@ -128,16 +128,25 @@ pub fn row_labels(documents: &[DocumentInfo], view: &View, order: &[usize]) -> V
         .collect()
 }
 
-/// The votes and verdicts on a pair, from the row document's point of view.
+/// The votes and verdicts on a pair, from the row document's point of view; without them, the answers
+/// outside battles that decide it.
 pub fn observed_cell(view: &View, row: usize, column: usize) -> SvgCell {
     let cell = view.cell(row, column);
+    let is_open = cell.verdict.is_none() && cell.observed.is_none() && !cell.planned;
+    let answers = cell.answers.filter(|_| is_open);
     SvgCell {
-        value: cell.verdict.flatten().or(cell.observed),
+        value: cell.verdict.flatten().or(cell.observed).or(answers),
         planned: cell.planned,
         missing: cell.missing > 0,
         overruled: cell.verdict.is_some(),
         expected: false,
+        answered: answers.and(answers_noun(view)),
     }
+}
+
+/// What the answers outside battles are, in singular.
+pub fn answers_noun(view: &View) -> Option<&'static str> {
+    view.rows().answers.as_ref().map(|answers| answers.noun)
 }
 
 /// The notes below a picture of a query.

@@ -38,6 +38,8 @@ pub struct SvgCell {
     pub overruled: bool,
     /// Whether the value is an expectation instead of a vote; drawn as a smaller square.
     pub expected: bool,
+    /// What gave the value, in singular, if it was not battles; drawn in half tone.
+    pub answered: Option<&'static str>,
 }
 
 /// The color of a value between 0 (row worse, red) and 1 (row better, green), as `#rrggbb`.
@@ -89,6 +91,7 @@ pub fn matrix_svg(
         })
         .filter(|reach| reach.is_finite())
         .fold(0.0, f64::max);
+    let mut answered = None;
     for (row, label) in labels.iter().enumerate() {
         let y = top + row * CELL;
         let _ = writeln!(svg, r#"<g class="row">"#);
@@ -102,13 +105,15 @@ pub fn matrix_svg(
                     at.0, at.1
                 );
             } else {
-                square(&mut svg, cell(row, col), at, k, (label, other));
+                let cell = cell(row, col);
+                answered = answered.or(cell.answered);
+                square(&mut svg, cell, at, k, (label, other));
             }
         }
         svg.push_str("</g>\n");
     }
     header(&mut svg, labels, (left, top));
-    foot(&mut svg, top + k * CELL + 24, caption);
+    foot(&mut svg, top + k * CELL + 24, caption, answered);
     svg.push_str("</svg>\n");
     svg
 }
@@ -128,7 +133,9 @@ fn open(svg: &mut String, (width, height): (usize, usize), title: &str, caption:
         svg,
         concat!(
             r##"<defs><pattern id="missing" width="4" height="4" patternUnits="userSpaceOnUse" "##,
-            r##"patternTransform="rotate(45)"><path d="M0 0v4" stroke="#fff" stroke-width="3"/></pattern></defs>"##
+            r##"patternTransform="rotate(45)"><path d="M0 0v4" stroke="#fff" stroke-width="3"/></pattern>"##,
+            r##"<pattern id="answered" width="4" height="4" patternUnits="userSpaceOnUse">"##,
+            r##"<path d="M0 0h2v2h2v2h-2v-2h-2z" fill="#fff"/></pattern></defs>"##
         )
     );
     let _ = writeln!(
@@ -178,20 +185,28 @@ fn square(
         );
         svg.push_str(if cell.overruled { ", overruled" } else { "" });
         svg.push_str(if cell.missing { ", votes missing" } else { "" });
+        if let Some(noun) = cell.answered {
+            let _ = write!(svg, ", from {}s", escape(noun));
+        }
         svg.push_str("</title></rect>\n");
     } else {
         svg.push_str("/>\n");
     }
-    if cell.missing {
+    let over = match (cell.missing, cell.answered) {
+        (true, _) => Some("missing"),
+        (false, Some(_)) => Some("answered"),
+        (false, None) => None,
+    };
+    if let Some(pattern) = over {
         let _ = writeln!(
             svg,
-            r#"<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="url(#missing)" pointer-events="none"/>"#
+            r#"<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="url(#{pattern})" pointer-events="none"/>"#
         );
     }
     let ink = if value < 0.2 { "#fff" } else { "#222" };
     if cell.overruled {
         diamond(svg, (x, y));
-    } else if k <= NUMBERED_CELLS_MAX && !cell.missing && !cell.expected {
+    } else if k <= NUMBERED_CELLS_MAX && over.is_none() && !cell.expected {
         let hundredths = (value.clamp(0.0, 1.0) * 100.0).round();
         let _ = writeln!(
             svg,
@@ -211,7 +226,7 @@ fn diamond(svg: &mut String, (x, y): (usize, usize)) {
     );
 }
 
-fn foot(svg: &mut String, y: usize, caption: &str) {
+fn foot(svg: &mut String, y: usize, caption: &str, answered: Option<&str>) {
     let say = |svg: &mut String, x: usize, text: &str| {
         let _ = writeln!(svg, r##"<text x="{x}" y="{y}" fill="#555">{text}</text>"##);
     };
@@ -244,10 +259,25 @@ fn foot(svg: &mut String, y: usize, caption: &str) {
         y - 4
     );
     say(svg, marks + 198, "not judged yet");
+    let y = y + 20;
+    let mut x = PAD;
+    if let Some(noun) = answered {
+        let _ = writeln!(
+            svg,
+            r##"<rect x="{x}" y="{0}" width="12" height="12" fill="#2c9150"/><rect x="{x}" y="{0}" width="12" height="12" fill="url(#answered)"/>"##,
+            y - 10
+        );
+        let words = escape(&format!("from {noun}s"));
+        let _ = writeln!(
+            svg,
+            r##"<text x="{}" y="{y}" fill="#555">{words}</text>"##,
+            x + 16
+        );
+        x += 30 + 6 * words.len();
+    }
     let _ = writeln!(
         svg,
-        r##"<text x="{PAD}" y="{}" fill="#555">{}</text>"##,
-        y + 20,
+        r##"<text x="{x}" y="{y}" fill="#555">{}</text>"##,
         escape(caption)
     );
 }

@@ -861,6 +861,12 @@ fn lists_that_count_are_in_all_scores_and_the_switch_restores_them() {
         told(&desk.run(&["matrix", "--query", "q1"])).contains("scores also count 4 list calls")
     );
     assert_ne!(desk.reported(&["queries", "--json"], 0), queries);
+    let picture = |query| told(&desk.run(&["matrix", "--query", query, "--format", "svg"]));
+    let drawn = picture("q1");
+    assert!(drawn.contains(", from list calls</title>"), "{drawn}");
+    assert!(drawn.contains(">from list calls</text>"), "{drawn}");
+    // Every pair has votes.
+    assert!(!picture("long1").contains("from list calls"));
     let log = told(&desk.run(&["log"]));
     assert!(log.contains("list calls count in scores"), "{log}");
 

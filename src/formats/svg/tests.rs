@@ -20,6 +20,7 @@ fn cell(row: usize, col: usize) -> SvgCell {
         missing: apart == 4,
         overruled: apart == 2,
         expected: false,
+        answered: (apart == 5).then_some("list call"),
     }
 }
 
@@ -76,6 +77,12 @@ fn cells_tell_their_story_while_there_are_few() {
     let svg = matrix_svg(&cell, &labels(6), "q1", "observed");
     assert!(svg.contains("<title>doc-0 × doc-2: 0.80, overruled</title>"));
     assert!(svg.contains("<title>doc-4 × doc-0: 0.20, votes missing</title>"));
+    assert!(svg.contains("<title>doc-0 × doc-5: 0.80, from list calls</title>"));
+    // Two cells and the legend.
+    assert_eq!(svg.matches("url(#answered)").count(), 3);
+    assert!(svg.contains(">from list calls</text>"));
+    let few = matrix_svg(&cell, &labels(5), "q1", "observed");
+    assert!(!few.contains("from list calls") && !few.contains("url(#answered)"));
     let many = matrix_svg(&cell, &labels(61), "q1", "observed");
     assert!(!many.contains("doc-0 × doc-2"));
 }

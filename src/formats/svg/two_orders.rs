@@ -68,15 +68,16 @@ pub fn two_orders_svg(of: &TwoOrders<'_>) -> String {
         words(&mut svg, (PAD, y), "start", "#222", sentence);
     }
     let by_zelo: Vec<usize> = (0..k).collect();
+    let mut answered = None;
     for (x, name, order) in [
         (PAD, "hybrid order", of.hybrid),
         (second, "zELO order", by_zelo.as_slice()),
     ] {
         words(&mut svg, (x, TOP - 10), "start", "#222", name);
-        grid(&mut svg, of, order, (x, TOP), side);
+        answered = grid(&mut svg, of, order, (x, TOP), side);
     }
     scores(&mut svg, of, (list, TOP), row_height);
-    foot(&mut svg, height - 40, of.caption);
+    foot(&mut svg, height - 40, of.caption, answered);
     svg.push_str("</svg>\n");
     svg
 }
@@ -89,14 +90,15 @@ fn words(svg: &mut String, (x, y): (usize, usize), anchor: &str, fill: &str, wor
     );
 }
 
-/// A matrix in an order, with a line at the end of the top.
+/// A matrix in an order, with a line at the end of the top. Returns what gave the values that battles
+/// did not, if there are any.
 fn grid(
     svg: &mut String,
     of: &TwoOrders<'_>,
     order: &[usize],
     (x, y): (usize, usize),
     side: usize,
-) {
+) -> Option<&'static str> {
     let k = order.len();
     let scale = side as f64 / CELL as f64;
     let whole = k * CELL;
@@ -104,6 +106,7 @@ fn grid(
         svg,
         r##"<g transform="translate({x} {y}) scale({scale})"><rect width="{whole}" height="{whole}" fill="#f4f4f2"/>"##
     );
+    let mut answered = None;
     for (row, of_row) in order.iter().enumerate() {
         for (column, of_column) in order.iter().enumerate() {
             let at = (column * CELL, row * CELL);
@@ -115,7 +118,9 @@ fn grid(
                 );
             } else {
                 let labels = (&of.rows[*of_row].label, &of.rows[*of_column].label);
-                square(svg, (of.cell)(*of_row, *of_column), at, k, labels);
+                let cell = (of.cell)(*of_row, *of_column);
+                answered = answered.or(cell.answered);
+                square(svg, cell, at, k, labels);
             }
         }
     }
@@ -128,6 +133,7 @@ fn grid(
         );
     }
     svg.push_str("</g>\n");
+    answered
 }
 
 /// The range of the scores with some space on both sides; 0 to 1 without scores.

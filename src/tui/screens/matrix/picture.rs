@@ -3,7 +3,7 @@
 use super::cells::MatrixCells;
 use super::view::{layer_text, order_text};
 use crate::app::error::AppError;
-use crate::app::picture::{Picture, check_size, picture_caption, row_labels};
+use crate::app::picture::{Picture, answers_noun, check_size, picture_caption, row_labels};
 use crate::domain::ranking::DocumentOrder;
 use crate::formats::svg::{SvgCell, matrix_svg};
 use crate::store::Store;
@@ -32,15 +32,17 @@ impl MatrixPicture {
     }
 }
 
-impl From<HeatCell> for SvgCell {
-    fn from(cell: HeatCell) -> Self {
-        Self {
-            value: cell.value.or(cell.expected),
-            planned: cell.planned,
-            missing: cell.missing,
-            overruled: cell.overruled.is_some(),
-            expected: cell.value.is_none() && cell.expected.is_some(),
-        }
+/// A cell as it is drawn; `noun` is what answers outside battles are, in singular.
+fn svg_cell(cell: &HeatCell, noun: Option<&'static str>) -> SvgCell {
+    let is_open = cell.value.is_none() && cell.overruled.is_none() && !cell.planned;
+    let answered = cell.answered.filter(|_| is_open);
+    SvgCell {
+        value: cell.value.or(answered).or(cell.expected),
+        planned: cell.planned,
+        missing: cell.missing,
+        overruled: cell.overruled.is_some(),
+        expected: cell.value.or(answered).is_none() && cell.expected.is_some(),
+        answered: answered.and(noun),
     }
 }
 
@@ -71,8 +73,9 @@ impl Picture for MatrixPicture {
             .chain(Some(notes).filter(|notes| !notes.is_empty()))
             .collect::<Vec<_>>()
             .join(" · ");
+        let noun = answers_noun(&open.view);
         Ok(matrix_svg(
-            &|row, column| cells.cell(row, column).into(),
+            &|row, column| svg_cell(&cells.cell(row, column), noun),
             &row_labels(&open.documents, &open.view, &order),
             &format!("{}: {}", open.info.id, open.info.text),
             &caption,

@@ -10,7 +10,7 @@ COPY src src
 COPY assets assets
 COPY benches benches
 COPY data data
-RUN cargo build --profile dist --locked
+RUN cargo build --profile dist --features remote --locked
 
 FROM ${BASE}
 COPY --from=build /source/target/dist/overrule /usr/local/bin/overrule

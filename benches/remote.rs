@@ -2,7 +2,7 @@
 //! a run that real workers share, and projects that are sent to the server and fetched from it, with
 //! their sizes there. The machine's own speed without a server stands next to it.
 //!
-//! `cargo bench --features internals --bench remote -- --url postgres:///DATABASE?host=FOLDER&user=NAME`.
+//! `cargo bench --features internals,remote --bench remote -- --url postgres:///DATABASE?host=FOLDER&user=NAME`.
 //! The database is changed, and its user has to be a superuser. Each simulated worker has a
 //! connection: start the server with `max_connections` above `--simulated`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]

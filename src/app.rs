@@ -49,3 +49,5 @@ pub mod status;
 pub mod text_editor;
 pub mod text_format;
 pub mod truth;
+#[cfg(not(feature = "remote"))]
+pub mod unsynchronized;

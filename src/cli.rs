@@ -45,6 +45,8 @@ pub(crate) mod slices;
 pub(crate) mod spending;
 mod status;
 mod undo;
+#[cfg(not(feature = "remote"))]
+pub(crate) mod unshared;
 pub(crate) mod vector_options;
 
 use crate::app::permissions::AskedUser;

@@ -11,6 +11,8 @@ use crate::cli::annotate::SharedWork;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::JudgesPanel;
 use crate::cli::matrix::ReadLayer;
+#[cfg(not(feature = "remote"))]
+use crate::cli::unshared::{UnsharedCommand, UnsharedOptions};
 use crate::domain::common_scale::ProjectScale;
 use crate::domain::metrics::JudgedRanking;
 use crate::domain::prediction::QueryPredictions;
@@ -42,6 +44,8 @@ use crate::tui::screens;
 use crate::tui::screens::additions::{AddedRaters, AddedSettings};
 use crate::tui::screens::behavior::ScreenBehavior;
 use crate::tui::service::Service;
+#[cfg(not(feature = "remote"))]
+use crate::tui::unsynchronized::NoSynchronization;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::Path;
 use std::sync::Arc;
@@ -185,9 +189,15 @@ pub(crate) enum FeatureCommand {
     /// Share the work of `annotate` between machines
     #[cfg(feature = "remote")]
     Remote(remote::command::RemoteCommand),
+    #[cfg(not(feature = "remote"))]
+    #[command(hide = true)]
+    Remote(UnsharedCommand),
     /// Exchange new rows with the other copies of a shared project
     #[cfg(feature = "remote")]
     Sync(remote::command::sync::SyncCommand),
+    #[cfg(not(feature = "remote"))]
+    #[command(hide = true)]
+    Sync(UnsharedCommand),
     /// Ask judges for the order of several documents at once
     Lists(lists::command::ListsCommand),
     /// Write a page to share: HTML or Markdown
@@ -213,9 +223,7 @@ impl FeatureCommand {
             Self::Battery(command) => command.run(context),
             #[cfg(feature = "mcp")]
             Self::Mcp(command) => command.run(context),
-            #[cfg(feature = "remote")]
             Self::Remote(command) => command.run(context),
-            #[cfg(feature = "remote")]
             Self::Sync(command) => command.run(context),
             Self::Lists(command) => command.run(context),
             Self::Report(command) => command.run(context),
@@ -505,6 +513,9 @@ pub(crate) struct AddedRunOptions {
     #[cfg(feature = "remote")]
     #[command(flatten)]
     remote: remote::command::annotate::RemoteOptions,
+    #[cfg(not(feature = "remote"))]
+    #[command(flatten)]
+    _remote: UnsharedOptions,
     #[command(flatten)]
     _lists: lists::command::annotate::ListHints,
 }
@@ -533,6 +544,9 @@ impl AddedRunOptions {
 
 #[cfg(feature = "remote")]
 pub(crate) use remote::command::questions::{SharedCommand, SharingOptions};
+
+#[cfg(not(feature = "remote"))]
+pub(crate) use crate::cli::unshared::UnsharedOptions as SharingOptions;
 
 /// Reads what a feature adds to `judges`: about one query, or about the whole project.
 type ReadJudgesPanel = fn(&Store, Option<QueryKey>) -> Result<JudgesPanel, AppError>;
@@ -611,6 +625,8 @@ pub const RUN_NOTES: &[ReadRunNotes] = &[drift::app::run_notes];
 pub(crate) const SERVICES: &[&dyn Service] = &[
     #[cfg(feature = "remote")]
     &remote::screen::Synchronization,
+    #[cfg(not(feature = "remote"))]
+    &NoSynchronization,
 ];
 
 /// Settings in the dialog of settings, below those of the core.

@@ -25,6 +25,8 @@ pub(crate) mod testing;
 pub(crate) mod text;
 pub mod theme;
 pub(crate) mod tour;
+#[cfg(not(feature = "remote"))]
+pub(crate) mod unsynchronized;
 pub mod update;
 pub mod view;
 pub(crate) mod widgets;

@@ -25,7 +25,7 @@ mod question_source;
 mod request;
 mod rounds;
 #[cfg_attr(
-    not(any(test, feature = "remote")),
+    not(feature = "remote"),
     expect(dead_code, reason = "for work that is shared")
 )]
 mod shared_work;
@@ -34,10 +34,10 @@ mod stored_answer;
 pub use error::RunError;
 pub use handle::RunHandle;
 pub use plan::{check_judges, enter_listed};
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub use plan::{pairs_of_round_part, probe_shares};
 pub use request::{ListedBattles, RunOutcome, RunRequest};
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub use rounds::{PlannedRound, plan_round};
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub use shared_work::{PartEnd, PartKey, WorkFeed, WorkPart};

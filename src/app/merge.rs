@@ -5,14 +5,14 @@ mod judges;
 mod labels;
 #[cfg(feature = "remote")]
 mod picks;
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 mod piece;
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub mod state;
 
 #[cfg(feature = "remote")]
 pub use picks::SHARED_PICKS;
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub use piece::{PieceTerms, merge_piece, merge_rounds};
 
 use crate::app::text_format::counted;

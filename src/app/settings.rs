@@ -8,12 +8,12 @@ use crate::client::now_ms;
 use crate::domain::judge_report::{CalibratedMargins, ParameterBasis, judge_model, margin_curves};
 use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 use crate::store::StoreError;
 use crate::store::setting_changes::SettingChange;
 use crate::store::settings::{JudgeNote, guideline_hash};
 use crate::store::{Db, Result, Store};
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 use serde_json::Map;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -109,7 +109,7 @@ impl ProjectSettings {
     ///
     /// # Errors
     /// The settings of the other copy do not go together with these.
-    #[cfg(any(test, feature = "remote"))]
+    #[cfg(feature = "remote")]
     pub fn with_later(
         &self,
         theirs: &Self,
@@ -208,7 +208,7 @@ impl ProjectSettings {
 }
 
 /// The settings of a ranking by name; those that are not set are null.
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 fn json_of(settings: &RankingSettings) -> Result<Map<String, Value>> {
     match serde_json::to_value(settings)? {
         Value::Object(settings) => Ok(settings),

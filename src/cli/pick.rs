@@ -17,7 +17,8 @@ use crate::domain::adjudication::PickMode;
 use crate::domain::number_words;
 use crate::judge::{OFFLINE_LABEL, provider};
 #[cfg(feature = "remote")]
-use crate::registry::{SharedCommand, SharingOptions};
+use crate::registry::SharedCommand;
+use crate::registry::SharingOptions;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -78,7 +79,6 @@ pub(super) struct PickCommand {
     refuse_long: bool,
     #[command(flatten)]
     spending: SpendingOptions,
-    #[cfg(feature = "remote")]
     #[command(flatten)]
     sharing: SharingOptions,
     /// Print JSON

@@ -17,7 +17,7 @@ mod shard;
 mod walecki;
 
 pub use cycles::{PlannedBattle, plan, presentations};
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub use part::{PAIRS_PER_PART, parts};
 pub use part::{PAIRS_PER_ROUND_PART, pairs_of_part};
 pub use probe::{PROBED_PAIRS, probe_pairs, probe_shares};

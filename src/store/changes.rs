@@ -122,3 +122,15 @@ impl super::Db {
         Ok(())
     }
 }
+
+#[cfg(not(feature = "remote"))]
+impl super::Db {
+    /// Number of changes that wait for the server of a shared project; `None` if it is not shared.
+    pub fn waiting_changes(&self) -> Result<Option<usize>> {
+        self.maybe(
+            "SELECT (SELECT count(*) FROM unsynced) FROM sync",
+            [],
+            |row| row.get(0),
+        )
+    }
+}

@@ -11,7 +11,7 @@ mod duplicates;
 mod ledger;
 mod pair_votes;
 #[cfg_attr(
-    not(any(test, feature = "remote")),
+    not(feature = "remote"),
     expect(dead_code, reason = "for work that is shared")
 )]
 mod piece;
@@ -22,9 +22,9 @@ mod weights;
 
 pub(crate) use corpus::OtherQuery;
 pub use counts::{AddedCount, CountedRows, MergeCounts};
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub use piece::{AnswerCount, Piece, SharedAnswers, Terms};
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub(crate) use piece::{empty_project, packed};
 pub use snapshot::Snapshot;
 
@@ -86,7 +86,7 @@ pub(crate) struct MergePart {
     pub(crate) tables: &'static [&'static str],
     /// Whether its rows refer to queries by their keys.
     #[cfg_attr(
-        not(any(test, feature = "remote")),
+        not(feature = "remote"),
         expect(dead_code, reason = "for projects that are shared")
     )]
     pub(crate) is_about_queries: bool,
@@ -158,7 +158,7 @@ impl<'a> Merger<'a> {
     }
 
     /// The specifications of the judges that count for a query of the other file.
-    #[cfg(any(test, feature = "remote"))]
+    #[cfg(feature = "remote")]
     pub(crate) fn other_ensemble(&self, ensemble: i64) -> Result<Vec<JudgeSpec>> {
         let members = self.members(ensemble)?.into_iter();
         members.map(|id| self.other_judge(id)).collect()
@@ -230,7 +230,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Copies all runs.
-    #[cfg(any(test, feature = "remote"))]
+    #[cfg(feature = "remote")]
     pub(crate) fn runs(&mut self) -> Result<()> {
         let runs: Vec<i64> = self
             .other

@@ -248,6 +248,7 @@ fn a_key_means_one_thing_in_the_whole_program() {
 
 /// The commands are listed from the keys, so one without a key is found in the source only.
 #[test]
+#[cfg(feature = "remote")]
 fn every_command_of_a_feature_has_a_key() {
     let bound = commands();
     let mut found = 0;

@@ -13,6 +13,7 @@ mod reviews;
 mod rounds;
 mod runs;
 mod scripted;
+#[cfg(feature = "remote")]
 mod shared_work;
 mod summaries;
 mod verdict_direction;

@@ -64,3 +64,4 @@ mod simulated_lists;
 mod simulated_students;
 mod students;
 mod tool_judgments;
+mod unshared;

@@ -31,6 +31,7 @@ mod picks;
 mod position;
 mod prompts;
 mod ready_blocks;
+#[cfg(feature = "remote")]
 mod remote;
 mod repeated;
 mod replies;
@@ -42,8 +43,10 @@ mod rounds;
 mod runs;
 mod scaling;
 mod secrets;
+#[cfg(feature = "remote")]
 mod shared_queries;
 mod student;
 mod student_weight;
+#[cfg(feature = "remote")]
 mod sync;
 mod tls;

@@ -45,7 +45,7 @@ impl RunHandle {
 
     /// Starts a run that makes the calls of the parts that it is given. The queries of the request
     /// are those that parts may belong to.
-    #[cfg(any(test, feature = "remote"))]
+    #[cfg(feature = "remote")]
     pub fn start_shared(
         lock: Arc<RunLock>,
         store: Store,

@@ -12,7 +12,7 @@ pub const PAIRS_PER_ROUND_PART: usize = 5;
 
 /// Number of parts of a plan. All battles of a pair belong to the same part, since the order of its
 /// documents in one depends on the others.
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 pub fn parts(planned: &[PlannedBattle]) -> usize {
     pairs(planned).count().div_ceil(PAIRS_PER_PART)
 }
@@ -31,6 +31,7 @@ fn pairs(planned: &[PlannedBattle]) -> impl Iterator<Item = Pair> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "remote")]
 mod tests {
     use super::*;
     use crate::domain::sampling::plan;

@@ -21,7 +21,7 @@ pub(crate) struct OtherQuery {
     pub(crate) ensemble: Option<i64>,
 }
 
-#[cfg(any(test, feature = "remote"))]
+#[cfg(feature = "remote")]
 impl OtherQuery {
     /// Checks that it is the query with this name.
     pub(crate) fn check_name(&self, name: &str) -> Result<()> {
@@ -181,7 +181,7 @@ impl Merger<'_> {
     }
 
     /// Adds a query of the other file without its documents.
-    #[cfg(any(test, feature = "remote"))]
+    #[cfg(feature = "remote")]
     pub(crate) fn outline(&self, theirs: &OtherQuery) -> Result<()> {
         self.add_query(theirs)?;
         Ok(())

@@ -25,6 +25,7 @@ fn same(file: &str, wanted: &str) {
 }
 
 #[test]
+#[cfg(feature = "remote")]
 fn the_manual_prints_the_key_table() {
     let file = "assets/manual/keys.md";
     let chapter = std::fs::read_to_string(root(file)).unwrap();

@@ -15,7 +15,8 @@ use crate::features::methods::app::rerank::{
 };
 use crate::features::methods::domain::reranking::{Method, MethodOptions, Shuffle};
 #[cfg(feature = "remote")]
-use crate::registry::{SharedCommand, SharingOptions};
+use crate::registry::SharedCommand;
+use crate::registry::SharingOptions;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -122,7 +123,6 @@ pub(crate) struct RerankCommand {
     refuse_long: bool,
     #[command(flatten)]
     spending: SpendingOptions,
-    #[cfg(feature = "remote")]
     #[command(flatten)]
     sharing: SharingOptions,
     /// Print JSON

@@ -7,7 +7,7 @@ use crate::app::error::AppError;
 use crate::app::shared_questions::{TextsHash, judges_term, notes_term};
 use crate::domain::hex::hex;
 use crate::features::methods::domain::reranking::Validation;
-use crate::features::methods::merge::{METHODS_TERM, SHARED};
+use crate::features::methods::merge::{JUDGES_TERM, METHODS_TERM, RERANKERS_TERM, SHARED};
 use crate::judge::JudgeEnsemble;
 use crate::store::corpus::QueryKey;
 use crate::store::merge::Terms;
@@ -42,7 +42,9 @@ impl RerankPlan {
         let refuses = self.methods.iter().any(refuses);
         let chars = self.limit.map(|limit| limit.chars);
         let rerankers = self.services.iter().filter_map(RerankService::reranker);
-        let rerankers: Vec<String> = rerankers.map(|of| of.identity().to_owned()).collect();
+        let rerankers: Value = rerankers
+            .map(|of| json!([of.name(), of.identity()]))
+            .collect();
         let terms = [
             ("command", json!(SHARED.command)),
             (
@@ -50,8 +52,8 @@ impl RerankPlan {
                 json!(self.candidates_hash(store)?),
             ),
             (METHODS_TERM, json!(names)),
-            ("judges", judges_term(judges)),
-            ("rerankers", json!(rerankers)),
+            (JUDGES_TERM, judges_term(judges)),
+            (RERANKERS_TERM, rerankers),
             ("seed", json!(seed)),
             ("limit of long documents", json!([chars, refuses])),
             ("guideline and notes", notes_term(store)?),

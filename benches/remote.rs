@@ -224,7 +224,7 @@ async fn leasing(mut server: Server, seat: Seat) -> (Server, Seat, Vec<Duration>
     let mut waits = Vec::new();
     loop {
         let asked = Instant::now();
-        let units = server.lease(&seat, 120.0, 1).await.unwrap();
+        let units = server.lease(&seat, 120.0, 1, &[]).await.unwrap();
         let Some(unit) = units.first() else {
             return (server, seat, waits);
         };

@@ -4,7 +4,7 @@
 
 use crate::desk::{CALLS, Desk, told};
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -218,6 +218,46 @@ fn failed_calls_are_kept_as_failures() {
         number(&desk, "w1.db", "SELECT count(*) FROM vote") as u64,
         votes
     );
+}
+
+#[test]
+fn workers_that_put_the_same_query_aside_do_not_wait_for_each_other() {
+    let desk = Desk::new("");
+    let Some(url) = server(&desk) else { return };
+    let documents: Vec<_> = (0..30)
+        .map(|at| json!({ "id": format!("d{at}"), "content": format!("text {at} on pests") }))
+        .collect();
+    let refused = json!({ "query": { "id": "p", "query": "pests" }, "documents": documents });
+    let lines = std::fs::read_to_string(desk.path("in.jsonl")).unwrap();
+    std::fs::write(desk.path("in.jsonl"), format!("{refused}\n{lines}")).unwrap();
+    let error = json!({ "error": { "message": "not about pests" } });
+    desk.server.answer_marked("on pests", 400, error);
+    desk.server.set_latency(Duration::from_millis(20));
+    let job = job("aside");
+    let slowly = ["--concurrency", "1"];
+    let worker = |project| [&worker(project, &url, &job)[..], &slowly].concat();
+    let mut other = started(&desk, &worker("w1.db"));
+    let ended = desk.run(&worker("w2.db"));
+    assert_eq!(ended.status.code(), Some(3), "{}", told(&ended));
+    assert!(
+        told(&ended).contains("has skipped queries"),
+        "{}",
+        told(&ended)
+    );
+    assert_eq!(other.wait().unwrap().code(), Some(3));
+    // The answers are there, and the refused calls are left for a better worker.
+    desk.server.forget_marked();
+    let done = desk.run(&worker("w3.db"));
+    assert!(done.status.success(), "{}", told(&done));
+    let status = status(&desk, &url, &job);
+    assert_eq!(
+        (&status["leased"], &status["waiting"]),
+        (&json!(0), &json!(0))
+    );
+    let votes = "SELECT count(*) FROM vote JOIN battle ON battle.id = vote.battle
+        JOIN query ON query.id = battle.query WHERE query.name = 'q'";
+    fetched(&desk, "all.db", &url, &job);
+    assert_eq!(number(&desk, "all.db", votes), CALLS as i64);
 }
 
 #[test]

@@ -193,8 +193,11 @@ pub(super) struct Lessee {
     open: HashMap<PartKey, Unit>,
     /// Units whose calls have ended, and which are not done on the server yet.
     finished: Vec<Unit>,
-    /// Units whose calls were not all made, since a judge left or skipped the query.
+    /// Units whose calls were not all made, since a judge left or skipped the query, and which are
+    /// not given back yet: another worker may do better.
     aside: Vec<Unit>,
+    /// Those that were given back. Calls in flight may still be answered.
+    given_back: Vec<Unit>,
     /// Units for planning rounds, which are being planned.
     planning: Vec<Unit>,
     plans: JoinSet<Result<RoundPlan, AppError>>,
@@ -266,6 +269,7 @@ impl Lessee {
             open: HashMap::new(),
             finished: Vec::new(),
             aside: Vec::new(),
+            given_back: Vec::new(),
             planning: Vec::new(),
             plans: JoinSet::new(),
             planned: Vec::new(),
@@ -347,6 +351,7 @@ impl Lessee {
         if let Err(error) = self.store_answers(false).await {
             self.on_app_error(error);
         }
+        self.give_back().await;
         self.store_rounds().await;
         if self.renewed.elapsed() >= self.lease / 4 {
             self.renew_now().await;
@@ -497,8 +502,9 @@ impl Lessee {
         let Some(server) = &self.server else {
             return;
         };
-        let lease_s = self.lease.as_secs_f64();
-        let units = match server.lease(&self.seat, lease_s, wanted as i64).await {
+        let (lease_s, wanted) = (self.lease.as_secs_f64(), wanted as i64);
+        let aside: Vec<i32> = self.given_back.iter().map(|unit| unit.id).collect();
+        let units = match server.lease(&self.seat, lease_s, wanted, &aside).await {
             Ok(units) => units,
             Err(error) => return self.on_error(error),
         };
@@ -509,13 +515,13 @@ impl Lessee {
             }
             return self.take(units).await;
         }
-        if !self.open.is_empty() || !self.finished.is_empty() {
+        if !self.open.is_empty() || !self.finished.is_empty() || !self.aside.is_empty() {
             return;
         }
-        match server.unfinished(&self.job).await {
-            Ok(left) => {
-                self.is_done = left == 0;
-                if left == self.aside.len() as i64 {
+        match server.rest(&self.job, &aside).await {
+            Ok(rest) => {
+                self.is_done = rest.unfinished == 0;
+                if rest.not_aside == 0 {
                     self.parts = None;
                 }
             }
@@ -661,7 +667,6 @@ impl Lessee {
             self.finished.push(unit);
             return;
         }
-        // Another worker may do better.
         self.aside.push(unit);
         let judges = &self.progress.borrow().judges;
         if judges.iter().any(|judge| judge.stopped.is_some()) {
@@ -669,15 +674,32 @@ impl Lessee {
         }
     }
 
+    /// Gives back the units that were put aside, once their answers are on the server.
+    async fn give_back(&mut self) {
+        let (Some(server), false) = (&self.server, self.aside.is_empty()) else {
+            return;
+        };
+        let units: Vec<i32> = self.aside.iter().map(|unit| unit.id).collect();
+        match server.give_back(&self.seat, &units).await {
+            Ok(()) => self.given_back.append(&mut self.aside),
+            Err(error) => self.on_error(error),
+        }
+    }
+
     /// Stores new answers on the server.
     async fn store_answers(&mut self, is_last: bool) -> Result<(), AppError> {
-        let is_due = self.pushed_at.elapsed() >= PUSH_EVERY || !self.finished.is_empty();
+        let has_ended = !self.finished.is_empty() || !self.aside.is_empty();
+        let is_due = self.pushed_at.elapsed() >= PUSH_EVERY || has_ended;
         if self.server.is_none() || !is_due && !is_last {
             return Ok(());
         }
         self.pushed_at = Instant::now();
         let with_ledger = is_last || self.ledger_at.elapsed() >= LEDGER_EVERY;
-        let unfinished = self.open.values().chain(&self.aside);
+        let unfinished = self
+            .open
+            .values()
+            .chain(&self.aside)
+            .chain(&self.given_back);
         let unfinished = unfinished.map(|unit| (unit.clone(), false));
         let finished = self.finished.iter().map(|unit| (unit.clone(), true));
         self.push(finished.chain(unfinished).collect(), with_ledger)

@@ -161,7 +161,7 @@ struct QueryWorker<'a> {
     /// Whether others have taken over units.
     is_lost: bool,
     is_stopped: bool,
-    /// Units whose questions judges skipped. Another worker may do better.
+    /// Units whose questions judges skipped, which are given back: another worker may do better.
     aside: HashSet<i32>,
 }
 
@@ -182,7 +182,9 @@ impl QueryWorker<'_> {
             if !self.push_unsent(&units).await? {
                 continue;
             }
-            units.retain(|unit| !self.aside.contains(&unit.id));
+            if !self.give_back(&mut units).await? {
+                continue;
+            }
             if units.is_empty() {
                 let Some(rest) = self.rest().await? else {
                     continue;
@@ -190,8 +192,8 @@ impl QueryWorker<'_> {
                 if rest.unfinished == 0 {
                     return Ok(QueriesEnd::Done);
                 }
-                if rest.unfinished <= self.aside.len() as i64 {
-                    let skipped = counted(self.aside.len(), "query");
+                if rest.not_aside == 0 {
+                    let skipped = counted(rest.unfinished as usize, "query");
                     let why = format!("judges skipped {skipped} after failed calls");
                     return Ok(QueriesEnd::Incomplete(vec![why]));
                 }
@@ -433,11 +435,27 @@ impl QueryWorker<'_> {
         pause(&self.steer, false);
     }
 
+    fn aside(&self) -> Vec<i32> {
+        self.aside.iter().copied().collect()
+    }
+
+    /// Removes units that were put aside from the leased ones, and gives them back to the server.
+    /// Returns false if it is away.
+    async fn give_back(&mut self, leased: &mut Vec<Unit>) -> Result<bool, AppError> {
+        let aside = leased.extract_if(.., |unit| self.aside.contains(&unit.id));
+        let aside: Vec<i32> = aside.map(|unit| unit.id).collect();
+        let (Some(server), false) = (&self.server, aside.is_empty()) else {
+            return Ok(self.server.is_some());
+        };
+        let given = server.give_back(&self.seat, &aside).await;
+        Ok(self.answered(given)?.is_some())
+    }
+
     async fn rest(&mut self) -> Result<Option<JobRest>, AppError> {
         let Some(server) = &self.server else {
             return Ok(None);
         };
-        let rest = server.rest(&self.shared.job).await;
+        let rest = server.rest(&self.shared.job, &self.aside()).await;
         self.answered(rest)
     }
 
@@ -446,8 +464,8 @@ impl QueryWorker<'_> {
         let Some(server) = &self.server else {
             return Ok(None);
         };
-        let leased = server.lease(&self.seat, self.shared.lease.as_secs_f64(), limit);
-        let leased = leased.await;
+        let (lease_s, aside) = (self.shared.lease.as_secs_f64(), self.aside());
+        let leased = server.lease(&self.seat, lease_s, limit, &aside).await;
         let leased = self.answered(leased)?;
         self.keep_until(asked);
         Ok(leased)
@@ -672,6 +690,7 @@ mod tests {
         let units = |unfinished, workers, concurrency| {
             let rest = JobRest {
                 unfinished,
+                not_aside: unfinished,
                 workers,
             };
             wanted(rest, concurrency)

@@ -64,24 +64,57 @@ async fn a_unit_is_leased_to_one_worker_until_its_lease_expires() {
     }
     let leased = workers
         .iter()
-        .map(|(server, seat)| async { server.lease(seat, 600.0, 4).await.unwrap() });
+        .map(|(server, seat)| async { server.lease(seat, 600.0, 4, &[]).await.unwrap() });
     let leased: Vec<_> = futures::future::join_all(leased).await;
     assert!(leased.iter().all(|units| units.len() == 4));
     let ids: HashSet<i32> = leased.iter().flatten().map(|unit| unit.id).collect();
     assert_eq!(ids.len(), 32);
 
     let late = worker(&server, &job).await;
-    let rest = server.lease(&late, -1.0, 100).await.unwrap();
+    let rest = server.lease(&late, -1.0, 100, &[]).await.unwrap();
     assert_eq!(rest.len(), 8);
     // Expired at once, so another worker gets them, and this one no longer has them.
     let other = worker(&server, &job).await;
-    assert_eq!(server.lease(&other, 600.0, 100).await.unwrap(), rest);
+    assert_eq!(server.lease(&other, 600.0, 100, &[]).await.unwrap(), rest);
     assert_eq!(server.renew(&late, 600.0).await.unwrap(), []);
     assert_eq!(server.renew(&other, 600.0).await.unwrap(), rest);
     // A worker that leaves frees its units.
     server.leave(&other).await.unwrap();
-    assert_eq!(server.lease(&late, 600.0, 100).await.unwrap(), rest);
+    assert_eq!(server.lease(&late, 600.0, 100, &[]).await.unwrap(), rest);
     assert_eq!(server.unfinished(&job).await.unwrap(), 40);
+}
+
+#[tokio::test]
+async fn a_unit_that_two_workers_have_put_aside_keeps_neither_waiting() {
+    let Some(address) = address() else { return };
+    let mut server = server(&address).await;
+    let job = job(&mut server, 2, None).await;
+    let seats = [worker(&server, &job).await, worker(&server, &job).await];
+    let mut aside = [Vec::new(), Vec::new()];
+    for _ in 0..2 {
+        for (seat, aside) in seats.iter().zip(&mut aside) {
+            let units = server.lease(seat, 600.0, 1, aside).await.unwrap();
+            let [unit] = &units[..] else {
+                panic!("{units:?}");
+            };
+            aside.push(unit.id);
+        }
+        for (seat, aside) in seats.iter().zip(&aside) {
+            server.give_back(seat, aside).await.unwrap();
+        }
+    }
+    for (seat, aside) in seats.iter().zip(&aside) {
+        assert_eq!(server.lease(seat, 600.0, 9, aside).await.unwrap(), []);
+        assert_eq!(server.renew(seat, 600.0).await.unwrap(), []);
+        let rest = server.rest(&job, aside).await.unwrap();
+        assert_eq!((rest.unfinished, rest.not_aside), (2, 0));
+    }
+    // A unit of another worker is not given back.
+    let late = worker(&server, &job).await;
+    let leased = server.lease(&late, 600.0, 9, &[]).await.unwrap();
+    assert_eq!(leased.len(), 2);
+    server.give_back(&seats[0], &aside[0]).await.unwrap();
+    assert_eq!(server.renew(&late, 600.0).await.unwrap(), leased);
 }
 
 #[tokio::test]
@@ -90,7 +123,7 @@ async fn only_one_process_works_as_a_worker() {
     let mut server = server(&address).await;
     let job = job(&mut server, 2, Some(100)).await;
     let first = worker(&server, &job).await;
-    assert_eq!(server.lease(&first, 600.0, 1).await.unwrap().len(), 1);
+    assert_eq!(server.lease(&first, 600.0, 1, &[]).await.unwrap().len(), 1);
     let (second, _) = server.join(&job, first.worker, "copy").await.unwrap();
     let is_replaced = |error| matches!(error, ServerError::Replaced(_));
     assert!(server.renew(&first, 600.0).await.is_err_and(is_replaced));
@@ -100,7 +133,7 @@ async fn only_one_process_works_as_a_worker() {
         .push(&first, &[(1, piece(b"x"))], &[1], report, 60.0)
         .await;
     assert!(pushed.is_err_and(is_replaced));
-    assert_eq!(server.lease(&first, 600.0, 9).await.unwrap(), []);
+    assert_eq!(server.lease(&first, 600.0, 9, &[]).await.unwrap(), []);
     assert!(server.leave(&first).await.is_err_and(is_replaced));
     assert_eq!(server.renew(&second, 600.0).await.unwrap().len(), 1);
     // A worker that was released cannot go on.
@@ -141,7 +174,7 @@ async fn a_job_about_whole_queries_ends_without_rounds() {
     server.create_job(&name, "{}", None, &units).await.unwrap();
     let job = server.job(&name).await.unwrap().unwrap();
     let (seat, _) = server.join(&job, Uuid::now_v7(), "w").await.unwrap();
-    let units = server.lease(&seat, 60.0, 9).await.unwrap();
+    let units = server.lease(&seat, 60.0, 9, &[]).await.unwrap();
     let done: Vec<i32> = units.iter().map(|unit| unit.id).collect();
     let pushed = server.push(&seat, &[], &done, WorkerReport::default(), 60.0);
     assert_eq!(pushed.await.unwrap(), []);
@@ -159,7 +192,7 @@ async fn the_last_of_many_workers_plans_the_next_round_once() {
         let own = Server::connect(&address).await.unwrap();
         workers.push((own, worker(&server, &job).await));
     }
-    let mut planning = server.lease(&seat, 600.0, 9).await.unwrap();
+    let mut planning = server.lease(&seat, 600.0, 9, &[]).await.unwrap();
     for round in 0..6 {
         let [unit] = &planning[..] else {
             panic!("{planning:?}");
@@ -169,7 +202,7 @@ async fn the_last_of_many_workers_plans_the_next_round_once() {
         let ended = workers.iter_mut().map(|(server, seat)| async {
             let mut next = Vec::new();
             for _ in 0..2 {
-                let units = server.lease(seat, 600.0, 1).await.unwrap();
+                let units = server.lease(seat, 600.0, 1, &[]).await.unwrap();
                 assert_eq!(units[0].round, Some(round));
                 let report = WorkerReport::default();
                 let done = [units[0].id];
@@ -180,7 +213,7 @@ async fn the_last_of_many_workers_plans_the_next_round_once() {
         });
         // Exactly one of them. Its lease expires at once, so that another worker plans the round.
         let ended: Vec<_> = futures::future::join_all(ended).await.concat();
-        planning = server.lease(&seat, 600.0, 9).await.unwrap();
+        planning = server.lease(&seat, 600.0, 9, &[]).await.unwrap();
         assert_eq!(ended, planning);
         assert_eq!(server.unfinished(&job).await.unwrap(), 1);
     }
@@ -197,7 +230,10 @@ async fn the_last_of_many_workers_plans_the_next_round_once() {
     // Without further units, the query is done.
     assert!(add_round((&mut server, &seat), unit, "", 0).await);
     assert_eq!(server.unfinished(&job).await.unwrap(), 0);
-    assert_eq!(server.lease(&late.clone(), 600.0, 9).await.unwrap(), []);
+    assert_eq!(
+        server.lease(&late.clone(), 600.0, 9, &[]).await.unwrap(),
+        []
+    );
 }
 
 #[tokio::test]
@@ -210,12 +246,22 @@ async fn whoever_works_on_a_round_gets_its_plan_and_the_planner_all_answers() {
         let pieces = pieces.into_iter();
         pieces.map(|piece| (piece.body, piece.has_rounds)).collect()
     };
-    let [first] = &server.lease(&one, 600.0, 9).await.unwrap()[..] else {
+    let [first] = &server.lease(&one, 600.0, 9, &[]).await.unwrap()[..] else {
         panic!("a job in rounds begins with planning");
     };
     assert!(add_round((&mut server, &one), first, "plan 0", 2).await);
-    let mine = server.lease(&one, 600.0, 1).await.unwrap().remove(0).id;
-    let theirs = server.lease(&two, 600.0, 1).await.unwrap().remove(0).id;
+    let mine = server
+        .lease(&one, 600.0, 1, &[])
+        .await
+        .unwrap()
+        .remove(0)
+        .id;
+    let theirs = server
+        .lease(&two, 600.0, 1, &[])
+        .await
+        .unwrap()
+        .remove(0)
+        .id;
     let plan = (b"plan 0".to_vec(), true);
     for (seat, unit) in [(&one, mine), (&two, theirs)] {
         let pieces = server.pieces_of_others(seat, &[unit]).await.unwrap();
@@ -234,7 +280,12 @@ async fn whoever_works_on_a_round_gets_its_plan_and_the_planner_all_answers() {
     let answers = [b"theirs".to_vec(), b"mine".to_vec()].map(|body| (body, false));
     assert_eq!(bodies(all), [&[plan][..], &answers].concat());
     assert!(add_round((&mut server, &one), &next[0], "plan 1", 1).await);
-    let unit = server.lease(&two, 600.0, 1).await.unwrap().remove(0).id;
+    let unit = server
+        .lease(&two, 600.0, 1, &[])
+        .await
+        .unwrap()
+        .remove(0)
+        .id;
     let pieces = server.pieces_of_others(&two, &[unit]).await.unwrap();
     let plan = (b"plan 1".to_vec(), true);
     assert_eq!(bodies(pieces), slice::from_ref(&plan));

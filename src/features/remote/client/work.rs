@@ -58,19 +58,21 @@ pub struct StoredPiece {
 }
 
 impl Server {
-    /// Leases up to `limit` units that are free or whose leases have expired, for `seconds`.
+    /// Leases up to `limit` units that are free or whose leases have expired, for `seconds`, except
+    /// those that the worker has put aside.
     pub async fn lease(
         &self,
         seat: &Seat,
         seconds: f64,
         limit: i64,
+        aside: &[i32],
     ) -> Result<Vec<Unit>, ServerError> {
         let rows = self
             .answer(self.client.query(
                 // Without MATERIALIZED, a join may run the selection again for each row, and lease
                 // more than the limit.
                 "WITH free AS MATERIALIZED (SELECT unit.id FROM overrule.unit
-                     WHERE job = $1 AND NOT done
+                     WHERE job = $1 AND NOT done AND unit.id <> ALL ($6)
                      AND (leased_until IS NULL OR leased_until < now())
                      AND EXISTS (SELECT 1 FROM overrule.worker
                          WHERE worker.id = $2 AND session = $3)
@@ -79,7 +81,14 @@ impl Server {
                  SET worker = $2, leased_until = now() + $4 * interval '1 second'
                  FROM free WHERE unit.job = $1 AND unit.id = free.id
                  RETURNING unit.id, unit.query, unit.round, unit.part",
-                &[&seat.job, &seat.worker, &seat.session, &seconds, &limit],
+                &[
+                    &seat.job,
+                    &seat.worker,
+                    &seat.session,
+                    &seconds,
+                    &limit,
+                    &aside,
+                ],
             ))
             .await?;
         self.units(rows)
@@ -107,6 +116,17 @@ impl Server {
         let mut units: Vec<Unit> = self.each(rows, Unit::of_row)?;
         units.sort_by_key(|unit| unit.id);
         Ok(units)
+    }
+
+    /// Gives units back, so that other workers can lease them.
+    pub async fn give_back(&self, seat: &Seat, units: &[i32]) -> Result<(), ServerError> {
+        self.answer(self.client.execute(
+            "UPDATE overrule.unit SET worker = NULL, leased_until = NULL
+             WHERE job = $1 AND worker = $2 AND id = ANY ($3) AND NOT done",
+            &[&seat.job, &seat.worker, &units],
+        ))
+        .await?;
+        Ok(())
     }
 
     /// Number of units that are not done, whoever has leased them.

@@ -24,6 +24,10 @@ pub trait SharedQuestions: Send + Sync {
     /// The project cannot be read.
     fn terms(&self, store: &Store) -> Result<Terms, AppError>;
 
+    /// # Errors
+    /// It is not an amount in dollars, or the maximum cost of a call is unknown.
+    fn check_budget(&self, budget_usd: f64) -> Result<(), AppError>;
+
     /// The maximum cost of a call in dollars, if known.
     fn worst_usd(&self) -> Option<f64>;
 

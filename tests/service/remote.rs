@@ -180,6 +180,28 @@ fn workers_together_stay_within_the_budget() {
 }
 
 #[test]
+fn a_job_with_a_budget_refuses_workers_whose_prices_are_unknown() {
+    let price = "price = { input = 1.0, output = 1.0 }\n";
+    let desk = Desk::new(price);
+    let Some(url) = server(&desk) else { return };
+    let job = job("unpriced");
+    let worker = worker("w1.db", &url, &job);
+    let config = std::fs::read_to_string(desk.path("overrule.toml")).unwrap();
+    let config = config.replace("gpt-6.1-terra", "my-finetune");
+    std::fs::write(desk.path("overrule.toml"), &config).unwrap();
+    let ended = desk.run(&[&worker[..], &["--budget", "0"]].concat());
+    assert_eq!(ended.status.code(), Some(3), "{}", told(&ended));
+    std::fs::write(desk.path("overrule.toml"), config.replace(price, "")).unwrap();
+    for more in [&["--budget", "0"][..], &[]] {
+        let refused = desk.run(&[&worker[..], more].concat());
+        assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+        let why = "a budget cannot be enforced: no price is known for gpt";
+        assert!(told(&refused).contains(why), "{}", told(&refused));
+    }
+    assert_eq!(desk.server.total_calls(), 0);
+}
+
+#[test]
 fn a_worker_with_other_terms_is_refused_before_it_calls_anyone() {
     let desk = Desk::new("");
     let Some(url) = server(&desk) else { return };

@@ -5,6 +5,7 @@ use super::inputs::{PickInputs, PoolSource};
 use super::plan::{PickOptions, PickPlan, positives};
 use super::prepared::PreparedPicks;
 use crate::app::annotate::estimate::JudgeEstimate;
+use crate::app::choose_judges::check_budget;
 use crate::app::error::AppError;
 use crate::app::merge::SHARED_PICKS;
 use crate::app::shared_questions::{
@@ -139,6 +140,10 @@ impl SharedQuestions for SharedPicks {
         Ok(terms
             .map(|(term, value): (&str, Value)| (term.to_owned(), value))
             .collect())
+    }
+
+    fn check_budget(&self, budget_usd: f64) -> Result<(), AppError> {
+        check_budget(budget_usd, &self.ensemble)
     }
 
     fn worst_usd(&self) -> Option<f64> {

@@ -41,6 +41,10 @@ impl SharedQuestions for SharedRankings {
         self.plan.terms(store, &self.judges)
     }
 
+    fn check_budget(&self, budget_usd: f64) -> Result<(), AppError> {
+        self.plan.check_budget(budget_usd, &self.judges)
+    }
+
     fn worst_usd(&self) -> Option<f64> {
         self.worst_usd
     }

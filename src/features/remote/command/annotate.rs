@@ -1,6 +1,7 @@
 //! `overrule annotate --remote`: works on a job of a server.
 
 use crate::app::annotate::RunOutcome;
+use crate::app::choose_judges::check_budget;
 use crate::app::error::AppError;
 use crate::app::text_format::counted;
 use crate::cli::annotate::SharedWork;
@@ -9,7 +10,7 @@ use crate::cli::command::{CommandFailure, CommandResult, usage};
 use crate::cli::{output, signals};
 use crate::domain::sanitize;
 use crate::features::remote::app::{
-    Participation, SharedQuery, SharedRun, micros, open_job, queries, take_part, terms,
+    Participation, SharedQuery, SharedRun, dollars, micros, open_job, queries, take_part, terms,
 };
 use crate::features::remote::client::Address;
 use crate::judge::OFFLINE_LABEL;
@@ -69,6 +70,9 @@ impl RemoteOptions {
             let mut stops = signals::stops()?;
             server.check().await.map_err(AppError::from)?;
             let job = open_job(&mut server, &job_name, &terms, budget, &queries, &request).await?;
+            if let Some(budget) = job.budget {
+                check_budget(dollars(budget), &run.ensemble)?;
+            }
             if budget.is_some() && budget != job.budget {
                 output::message(
                     "note: the job has its own budget; `overrule remote budget` changes it",

@@ -12,7 +12,7 @@ use crate::client::RunControl;
 use crate::domain::number_words::count;
 use crate::domain::sanitize;
 use crate::features::remote::app::{
-    QueriesEnd, QueryFront, SharedQueries, micros, open_queries_job, take_part_in_queries,
+    QueriesEnd, QueryFront, SharedQueries, dollars, micros, open_queries_job, take_part_in_queries,
 };
 use crate::features::remote::client::Address;
 use crate::store::Store;
@@ -85,12 +85,8 @@ impl SharingOptions {
             let mut stops = signals::stops()?;
             server.check().await.map_err(AppError::from)?;
             let job = open_queries_job(&mut server, &name, &terms, budget, queries).await?;
-            if budget.is_none() && job.budget.is_some() {
-                return Err(usage!(
-                    "the job {:?} has a budget: repeat --budget, so that the prices of the judges \
-                     are checked",
-                    sanitize::line(&name)
-                ));
+            if let Some(budget) = job.budget {
+                questions.check_budget(dollars(budget))?;
             }
             if budget.is_some() && budget != job.budget {
                 output::message(

@@ -4,6 +4,7 @@ use super::candidates::{self, CandidateLists, CandidateShuffle, Orders};
 use super::prepared_method::PreparedMethod;
 use super::service::RerankService;
 use super::truncated::TruncatedDocuments;
+use crate::app::choose_judges::check_budget;
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
 use crate::domain::corpus::{DocId, QueryId};
@@ -13,6 +14,8 @@ use crate::domain::number_words::count;
 use crate::domain::sanitize;
 use crate::features::methods::domain::MethodRow;
 use crate::features::methods::store::StoredResult;
+use crate::judge::JudgeEnsemble;
+use crate::judge::ensemble::FILE;
 use crate::judge::reranker::Reranker;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Store, StoreError};
@@ -291,8 +294,25 @@ impl RerankPlan {
         self.services.iter().any(RerankService::is_paid_reranker)
     }
 
+    /// Rejects an invalid budget, or one that the rerankers and these judges cannot keep.
+    ///
+    /// # Errors
+    /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
+    pub fn check_budget(&self, budget: f64, judges: &JudgeEnsemble) -> Result<(), AppError> {
+        check_budget(budget, judges)?;
+        let unpriced: Vec<_> = self.unpriced_rerankers().map(sanitize::line).collect();
+        if unpriced.is_empty() {
+            return Ok(());
+        }
+        Err(invalid!(
+            "a budget cannot be enforced: no price is known for the reranker {}; set `price` in \
+             {FILE}",
+            unpriced.join(", ")
+        ))
+    }
+
     /// The rerankers whose worst-case cost per call is unknown.
-    pub(super) fn unpriced_rerankers(&self) -> impl Iterator<Item = &str> {
+    fn unpriced_rerankers(&self) -> impl Iterator<Item = &str> {
         let unpriced = |service: &&RerankService| service.is_unpriced_reranker();
         self.services
             .iter()

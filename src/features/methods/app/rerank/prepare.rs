@@ -5,7 +5,7 @@ use super::candidates::Orders;
 use super::plan::{CandidateSource, LongDocuments, RerankPlan, RerankScope, orders_of};
 use super::prepared_method::{AskedJudge, Asks, PreparedMethod};
 use super::service::RerankService;
-use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration, check_budget};
+use crate::app::choose_judges::{ChosenJudges, JudgeConfiguration};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::read_ranking;
 use crate::app::text_format::counted;
@@ -145,16 +145,7 @@ impl PreparedRun {
     /// # Errors
     /// It is not an amount in dollars, or the worst-case cost of a call is unknown.
     pub fn check_budget(&self, budget: f64) -> Result<(), AppError> {
-        check_budget(budget, &self.ensemble)?;
-        let unpriced: Vec<_> = self.plan.unpriced_rerankers().map(sanitize::line).collect();
-        if unpriced.is_empty() {
-            return Ok(());
-        }
-        Err(invalid!(
-            "a budget cannot be enforced: no price is known for the reranker {}; set `price` in \
-             {FILE}",
-            unpriced.join(", ")
-        ))
+        self.plan.check_budget(budget, &self.ensemble)
     }
 }
 
